@@ -337,11 +337,11 @@ void wrong_descriptors_are_refused() {
 
   const VkSemaphore binary = p.semaphore(false, true), timeline = p.semaphore(true, true), own = p.semaphore(false, false);
   const int timeline_fd = p.fd_of(timeline);
-  refused(p.import(binary, timeline_fd), VK_ERROR_INVALID_EXTERNAL_HANDLE, "is no binary semaphore");
+  refused(p.import(binary, timeline_fd), VK_ERROR_INVALID_EXTERNAL_HANDLE, "is of no binary semaphore");
   int memory_fd = -1;
   p.exported(4096, memory_fd);
-  refused(p.import(binary, memory_fd), VK_ERROR_INVALID_EXTERNAL_HANDLE, "is no binary semaphore");
-  refused(p.import(timeline, -1), VK_ERROR_INVALID_EXTERNAL_HANDLE, "is no timeline semaphore");
+  refused(p.import(binary, memory_fd), VK_ERROR_INVALID_EXTERNAL_HANDLE, "is of no binary semaphore");
+  refused(p.import(timeline, -1), VK_ERROR_INVALID_EXTERNAL_HANDLE, "is of no timeline semaphore");
   for (const int one : {timeline_fd, memory_fd}) close(one);
   const VkSemaphoreGetFdInfoKHR get_semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR, nullptr, own, kSemaphoreFd};
   CHECK(p.GetSemaphoreFdKHR(p.device, &get_semaphore, &fd) != VK_SUCCESS && p.heard("VkExportSemaphoreCreateInfo"));

@@ -8,13 +8,14 @@
 namespace tilegpu {
 
 class Device;
+class SealedFile;  // cpp/src/base/sealed_file.hpp
 
 /// Vulkan's name without prefix, lower case ("r8g8b8a8_srgb"), and back; UNDEFINED / "none" where there is none.
 TILEGPU_API VkFormat format_from_name(const std::string& name);
 TILEGPU_API std::string format_name(VkFormat format);
 
 namespace vk {
-struct FormatInfo;  // cpp/src/vk/format.hpp
+struct FormatInfo;  // tilegpu/format.hpp
 }
 namespace resource {
 class MemoryContents;  // what is known of a memory's bytes: cpp/src/resource/memory_contents.hpp
@@ -52,10 +53,10 @@ class TILEGPU_API DeviceMemory {
   friend class Buffer;
   friend class Image;
   DeviceMemory() = default;
-  static Expected<Ptr<DeviceMemory>> map_shared(int fd, uint64_t size_B);
+  static Expected<Ptr<DeviceMemory>> map_shared(std::shared_ptr<SealedFile> file, uint64_t size_B);
   uint8_t* data_ = nullptr;
   uint64_t size_B_ = 0;
-  int fd_ = -1;  // of shared memory
+  std::shared_ptr<SealedFile> file_;  // of shared memory
   std::shared_ptr<resource::MemoryContents> contents_;
 };
 

@@ -1,10 +1,8 @@
-// icd/semaphore_payload.cpp -- see semaphore_payload.hpp. The page is a sealed file in memory: nobody can take it away from who mapped it.
+// icd/semaphore_payload.cpp -- see semaphore_payload.hpp.
 #include "icd/semaphore_payload.hpp"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,36 +22,32 @@ struct SemaphorePayload::Page {
 namespace {
 
 constexpr uint64_t kMagic = 0x6d6573757067'6c74;
-constexpr off_t kFile_B = 4096;
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr uint64_t kFile_B = 4096;
+constexpr const char* kName = "semaphore";
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
-Error no_descriptor() { return {VK_ERROR_TOO_MANY_OBJECTS, "semaphore: the process has no file descriptors left; close some"}; }
-
 Error not_ours(int fd, const char* what) {
-  return {VK_ERROR_INVALID_EXTERNAL_HANDLE,
-          "semaphore: descriptor " + std::to_string(fd) + " is no " + what + " semaphore of tilegpu; import what vkGetSemaphoreFdKHR gave"};
+  return {VK_ERROR_INVALID_EXTERNAL_HANDLE, "semaphore: descriptor " + std::to_string(fd) + " is of no " + what +
+                                                " semaphore of tilegpu; import what vkGetSemaphoreFdKHR gave"};
 }
 
 }  // namespace
 
-Expected<std::shared_ptr<SemaphorePayload>> SemaphorePayload::map(int fd) {
+Expected<std::shared_ptr<SemaphorePayload>> SemaphorePayload::map(std::shared_ptr<SealedFile> file) {
+  assert(file && file->size_B() == kFile_B);
   std::shared_ptr<SemaphorePayload> out(new SemaphorePayload());
-  out->fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (out->fd_ < 0) return no_descriptor();
-  void* page = mmap(nullptr, kFile_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* page = mmap(nullptr, kFile_B, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);
   if (page == MAP_FAILED) return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "semaphore: the system refused a page"};
   out->page_ = static_cast<Page*>(page);
+  out->file_ = std::move(file);
   return out;
 }
 
 Expected<std::shared_ptr<SemaphorePayload>> SemaphorePayload::create(bool timeline, uint64_t value) {
   assert(timeline || value == 0);
-  const int fd = memfd_create("tilegpu semaphore", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return no_descriptor();
-  Expected<std::shared_ptr<SemaphorePayload>> out = Error{VK_ERROR_OUT_OF_HOST_MEMORY, "semaphore: the system refused a page"};
-  if (ftruncate(fd, kFile_B) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0) out = map(fd);
-  close(fd);
+  auto file = SealedFile::create(kName, kFile_B);
+  if (!file) return file.error();
+  auto out = map(std::move(*file));
   if (!out) return out;
   Page& page = *(*out)->page_;
   page.timeline = timeline;
@@ -64,23 +58,16 @@ Expected<std::shared_ptr<SemaphorePayload>> SemaphorePayload::create(bool timeli
 
 Expected<std::shared_ptr<SemaphorePayload>> SemaphorePayload::import_fd(int fd, bool timeline) {
   const char* const what = timeline ? "timeline" : "binary";
-  struct stat file = {};
-  const int seals = fd < 0 ? -1 : fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals || fstat(fd, &file) != 0 || file.st_size != kFile_B) return not_ours(fd, what);
-  auto out = map(fd);
+  auto file = SealedFile::import_fd(kName, fd);
+  if (!file) return file.error();
+  if (!*file || (*file)->size_B() != kFile_B) return not_ours(fd, what);
+  auto out = map(std::move(*file));
   if (out && ((*out)->page_->magic != kMagic || (*out)->page_->timeline != (timeline ? 1 : 0))) return not_ours(fd, what);
   return out;
 }
 
 SemaphorePayload::~SemaphorePayload() {
   if (page_) munmap(page_, kFile_B);
-  if (fd_ >= 0) close(fd_);
-}
-
-Expected<int> SemaphorePayload::export_fd() const {
-  const int fd = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) return no_descriptor();
-  return fd;
 }
 
 uint64_t SemaphorePayload::value() const { return page_->value.load(); }

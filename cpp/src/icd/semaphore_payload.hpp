@@ -2,7 +2,7 @@
 //
 // In: signals and waits of any of them. Out: numbers. A timeline's is its value; a binary semaphore's state is two counts, of signals and
 // of waits, so that the n-th wait is for the n-th signal.
-// Source: Vulkan specification, "Importing Semaphore Payloads" (reference transference); memfd_create(2), futex(2).
+// Source: Vulkan specification, "Importing Semaphore Payloads" (reference transference); futex(2).
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/sealed_file.hpp"
 #include "tilegpu/types.hpp"
 
 namespace tilegpu::icd {
@@ -24,7 +25,7 @@ class SemaphorePayload {
   SemaphorePayload& operator=(const SemaphorePayload&) = delete;
 
   /// A new descriptor; the caller closes it.
-  Expected<int> export_fd() const;
+  Expected<int> export_fd() const { return file_->export_fd(); }
   /// What was reached.
   uint64_t value() const;
   /// Binary: the number of the next signal that is submitted, and that of the signal that the next wait is for.
@@ -38,8 +39,8 @@ class SemaphorePayload {
  private:
   struct Page;
   SemaphorePayload() = default;
-  static Expected<std::shared_ptr<SemaphorePayload>> map(int fd);
-  int fd_ = -1;
+  static Expected<std::shared_ptr<SemaphorePayload>> map(std::shared_ptr<SealedFile> file);
+  std::shared_ptr<SealedFile> file_;
   Page* page_ = nullptr;
 };
 

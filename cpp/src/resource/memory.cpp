@@ -2,13 +2,12 @@
 // buffers.
 //
 // In: sizes, descriptors. Out: page-aligned zeroed memory; buffers bound to a range of it. Source: Vulkan specification, "Memory
-// Allocation", "External Memory"; memfd_create(2).
-#include <fcntl.h>
+// Allocation", "External Memory".
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/field_error.hpp"
+#include "base/sealed_file.hpp"
 #include "resource/address_space.hpp"
 #include "resource/memory_contents.hpp"
 
@@ -32,8 +31,7 @@ uint64_t physical_memory_B() {
   return pages > 0 ? static_cast<uint64_t>(pages) * page_size_B() : ~0ull;
 }
 
-// Of all shared memory; nobody can take bytes away from those who mapped them.
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr const char* kName = "device memory";
 
 uint64_t file_size_B(uint64_t size_B) { return (size_B + page_size_B() - 1) / page_size_B() * page_size_B(); }
 
@@ -44,10 +42,10 @@ uint64_t mapped_size_B(uint64_t size_B) {
 }
 
 Status check_size(uint64_t size_B) {
-  if (size_B == 0) return field_error("device memory", "size_B", "0", "1 or more", "allocate what the buffer or image requires");
+  if (size_B == 0) return field_error(kName, "size_B", "0", "1 or more", "allocate what the buffer or image requires");
   const uint64_t physical_B = physical_memory_B();
   if (size_B > physical_B) {
-    return field_error("device memory", "size_B", std::to_string(size_B), "at most this machine's " + std::to_string(physical_B) + " bytes",
+    return field_error(kName, "size_B", std::to_string(size_B), "at most this machine's " + std::to_string(physical_B) + " bytes",
                        "use a smaller image, fewer samples or fewer layers", VK_ERROR_OUT_OF_DEVICE_MEMORY);
   }
   return Ok{};
@@ -88,8 +86,8 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
 }
 
 // The bytes after the last one are readable here too: of the file's last page, or of one that is nobody's.
-Expected<Ptr<DeviceMemory>> DeviceMemory::map_shared(int fd, uint64_t size_B) {
-  assert(fd >= 0 && size_B);
+Expected<Ptr<DeviceMemory>> DeviceMemory::map_shared(std::shared_ptr<SealedFile> file, uint64_t size_B) {
+  assert(file && size_B && file_size_B(size_B) <= file->size_B());
   const uint64_t mapped_B = mapped_size_B(size_B);
   void* address = mmap(nullptr, mapped_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return refused(size_B);
@@ -98,56 +96,51 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::map_shared(int fd, uint64_t size_B) {
   memory->size_B_ = size_B;
   memory->contents_ = std::make_shared<resource::MemoryContents>();
   memory->contents_->share();
-  memory->fd_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (memory->fd_ < 0) return Error{VK_ERROR_TOO_MANY_OBJECTS, "device memory: the process has no file descriptors left; close some"};
-  if (mmap(address, file_size_B(size_B), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) return refused(size_B);
+  memory->file_ = std::move(file);
+  if (mmap(address, file_size_B(size_B), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory->file_->fd(), 0) == MAP_FAILED)
+    return refused(size_B);
   return memory;
 }
 
 Expected<Ptr<DeviceMemory>> DeviceMemory::allocate_shared(uint64_t size_B) {
   if (Status ok = check_size(size_B); !ok) return ok.error();
-  const int fd = memfd_create("tilegpu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return Error{VK_ERROR_TOO_MANY_OBJECTS, "device memory: the process has no file descriptors left; close some"};
-  const bool sized = ftruncate(fd, static_cast<off_t>(file_size_B(size_B))) == 0 && fcntl(fd, F_ADD_SEALS, kSeals) == 0;
-  Expected<Ptr<DeviceMemory>> memory = sized ? map_shared(fd, size_B) : refused(size_B);
-  close(fd);
-  return memory;
+  auto file = SealedFile::create(kName, file_size_B(size_B));
+  if (!file) return file.error();
+  return map_shared(std::move(*file), size_B);
 }
 
 Expected<Ptr<DeviceMemory>> DeviceMemory::import_fd(int fd, uint64_t size_B) {
   if (Status ok = check_size(size_B); !ok) return ok.error();
-  struct stat file = {};
-  const int seals = fd < 0 ? -1 : fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals || fstat(fd, &file) != 0) {
-    return field_error("device memory", "fd", std::to_string(fd), "a descriptor that tilegpu exported", "export it from shared memory",
+  auto file = SealedFile::import_fd(kName, fd);
+  if (!file) return file.error();
+  if (!*file) {
+    return field_error(kName, "fd", std::to_string(fd), "a descriptor that tilegpu exported", "export it from shared memory",
                        VK_ERROR_INVALID_EXTERNAL_HANDLE);
   }
-  if (static_cast<uint64_t>(file.st_size) < file_size_B(size_B)) {
-    return field_error("device memory", "size_B", std::to_string(size_B),
-                       "at most the " + std::to_string(file.st_size) + " bytes of the memory that is imported",
+  if ((*file)->size_B() < file_size_B(size_B)) {
+    return field_error(kName, "size_B", std::to_string(size_B),
+                       "at most the " + std::to_string((*file)->size_B()) + " bytes of the memory that is imported",
                        "give the exported memory's size", VK_ERROR_INVALID_EXTERNAL_HANDLE);
   }
-  return map_shared(fd, size_B);
+  return map_shared(std::move(*file), size_B);
 }
 
 Expected<int> DeviceMemory::export_fd() const {
-  if (fd_ < 0) {
+  if (!file_) {
     return Error{VK_ERROR_VALIDATION_FAILED_EXT,
                  "device memory: it isn't shared, so that it has no descriptor; allocate it as shared memory"};
   }
-  const int fd = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) return Error{VK_ERROR_TOO_MANY_OBJECTS, "device memory: the process has no file descriptors left; close some"};
-  return fd;
+  return file_->export_fd();
 }
 
 Expected<uint8_t*> DeviceMemory::map(uint64_t offset_B, uint64_t size_B) {
   if (offset_B >= size_B_) {
-    return field_error("device memory", "offset_B of map", std::to_string(offset_B), "0 to " + std::to_string(size_B_ - 1),
+    return field_error(kName, "offset_B of map", std::to_string(offset_B), "0 to " + std::to_string(size_B_ - 1),
                        "map bytes that were allocated", VK_ERROR_MEMORY_MAP_FAILED);
   }
   if (size_B == VK_WHOLE_SIZE) size_B = size_B_ - offset_B;
   if (size_B == 0 || size_B > size_B_ - offset_B) {
-    return field_error("device memory", "size_B of map", std::to_string(size_B), "1 to " + std::to_string(size_B_ - offset_B),
+    return field_error(kName, "size_B of map", std::to_string(size_B), "1 to " + std::to_string(size_B_ - offset_B),
                        "map bytes that were allocated", VK_ERROR_MEMORY_MAP_FAILED);
   }
   contents_->map({offset_B, offset_B + size_B});
@@ -157,7 +150,7 @@ Expected<uint8_t*> DeviceMemory::map(uint64_t offset_B, uint64_t size_B) {
 Status DeviceMemory::flush(uint64_t offset_B, uint64_t size_B) {
   if (offset_B < size_B_ && size_B == VK_WHOLE_SIZE) size_B = size_B_ - offset_B;
   if (offset_B >= size_B_ || size_B == 0 || size_B > size_B_ - offset_B) {
-    return field_error("device memory", "range of flush", std::to_string(size_B) + " bytes from byte " + std::to_string(offset_B),
+    return field_error(kName, "range of flush", std::to_string(size_B) + " bytes from byte " + std::to_string(offset_B),
                        "within its " + std::to_string(size_B_) + " bytes", "flush bytes that were allocated");
   }
   contents_->write({offset_B, offset_B + size_B}, resource::kAllFields, resource::Writer::host);
@@ -168,7 +161,6 @@ void DeviceMemory::unmap() { contents_->unmap(); }
 
 DeviceMemory::~DeviceMemory() {
   if (data_) munmap(data_, mapped_size_B(size_B_));
-  if (fd_ >= 0) close(fd_);
 }
 
 Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {
