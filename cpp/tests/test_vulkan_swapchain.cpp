@@ -4,11 +4,13 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "vulkan_fixture.hpp"
 
@@ -51,8 +53,8 @@ struct Chain {
     return out;
   }
 
-  /// Clears the next image and presents it.
-  VkResult frame(VkSwapchainKHR chain, VkClearColorValue color) {
+  /// Clears the next image and presents it. `after`: a timeline; the commands wait until it is 1.
+  VkResult frame(VkSwapchainKHR chain, VkClearColorValue color, VkSemaphore after = nullptr) {
     uint32_t index = 0, count = 8;
     VkImage images[8];
     const VkResult got = acquire(p.device, chain, ~uint64_t{0}, nullptr, nullptr, &index);
@@ -64,6 +66,10 @@ struct Chain {
     CHECK(p.EndCommandBuffer(c) == VK_SUCCESS);
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = 1, submit.pCommandBuffers = &c;
+    const uint64_t one = 1;
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 1, &one, 0, nullptr};
+    if (after) submit.pNext = &values, submit.waitSemaphoreCount = 1, submit.pWaitSemaphores = &after, submit.pWaitDstStageMask = &stage;
     CHECK(p.QueueSubmit(p.queue, 1, &submit, nullptr) == VK_SUCCESS);
     VkPresentInfoKHR info{VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
     info.swapchainCount = 1, info.pSwapchains = &chain, info.pImageIndices = &index;
@@ -87,10 +93,26 @@ std::vector<uint8_t> first_pixel(const std::filesystem::path& path) {
   return {rows.begin() + 1, rows.begin() + 5};
 }
 
+/// Where presented pictures go, for as long as it is there.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("tilegpu_present_" + std::to_string(getpid()));
+  Folder() {
+    std::filesystem::create_directory(path);
+    setenv("TILEGPU_PRESENT_DIR", path.c_str(), 1);
+  }
+  Folder(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path); }
+  /// In the order of their presentation.
+  std::vector<std::filesystem::path> pictures() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+};
+
 void pictures_come_in_order() {
-  const auto folder = std::filesystem::temp_directory_path() / ("tilegpu_present_" + std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
-  setenv("TILEGPU_PRESENT_DIR", folder.c_str(), 1);
+  const Folder folder;
   {
     Chain c;
     VkSurfaceCapabilitiesKHR at{};
@@ -110,21 +132,46 @@ void pictures_come_in_order() {
     CHECK(c.acquire(c.p.device, second, 1'000'000, nullptr, nullptr, &index) == VK_TIMEOUT);
     c.destroy(c.p.device, second, nullptr);
   }
-  std::vector<std::filesystem::path> pictures;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) pictures.push_back(entry.path());
-  std::sort(pictures.begin(), pictures.end());
+  const std::vector<std::filesystem::path> pictures = folder.pictures();
   CHECK_MESSAGE(pictures.size() == 8, std::to_string(pictures.size()));
   for (size_t i = 0; i + 1 < pictures.size(); ++i) {
     const auto red = static_cast<uint8_t>(std::lround(static_cast<float>(i) / 10 * 255));
     CHECK(first_pixel(pictures[i]) == (std::vector<uint8_t>{red, 51, 255, 255}));
   }
   CHECK(first_pixel(pictures.back()) == (std::vector<uint8_t>{204, 51, 255, 255}));
-  std::filesystem::remove_all(folder);
+}
+
+// What is presented is what its commands draw, however late they begin; and a batch behind them, which waits for nothing, doesn't pass
+// them.
+void pictures_wait_for_their_batch() {
+  const Folder folder;
+  {
+    Chain c;
+    const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
+    VkSemaphore gate = nullptr;
+    CHECK(c.p.CreateSemaphore(c.p.device, &info, nullptr, &gate) == VK_SUCCESS);
+    const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, VK_PRESENT_MODE_FIFO_KHR);
+    CHECK(c.frame(chain, {{1, 0, 0, 1}}, gate) == VK_SUCCESS);
+    CHECK(c.frame(chain, {{0, 1, 0, 1}}) == VK_SUCCESS);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK_MESSAGE(folder.pictures().empty(), std::to_string(folder.pictures().size()));
+    const VkSemaphoreSignalInfo open{VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, nullptr, gate, 1};
+    CHECK(c.p.SignalSemaphore(c.p.device, &open) == VK_SUCCESS);
+    CHECK(c.p.DeviceWaitIdle(c.p.device) == VK_SUCCESS);
+    c.destroy(c.p.device, chain, nullptr);
+    c.p.DestroySemaphore(c.p.device, gate, nullptr);
+  }
+  const std::vector<std::filesystem::path> pictures = folder.pictures();
+  if (!CHECK_MESSAGE(pictures.size() == 2, std::to_string(pictures.size()))) return;
+  CHECK(first_pixel(pictures[0]) == (std::vector<uint8_t>{255, 0, 0, 255}));
+  CHECK(first_pixel(pictures[1]) == (std::vector<uint8_t>{0, 255, 0, 255}));
 }
 
 }  // namespace
 
 int main() {
   pictures_come_in_order();
+  pictures_wait_for_their_batch();
   return finish("test_vulkan_swapchain");
 }
