@@ -60,6 +60,18 @@ inline Ptr<ShaderModule> module(const std::string& text, VkShaderStageFlagBits s
   return take(ShaderModule::create(take(compile_glsl({"#version 450\n" + text, "test", stage, {}, {}})), "test"));
 }
 
+/// A recording within a pass that cleared the target.
+inline Ptr<CommandBuffer> begin_pass(const Ptr<Device>& device, const Ptr<Image>& target, const Ptr<Pipeline>& pipeline) {
+  auto cb = std::make_shared<CommandBuffer>(device);
+  must(cb->begin());
+  RenderingAttachment color;
+  color.view = take(ImageView::create({.image = target}));
+  color.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
+  must(cb->begin_rendering({.color = {color}, .label = "pass"}));
+  cb->bind_pipeline(pipeline);
+  return cb;
+}
+
 /// Layouts by set number.
 using Layouts = std::vector<std::vector<DescriptorBinding>>;
 
@@ -97,16 +109,7 @@ struct Bench {
   Ptr<DescriptorSet> set(uint32_t number = 0, uint32_t variable_count = 0) {
     return take(device->create_descriptor_set(layout->sets[number], variable_count));
   }
-  Ptr<CommandBuffer> begin() {
-    auto cb = std::make_shared<CommandBuffer>(device);
-    must(cb->begin());
-    RenderingAttachment color;
-    color.view = take(ImageView::create({.image = target}));
-    color.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
-    must(cb->begin_rendering({.color = {color}, .label = "pass"}));
-    cb->bind_pipeline(pipeline);
-    return cb;
-  }
+  Ptr<CommandBuffer> begin() const { return begin_pass(device, target, pipeline); }
   Status submit(const Ptr<CommandBuffer>& cb) {
     auto done = device->submit_and_wait({.command_buffers = {cb}}, {});
     return done ? Status(Ok{}) : Status(done.error());

@@ -69,13 +69,7 @@ struct StageBench {
   /// Draws pixel after pixel; bind(cb, x) binds what the draw of pixel x finds.
   template <class Bind>
   std::vector<uint32_t> found(uint32_t count, Bind bind) const {
-    auto cb = std::make_shared<CommandBuffer>(device);
-    must(cb->begin());
-    RenderingAttachment color;
-    color.view = take(ImageView::create({.image = target}));
-    color.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
-    must(cb->begin_rendering({.color = {color}, .label = "pass"}));
-    cb->bind_pipeline(pipeline);
+    auto cb = begin_pass(device, target, pipeline);
     for (uint32_t x = 0; x < count; ++x) {
       bind(*cb, x);
       cb->set_scissor({{static_cast<int32_t>(x), 0}, {1, 1}});

@@ -67,9 +67,10 @@ void select_state(Worker& w, const command::DrawState& state) {
   const StatePlan& planned = plan_of(w, w.plans, state);
   const TestRules& rules = planned.rules;
   d.state = &state;
-  d.plan = planned.plan;
-  if (w.bin.phase != Phase::ordinary)  // the draw's verdict counts too
-    d.plan = plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
+  // Between the phases of a pre-pass the draw's verdict counts too.
+  d.plan = w.bin.phase == Phase::ordinary
+               ? planned.plan
+               : plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
   d.rect = draw_rect(w, state);
   w.bin.place.cut(d.rect);
   select_tests(w, rules, d, w.bounds, w.filter);
