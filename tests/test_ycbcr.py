@@ -311,6 +311,7 @@ def test_what_is_refused(dev: tg.Device) -> None:
         ("sampler Y'CbCr conversion", lambda: dev.blit(image, dev.image(SIZE, "r8g8b8a8_unorm"))),
         ("read its planes", lambda: image.numpy()),
         ("conversion of", lambda: dev.texture([np.zeros((10, 12), np.uint8)] * 2, I420, ycbcr=ycbcr)),
+        ("conversion of", lambda: dev.texture(np.zeros((4, 4, 4), np.uint8), ycbcr=ycbcr)),
         ("conversion alone", lambda: dev.texture([np.zeros((10, 12), np.uint8)] * 2, NV12)),
         ("images have one level", lambda: dev.texture([np.zeros((10, 12), np.uint8)] * 2, NV12, ycbcr=ycbcr, mipmaps=True)),
         ("list of 2 planes", lambda: dev.texture(np.zeros((10, 12), np.uint8), NV12, ycbcr=ycbcr)),

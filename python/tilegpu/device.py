@@ -225,15 +225,16 @@ class Device(Context):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
         if type not in ("1d", "2d"):
             raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
-        if format is not None:
-            asked = enums.parse_format(format, what)
-            _check_conversion(asked, chosen, mipmaps is not False, what)
-            if asked.planes:
-                return Texture(self._planes(pixels, asked, what, name), chosen)
+        info = None if format is None else enums.parse_format(format, what)
+        if info is not None and info.planes:
+            _check_conversion(info, chosen, mipmaps is not False, what)
+            return Texture(self._planes(pixels, info, what, name), chosen)
         levels = [layers_of(p, what, type == "1d") for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
-        info = enums.parse_format(default_texture_format(base, what) if format is None else format, what)
+        if info is None:
+            info = enums.parse_format(default_texture_format(base, what), what)
+        _check_conversion(info, chosen, mipmaps is not False, what)
         chain = max(width, height).bit_length()
         if len(levels) > chain:
             raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; a {width}x{height} image has {chain - 1}")
