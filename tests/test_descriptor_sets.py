@@ -222,6 +222,11 @@ def test_wrong_draws(dev: tg.Device, pipe: tg.Pipeline) -> None:
         rows.draw(0, pipe, bind={"Place": {"row": 0}}, sets={1: good, 3: good})
 
 
+ADD = """#version 450
+layout(local_size_x = 1) in; layout(set = 0, binding = 0) buffer Sum { uint sum; };
+void main() { sum += 1u; }"""
+
+
 def test_wrong_sets(dev: tg.Device, pipe: tg.Pipeline) -> None:
     layout = dev.descriptor_set_layout({0: ("sampler", 2), 1: "uniform_buffer", 4: "combined_image_sampler"}, label="l")
     of_layout = dev.descriptor_set(layout, label="s")
@@ -250,6 +255,10 @@ def test_wrong_sets(dev: tg.Device, pipe: tg.Pipeline) -> None:
             FULL, MATERIALS, color=[FMT], label="m", set_layouts={1: dev.descriptor_set_layout({})}
         ),
         r"'m': set_layouts\[1\] is 0; it must be a layout": lambda: dev.pipeline(FULL, MATERIALS, label="m", set_layouts={1: 0}),
+        r"'k': set_layouts\[0\] is 'u'; it must be a layout": lambda: dev.compute_pipeline(ADD, label="k", set_layouts={0: "u"}),
+        r"'k': the shader uses 'Sum' \(set 0, binding 0\), which the pipeline layout does not have": lambda: dev.compute_pipeline(
+            ADD, label="k", set_layouts={0: dev.descriptor_set_layout({})}
+        ),
         r"'m': set_layouts: a set's number is 8": lambda: dev.pipeline(FULL, MATERIALS, label="m", set_layouts={8: layout}),
     }
     for message, make in makes.items():

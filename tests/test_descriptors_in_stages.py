@@ -87,11 +87,11 @@ class Kit:
         self.layout = dev.descriptor_set_layout(
             {0: ("uniform_buffer", 4), 1: ("storage_buffer", 3)}, partially_bound=True
         )
-        self.elements: dict[int, dict[int, Any]] = {
+        elements: dict[int, dict[int, Any]] = {
             0: {k: np.array([0, 0, 300 + k, 0], np.uint32).tobytes() for k in (0, 3)},
             1: {k: dev.buffer(np.array([0, 400 + k], np.uint32)) for k in (0, 2)},
         }
-        self.set = dev.descriptor_set(self.layout, bind=self.elements)
+        self.set = dev.descriptor_set(self.layout, bind=elements)
         self.storage = dev.image((2, 2), "r32_uint")
         dev.copy(np.arange(70, 74, dtype=np.uint32).reshape(2, 2, 1), self.storage)
         words = np.array([50, 51, 52, 53], np.uint32)
@@ -113,12 +113,8 @@ class Kit:
         push = {"i": i}
         if stage == "compute":
             out = self.dev.buffer(np.full((3, 4), 99, np.uint32))
-            computes = self.dev.compute_pipeline(
-                LOOK + COMPUTE
-            )  # has no layouts from outside: what is not written is null
-            whole = {n: dict.fromkeys(range(4 - n)) | of for n, of in self.elements.items()}
-            sets = {1: self.dev.descriptor_set(computes, 1, whole)}
-            self.dev.dispatch(computes, 1, bind=bind | {"Out": out}, sets=sets, push=push)
+            computes = self.dev.compute_pipeline(LOOK + COMPUTE, set_layouts={1: self.layout})
+            self.dev.dispatch(computes, 1, bind=bind | {"Out": out}, sets={1: self.set}, push=push)
             return np.frombuffer(out.numpy().tobytes(), np.uint32).reshape(3, 4)
         targets = [self.dev.image((SIZE_PX, SIZE_PX), FORMAT) for _ in range(3)]
         pipe = self.dev.pipeline(**graphics(stage), color=[FORMAT] * 3, set_layouts={1: self.layout}, label=stage)

@@ -7,13 +7,13 @@ namespace tilegpu::bindings {
 void bind_compute(py::module_& m) {
   m.attr("MAX_WORKGROUPS") = kMaxWorkgroups;
   py::class_<ComputePipeline, Ptr<ComputePipeline>>(m, "ComputePipeline")
-      .def(py::init(
-               [](Device& device, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint64_t>> specialization, std::string label) {
-                 py::gil_scoped_release release;
-                 return unwrap(device.create_pipeline(
-                     ComputePipelineCreateInfo{{std::move(module), std::move(specialization)}, nullptr, std::move(label)}));
-               }),
-           py::arg("device"), py::arg("module").none(false), py::arg("specialization"), py::arg("label"))
+      .def(py::init([](Device& device, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint64_t>> specialization,
+                       std::string label, const std::vector<Ptr<DescriptorSetLayout>>& sets) {
+             py::gil_scoped_release release;
+             return unwrap(device.create_pipeline(
+                 ComputePipelineCreateInfo{{std::move(module), std::move(specialization)}, shared_layout(sets), std::move(label)}));
+           }),
+           py::arg("device"), py::arg("module").none(false), py::arg("specialization"), py::arg("label"), py::arg("sets"))
       .def_property_readonly("label", [](const ComputePipeline& p) { return text(p.info().label); })
       .def_property_readonly("workgroup_size", &ComputePipeline::workgroup_size)
       .def_property_readonly("shared_memory_B", &ComputePipeline::shared_memory_B)

@@ -163,10 +163,7 @@ void bind_stages(py::class_<Info>& info) {
           },
           py::arg("states"))
       .def(
-          "set_pipeline_layout",
-          [](Info& i, const std::vector<Ptr<DescriptorSetLayout>>& sets) {
-            i.layout = std::make_shared<PipelineLayout>(PipelineLayout{{sets.begin(), sets.end()}, 0, true});
-          },
+          "set_pipeline_layout", [](Info& i, const std::vector<Ptr<DescriptorSetLayout>>& sets) { i.layout = shared_layout(sets); },
           py::arg("sets"))
       .def(
           "add_vertex_binding",

@@ -36,6 +36,12 @@ inline py::str text(const std::string& bytes) {
   return py::reinterpret_steal<py::str>(object);
 }
 
+/// Sets by number; those that are null are what the shaders use of them, and so is everything where there are none.
+inline Ptr<const PipelineLayout> shared_layout(const std::vector<Ptr<DescriptorSetLayout>>& sets) {
+  if (sets.empty()) return nullptr;
+  return std::make_shared<PipelineLayout>(PipelineLayout{{sets.begin(), sets.end()}, 0, true});
+}
+
 void bind_errors(py::module_& m);
 void bind_enums(py::module_& m);
 void bind_shader(py::module_& m);

@@ -335,7 +335,14 @@ class Pipeline:
     def set_layouts(self) -> list[DescriptorSetLayout | None]: ...
 
 class ComputePipeline:
-    def __init__(self, device: Device, module: ShaderModule, specialization: Sequence[tuple[int, int]], label: str) -> None: ...
+    def __init__(
+        self,
+        device: Device,
+        module: ShaderModule,
+        specialization: Sequence[tuple[int, int]],
+        label: str,
+        sets: Sequence[DescriptorSetLayout | None],
+    ) -> None: ...
     @property
     def label(self) -> str: ...
     @property

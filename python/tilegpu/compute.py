@@ -17,6 +17,7 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
+from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 
 _MOST: int = _core.MAX_WORKGROUPS
 _SIZE = f"it must be a whole number or up to three of them, x, y and z, from 0 to {_MOST}"
@@ -63,6 +64,7 @@ def create_compute_pipeline(
     constants: Mapping[Any, Any] | None = None,
     defines: Mapping[str, Any] | None = None,
     include: Sequence[str | os.PathLike[str]] = (),
+    set_layouts: Mapping[int, DescriptorSetLayout] | None = None,
     comp_file: str = "",
     label: str = "",
 ) -> ComputePipeline:
@@ -70,7 +72,9 @@ def create_compute_pipeline(
 
     ``comp`` is GLSL text, a path (.comp, .glsl, .spv) or SPIR-V bytes; ``comp_file`` is what messages call a text.
     ``constants``: specialisation constants by name or id, such as the workgroup's size. ``defines``: GLSL macros.
-    ``include``: directories of ``#include``.
+    ``include``: directories of ``#include``. ``set_layouts``: layouts of descriptor sets by number
+    (:meth:`Device.descriptor_set_layout`), for sets that pipelines share, those of graphics too; the layouts of other sets are what the
+    shader uses of them.
 
     A workgroup has at most 1,024 invocations and 64 KiB of shared memory, which begins with zeros. Subgroups have 4 invocations.
 
@@ -90,7 +94,8 @@ def create_compute_pipeline(
     stages: Stages = {"compute": module}
     interface = Interface(what, stages)
     specialization = specialization_of(interface, constants, what) if constants else {}
-    core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label)
+    sets = [] if set_layouts is None else layouts_by_number(set_layouts, what)
+    core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
     pipeline.interface = Interface(what, stages, specialization) if specialization else interface
     return pipeline

@@ -25,7 +25,7 @@ from tilegpu.pipeline_state import (
     set_stencil,
 )
 from tilegpu.program import Program, specialization_of
-from tilegpu.set_layout import DescriptorSetLayout
+from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout
 
 
@@ -183,24 +183,6 @@ def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable
     return left
 
 
-def _set_layouts(info: _core.GraphicsPipelineCreateInfo, layouts: Any, what: str) -> None:
-    if not isinstance(layouts, Mapping):
-        raise ValidationError(
-            f"{what}: set_layouts is {arguments.shown(layouts)}; it must be a mapping from a set's number to a layout "
-            "(dev.descriptor_set_layout)"
-        )
-    sets: list[_core.DescriptorSetLayout | None] = []
-    for key, layout in layouts.items():
-        number = arguments.count(key, f"{what}: set_layouts: a set's number", _core.MAX_DESCRIPTOR_SETS - 1)
-        if not isinstance(layout, DescriptorSetLayout):
-            raise ValidationError(
-                f"{what}: set_layouts[{number}] is {arguments.shown(layout)}; it must be a layout (dev.descriptor_set_layout)"
-            )
-        sets += [None] * (number + 1 - len(sets))
-        sets[number] = layout.core
-    info.set_pipeline_layout(sets)
-
-
 def create_pipeline(
     self: Context,
     vert: shader.ShaderSource,
@@ -326,7 +308,7 @@ def create_pipeline(
     if attachment_locations is not None:
         set_attachment_locations(info, attachment_locations, len(colors), what)
     if set_layouts is not None:
-        _set_layouts(info, set_layouts, what)
+        info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
     core = self.core.create_pipeline(info)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)

@@ -47,3 +47,22 @@ class DescriptorSetLayout:
 
     def __repr__(self) -> str:
         return f"<tilegpu.DescriptorSetLayout '{self.label}', {self.bindings}>"
+
+
+def layouts_by_number(layouts: Any, what: str) -> list[_core.DescriptorSetLayout | None]:
+    """``set_layouts=`` of a pipeline of any kind as a list; ``None`` where the shaders say it."""
+    if not isinstance(layouts, Mapping):
+        raise ValidationError(
+            f"{what}: set_layouts is {arguments.shown(layouts)}; it must be a mapping from a set's number to a layout "
+            "(dev.descriptor_set_layout)"
+        )
+    sets: list[_core.DescriptorSetLayout | None] = []
+    for key, layout in layouts.items():
+        number = arguments.count(key, f"{what}: set_layouts: a set's number", _core.MAX_DESCRIPTOR_SETS - 1)
+        if not isinstance(layout, DescriptorSetLayout):
+            raise ValidationError(
+                f"{what}: set_layouts[{number}] is {arguments.shown(layout)}; it must be a layout (dev.descriptor_set_layout)"
+            )
+        sets += [None] * (number + 1 - len(sets))
+        sets[number] = layout.core
+    return sets
