@@ -71,6 +71,19 @@ def test_includes_follow_the_order() -> None:
     assert wrong_includes(rooms_of_build(), files) == []
 
 
+def test_bindings_see_the_public_interface_alone() -> None:
+    """What a front end needs is installed: the bindings are one front end of several."""
+    bindings = ROOT / "cpp" / "bindings"
+    ours = {path.name for path in bindings.iterdir()}
+    seen = {
+        f"{path.name} includes {included}"
+        for path in bindings.iterdir()
+        for included in includes_of(path.read_text())
+        if "." in included and included not in ours and included.split("/")[0] not in {"tilegpu", "pybind11", "vulkan", "Python.h"}
+    }
+    assert not seen
+
+
 def test_top_folders_have_no_circle() -> None:
     """Whatever order their rooms have: two folders at the top don't need each other."""
     needs: dict[str, set[str]] = {}

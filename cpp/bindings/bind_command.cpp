@@ -4,7 +4,7 @@
 
 #include "bindings.hpp"
 #include "tilegpu/compute.hpp"
-#include "vk/format.hpp"
+#include "tilegpu/format.hpp"
 
 namespace tilegpu::bindings {
 namespace {

@@ -3,20 +3,18 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "framebuffer/profile.hpp"
-#include "shader/jit/background_crew.hpp"
-#include "vk/format.hpp"
+#include "tilegpu/device_info.hpp"
 
 namespace tilegpu::bindings {
 
 void bind_device(py::module_& m) {
   m.def("version", &version);
-  m.def("profile_names", &framebuffer::profile_names);
+  m.def("profile_names", &profile_names);
 
   // Nothing compiles in the background while the process takes its static objects down.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     py::gil_scoped_release release;
-    shader::end_background_crews();
+    end_background_compiles();
   }));
 
   py::enum_<DepthFilter>(m, "DepthFilter")
@@ -35,7 +33,7 @@ void bind_device(py::module_& m) {
       .def_readwrite("low_resolution_z", &HiddenSurfaceRemoval::low_resolution_z)
       .def_readwrite("depth_filter", &HiddenSurfaceRemoval::depth_filter)
       .def_readwrite("depth_filter_position", &HiddenSurfaceRemoval::depth_filter_position);
-  m.def("default_hsr", &framebuffer::default_hsr, py::arg("profile"));
+  m.def("default_hsr", &default_hsr, py::arg("profile"));
 
   py::class_<Device, Ptr<Device>> device_class(m, "Device");
   bind_submission(m, device_class);

@@ -1,6 +1,6 @@
 // bindings/bind_format.cpp -- vk/format.hpp: what formats are, by name.
 #include "bindings.hpp"
-#include "vk/format.hpp"
+#include "tilegpu/format.hpp"
 
 namespace tilegpu::bindings {
 namespace {

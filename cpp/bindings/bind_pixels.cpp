@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "bindings.hpp"
-#include "vk/compressed/texels.hpp"
+#include "tilegpu/format.hpp"
 
 namespace tilegpu::bindings {
 namespace {

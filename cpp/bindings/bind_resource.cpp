@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "vk/format.hpp"
+#include "tilegpu/format.hpp"
 
 namespace tilegpu::bindings {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "bindings.hpp"
-#include "vk/format.hpp"
+#include "tilegpu/format.hpp"
 
 namespace tilegpu::bindings {
 namespace {

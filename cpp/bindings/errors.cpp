@@ -1,5 +1,4 @@
 // bindings/errors.cpp -- Error values of the core become exceptions of tilegpu.errors, which chooses the class by the code.
-#include "base/host_memory.hpp"
 #include "bindings.hpp"
 
 namespace tilegpu::bindings {
@@ -48,8 +47,8 @@ void bind_errors(py::module_&) {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const CoreError& e) {
       raise(e.error);
-    } catch (const std::bad_alloc& refused) {
-      raise({VK_ERROR_OUT_OF_HOST_MEMORY, "the system refused " + refused_text(refused, "this call")});
+    } catch (const std::bad_alloc&) {
+      raise({VK_ERROR_OUT_OF_HOST_MEMORY, "the system refused memory for this call"});
     }
   });
 }

@@ -3,13 +3,13 @@
 // Compiled for plain x86-64 and free of templates, so that the linker can't replace a function of it by one of another unit.
 #include <Python.h>
 
-#include "device/cpu_check.hpp"
+#include "tilegpu/cpu.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): CPython looks for PyInit_ and the module's name, which is _core
 extern "C" PyObject* PyInit__core_impl();
 
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
-  if (const char* missing = tilegpu::device::missing_cpu_feature()) {
+  if (const char* missing = tilegpu::missing_cpu_feature()) {
     PyErr_Format(PyExc_ImportError,
                  "tilegpu needs an x86-64-v3 CPU (AVX2, FMA, BMI, F16C: Intel since Haswell 2013, AMD since Zen 2017); this one has no %s",
                  missing);

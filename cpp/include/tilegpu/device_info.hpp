@@ -1,6 +1,8 @@
-// tilegpu/device_info.hpp -- what a device is, and what its compilations cost.
+// tilegpu/device_info.hpp -- what a device is, and what its compilations cost; what there is to choose from before there is a device.
 #pragma once
 
+#include "tilegpu/api.hpp"
+#include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/types.hpp"
 
 namespace tilegpu {
@@ -16,5 +18,14 @@ struct CompileStats {
   uint64_t glsl_compiled = 0, glsl_from_disk = 0, modules_validated = 0;
   double compile_ms = 0, load_ms = 0;
 };
+
+/// "host, immortalis-g925, ...": the GPUs that can be modelled.
+TILEGPU_API std::string profile_names();
+/// What passes of a profile use that do not say otherwise; for unknown names that of `host`.
+TILEGPU_API HiddenSurfaceRemoval default_hsr(const std::string& profile);
+
+/// Ends the threads that compile in the background, as the end of the process does; what is compiled afterwards, its callers compile. For
+/// front ends whose process goes on to take away what these threads use.
+TILEGPU_API void end_background_compiles();
 
 }  // namespace tilegpu

@@ -40,6 +40,6 @@ inline constexpr size_t kCompileMemory_B = size_t{64} << 20;
 Status check_compile_memory(const std::string& who);
 
 /// "160 bytes for tile memory", or what a plain std::bad_alloc tells: "memory for `otherwise`".
-TILEGPU_API std::string refused_text(const std::bad_alloc& error, const char* otherwise);
+std::string refused_text(const std::bad_alloc& error, const char* otherwise);
 
 }  // namespace tilegpu

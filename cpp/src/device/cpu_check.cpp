@@ -2,9 +2,9 @@
 // In: what CPUID says. Out: the name of a feature that lacks, or null.
 // Compiled for plain x86-64, and free of library code that the linker could take from a unit compiled for v3, so that an older
 // CPU gets a sentence instead of an illegal instruction.
-#include "device/cpu_check.hpp"
+#include "tilegpu/cpu.hpp"
 
-namespace tilegpu::device {
+namespace tilegpu {
 
 const char* missing_cpu_feature() {
   __builtin_cpu_init();
@@ -17,4 +17,4 @@ const char* missing_cpu_feature() {
   return nullptr;
 }
 
-}  // namespace tilegpu::device
+}  // namespace tilegpu

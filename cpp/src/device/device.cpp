@@ -9,18 +9,19 @@
 
 #include "base/host_memory.hpp"
 #include "descriptor/set_memory.hpp"
-#include "device/cpu_check.hpp"
 #include "device/device_state.hpp"
 #include "framebuffer/profile.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/kernel.hpp"
 #include "shader/jit/compile_crew.hpp"
+#include "tilegpu/cpu.hpp"
+#include "tilegpu/device_info.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu {
 
 Status check_cpu() {
-  const char* missing = device::missing_cpu_feature();
+  const char* missing = missing_cpu_feature();
   if (!missing) return Ok{};
   return Error{
       VK_ERROR_INCOMPATIBLE_DRIVER,
@@ -64,15 +65,14 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
                    " and 0 (the default)");
   if (info.threads > 256)
     return invalid("threads is " + std::to_string(info.threads) + "; allowed are 1 to 256 and 0 (what affinity and cgroup quota allow)");
-  if (!framebuffer::find_profile(info.profile))
-    return invalid("profile '" + info.profile + "' is not known; there are " + framebuffer::profile_names());
+  if (!framebuffer::find_profile(info.profile)) return invalid("profile '" + info.profile + "' is not known; there are " + profile_names());
   const uint32_t threads = info.threads ? info.threads : exec::usable_threads();
   auto jit = shader::Jit::create({info.lanes, info.jit_target, info.cache_dir, true, threads});
   if (!jit) return jit.error();
   Ptr<Device> device(new Device);
   device::DeviceState& s = *device->state_;
   s.info = info;
-  if (!info.hsr) s.info.hsr = framebuffer::default_hsr(info.profile);
+  if (!info.hsr) s.info.hsr = default_hsr(info.profile);
   s.threads = threads;
   s.jit = std::move(*jit);
   s.textures = std::make_shared<descriptor::Textures>(*s.jit, threads);

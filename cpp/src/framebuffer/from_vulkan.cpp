@@ -8,6 +8,7 @@
 #include "base/field_error.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/rendering_checks.hpp"
+#include "tilegpu/device_info.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {

@@ -5,7 +5,10 @@
 // A fact without a published source is marked as a model in the row's description or source.
 #include "framebuffer/profile.hpp"
 
-namespace tilegpu::framebuffer {
+#include "tilegpu/device_info.hpp"
+
+namespace tilegpu {
+namespace framebuffer {
 namespace {
 
 constexpr uint32_t KiB = 1024;
@@ -47,11 +50,13 @@ const Profile* find_profile(const std::string& name) {
   return nullptr;
 }
 
+}  // namespace framebuffer
+
 HiddenSurfaceRemoval default_hsr(const std::string& name) {
   HiddenSurfaceRemoval hsr;
-  const Profile* profile = find_profile(name);
+  const framebuffer::Profile* profile = framebuffer::find_profile(name);
   hsr.low_resolution_z = profile && profile->lrz_generation;
-  if (!profile || profile->tile_model != TileModel::buffer) return hsr;
+  if (!profile || profile->tile_model != framebuffer::TileModel::buffer) return hsr;
   // Arm's: no visibility buffer of their own; hierarchical depth is a choice of this program and costs nothing.
   hsr.visibility_buffer = false;
   hsr.pre_pass = profile->fragment_prepass;
@@ -62,11 +67,11 @@ HiddenSurfaceRemoval default_hsr(const std::string& name) {
 
 std::string profile_names() {
   std::string names;
-  for (const Profile& profile : kProfiles) {
+  for (const framebuffer::Profile& profile : framebuffer::kProfiles) {
     if (!names.empty()) names += ", ";
     names += profile.name;
   }
   return names;
 }
 
-}  // namespace tilegpu::framebuffer
+}  // namespace tilegpu

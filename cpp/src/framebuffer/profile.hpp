@@ -6,9 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "tilegpu/api.hpp"
-#include "tilegpu/hidden_surface_removal.hpp"
-
 namespace tilegpu::framebuffer {
 
 enum class TileModel : uint8_t {
@@ -35,11 +32,7 @@ struct Profile {
   const char* source;
 };
 
-/// What passes of a profile use that do not say otherwise; for unknown names that of `host`.
-TILEGPU_API HiddenSurfaceRemoval default_hsr(const std::string& profile);
 /// Null for unknown names.
 const Profile* find_profile(const std::string& name);
-/// "host, immortalis-g925, ...": for messages.
-TILEGPU_API std::string profile_names();
 
 }  // namespace tilegpu::framebuffer

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "tilegpu/device_info.hpp"
+
 #include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
 
@@ -132,7 +134,7 @@ BackgroundCrew::BackgroundCrew(uint32_t threads, bool finishes) : state_(std::ma
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(Forks::prepare, Forks::parent, Forks::child);
-    at_exit(end_background_crews);
+    at_exit(BackgroundCrew::end_all);
   });
   std::lock_guard lock(registry().mutex);
   registry().crews.push_back(this);
@@ -195,9 +197,13 @@ uint32_t BackgroundCrew::waiting() const {
   return static_cast<uint32_t>(state_->tasks.size()) + state_->running;
 }
 
-void end_background_crews() {
+void BackgroundCrew::end_all() {
   std::lock_guard lock(registry().mutex);
   for (BackgroundCrew* crew : registry().crews) crew->state_->end();
 }
 
 }  // namespace tilegpu::shader
+
+namespace tilegpu {
+void end_background_compiles() { shader::BackgroundCrew::end_all(); }
+}  // namespace tilegpu

@@ -8,8 +8,6 @@
 #include <functional>
 #include <memory>
 
-#include "tilegpu/api.hpp"
-
 namespace tilegpu::shader {
 
 class BackgroundCrew {
@@ -18,7 +16,7 @@ class BackgroundCrew {
   BackgroundCrew(uint32_t threads, bool finishes);
   ~BackgroundCrew();
   BackgroundCrew(const BackgroundCrew&) = delete;
-  /// A task must not throw. Where no thread can be had, and after end_background_crews(), it is done by the caller.
+  /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller.
   void add(std::function<void()> task);
   /// Between them, and for a few milliseconds more, no task begins: somebody waits for a compile of his own, and a task beside it would
   /// take a third of its processor and its caches. Nests. wait() and the crew's end do not ask.
@@ -28,16 +26,14 @@ class BackgroundCrew {
   void wait();
   /// Tasks that have not ended.
   uint32_t waiting() const;
+  /// To be called at the end of the process, while everything that tasks use is still there: ends all crews as their destructors do.
+  static void end_all();
 
   struct State;  // replaced in a child process
 
  private:
   friend struct Forks;
-  friend void end_background_crews();
   std::unique_ptr<State> state_;
 };
-
-/// To be called at the end of the process, while everything that tasks use is still there: ends all crews as their destructors do.
-TILEGPU_API void end_background_crews();
 
 }  // namespace tilegpu::shader

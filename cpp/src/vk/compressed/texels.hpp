@@ -26,11 +26,6 @@ struct TexelDecoder {
   ReadTexels read = nullptr;
   void (*decode)(const uint8_t* block, uint32_t x_px, uint32_t y_px, TexelSquare& square) = nullptr;
 };
-TILEGPU_API const TexelDecoder& texel_decoder(const FormatInfo& format);
-
-/// The same as unpack_row, of a row `y_px` of an image's level, for every format: `blocks` is its first row of texel blocks, and the next
-/// one lies `pitch_B` behind it.
-TILEGPU_API void unpack_image_row(const FormatInfo& format, const uint8_t* blocks, uint64_t pitch_B, uint32_t y_px, uint32_t count,
-                                  Texel* texels);
+const TexelDecoder& texel_decoder(const FormatInfo& format);
 
 }  // namespace tilegpu::vk
