@@ -69,9 +69,9 @@ def test_the_same_bytes_are_feedback_and_both_are_named(dev: tg.Device) -> None:
     )
     part = tg.Attachment(image, "dont_care", level=1, layer=1)
     with pytest.raises(tg.Error, match=said), dev.render_pass(color=[part], label="bloom") as rp:
-        rp.draw(pipe, count=3, bind={"src": (image.view("2d", layer=1, layers=1), dev.sampler())}, push={"depth": 0.0})
+        rp.draw(pipe, count=3, bind={"src": (image.view("2d", level=1, levels=1, layer=1, layers=1), dev.sampler())}, push={"depth": 0.0})
     with pytest.raises(tg.Error, match="which pipeline 'blur' writes"), dev.render_pass(color=[tg.Attachment(image)]) as rp:
-        rp.draw(pipe, count=3, bind={"src": (image.view("2d", layer=0, layers=1), dev.sampler())}, push={"depth": 0.0})
+        rp.draw(pipe, count=3, bind={"src": (image.view("2d", level=0, levels=1, layer=0, layers=1), dev.sampler())}, push={"depth": 0.0})
     samples = dev.image((64, 64), "r8g8b8a8_unorm", samples=4, transient=True)
     film = dev.image((64, 64), "r8g8b8a8_unorm", label="film")
     dev.clear(film, (0, 0, 0, 0))

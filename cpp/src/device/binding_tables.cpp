@@ -17,26 +17,23 @@ using descriptor::Element;
 using descriptor::SetMemory;
 using pipeline::Program;
 
+using framebuffer::ReadParts;
+
 /// What a shader does with an element.
 struct Access {
   bool writes, certain;
 };
 
-/// Targets that a shader reads parts of, and may write them.
-Status note_targets(command::Pass& pass, const Program& program, const DescriptorName& name, uint32_t read, Access access) {
-  if (!read) return Ok{};
-  const std::string who = describe(program, name);
-  if (!access.certain) {
-    framebuffer::note_may_read(pass.feedback, read, who, access.writes);
-    return Ok{};
-  }
-  Status ok = framebuffer::note_read(pass.feedback, read, who);
-  return ok && access.writes ? framebuffer::note_written(pass.feedback, read, who) : ok;
+/// Parts that a shader reads some of, and may write them.
+Status note_parts(command::Pass& pass, const Program& program, const DescriptorName& name, const ReadParts& parts, Access access,
+                  bool of_buffer) {
+  if (!framebuffer::meets_targets(parts)) return Ok{};
+  return framebuffer::note_read(pass.feedback, parts, {describe(program, name), access.writes, access.certain, of_buffer});
 }
 
 Status note_range(command::Pass& pass, const Program& program, const DescriptorName& name, const Buffer& buffer,
                   resource::MemoryRange range, Access access) {
-  return note_targets(pass, program, name, framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), range), access);
+  return note_parts(pass, program, name, framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), range), access, true);
 }
 
 void note_written(command::Pass& pass, const Element& e) {
@@ -61,7 +58,7 @@ Status note_use(command::Pass& pass, const Program& program, const SetUse& use) 
       const uint64_t begin_B = texels.buffer->memory_offset_B() + texels.offset_B;
       ok = note_range(pass, program, read.name, *texels.buffer, {begin_B, begin_B + texels.range_B}, access);
     } else {
-      ok = note_targets(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view), access);
+      ok = note_parts(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view, read.levels), access, false);
     }
     if (!ok) return ok;
   }
@@ -266,10 +263,10 @@ Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* wh
   if (size_B == 0) return Ok{};  // bound beyond its end, or without memory: zeros are read
   assert(data >= buffer.data() && size_B <= buffer.size_B());
   const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(data - buffer.data());
-  const uint32_t read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + size_B});
-  if (!read) return Ok{};
-  return framebuffer::note_read(pass.feedback, read,
-                                "pipeline '" + pipeline.info().label + "': " + what + " '" + buffer.info().label + "'");
+  const ReadParts read = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + size_B});
+  if (!framebuffer::meets_targets(read)) return Ok{};
+  const std::string who = "pipeline '" + pipeline.info().label + "': " + what + " '" + buffer.info().label + "'";
+  return framebuffer::note_read(pass.feedback, read, {.who = who, .of_buffer = true});
 }
 
 namespace {
@@ -304,14 +301,16 @@ Status note_draws_of_part(device::DeviceState& device, command::Pass& pass, cons
     last_sets = bound.sets;
     if (Status ok = note_sets(noted, {device, scratch}, pass, pipeline.program(), *last_sets, false, anisotropic); !ok) return ok;
   }
-  for (const command::IndirectDraw& draw : part.indirects)
-    for (const auto& [buffer, offset_B] :
-         {std::pair(draw.buffer.get(), draw.offset_B), std::pair(draw.draws_in.buffer.get(), draw.draws_in.offset_B)}) {
-      if (!buffer) continue;
-      const Status ok = note_buffer(pass, *part.bound.front().pipeline, "indirect buffer", *buffer, buffer->data() + offset_B,
-                                    buffer->size_B() - offset_B);
+  for (const command::IndirectDraw& draw : part.indirects) {
+    const uint64_t commands_B = draw.count == 0 ? 0 : uint64_t{draw.count - 1} * draw.stride_B + (draw.base.indexed ? 20 : 16);
+    for (const auto& [place, size_B] :
+         {std::pair(BufferPlace{draw.buffer, draw.offset_B}, draw.by_bytes ? 4 : commands_B), std::pair(draw.draws_in, uint64_t{4})}) {
+      if (!place.buffer) continue;
+      const Status ok =
+          note_buffer(pass, *part.bound.front().pipeline, "indirect buffer", *place.buffer, place.buffer->data() + place.offset_B, size_B);
       if (!ok) return ok;
     }
+  }
   return Ok{};
 }
 

@@ -21,7 +21,8 @@ Status bind_sets_of_draw(Recorder& recorder);
 /// The same for sets that may be updated after they were bound, as they are now: when the pass, a copy that is not shared, is submitted.
 Status bind_late_sets(device::DeviceState& device, command::Pass& pass);
 
-/// Vertices, indices or indirect commands at `data` in the buffer are read while the pass writes its targets: an error if it writes them.
+/// Vertices, indices or indirect commands at `data` in the buffer are read while the pass writes its targets: an error if it writes them,
+/// a warning if it writes some of the bytes.
 Status note_buffer(command::Pass& pass, const Pipeline& pipeline, const char* what, const Buffer& buffer, const uint8_t* data,
                    uint64_t size_B);
 

@@ -2,6 +2,7 @@
 #include "device/set_uses.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/field_error.hpp"
 #include "resource/view_abi.hpp"
@@ -15,6 +16,7 @@ using command::BoundSets;
 using descriptor::Element;
 using descriptor::SetMemory;
 using descriptor::TexturedView;
+using framebuffer::LevelRange;
 using pipeline::Program;
 using pipeline::SetGroup;
 
@@ -119,6 +121,33 @@ Status check_conversion(const Program& program, const shader::TextureSlot& slot,
   return Ok{};
 }
 
+/// All from the first of both to the last.
+void join(LevelRange& levels, LevelRange more) {
+  if (!more.count) return;
+  if (!levels.count) levels = more;
+  const uint32_t end = std::max(levels.first + levels.count, more.first + more.count);
+  levels.first = std::min(levels.first, more.first), levels.count = end - levels.first;
+}
+
+/// Code asks a storage image for texels of its first level, any other image for those of a level that it says.
+LevelRange levels_fetched(VkDescriptorType type) { return type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ? LevelRange{0, 1} : LevelRange{}; }
+
+/// Levels of the view that `uses` can read with the sampler, whatever the level of detail (shader/sampler/lod.cpp); none: nothing is read.
+LevelRange levels_read(uint8_t uses, const SamplerCreateInfo& sampler, const ImageView& view) {
+  constexpr uint8_t kSamples = shader::kUseGradient | shader::kUseLod | shader::kUseImplicit;
+  if (uses & shader::kUseFetch) return {0, view.info().level_count};
+  LevelRange levels{0, uses & shader::kUseGather ? 1u : 0u};
+  if (!(uses & kSamples)) return levels;
+  const float last = static_cast<float>(view.info().level_count - 1);
+  const float high = std::clamp(sampler.max_lod, 0.0f, last), low = std::clamp(sampler.min_lod, 0.0f, high);
+  const bool linear = sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR;
+  const auto nearest = [](float lod) { return std::max(std::ceil(lod + 0.5f) - 1, 0.0f); };
+  const auto begin = static_cast<uint32_t>(linear ? std::floor(low) : nearest(low)),
+             end = static_cast<uint32_t>(linear ? std::ceil(high) : nearest(high)) + 1;
+  join(levels, {begin, end - begin});
+  return levels;
+}
+
 /// What one group of descriptors is used for.
 struct Checker {
   device::DeviceState& device;
@@ -133,6 +162,15 @@ struct Checker {
     if (!(uses & ~have.load(std::memory_order_acquire))) return;
     requests.push_back({&abi, &have, &view, sampler, uses});
     names.push_back(at);
+  }
+
+  /// Texels of the view are read, of these levels, or written.
+  void add_view(const TexturedView& view, const Element& e, const DescriptorName& at, const shader::TextureSlot& slot, bool certain,
+                LevelRange levels) {
+    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certain, levels});
+    if (view.view)  // planes may have memories of their own
+      for (const Ptr<Image>& plane : view.view->image()->planes())
+        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), &e, at, false, certain, levels});
   }
 
   /// Elements that there are of a binding; all that the shader names where no set is bound.
@@ -165,17 +203,15 @@ struct Checker {
     Status fits =
         view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
     if (!fits) return fits;
-    out.reads.push_back({&view.contents(), image, at, slot.is_written(), certain});
-    if (view.view)  // planes may have memories of their own
-      for (const Ptr<Image>& plane : view.view->image()->planes())
-        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), image, at, false, certain});
     if (slot.is_alone()) {
+      if (slot.uses) add_view(view, *image, at, slot, certain, levels_fetched(type));
       if (view.view)
         if (Status ok = check_conversion(program, slot, at, *view.view, nullptr); !ok) return ok;
       need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
       return Ok{};
     }
     const uint32_t samplers = count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
+    LevelRange levels{0, 0};
     for (uint32_t j = 0; j < samplers; j++) {
       const Element* with = image;
       if (!slot.combined) {
@@ -185,10 +221,12 @@ struct Checker {
       }
       if (!with || !with->sampler) continue;
       if (Status ok = check_conversion(program, slot, at, *view.view, with->sampler.get()); !ok) return ok;
+      join(levels, levels_read(slot.uses, with->sampler->sampler->info(), *view.view));
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
     }
+    if (levels.count) add_view(view, *image, at, slot, certain, levels);
     return Ok{};
   }
 

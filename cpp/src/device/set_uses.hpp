@@ -26,7 +26,8 @@ struct SetUse {
     const descriptor::Element* element;  // of the set's memory, which whoever asks keeps
     DescriptorName name;
     bool written;
-    bool certain;  // the shader names it by a constant; else by an index that may be another's
+    bool certain;                    // the shader names it by a constant; else by an index that may be another's
+    framebuffer::LevelRange levels;  // of a view: those that it can read
   };
   std::vector<Read> reads;   // views and buffers
   bool anisotropic = false;  // a pair with such a sampler is sampled with computed derivatives

@@ -53,24 +53,58 @@ const TargetBytes& bytes_of(const Feedback& f, uint32_t target) {
   return f.targets.front();
 }
 
-Error feedback_error(const Feedback& f, uint32_t target) {
+Error feedback_error(const Feedback& f, uint32_t target, const std::string& reader) {
   const char* fix = target < kDepth || target >= kFeedbackResolved
                         ? "; read another level or layer, or read it in a later pass"
                         : "; load it and write nothing of it in this pass, or read it in a later pass";
-  return {VK_ERROR_VALIDATION_FAILED_EXT, f.pass + ": " + f.reader[target] + " reads " + target_name(target) + " of this pass, " +
+  return {VK_ERROR_VALIDATION_FAILED_EXT, f.pass + ": " + reader + " reads " + target_name(target) + " of this pass, " +
                                               part_name(bytes_of(f, target)) + ", which " + f.writer[target] + " writes" + fix};
 }
 
 Status check(const Feedback& f) {
-  const uint32_t both = f.read & f.written;
-  if (!both) return Ok{};
-  return feedback_error(f, static_cast<uint32_t>(std::countr_zero(both)));
+  const auto first_of = [](uint32_t targets) { return static_cast<uint32_t>(std::countr_zero(targets)); };
+  if (const uint32_t both = f.read & f.written) return feedback_error(f, first_of(both), f.reader[first_of(both)]);
+  for (const Feedback::PartsRead& read : f.all_targets)
+    if (std::all_of(read.parts.begin(), read.parts.end(), [&](uint32_t targets) { return targets & f.written; }))
+      return feedback_error(f, first_of(read.parts.front() & f.written), read.who);
+  return Ok{};
 }
 
 void note(uint32_t& known, std::array<std::string, kFeedbackTargets>& names, uint32_t targets, const std::string& who) {
   for (uint32_t i = 0; i < kFeedbackTargets; ++i)
     if ((targets & ~known) >> i & 1) names[i] = who;
   known |= targets;
+}
+
+void note_possible(PossibleUse& use, uint32_t targets, const std::string& who, PossibleUse::Why why) {
+  for (uint32_t i = 0; i < kFeedbackTargets; ++i)
+    if ((targets & ~use.targets) >> i & 1) use.why[i] = why;
+  note(use.targets, use.who, targets, who);
+}
+
+void note_possible(PossibleUse& use, const PossibleUse& part) {
+  for (uint32_t i = 0; i < kFeedbackTargets; ++i)
+    if (part.targets >> i & 1) note_possible(use, 1u << i, part.who[i], part.why[i]);
+}
+
+void note_all_targets(Feedback& f, const ReadParts& parts, const std::string& who) {
+  for (const Feedback::PartsRead& known : f.all_targets)
+    if (known.parts == parts) return;
+  f.all_targets.push_back({parts, who});
+}
+
+const char* doubt(PossibleUse::Why why, bool writes) {
+  switch (why) {
+    case PossibleUse::Why::index:
+      return ": by an index that is not constant; if it does, the values are undefined";
+    case PossibleUse::Why::part_of_view:
+      return writes ? ": its view has other layers as well; if it writes this one, the values are undefined"
+                    : ": its view has other levels or layers as well; if it reads this one, the values are undefined";
+    case PossibleUse::Why::part_of_buffer:
+      return ": its range has other bytes as well; if it does, the values are undefined";
+  }
+  assert(false);
+  return "";
 }
 
 }  // namespace
@@ -108,75 +142,112 @@ Feedback begin_feedback(const RenderingInfo& info) {
 
 namespace {
 
-/// `image`: the view's, or a plane of it.
-uint32_t targets_read(const Feedback& f, const ImageViewCreateInfo& info, const Image& image) {
-  uint32_t read = 0;
-  for (const TargetBytes& t : f.targets) {
-    if (t.memory != &image.contents()) continue;
-    const VkImageAspectFlagBits aspect = resource::sampled_aspect(info.aspects);
-    TargetBytes bytes = t;
-    bytes.fields = resource::fields_of(image, aspect);
-    for (uint32_t i = 0; i < info.level_count; ++i) {
-      const uint32_t level = info.base_level + i;
-      const uint32_t layers = info.type == VK_IMAGE_VIEW_TYPE_3D ? image.layer_count(level) : info.layer_count;
-      bytes.range = resource::range_of(image, aspect, level, info.base_layer, layers);
-      if (overlap(t, bytes)) read |= 1u << t.target;
-    }
+/// Parts [begin, end) of a row of them that are a target's.
+struct TargetParts {
+  uint32_t target = 0, begin = 0, end = 0;
+};
+
+/// Of parts 0 to `count`, each with its targets.
+void add_parts(ReadParts& out, const std::vector<TargetParts>& found, uint32_t count) {
+  std::vector<uint32_t> cuts = {0};
+  for (const TargetParts& t : found) cuts.push_back(t.begin), cuts.push_back(t.end);
+  for (uint32_t cut : cuts) {  // the same targets from here to the next
+    uint32_t targets = 0;
+    for (const TargetParts& t : found)
+      if (t.begin <= cut && cut < t.end) targets |= 1u << t.target;
+    if (cut < count && std::find(out.begin(), out.end(), targets) == out.end()) out.push_back(targets);
   }
-  return read;
+}
+
+/// `image`: the view's, or a plane of it. The parts are the level's layers.
+void find_targets(const Feedback& f, const ImageViewCreateInfo& info, const Image& image, uint32_t level, uint32_t layers,
+                  std::vector<TargetParts>& found) {
+  const VkImageAspectFlagBits aspect = resource::sampled_aspect(info.aspects);
+  const resource::MemoryRange all = resource::range_of(image, aspect, level, info.base_layer, layers);
+  const uint64_t layer_B = (all.end_B - all.begin_B) / layers;
+  for (const TargetBytes& t : f.targets) {
+    TargetBytes bytes = t;
+    bytes.memory = &image.contents(), bytes.fields = resource::fields_of(image, aspect), bytes.range = all;
+    if (!overlap(t, bytes)) continue;
+    const uint64_t begin_B = std::max(t.range.begin_B, all.begin_B), end_B = std::min(t.range.end_B, all.end_B);
+    found.push_back({t.target, static_cast<uint32_t>((begin_B - all.begin_B) / layer_B),
+                     static_cast<uint32_t>((end_B - 1 - all.begin_B) / layer_B) + 1});
+  }
 }
 
 }  // namespace
 
-uint32_t targets_read(const Feedback& f, const ImageView& view) {
+ReadParts targets_read(const Feedback& f, const ImageView& view, LevelRange levels) {
   const ImageViewCreateInfo& info = view.info();
-  if (info.image->planes().empty()) return targets_read(f, info, *info.image);
-  uint32_t read = 0;
-  for (const Ptr<Image>& plane : info.image->planes()) read |= targets_read(f, info, *plane);
-  return read;
+  assert(levels.first < info.level_count);
+  ReadParts parts;
+  std::vector<TargetParts> found;
+  const uint32_t count = std::min(levels.count, info.level_count - levels.first);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t level = info.base_level + levels.first + i;
+    const uint32_t layers = info.type == VK_IMAGE_VIEW_TYPE_3D ? info.image->layer_count(level) : info.layer_count;
+    found.clear();
+    if (info.image->planes().empty()) find_targets(f, info, *info.image, level, layers, found);
+    for (const Ptr<Image>& plane : info.image->planes()) find_targets(f, info, *plane, level, layers, found);  // all are read at once
+    add_parts(parts, found, layers);
+  }
+  return parts;
 }
 
-uint32_t targets_read(const Feedback& f, const resource::MemoryContents& memory, resource::MemoryRange range) {
+ReadParts targets_read(const Feedback& f, const resource::MemoryContents& memory, resource::MemoryRange range) {
   uint32_t read = 0;
-  for (const TargetBytes& t : f.targets)
-    if (t.memory == &memory && resource::overlap(t.range, range)) read |= 1u << t.target;
-  return read;
+  bool within = false;
+  for (const TargetBytes& t : f.targets) {
+    if (t.memory != &memory || !resource::overlap(t.range, range)) continue;
+    read |= 1u << t.target;
+    within |= t.range.begin_B <= range.begin_B && range.end_B <= t.range.end_B;
+  }
+  return within || !read ? ReadParts{read} : ReadParts{0, read};
 }
 
-Status note_read(Feedback& f, uint32_t targets, const std::string& who) {
-  note(f.read, f.reader, targets, who);
+Status note_read(Feedback& f, const ReadParts& parts, const Reader& reader) {
+  if (!meets_targets(parts)) return Ok{};
+  uint32_t any = 0;
+  bool all = reader.certain;
+  for (uint32_t targets : parts) any |= targets, all = all && targets;
+  if (all && (parts.size() == 1 || reader.writes)) {
+    const uint32_t targets = parts.size() == 1 ? any : 1u << std::countr_zero(any);
+    note(f.read, f.reader, targets, reader.who);
+    if (reader.writes) note(f.written, f.writer, targets, reader.who);  // whichever part it is
+    return check(f);
+  }
+  const auto why = !reader.certain    ? PossibleUse::Why::index
+                   : reader.of_buffer ? PossibleUse::Why::part_of_buffer
+                                      : PossibleUse::Why::part_of_view;
+  note_possible(f.may_read, any, reader.who, why);
+  if (reader.writes) note_possible(f.may_write, any, reader.who, why);
+  if (all) note_all_targets(f, parts, reader.who);
   return check(f);
-}
-
-void note_may_read(Feedback& f, uint32_t targets, const std::string& who, bool writes) {
-  note(f.may_read, f.may_reader, targets, who);
-  if (writes) note(f.may_write, f.may_writer, targets, who);
 }
 
 std::vector<std::string> possible_feedback(const Feedback& f) {
   std::vector<std::string> lines;
   for (uint32_t i = 0; i < kFeedbackTargets; ++i) {
     const uint32_t bit = 1u << i;
-    const bool writes = f.may_write & bit, meets = (f.may_read & f.written & bit) || (writes && ((f.read | f.written) & bit));
+    const bool writes = f.may_write.targets & bit, meets = writes || (f.may_read.targets & f.written & bit);
     if (!meets) continue;
-    const std::string does = f.written & bit ? f.writer[i] + " writes" : f.reader[i] + " reads";
-    lines.push_back((writes ? f.may_writer[i] : f.may_reader[i]) + (writes ? " may write " : " may read ") + target_name(i) +
-                    " of this pass, " + part_name(bytes_of(f, i)) + ", which " + does +
-                    ": by an index that is not constant; if it does, the values are undefined");
+    const PossibleUse& use = writes ? f.may_write : f.may_read;
+    const std::string does = f.written & bit ? f.writer[i] + " writes" : f.read & bit ? f.reader[i] + " reads" : "the pass loads";
+    lines.push_back(use.who[i] + (writes ? " may write " : " may read ") + target_name(i) + " of this pass, " + part_name(bytes_of(f, i)) +
+                    ", which " + does + doubt(use.why[i], writes));
   }
   return lines;
 }
 
 Status note_part(Feedback& f, const Feedback& part) {
+  note_possible(f.may_read, part.may_read);
+  note_possible(f.may_write, part.may_write);
+  for (const Feedback::PartsRead& read : part.all_targets) note_all_targets(f, read.parts, read.who);
   for (uint32_t i = 0; i < kFeedbackTargets; ++i) {
-    if (part.may_read >> i & 1) note_may_read(f, 1u << i, part.may_reader[i], false);
-    if (part.may_write >> i & 1) note_may_read(f, 1u << i, part.may_writer[i], true);
-    if (part.read >> i & 1)
-      if (Status ok = note_read(f, 1u << i, part.reader[i]); !ok) return ok;
-    if (part.written >> i & 1)
-      if (Status ok = note_written(f, 1u << i, part.writer[i]); !ok) return ok;
+    if (part.read >> i & 1) note(f.read, f.reader, 1u << i, part.reader[i]);
+    if (part.written >> i & 1) note(f.written, f.writer, 1u << i, part.writer[i]);
   }
-  return Ok{};
+  return check(f);
 }
 
 Status note_written(Feedback& f, uint32_t targets, const std::string& who) {

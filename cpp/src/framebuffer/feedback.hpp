@@ -2,12 +2,14 @@
 //
 // In: the attachments, then in any order what shaders read and what commands write. Out: an error that names both sides. Bytes decide:
 // another level, another layer or the other aspect is no feedback, another image on the same memory is. An attachment that is loaded and
-// that no command of the pass writes may be read. A descriptor of an array counts if a shader names it by a constant; what it may read by
-// another index is no error, but a note. Where it does read bytes that the pass changes, their values are undefined: those before the pass
-// or those after it, by bins that other threads may draw, so that they may differ from run to run. Source: Vulkan specification, "Render
-// Pass Feedback Loop".
+// that no command of the pass writes may be read. What a shader accesses counts, not what is bound: of several levels and layers it reads
+// some, and nobody knows which before it runs. So it is an error where all that it could read is written, else a note. A descriptor of an
+// array counts if a shader names it by a constant; what it may read by another index is a note too. Where it does read bytes that the pass
+// changes, their values are undefined: those before the pass or those after it, by bins that other threads may draw, so that they may
+// differ from run to run. Source: Vulkan specification, "Render Pass Feedback Loop".
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -34,25 +36,55 @@ TargetBytes target_bytes(const ImageView& view, VkImageAspectFlagBits aspect, ui
 /// "color0", "depth", "stencil", "the resolve of color0".
 std::string target_name(uint32_t target);
 
+/// Levels of a view, from its first one on.
+struct LevelRange {
+  uint32_t first = 0, count = ~0u;
+};
+
+/// What a shader reads some of: for each part of it (a level of a layer, a slice, bytes of a buffer) the targets that lie there. Parts with
+/// the same targets are one.
+using ReadParts = std::vector<uint32_t>;
+inline bool meets_targets(const ReadParts& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](uint32_t targets) { return targets != 0; });
+}
+
+/// Targets that shaders may read, or write: the first to do it, and why it isn't known.
+struct PossibleUse {
+  enum class Why : uint8_t { index, part_of_view, part_of_buffer };
+  uint32_t targets = 0;
+  std::array<std::string, kFeedbackTargets> who;
+  std::array<Why, kFeedbackTargets> why{};
+};
+
 struct Feedback {
   std::string pass;
   std::vector<TargetBytes> targets;
   uint32_t read = 0, written = 0;                            // targets that shaders read, that the pass changes
   std::array<std::string, kFeedbackTargets> reader, writer;  // the first of each
-  // The same of what shaders only may do, by indices that are not constants.
-  uint32_t may_read = 0, may_write = 0;
-  std::array<std::string, kFeedbackTargets> may_reader, may_writer;
+  PossibleUse may_read, may_write;
+  /// What is read of several parts that all are targets': feedback as soon as all are written.
+  struct PartsRead {
+    ReadParts parts;
+    std::string who;
+  };
+  std::vector<PartsRead> all_targets;
+};
+
+/// Who reads, and how.
+struct Reader {
+  std::string who;  // "pipeline 'p': 'albedo' (set 0, binding 1)"
+  bool writes = false;
+  bool certain = true;     // else an element of an array that is named by no constant: never an error
+  bool of_buffer = false;  // its parts are bytes
 };
 
 /// Load operations and resolves write from the beginning.
 Feedback begin_feedback(const RenderingInfo& info);
-/// Targets with bytes of the view; of `range` of a memory.
-uint32_t targets_read(const Feedback& feedback, const ImageView& view);
-uint32_t targets_read(const Feedback& feedback, const resource::MemoryContents& memory, resource::MemoryRange range);
-/// `who`: "pipeline 'p': 'albedo' (set 0, binding 1)".
-Status note_read(Feedback& feedback, uint32_t targets, const std::string& who);
-/// An element of an array that is named by no constant: never an error.
-void note_may_read(Feedback& feedback, uint32_t targets, const std::string& who, bool writes);
+/// `levels`: of the view, that can be read.
+ReadParts targets_read(const Feedback& feedback, const ImageView& view, LevelRange levels);
+ReadParts targets_read(const Feedback& feedback, const resource::MemoryContents& memory, resource::MemoryRange range);
+/// Some of the parts are read.
+Status note_read(Feedback& feedback, const ReadParts& parts, const Reader& reader);
 /// A line for each target where what may be read or written meets what is, with the names of both.
 std::vector<std::string> possible_feedback(const Feedback& feedback);
 /// What another part of the same pass (suspended, or a secondary) reads and writes of these targets.
