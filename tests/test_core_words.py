@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu import errors
 from tilegpu.errors import from_core, in_own_words
 
 ROOT = Path(__file__).parent.parent
@@ -111,3 +112,41 @@ def test_labels_stay_as_they_are() -> None:
     assert in_own_words(text) == "pass 'render_area': area is 0, allowed is 1; give area="
     error = from_core("VK_ERROR_VALIDATION_FAILED_EXT", "copy_image: destination samples is 4, allowed is 1; use resolve_image")
     assert isinstance(error, tg.ValidationError) and str(error) == "copy: destination samples is 4, allowed is 1; use dev.resolve"
+
+
+LABELS = [
+    "it's base_level and render_area",
+    "dogs' base_level is 3",
+    "a 'base_level' b",
+    "x' base_level 'y",
+    "'", "''", "'base_level", "base_level'", " ' base_level ' ",
+    "\n'base_level\n",
+    "base_level\nrender_area",
+    'the "base_level"',
+    "l'été base_level", "ß’base_level‘", "日本'語 base_level",
+    "back\\slash' base_level (.*)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_labels_with_quotes_stay_as_they_are(label: str) -> None:
+    """And the core's words around them don't: of an image, of a pass with a pipeline, of two objects in one message."""
+    dev = tg.Device(cache_dir="off", threads=1)
+    image = dev.image((8, 8), "r8g8b8a8_unorm", label=label)
+    with pytest.raises(tg.ValidationError) as raised:
+        image.view(level=7)
+    assert str(raised.value).startswith(f"view of image '{label}': level is 7, allowed is 0 to 0")
+    with pytest.raises(tg.ValidationError) as raised, dev.render_pass(image, area=(0, 0, 9, 9), label=label):
+        pass
+    assert f"pass '{label}': area is " in str(raised.value) and "render_area" not in str(raised.value).replace(label, "")
+    pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=[image.format], depth="d32_sfloat", label=label)
+    with pytest.raises(tg.ValidationError) as raised, dev.render_pass(image, label=label) as rp:
+        rp.draw(pipeline, np.zeros(3, VERTEX))
+    said = str(raised.value)
+    assert said.startswith(f"pass '{label}', pipeline '{label}'") and said.endswith("or create the pipeline with depth_test=False")
+    # Names of files and of captures' objects come without being told; those of words with apostrophes can be seen all the same.
+    if re.fullmatch(r"(?:[^']|(?<=\w)'(?=\w))*", label):
+        text = f"pipeline '{label} <vertex>': base_level is 1; the pass's base_level of buffer '{label}' (base_level)"
+        want = f"pipeline '{label} <vertex>': level is 1; the pass's level of buffer '{label}' (level)"
+        errors._labels.clear()
+        assert in_own_words(text) == want

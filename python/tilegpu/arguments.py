@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, keep_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,6 +115,8 @@ def text(value: Any, what: str) -> str:
         except UnicodeEncodeError:
             pass
         else:
+            if what.endswith("label"):
+                keep_label(value)
             return value
     raise ValidationError(f"{what} is {shown(value)}; it must be text")
 

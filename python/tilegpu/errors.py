@@ -148,12 +148,35 @@ _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^clear_(?:color|depth_stencil)_image\b", "clear"),
     )
 )
-_QUOTED = re.compile(r"('[^']*')")
+#: What stands in quotes: an apostrophe in a word opens nothing and closes nothing.
+_QUOTED = r"(?<!\w)'(?s:.*?)'(?!\w)"
+#: Labels that hold quotes themselves, the newest last: where such a one ends can't be seen in a message.
+_labels: dict[str, None] = {}
+_MOST_LABELS = 4096
+
+
+def keep_label(label: str) -> None:
+    """Messages of the core may name an object by it from now on."""
+    if "'" in label:
+        _labels.pop(label, None)
+        _labels[label] = None
+        if len(_labels) > _MOST_LABELS:
+            _labels.pop(next(iter(_labels), ""), None)
+
+
+def _parts(message: str) -> list[str]:
+    """What the core says, and at odd places what it quotes."""
+    if "'" not in message:
+        return [message]
+    known = sorted((label for label in list(_labels) if label in message), key=len, reverse=True)
+    # What stands behind a label in its quotes was added to it, as a shader's stage is.
+    patterns = [rf"(?<!\w)'{re.escape(label)}(?:'(?!\w)|[^']*')" for label in known]
+    return re.split(f"({'|'.join([*patterns, _QUOTED])})", message)
 
 
 def in_own_words(message: str) -> str:
     """A message of the core with this package's names for what it speaks of."""
-    parts = _QUOTED.split(message)
+    parts = _parts(message)
     for number in range(0, len(parts), 2):
         for pattern, words in _WORDS:
             if number and pattern.pattern.startswith("^"):
