@@ -1,5 +1,5 @@
-// tilegpu/api.hpp -- TILEGPU_API marks what libtilegpu.so shows; all else is hidden. A few functions of the core's insides have it too,
-// for the Python extension; only what stands in these headers is for others.
+// tilegpu/api.hpp -- TILEGPU_API marks what libtilegpu.so shows; all else is hidden. What these headers declare is what any front end
+// needs; the driver's three entries, which loaders look up by name, are marked beside it.
 #pragma once
 
 #if defined(_WIN32)

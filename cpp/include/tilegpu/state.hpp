@@ -1,7 +1,8 @@
 // tilegpu/state.hpp -- the state that a draw is made with: what Vulkan 1.3 and VK_EXT_extended_dynamic_state3 let vary, as far
-// as the core has it: eight states of them are of things that it lacks (DynamicStateInfo::missing). Plain data, hashed freely. Source:
-// Vulkan specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and
-// VkDynamicState.
+// as the core has it: eight states of them are of things that it lacks (DynamicStateInfo::missing). The ten that belong to extensions of
+// NVIDIA's (from viewport W scaling to the shading rate image) are no DynamicState, as those extensions are not offered. Plain data, hashed
+// freely. Source: Vulkan specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The
+// Framebuffer", and VkDynamicState.
 #pragma once
 
 #include <algorithm>
