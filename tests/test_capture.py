@@ -128,6 +128,15 @@ def test_a_picture_of_samples_that_are_resolved(tmp_path: Path) -> None:
     assert np.array_equal(replay.pictures[0], scene.out.numpy())
 
 
+def test_a_picture_in_blocks(tmp_path: Path) -> None:
+    scene = Scene()
+    scene.out = scene.color = scene.device.image(SIZE, "r8g8b8a8_unorm", tiling="block_compressed", label="out")
+    scene.draw().capture(tmp_path / "c")
+    right = scene.out.numpy()
+    assert len(np.unique(right.reshape(-1, 4), axis=0)) > 100
+    assert np.array_equal(replay_elsewhere(tmp_path / "c", tmp_path / "picture.npy"), right)
+
+
 def test_the_next_pass_is_written_with_what_it_loads(tmp_path: Path) -> None:
     scene = Scene()
     scene.draw()

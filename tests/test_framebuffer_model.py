@@ -3,7 +3,7 @@
 A case is one to three passes over the same images: every aspect with its own operations, NONE on both sides, images in rows and
 block-compressed, larger than the framebuffer, layers, transient images, multisampled rendering to single-sampled images, areas at any
 pixel, tiny heaps, every profile. Content: clears inside the pass and flat rectangles and triangles. TILEGPU_FUZZ_CASES sets how many
-cases there are (`make fuzz`: thousands), TILEGPU_FUZZ_SEED where they begin; a failing case names its seed.
+cases there are (`make fuzz`: thousands), TILEGPU_FUZZ_SEED where they begin; a failing case names its seed, and a capture of its pass.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ import tilegpu as tg
 CASES = int(os.environ.get("TILEGPU_FUZZ_CASES", "320"))
 SEED = int(os.environ.get("TILEGPU_FUZZ_SEED", "0"))
 BLOCKS = 8
+CAPTURES = Path(__file__).parent.parent / "build" / "fuzz"  # of passes that failed
 
 DEVICES: list[dict[str, Any]] = [
     {},
@@ -255,6 +257,9 @@ class Case:
         self.stats, self.area = rp.stats, area
         model.run(p)
 
+    def pass_count(self) -> int:
+        return int(self.rng.integers(1, 4))
+
     def clear(self, rp: tg.RenderPass, p: model.Pass) -> None:
         rng = self.rng
         index = int(rng.choice([i for i, a in enumerate(p.attachments) if a is not None]))
@@ -353,16 +358,55 @@ class Case:
             )
 
 
+def keep_capture(seed: int, number: int) -> Path:
+    """Draws the case again up to a pass, which goes to a file with what it loads."""
+    path = CAPTURES / f"{SEED}-{seed}-{number}.tgcap"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    case = Case(seed)
+    case.pass_count()
+    for before in range(number + 1):
+        if before == number:
+            case.device.capture(path)
+        case.run_pass()
+    return path
+
+
 def run_case(seed: int) -> Case:
     case = Case(seed)
     name = (
         f"case {seed} (TILEGPU_FUZZ_SEED={SEED}): {DEVICES[case.number]}, {SETS[case.which]}, {case.samples} samples"
         f"{' to single-sampled images' if case.single_sampled else ''}, {case.layers} layers"
     )
-    for number in range(int(case.rng.integers(1, 4))):
+    for number in range(case.pass_count()):
         case.run_pass()
-        case.compare(f"{name}, after pass {number} with area {case.area}, {case.stats.splits} splits")
+        try:
+            case.compare(f"{name}, after pass {number} with area {case.area}, {case.stats.splits} splits")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the pass: tilegpu replay {keep_capture(seed, number)}") from error
     return case
+
+
+def test_a_failing_pass_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It replays to what the case had drawn when it failed."""
+    seed = 1375  # of one colour that both passes change, in one layer of one sample
+    drawn: list[np.ndarray] = []
+
+    def compare(case: Case, what: str) -> None:
+        assert case.colors[0] is not None
+        drawn.append(case.colors[0].image.numpy())
+        if len(drawn) == 2:
+            raise AssertionError(what)
+
+    monkeypatch.setattr(Case, "compare", compare)
+    monkeypatch.setitem(globals(), "CAPTURES", tmp_path)
+    monkeypatch.setitem(globals(), "SEED", 0)
+    path = tmp_path / f"0-{seed}-1.tgcap"
+    with pytest.raises(AssertionError, match=f"after pass 1 with .*; the pass: tilegpu replay {path}$"):
+        run_case(seed)
+    replay = tg.Device(cache_dir="off").load_capture(path)
+    replay.run()
+    assert len(np.unique(drawn[1].reshape(-1, 4), axis=0)) > 2 and not np.array_equal(*drawn)
+    assert np.array_equal(replay.pictures[0], drawn[1])
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -1,9 +1,27 @@
 // bindings/bind_capture.cpp -- tilegpu/capture.hpp: recordings to a file and back.
 #include "tilegpu/capture.hpp"
 
+#include <algorithm>
+
 #include "bindings.hpp"
 
 namespace tilegpu::bindings {
+
+namespace {
+
+/// Rows for one layer of a block-compressed picture, and their size; null: it has rows.
+std::tuple<Ptr<Image>, uint32_t, uint32_t> rows_for(const ImageView& view) {
+  const ImageCreateInfo& of = view.image()->info();
+  if (of.tiling == ImageTiling::linear) return {};
+  const uint32_t width_px = std::max(1u, of.width_px >> view.info().base_level);
+  const uint32_t height_px = std::max(1u, of.height_px >> view.info().base_level);
+  const Ptr<Image> rows =
+      unwrap(Image::create({.format = of.format, .width_px = width_px, .height_px = height_px, .samples = of.samples, .label = of.label}));
+  unwrap(rows->ensure_memory());
+  return {rows, width_px, height_px};
+}
+
+}  // namespace
 
 void bind_capture(py::module_& m) {
   py::class_<Capture>(m, "Capture")
@@ -15,6 +33,12 @@ void bind_capture(py::module_& m) {
                                  pictures.emplace_back(view->image(), view->info().base_level, view->info().base_layer);
                                return pictures;
                              })
+      .def("rows_for_pictures",
+           [](const Capture& capture) {
+             std::vector<std::tuple<Ptr<Image>, uint32_t, uint32_t>> rows;
+             for (const Ptr<ImageView>& view : capture.pictures) rows.push_back(rows_for(*view));
+             return rows;
+           })
       .def_readonly("buffers", &Capture::buffers);
   m.def(
       "save_capture",

@@ -1,5 +1,6 @@
-// tests/test_capture.cpp -- captures keep what was recorded: dynamic state, secondary command buffers, parts of passes; a capture that is
-// loaded and captured again is the same file, drawn with the same bits and explained in the same words; hostile files are errors.
+// tests/test_capture.cpp -- captures keep what was recorded, dynamic state, secondary command buffers, parts of passes, and results of
+// queries; a capture that is loaded and captured again is the same file, drawn with the same bits and explained in the same words; hostile
+// files are errors.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -317,10 +318,91 @@ void pipelines_are_those_that_were_created() {
   CHECK(found.size() > 1 && found.size() <= scene.pipelines.size());
 }
 
+// What submissions before left in query pools of each type, and with which availability: a recording that copies it finds it there.
+void results_of_queries_are_kept() {
+  Scene scene(3);
+  scene.record();
+  take(scene.device->submit_and_wait({scene.primaries, {}}, {}));
+  CHECK(scene.queries->available[0] && scene.queries->available[1] && !scene.queries->available[3]);
+  const auto pool = [](QueryType type, VkQueryPipelineStatisticFlags statistics = 0) {
+    auto made = std::make_shared<QueryPool>(type, 4, statistics);
+    for (size_t i = 0; i + made->results < made->values.size(); i++) made->values[i] = 0x1122334455667788 + i;
+    made->available[0] = made->available[3] = true;  // 1 and 2 have partial results, 3 is 0
+    return made;
+  };
+  constexpr VkQueryPipelineStatisticFlags kThree = VK_QUERY_PIPELINE_STATISTIC_INPUT_ASSEMBLY_VERTICES_BIT |
+                                                   VK_QUERY_PIPELINE_STATISTIC_CLIPPING_PRIMITIVES_BIT |
+                                                   VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT;
+  const auto marked = pool(QueryType::occlusion);
+  const std::vector<Ptr<QueryPool>> pools = {scene.queries,
+                                             marked,
+                                             pool(QueryType::timestamp),
+                                             pool(QueryType::pipeline_statistics, kThree),
+                                             pool(QueryType::primitives_generated),
+                                             pool(QueryType::transform_feedback_stream)};
+  constexpr uint64_t kPool_B = 4 * 4 * 8;  // at most three results and the availability
+  const auto results = take(Buffer::create({.size_B = pools.size() * kPool_B, .label = "results"}));
+  must(results->bind(take(DeviceMemory::allocate(results->size_B())), 0));
+  auto copies = scene.begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY), cb = scene.begin();
+  must(copies->begin());
+  for (size_t i = 0; i < pools.size(); i++)
+    must(copies->copy_query_pool_results(pools[i], 0, 4, results, i * kPool_B, (pools[i]->results + 1) * 8,
+                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT | VK_QUERY_RESULT_PARTIAL_BIT));
+  must(copies->end());
+  must(cb->begin()), must(cb->execute_commands({copies})), must(cb->end());
+
+  const std::vector<uint8_t> before = saved(scene.device, {cb});
+  take(scene.device->submit_and_wait({{cb}, {}}, {}));
+  const auto device = take(Device::create({.threads = 1, .cache_dir = "off"}));
+  const Capture capture = loaded(device, before);
+  CHECK(saved(device, capture.command_buffers) == before);
+  take(device->submit_and_wait({capture.command_buffers, {}}, {}));
+  const auto& executed = std::get<command::ExecuteCommands>(capture.command_buffers[0]->recording()->commands[0]);
+  const auto& copy = std::get<command::CopyQueryPoolResults>(executed.recording->commands[0]);
+  CHECK(copy.pool->values[1] > 0 && copy.pool->values[1] == scene.queries->values[1]);
+  CHECK(std::memcmp(copy.destination->data(), results->data(), results->size_B()) == 0);
+
+  // Results of a query that the pool has not.
+  std::vector<uint8_t> wrong = before;
+  const uint64_t first_value = marked->values[0];
+  const uint8_t* value = reinterpret_cast<const uint8_t*>(&first_value);
+  const auto at = std::search(wrong.begin(), wrong.end(), value, value + 8);
+  if (!CHECK(at - wrong.begin() > 5 && at != wrong.end())) return;
+  *(at - 5) = 4;  // number, availability, value
+  must(capture::write_file(kPath, "host", wrong));
+  const auto refused = load_capture(device, kPath);
+  std::remove(kPath.c_str());
+  CHECK(!refused && refused.error().message.find("a query pool of 4 has results of query 4") != std::string::npos);
+}
+
+// A replay is one command after the other: what an event orders is in order there, and nothing waits for a host that isn't.
+void a_replay_waits_for_no_event() {
+  Scene scene(4);
+  const auto set_by_host = std::make_shared<Event>(), set_before = std::make_shared<Event>();
+  auto cb = scene.begin();
+  must(cb->begin());
+  must(cb->set_event(set_before));
+  must(cb->wait_events({set_by_host, set_before}));
+  must(cb->begin_rendering(scene.rendering("main", 0, true)));
+  scene.draw(*cb, true, 2);
+  must(cb->wait_events({set_by_host}));
+  must(cb->end_rendering());
+  must(cb->reset_event(set_before));
+  must(cb->end());
+  const std::vector<uint8_t> before = saved(scene.device, {cb});
+  set_by_host->set();
+  take(scene.device->submit_and_wait({{cb}, {}}, {}));
+  const Capture capture = loaded(scene.device, before);
+  CHECK(capture.command_buffers[0]->recording()->commands.size() == 1);
+  take(scene.device->submit_and_wait({capture.command_buffers, {}}, {}));
+  CHECK(is_same(*scene.image, *capture.pictures[0]->image(), 4));
+}
+
 // Every word may be another: an error, or something that could be drawn.
 void hostile_files_are_errors() {
   Scene scene(9);
   scene.record();
+  take(scene.device->submit_and_wait({scene.primaries, {}}, {}));  // queries have results
   const std::vector<uint8_t> payload = saved(scene.device, scene.primaries);
   const auto device = take(Device::create({.threads = 1, .cache_dir = "off"}));
   // What this version added stands behind the objects; before them is the memory, in which every value is right.
@@ -388,6 +470,8 @@ void other_versions_are_refused_by_name() {
 int main() {
   for (uint32_t seed = 1; seed <= 8; seed++) what_was_recorded_is_kept(seed);
   pipelines_are_those_that_were_created();
+  results_of_queries_are_kept();
+  a_replay_waits_for_no_event();
   hostile_files_are_errors();
   other_versions_are_refused_by_name();
   return test::finish("test_capture");

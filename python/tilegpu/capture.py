@@ -45,7 +45,20 @@ class Replay:
         :meth:`tilegpu.Image.numpy`; after :meth:`run`."""
         self._executed("pictures")
         color = _core.ENUMS["image_aspect"]["color"]
-        return [image.read(color, level, layer) for image, level, layer in self._capture.pictures]
+        made = []
+        copies = self._capture.rows_for_pictures()
+        for (image, level, layer), (rows, width, height) in zip(self._capture.pictures, copies, strict=True):
+            if rows is None:
+                made.append(image.read(color, level, layer))
+                continue
+            region = ((color, level, layer, 1), (0, 0, 0), (color, 0, 0, 1), (0, 0, 0), (width, height, 1))
+            copy = _core.CommandBuffer(self._device.core)
+            copy.begin()
+            copy.copy_image(image, rows, [region])
+            copy.end()
+            self._device.core.submit_and_wait([copy])
+            made.append(rows.read(color, 0, 0))
+        return made
 
     @property
     def buffers(self) -> list[tuple[str, NDArray[np.uint8]]]:

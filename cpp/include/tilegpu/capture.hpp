@@ -17,9 +17,9 @@ struct Capture {
   std::vector<Ptr<Buffer>> addressed;  ///< that shaders reach by the addresses that they had: they must live while it is executed
 };
 
-/// Memory is written as an execution of these would read it, in its turn of the queue: what was submitted before has ended, what others
-/// submit meanwhile waits. What was recorded is kept: pipelines with their dynamic states, what each draw found set, secondary command
-/// buffers, which come with those that execute them.
+/// Memory and results of queries are written as an execution of these would read them, in its turn of the queue: what was submitted before
+/// has ended, what others submit meanwhile waits. What was recorded is kept: pipelines with their dynamic states, what each draw found set,
+/// secondary command buffers, which come with those that execute them. Events are left out: a replay waits for none.
 TILEGPU_API Status save_capture(const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path);
 TILEGPU_API Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path);
 /// DeviceCreateInfo::profile of the device that wrote the file.

@@ -289,4 +289,20 @@ void fields(A& a, VkImageBlit2& r) {
     for (VkOffset3D& corner : *corners) fields(a, corner);
 }
 
+/// A query as it was when the capture was made.
+struct QueryInFile {
+  uint32_t query = 0;
+  bool available = false;
+  std::vector<uint64_t> values;
+};
+/// `results`: of each query of their pool.
+template <class A>
+void query_list(A& a, std::vector<QueryInFile>& queries, uint32_t results) {
+  a.list(queries, 5 + size_t{8} * results, kMostItems, "results of queries", [&](QueryInFile& q) {
+    a.number(q.query, "query"), a.flag(q.available, "availability");
+    q.values.resize(results);
+    for (uint64_t& value : q.values) a.number(value, "result");
+  });
+}
+
 }  // namespace tilegpu::capture

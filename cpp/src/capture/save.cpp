@@ -6,6 +6,7 @@
 #include <cassert>
 #include <string_view>
 
+#include "capture/collect.hpp"
 #include "capture/commands.hpp"
 #include "capture/draw_state.hpp"
 #include "capture/fields.hpp"
@@ -23,140 +24,6 @@ using descriptor::Kind;
 using descriptor::SetMemory;
 
 constexpr size_t kPage_B = 4096;
-
-// ---- which objects there are
-
-// Memory of the sets that a recording has bound: what was bound, or, of sets that are updated after that, what they hold now. Each of these
-// is asked once, so that the file is of one moment.
-class BoundMemories {
- public:
-  Ptr<const SetMemory> take(const command::BoundSets& bound, uint32_t number) {
-    if (!bound.late[number]) return bound.memory[number];
-    Ptr<const SetMemory>& memory = late_[bound.late[number].get()];
-    if (!memory) memory = bound.late[number]->memory();
-    return memory;
-  }
-  Ptr<const SetMemory> of(const command::BoundSets& bound, uint32_t number) const {
-    return bound.late[number] ? late_.at(bound.late[number].get()) : bound.memory[number];
-  }
-
- private:
-  std::unordered_map<const DescriptorSet*, Ptr<const SetMemory>> late_;
-};
-
-struct Collector {
-  Device& device;
-  Objects& objects;
-  std::unordered_map<const DeviceMemory*, const uint8_t*>& contents;
-  BoundMemories& bound_memories;
-
-  void add(const Ptr<Buffer>& buffer) {
-    if (!buffer) return;
-    if (objects.memories.add(buffer->memory())) contents[buffer->memory().get()] = buffer->data() - buffer->memory_offset_B();
-    objects.buffers.add(buffer);
-  }
-  void add_memory(const Image& image) {
-    if (objects.memories.add(image.memory())) contents[image.memory().get()] = image.data() - image.memory_offset_B();
-  }
-  /// A plane that is viewed alone is an image like others: its memory says that it is a part of another.
-  void add(const Ptr<Image>& image) {
-    if (!image) return;
-    for (const Ptr<Image>& plane : image->planes()) add_memory(*plane);
-    add_memory(*image);
-    objects.images.add(image);
-  }
-  void add(const Ptr<ImageView>& view) {
-    if (!view) return;
-    add(view->image());
-    objects.views.add(view);
-  }
-  void add(const Ptr<BufferView>& view) {
-    if (!view) return;
-    add(view->buffer());
-    objects.buffer_views.add(view);
-  }
-  void add(const command::Bound& bound) {
-    const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
-    if (objects.pipelines.add(bound.pipeline)) {
-      for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
-      add(info.layout);
-    }
-    add(bound.index_buffer);
-    for (uint32_t i = 0; bound.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(*bound.sets, i));
-  }
-  void add(const Ptr<const PipelineLayout>& layout) {
-    if (!layout || !objects.layouts.add(layout)) return;
-    for (const auto& set : layout->sets) add(set);
-  }
-  void add(const command::Dispatch& dispatch) {
-    const ComputePipelineCreateInfo& info = dispatch.pipeline->info();
-    if (objects.compute_pipelines.add(dispatch.pipeline)) objects.modules.add(info.stage.module), add(info.layout);
-    add(dispatch.indirect);
-    for (uint32_t i = 0; dispatch.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(dispatch.sets->bound, i));
-    if (dispatch.pipeline->program().uses_addresses) add_addressed();
-  }
-  void add(const Ptr<const DescriptorSetLayout>& layout) {
-    if (!layout || !objects.set_layouts.add(layout)) return;
-    for (const DescriptorBinding& binding : layout->bindings())
-      for (const Ptr<Sampler>& sampler : binding.immutable_samplers) objects.samplers.add(sampler);
-  }
-  void add(const Ptr<const SetMemory>& memory) {
-    if (!memory || !objects.set_memories.add(memory)) return;
-    add(memory->layout);
-    for (const descriptor::Element& e : memory->elements) {
-      add(e.buffer);
-      if (e.view) add(e.view->view), add(e.view->texels);
-      if (e.sampler) objects.samplers.add(e.sampler->sampler);
-    }
-  }
-  void add(const RenderingAttachment& attachment) { add(attachment.view), add(attachment.resolve_view); }
-  void add(const Pass& pass) {
-    for (const RenderingAttachment& color : pass.info.color) add(color);
-    add(pass.info.depth), add(pass.info.stencil);
-    for (const command::Bound& bound : pass.bound) add(bound);
-    for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
-    for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer), add(indirect.draws_in.buffer);
-    for (const command::ActiveQuery& query : pass.queries) objects.pools.add(query.pool);
-    for (const command::ActiveQuery& query : pass.counting) objects.pools.add(query.pool);
-    for (const command::TransformFeedback& t : pass.transform_feedback)
-      for (const auto* places : {&t.bound, &t.resumed, &t.kept})
-        for (const BufferPlace& place : *places) add(place.buffer);
-    for (const command::ExecutedPart& part : pass.executed) add(part.recording);
-    if (pass.uses_addresses) add_addressed();
-  }
-  // Whatever can be reached: which of it is known to the shaders alone.
-  void add_addressed() {
-    if (objects.addressed) return;
-    objects.addressed = true;
-    for (const Ptr<Buffer>& buffer : device.state().addresses->buffers()) add(buffer);
-  }
-  void add(const Ptr<const command::Recording>& secondary) {
-    if (!objects.secondaries.add(secondary)) return;
-    if (secondary->part) add(*secondary->part);
-    for (const command::Command& command : secondary->commands) std::visit(*this, command);
-  }
-  void operator()(const Ptr<const Pass>& c) { add(*c); }
-  void operator()(const command::CopyBuffer& c) { add(c.source), add(c.destination); }
-  void operator()(const command::FillBuffer& c) { add(c.buffer); }
-  void operator()(const command::UpdateBuffer& c) { add(c.buffer); }
-  void operator()(const command::CopyBufferToImage& c) { add(c.source), add(c.destination); }
-  void operator()(const command::CopyImageToBuffer& c) { add(c.source), add(c.destination); }
-  void operator()(const command::CopyImage& c) { add(c.source), add(c.destination); }
-  void operator()(const command::BlitImage& c) { add(c.source), add(c.destination); }
-  void operator()(const command::ResolveImage& c) { add(c.source), add(c.destination); }
-  void operator()(const command::ClearColorImage& c) { add(c.image); }
-  void operator()(const command::ClearDepthStencilImage& c) { add(c.image); }
-  void operator()(const command::GenerateMipmaps& c) { add(c.image); }
-  void operator()(const command::ResetQueryPool& c) { objects.pools.add(c.pool); }
-  void operator()(const command::BeginQuery& c) { objects.pools.add(c.pool); }
-  void operator()(const command::EndQuery& c) { objects.pools.add(c.pool); }
-  void operator()(const command::SetEvent&) {}  // a replay is one command after the other, and nobody else's
-  void operator()(const command::WaitEvents&) {}
-  void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
-  void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
-  void operator()(const command::ExecuteCommands& c) { add(c.recording); }
-  void operator()(const Ptr<const command::Dispatch>& c) { add(*c); }
-};
 
 // ---- objects
 
@@ -252,6 +119,20 @@ void write_pipeline(Writer& w, const Objects& o, const Pipeline& pipeline) {
   o.layouts.write(w, info.layout);
 }
 
+// With the queries that are not as in a new pool. The host may reset some meanwhile: each is looked at once.
+void write_pool(Writer& w, const QueryPool& pool) {
+  w.put<uint32_t>(static_cast<uint32_t>(pool.type)), w.put<uint32_t>(pool.statistics);
+  w.put_count(pool.count());
+  std::vector<QueryInFile> kept;
+  for (uint32_t i = 0; i < pool.count(); i++) {
+    const auto first = pool.values.begin() + static_cast<std::ptrdiff_t>(size_t{i} * pool.results);
+    QueryInFile query{i, pool.available[i], {first, first + pool.results}};
+    if (query.available || std::any_of(query.values.begin(), query.values.end(), [](uint64_t value) { return value != 0; }))
+      kept.push_back(std::move(query));
+  }
+  query_list(w, kept, pool.results);
+}
+
 void write_objects(Writer& w, const Objects& o, const std::unordered_map<const DeviceMemory*, const uint8_t*>& contents) {
   write_table(w, o.memories, [&](const DeviceMemory& memory) { write_memory(w, contents.at(&memory), memory.size_B()); });
   write_table(w, o.buffers, [&](const Buffer& buffer) {
@@ -299,10 +180,7 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
     o.layouts.write(w, pipeline.info().layout);
   });
   write_table(w, o.set_memories, [&](const SetMemory& set) { write_set(w, o, set); });
-  write_table(w, o.pools, [&](const QueryPool& pool) {
-    w.put<uint32_t>(static_cast<uint32_t>(pool.type)), w.put<uint32_t>(pool.statistics);
-    w.put_count(pool.count());
-  });
+  write_table(w, o.pools, [&](const QueryPool& pool) { write_pool(w, pool); });
 }
 
 // ---- commands
@@ -555,14 +433,11 @@ struct CommandWriter {
 }  // namespace
 
 std::vector<uint8_t> bytes_of(Device& device, const std::vector<Ptr<const command::Recording>>& recordings) {
-  Objects objects;
-  std::unordered_map<const DeviceMemory*, const uint8_t*> contents;
-  BoundMemories bound_memories;
-  Collector collector{device, objects, contents, bound_memories};
-  for (const auto& recording : recordings)
-    for (const command::Command& command : recording->commands) std::visit(collector, command);
+  const Collected collected = collect(device, recordings);
+  const Objects& objects = collected.objects;
+  const BoundMemories& bound_memories = collected.bound_memories;
   Writer writer;
-  write_objects(writer, objects, contents);
+  write_objects(writer, objects, collected.contents);
   CommandWriter commands{writer, objects, bound_memories};
   writer.put_count(objects.secondaries.items.size());
   for (const auto& secondary : objects.secondaries.items) commands.recording(*secondary);
