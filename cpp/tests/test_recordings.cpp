@@ -2,6 +2,7 @@
 // test_recordings_at_once.cpp.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -379,6 +380,46 @@ void suspended_pass_is_one_pass() {
   CHECK(!s.device->submit({{parts[0], stranger}, {}}));  // another pass
 }
 
+// A wait that was recorded inside of a part stands before it, a timestamp of the driver's behind it: before and behind the whole pass.
+void waits_and_timestamps_of_parts() {
+  const Scene s;
+  const auto right = s.right();
+  const Target target;
+  const auto set = std::make_shared<Event>(), set_later = std::make_shared<Event>();
+  const auto stamps = std::make_shared<QueryPool>(QueryType::timestamp, 4);
+  set->set();
+  const auto part = [&](VkRenderingFlags flags, int first, int end, const Ptr<Event>& event, uint32_t stamp) {
+    auto cb = s.commands();
+    CHECK(cb->begin());
+    if (stamp == 0) CHECK(cb->write_timestamp(stamps, 3));
+    CHECK(cb->begin_rendering(target.rendering(flags)));
+    s.draw(*cb, first, end);
+    CHECK(cb->wait_events({event}));
+    CHECK(cb->end_rendering());
+    CHECK(cb->write_timestamp(stamps, stamp));
+    CHECK(cb->end());
+    return cb;
+  };
+  const std::vector<Ptr<CommandBuffer>> parts = {part(VK_RENDERING_SUSPENDING_BIT, 0, 2, set, 0),
+                                                 part(VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT, 2, 4, set_later, 1),
+                                                 part(VK_RENDERING_RESUMING_BIT, 4, 5, set, 2)};
+  auto submitted = s.device->submit({parts, {}});
+  if (!CHECK_MESSAGE(submitted, submitted ? "" : submitted.error().message)) return;
+  while (!stamps->available[3]) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(!(*submitted)->signaled() && !stamps->available[0]);  // the pass waits, and so do its timestamps
+  set_later->set();
+  s.device->wait_idle();
+  CHECK((*submitted)->pass_count() == 1 && (*submitted)->pass_parts(0) == 3);
+  CHECK(target.pixels() == right);
+  CHECK(stamps->values[3] < stamps->values[0] && stamps->values[0] <= stamps->values[1] && stamps->values[1] <= stamps->values[2]);
+  captured(s, parts, right);
+  auto between = s.commands();
+  CHECK(between->begin() && between->set_event(set) && between->end());
+  const auto refused = s.device->submit({{parts[0], between, parts[1], parts[2]}, {}});
+  CHECK(!refused && refused.error().message.find("does not resume it") != std::string::npos);
+}
+
 void query_commands_are_executed_in_order() {
   const Scene s;
   const Target target;
@@ -470,6 +511,7 @@ int main() {
   buffers_on_targets_are_feedback();
   secondary_that_does_not_fit_is_refused();
   suspended_pass_is_one_pass();
+  waits_and_timestamps_of_parts();
   query_commands_are_executed_in_order();
   query_around_passes();
   return test::finish("test_recordings");

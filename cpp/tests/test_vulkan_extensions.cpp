@@ -157,6 +157,13 @@ void passes_of_other_makes() {
     VkRenderingAttachmentInfo color{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
     color.imageView = s.target.view, color.imageLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
     color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE, color.clearValue = kClear;
+    VkEvent event = nullptr;
+    const VkEventCreateInfo event_info{VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    VkQueryPool stamps = nullptr;
+    VkQueryPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    pool_info.queryType = VK_QUERY_TYPE_TIMESTAMP, pool_info.queryCount = 1;
+    CHECK(p.CreateEvent(p.device, &event_info, nullptr, &event) == VK_SUCCESS && p.SetEvent(p.device, event) == VK_SUCCESS);
+    CHECK(p.CreateQueryPool(p.device, &pool_info, nullptr, &stamps) == VK_SUCCESS);
     for (const bool suspends : {false, true}) {
       VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO};
       info.renderArea = kArea, info.layerCount = 1, info.colorAttachmentCount = 1, info.pColorAttachments = &color;
@@ -164,15 +171,19 @@ void passes_of_other_makes() {
       info.flags = suspends ? VK_RENDERING_SUSPENDING_BIT : 0;
       s.begin_rendering(c, &info);
       if (!suspends) s.draw(c, with);
+      p.CmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, 0);
       s.end_rendering(c);
       if (suspends) {
         info.flags = VK_RENDERING_RESUMING_BIT;
         s.begin_rendering(c, &info);
         s.draw(c, with);
+        p.CmdWaitEvents(c, 1, &event, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_VERTEX_SHADER_BIT, 0, nullptr, 0, nullptr, 0,
+                        nullptr);
         s.end_rendering(c);
       }
       CHECK(s.submitted(c) == want);
     }
+    p.DestroyEvent(p.device, event, nullptr), p.DestroyQueryPool(p.device, stamps, nullptr);
   }
   const VkPipeline with = s.pipeline(s.layout(), kFragment);
   VkFramebufferAttachmentImageInfo image{VK_STRUCTURE_TYPE_FRAMEBUFFER_ATTACHMENT_IMAGE_INFO};

@@ -142,15 +142,15 @@ std::shared_ptr<Pass> begin_as(const Pass& begun) {
   return pass;
 }
 
-// Steps [first, end) are the parts of one pass, in order.
-Expected<Ptr<const Pass>> join_parts(const exec::Execution& execution, size_t first, size_t end) {
-  assert(first < end && end <= execution.steps.size() && pass_of(execution.steps[first]));
-  const Pass& begun = **pass_of(execution.steps[first]);
+// The parts of one pass, in order.
+Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>& parts) {
+  assert(parts.size() > 1 && pass_of(parts.front()));
+  const Pass& begun = **pass_of(parts.front());
   auto pass = begin_as(begun);
   pass->info.flags = 0;
   size_t draws = 0;
-  for (size_t i = first; i < end; i++) {
-    const Pass& part = **pass_of(execution.steps[i]);
+  for (const command::Command* step : parts) {
+    const Pass& part = **pass_of(step);
     if (const char* field = difference(begun.info, part.info))
       return invalid(pass_name(part) + " resumes " + pass_name(begun) + ", but its " + field +
                      " is another; parts of one pass are begun with the same values");
@@ -209,30 +209,38 @@ Status take_late_sets(device::DeviceState& device, exec::Execution& execution) {
 }
 
 Status join_suspended(exec::Execution& execution) {
+  using Steps = std::vector<const command::Command*>;
+  const Steps& all = execution.steps;
   const auto flags_of = [&](size_t step) {
-    const Ptr<const Pass>* pass = step < execution.steps.size() ? pass_of(execution.steps[step]) : nullptr;
+    const Ptr<const Pass>* pass = step < all.size() ? pass_of(all[step]) : nullptr;
     return pass ? (*pass)->info.flags : 0;
   };
-  std::vector<const command::Command*> steps;
-  for (size_t i = 0; i < execution.steps.size(); i++) {
+  Steps steps;
+  for (size_t i = 0; i < all.size(); i++) {
     if (flags_of(i) & VK_RENDERING_RESUMING_BIT)
-      return invalid("submit: " + pass_name(**pass_of(execution.steps[i])) + " resumes a pass, but the command before it suspends none");
-    size_t last = i;
-    while (flags_of(last) & VK_RENDERING_SUSPENDING_BIT) {
-      if (!(flags_of(last + 1) & VK_RENDERING_RESUMING_BIT))
-        return invalid("submit: " + pass_name(**pass_of(execution.steps[last])) +
-                       " is suspended, and the next command of the submission does not resume it");
-      last++;
+      return invalid("submit: " + pass_name(**pass_of(all[i])) + " resumes a pass, but the command before it suspends none");
+    Steps parts{all[i]}, behind;
+    while (flags_of(i) & VK_RENDERING_SUSPENDING_BIT) {
+      const Pass& suspended = **pass_of(all[i]);
+      // What was recorded inside of a part stands beside it: waits before it, timestamps behind it; so they do with the whole.
+      for (i++; i < all.size() && !pass_of(all[i]); i++) {
+        const bool waits = std::holds_alternative<command::WaitEvents>(*all[i]);
+        if (!waits && !std::holds_alternative<command::WriteTimestamp>(*all[i])) break;
+        (waits ? steps : behind).push_back(all[i]);
+      }
+      if (!(flags_of(i) & VK_RENDERING_RESUMING_BIT))
+        return invalid("submit: " + pass_name(suspended) + " is suspended, and the next command of the submission does not resume it");
+      parts.push_back(all[i]);
     }
-    if (last == i) {
-      steps.push_back(execution.steps[i]);
+    if (parts.size() == 1) {
+      steps.push_back(parts.front());
       continue;
     }
-    auto joined = join_parts(execution, i, last + 1);
+    auto joined = join_parts(parts);
     if (!joined) return joined.error();
     execution.joined.emplace_back(std::move(*joined));
     steps.push_back(&execution.joined.back());
-    i = last;
+    steps.insert(steps.end(), behind.begin(), behind.end());
   }
   execution.steps = std::move(steps);
   return Ok{};

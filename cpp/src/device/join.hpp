@@ -18,8 +18,8 @@ void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& se
 /// before the next.
 Status take_late_sets(device::DeviceState& device, exec::Execution& execution);
 
-/// Passes among the steps that are suspended become one with those that resume them. An error where one is not resumed by the very next
-/// command, resumes nothing, or is not begun like the first.
+/// Passes among the steps that are suspended become one with those that resume them; waits between them stand before it, timestamps behind
+/// it. An error where one is not resumed by the next other command, resumes nothing, or is not begun like the first.
 Status join_suspended(exec::Execution& execution);
 
 }  // namespace tilegpu::device
