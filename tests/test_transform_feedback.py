@@ -22,6 +22,7 @@ from primitive_scenes import (
     same_everywhere,
     triangles,
 )
+from tilegpu import _core
 
 CAPTURE = """#version 450
 layout(location = 0) in vec4 p; layout(location = 1) in vec3 c;
@@ -132,6 +133,58 @@ void main() {
         return first.numpy(np.float32, (300,))
 
     same_everywhere(make)
+
+
+def test_buffers_on_the_bytes_of_a_target() -> None:
+    """What is captured, and counters, would be written, or read, while the tiles have the pass's targets."""
+    dev = tg.Device(cache_dir="off", threads=1)
+    memory = _core.DeviceMemory(1 << 16)
+    target = dev.image(SIZE, FORMAT, label="target")
+    usage = sum(_core.ENUMS["image_usage"][u] for u in ("transfer_src", "transfer_dst", "color_attachment"))
+    target.core = _core.Image(target.format_info.number, *SIZE, 1, 1, 1, usage, False, 0, "target")
+    target.core.bind(memory, 0)
+    shared, behind = dev.buffer(4096), dev.buffer(4096)
+    shared.core, behind.core = (_core.Buffer(4096, shared.core.usage, name) for name in ("shared", "behind"))
+    shared.core.bind(memory, 0), behind.core.bind(memory, 1 << 15)
+    vertices = triangles(4, 8)
+    other = dev.buffer(4096)
+    captures = dev.pipeline(CAPTURE, SHADE, vertex=vertices.dtype, color=FORMAT, label="captures")
+    hidden = dev.pipeline(CAPTURE, None, vertex=vertices.dtype, color=FORMAT, rasterizer_discard=True)
+    plain = dev.pipeline(PLAIN, SHADE, vertex=vertices.dtype, color=FORMAT)
+    counter = {"shared": [shared.slice(0, 4)], "behind": [behind.slice(0, 4)]}
+    written = r"on bytes of color0 of this pass; bind a buffer with other memory"
+    pipe = "pipeline 'captures': transform feedback buffer 'shared' is written "
+    wrong: list[tuple[str, Any, list[tg.Buffer], dict[str, Any]]] = [
+        (pipe + written, captures, [shared, other], {}),
+        (pipe + written, captures, [other, shared], {}),
+        ("transform feedback counter 'shared' is written " + written, plain, [other, other], {"keep": counter["shared"]}),
+        ("transform feedback counter 'shared' reads color0 of this pass", plain, [other, other], {"resume": counter["shared"]}),
+    ]
+
+    def draw(at: Any, pipe: Any, buffers: list[tg.Buffer], places: dict[str, Any]) -> None:
+        with at.transform_feedback(buffers, **places):
+            at.draw(pipe, vertices)
+
+    right: list[tuple[Any, list[tg.Buffer], dict[str, Any]]] = [
+        (captures, [behind, other], {"resume": counter["behind"], "keep": counter["behind"]}),
+        (plain, [shared, shared], {}),  # nothing is captured
+        (hidden, [other, other], {"resume": counter["shared"]}),  # of what the pass loads, and does not write
+    ]
+    loads = {"color": [tg.Attachment(target)]}
+    dev.clear(target, (0, 0, 0, 0))
+    for message, pipe_, buffers, places in wrong:
+        with pytest.raises(tg.Error, match=message), dev.render_pass(**loads) as rp:
+            draw(rp, pipe_, buffers, places)
+        with dev.secondary(color=[FORMAT]) as part:
+            draw(part, pipe_, buffers, places)
+        with pytest.raises(tg.Error, match=message), dev.render_pass(**loads) as rp:
+            rp.execute_commands(part)
+    for pipe_, buffers, places in right:
+        with dev.secondary(color=[FORMAT]) as part:
+            draw(part, pipe_, buffers, places)
+        with dev.render_pass(**loads) as rp:
+            draw(rp, pipe_, buffers, places)
+            rp.execute_commands(part)
 
 
 def test_declarations_that_do_not_agree() -> None:

@@ -10,6 +10,7 @@
 #include "command/same_state.hpp"
 #include "device/binding_tables.hpp"
 #include "device/recorder.hpp"
+#include "device/transform_feedback_targets.hpp"
 #include "hsr/vertex_deferral.hpp"
 #include "pipeline/create.hpp"
 #include "records/records.hpp"
@@ -190,6 +191,9 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   draw.indexed = indexed;
   draw.query = r.active_query;
   if (!r.state.resolved->primitives.captured.words.empty()) draw.transform_feedback = r.transform_feedback;
+  if (draw.transform_feedback >= 0)
+    if (Status ok = device::note_captured(pass, pipeline, r.state, pass.transform_feedback[static_cast<size_t>(r.transform_feedback)]); !ok)
+      return ok.error();
   return draw;
 }
 

@@ -5,6 +5,7 @@
 #include "device/binding_tables.hpp"
 #include "device/join.hpp"
 #include "device/recorder.hpp"
+#include "device/transform_feedback_targets.hpp"
 #include "records/records.hpp"
 
 namespace tilegpu {
@@ -26,6 +27,7 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
     return invalid(who + "an occlusion query is active, and " +
                    (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
   if (Status ok = device::note_part(r.device->state(), pass, part); !ok) return ok;
+  if (Status ok = device::note_transform_feedback(pass, part); !ok) return ok;
   if (part.info.view_mask != pass.info.view_mask)
     return invalid(who + "its inheritance info has view mask " + std::to_string(part.info.view_mask) + ", the pass has " +
                    std::to_string(pass.info.view_mask) + "; they must be the same");

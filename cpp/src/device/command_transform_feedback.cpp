@@ -1,8 +1,11 @@
 // device/command_transform_feedback.cpp -- stage: recording, transform feedback. In: buffers, counters. Out: intervals of the open pass, in
 // which draws are captured. Source: Vulkan specification, "Transform Feedback".
 #include <algorithm>
+#include <bit>
+#include <cassert>
+#include <unordered_map>
 
-#include "device/recorder.hpp"
+#include "device/transform_feedback_targets.hpp"
 
 namespace tilegpu {
 
@@ -27,7 +30,64 @@ Status check_counters(uint32_t first, std::span<const BufferPlace> counters, con
   return Ok{};
 }
 
+// Bytes of a buffer that are read, or written too, while the pass has its targets in tiles.
+Status note_place(command::Pass& pass, const BufferPlace& place, uint64_t size_B, const std::string& what, bool writes) {
+  if (!size_B || pass.feedback.targets.empty()) return Ok{};
+  assert(place.buffer && place.buffer->holds(place.offset_B, size_B));
+  const uint64_t begin_B = place.buffer->memory_offset_B() + place.offset_B;
+  const auto parts = framebuffer::targets_read(pass.feedback, place.buffer->memory()->contents(), {begin_B, begin_B + size_B});
+  if (!framebuffer::meets_targets(parts)) return Ok{};
+  const std::string who = what + " '" + place.buffer->info().label + "'";
+  const Status ok = framebuffer::note_read(pass.feedback, parts, {.who = who, .writes = writes, .of_buffer = true});
+  if (ok || !writes) return ok;
+  uint32_t targets = 0;
+  for (uint32_t part : parts) targets |= part;
+  return Error{ok.error().code, pass_name(pass) + ": " + who + " is written on bytes of " +
+                                    framebuffer::target_name(static_cast<uint32_t>(std::countr_zero(targets))) +
+                                    " of this pass; bind a buffer with other memory, or capture in another pass"};
+}
+
+// Counters that an interval goes on from, or that it leaves.
+Status note_counters(command::Pass& pass, std::span<const BufferPlace> counters, bool kept) {
+  for (const BufferPlace& counter : counters)
+    if (counter.buffer)
+      if (Status ok = note_place(pass, counter, 4, "transform feedback counter", kept); !ok) return ok;
+  return Ok{};
+}
+
 }  // namespace
+
+Status device::note_captured(command::Pass& pass, const Pipeline& pipeline, const command::DrawState& state,
+                             const command::TransformFeedback& to) {
+  if (pass.feedback.targets.empty()) return Ok{};
+  uint32_t buffers = 0;
+  for (const shader::CapturedWord& word : state.resolved->primitives.captured.words) buffers |= 1u << word.buffer;
+  const std::string who = "pipeline '" + pipeline.info().label + "': transform feedback buffer";
+  for (uint32_t i = 0; i < kBuffers; i++)
+    if ((buffers >> i & 1) && to.bound[i].buffer)
+      if (Status ok = note_place(pass, to.bound[i], to.bound[i].size_B, who, true); !ok) return ok;
+  return Ok{};
+}
+
+Status device::note_transform_feedback(command::Pass& pass, const command::Pass& part) {
+  if (part.transform_feedback.empty()) return Ok{};
+  for (const command::TransformFeedback& t : part.transform_feedback) {
+    if (Status ok = note_counters(pass, t.resumed, false); !ok) return ok;
+    if (Status ok = note_counters(pass, t.kept, true); !ok) return ok;
+  }
+  std::unordered_map<const command::DrawState*, const Pipeline*> pipeline_of;
+  for (size_t i = 0; i < part.states.size(); i++) pipeline_of.emplace(&part.states[i], part.bound[i].pipeline.get());
+  const auto note = [&](const command::DrawCall& draw) -> Status {
+    if (draw.transform_feedback < 0) return Ok{};
+    return note_captured(pass, *pipeline_of.at(draw.state), *draw.state,
+                         part.transform_feedback[static_cast<size_t>(draw.transform_feedback)]);
+  };
+  for (const command::DrawCall& draw : part.draws)
+    if (Status ok = note(draw); !ok) return ok;
+  for (const command::IndirectDraw& draw : part.indirects)
+    if (Status ok = note(draw.base); !ok) return ok;
+  return Ok{};
+}
 
 Status CommandBuffer::bind_transform_feedback_buffers(uint32_t first, std::span<const BufferPlace> buffers) {
   return device::record(*recorder_, "bind_transform_feedback_buffers", [&]() -> Status {
@@ -63,6 +123,7 @@ Status CommandBuffer::begin_transform_feedback(uint32_t first_counter, std::span
     if (r.transform_feedback >= 0) return invalid(who + ": it is active already; call end_transform_feedback first");
     if (r.open->info.view_mask) return invalid(who + ": the pass has several views; transform feedback takes one");
     if (Status ok = check_counters(first_counter, counters, who); !ok) return ok;
+    if (Status ok = note_counters(*r.open, counters, false); !ok) return ok;
     command::TransformFeedback t;
     t.bound = r.transform_feedback_buffers;
     std::copy(counters.begin(), counters.end(), t.resumed.begin() + first_counter);
@@ -81,6 +142,7 @@ Status CommandBuffer::end_transform_feedback(uint32_t first_counter, std::span<c
     if (!r.open || r.transform_feedback < 0) return invalid("end_transform_feedback: it is not active");
     const std::string who = pass_name(*r.open) + ": end_transform_feedback";
     if (Status ok = check_counters(first_counter, counters, who); !ok) return ok;
+    if (Status ok = note_counters(*r.open, counters, true); !ok) return ok;
     command::TransformFeedback& t = r.open->transform_feedback[static_cast<size_t>(r.transform_feedback)];
     std::copy(counters.begin(), counters.end(), t.kept.begin() + first_counter);
     for (const BufferPlace& b : counters)
