@@ -293,3 +293,55 @@ def test_plans_that_are_kept_are_those_of_the_state() -> None:
         pictures.append((color.numpy().copy(), depth.numpy().copy()))
     assert np.array_equal(pictures[0][0], pictures[1][0]) and np.array_equal(pictures[0][1], pictures[1][1])
     assert len(np.unique(pictures[0][0].reshape(-1, 4), axis=0)) > 50  # something was drawn
+
+
+def test_whole_blocks_wait_as_quads_where_quads_are_looked_at() -> None:
+    """By forward pixel kill, and by the main pass of a pre-pass for draws that it draws again."""
+    for hsr, way in (([], "shaded by blocks; epilogue in the same code"), (["forward_pixel_kill"], "shaded by quads; epilogue")):
+        plan = plan_of(tg.Device(hsr=hsr, lanes=8, cache_dir="off"), FRAG, blend="alpha")
+        assert plan.endswith("; " + way), plan
+    plans, _ = prepass_rows("default", [("opaque", (0, 0, 64, 64)), ("blend", (0, 0, 64, 64))])
+    assert plans[1].endswith("; shaded by quads; epilogue"), plans[1]
+    assert plans[0].endswith("; shaded by blocks; epilogue in the same code"), plans[0]
+
+
+def test_what_lies_above_the_visibility_buffer() -> None:
+    """An opaque draw that can't go there takes out of it what it hides."""
+    device = tg.Device(lanes=8, cache_dir="off")
+    color = device.image((64, 64), "r8g8b8a8_unorm")
+    helper = FRAG.replace("0.0, 1.0)", "gl_HelperInvocation ? 1.0 : 0.5, 1.0)")
+    below, above = (device.pipeline(VERT, frag, color=[color.format], label=frag[:4]) for frag in (FRAG, helper))
+    with device.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))]) as rp:
+        for pipe in (above, below, above, above):
+            rp.draw(pipe, count=3, push={"z": 0.5})
+    rows = [(row["draws"], row["plan"]) for row in rp.explain().rows]
+    direct = "; quad queue; shaded by quads; epilogue"
+    assert [draws for draws, _ in rows] == [1, 1, 2]
+    assert rows[0][1].endswith(direct) and "; visibility buffer" in rows[1][1]
+    assert rows[2][1].endswith(
+        direct
+        + "; where the visibility buffer waits below, by quads, which take what they hide out of it before the epilogue"
+    )
+    assert (color.numpy()[..., 2] == 128).all()
+
+
+def test_a_split_pass_has_a_way_for_each_part() -> None:
+    triangles = 40_000
+    vert = """#version 450
+    void main() {
+      int t = gl_VertexIndex / 3, corner = gl_VertexIndex % 3;
+      gl_Position = vec4(vec2(t % 200, t / 200) / 100.0 - 1.0 + vec2(corner & 1, corner >> 1) * 0.02, 0.5, 1.0);
+    }"""
+    plans = []
+    for heap_B in (0, 1_200_000):
+        device = tg.Device(lanes=8, threads=1, cache_dir="off", tiler_heap=heap_B)
+        color = device.image((256, 256), "r8g8b8a8_unorm", samples=4)
+        depth = device.image((256, 256), "d32_sfloat", samples=4)
+        pipe = device.pipeline(vert, SOLID, color=[color.format], depth=depth.format, samples=4, **DEPTH)
+        with device.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0)) as rp:
+            rp.draw(pipe, count=3 * triangles)
+        assert (rp.stats.splits > 0) == (heap_B > 0)
+        plans.append(str(rp.explain().rows[0]["plan"]))
+    whole, split = plans
+    assert "blocks as lists" in whole or "into lists of blocks" in whole
+    assert split.startswith("until the first split: " + whole + " | ") and "lists" not in split.split(" | ")[-1]

@@ -138,6 +138,25 @@ bool same_techniques(const DrawExplanation& a, const DrawExplanation& b) {
       [](const TechniqueExplanation& x, const TechniqueExplanation& y) { return x.technique == y.technique && x.reason == y.reason; });
 }
 
+bool tested_by_lrz(const PassExecution& found) { return !found.parts.empty() && found.parts.back().traits.lrz; }
+
+/// The way of a draw, by parts of the pass where they differ.
+std::string plan_in_words(const PassExecution& found, const command::DrawState& state, const tile::DrawTraits& draw,
+                          const tile::PrepassWays& prepass) {
+  const tile::TestRules rules = tile::make_test_rules(state, found.tile);
+  const auto in_part = [&](const tile::PassTraits& pass) { return tile::describe_plan(pass, state, rules, draw, prepass); };
+  if (found.parts.empty()) return in_part({});
+  std::string text, last;
+  for (const exec::PartTraits& part : found.parts) {
+    std::string now = in_part(part.traits);
+    if (now == last) continue;
+    if (!text.empty()) text += part.part == framebuffer::Part::last ? " | after the last split: " : " | between splits: ";
+    text += now;
+    last = std::move(now);
+  }
+  return text.size() == last.size() ? text : "until the first split: " + text;
+}
+
 }  // namespace
 
 std::vector<DrawExplanation> Submission::explain(size_t pass) const {
@@ -146,8 +165,9 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(state->hsr);
   std::vector<DrawExplanation> rows;
   const pipeline::Resolved* last = nullptr;
-  const void* last_state = nullptr;  // of the last row's draws, and whether they were counted by a query
-  bool last_counted = false;
+  const void* last_state = nullptr;  // of the last row's draws
+  tile::DrawTraits last_traits;
+  bool numbered = false;     // a draw went to the visibility buffer
   hsr::TileHistory history;  // of a tile that every draw reaches
   uint32_t number = 0, part = 0;
   // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
@@ -160,28 +180,28 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
     TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
     number += count;
-    const bool counted = draw.query >= 0,
-               rejects = found.traits.lrz && index < found.lrz_decisions.size() && found.lrz_decisions[index].test;
+    const bool rejects = index < found.lrz_decisions.size() && found.lrz_decisions[index].test;
+    const tile::DrawTraits traits = {draw.query >= 0, rejects && tested_by_lrz(found), numbered};
     const bool near = resolved == last && !stops && rows.back().part == part && rows.back().low_resolution_z_off == low &&
                       reason_of(rows.back(), deferral.technique) == deferral.reason;
-    if (near && draw.state == last_state && counted == last_counted) {
+    if (near && draw.state == last_state && traits == last_traits) {
       rows.back().draw_count += count;
       return;
     }
     const char* early = hsr::early_test_obstacle(*draw.state);
     const char* visibility = tile::visibility_obstacle(*draw.state, chosen.visibility_buffer);
     DrawExplanation row{number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low};
-    const tile::TestRules rules = tile::make_test_rules(*draw.state, found.tile);
-    const std::vector<hsr::Verdict> verdicts = hsr::possible_verdicts(*draw.state, row.first_draw, counted, history);
+    const std::vector<hsr::Verdict> verdicts = hsr::possible_verdicts(*draw.state, row.first_draw, traits.counts, history);
     const hsr::PrepassTiles tiles = hsr::prepass_tiles(found.stats, row.first_draw);
     const bool taken = chosen.pre_pass && tiles.taken && !verdicts.empty();
-    row.plan = tile::describe_plan(found.traits, *draw.state, rules, {counted, rejects},
-                                   {taken ? std::span(verdicts) : std::span<const hsr::Verdict>(), !taken || tiles.ended});
+    row.plan =
+        plan_in_words(found, *draw.state, traits, {taken ? std::span(verdicts) : std::span<const hsr::Verdict>(), !taken || tiles.ended});
+    numbered |= !visibility;
     row.techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
     row.techniques.push_back(std::move(deferral));
     last = resolved;
     last_state = draw.state;
-    last_counted = counted;
+    last_traits = traits;
     // Dynamic state may lead draws of one pipeline other ways; states that differ in what no row says are one row.
     if (near && rows.back().plan == row.plan && rows.back().early_tests_off == row.early_tests_off &&
         rows.back().visibility_off == row.visibility_off && same_techniques(rows.back(), row))

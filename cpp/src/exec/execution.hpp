@@ -17,6 +17,12 @@
 
 namespace tilegpu::exec {
 
+/// What the plans of a pass's draws depend on (tile/plan/plan.hpp) in a part of it.
+struct PartTraits {
+  framebuffer::Part part = framebuffer::Part::normal;
+  tile::PassTraits traits;
+};
+
 /// One execution of a pass.
 struct PassExecution {
   Ptr<const command::Pass> pass;
@@ -25,8 +31,7 @@ struct PassExecution {
   std::optional<PassTrace> trace;                    // where it was asked for
   std::vector<hsr::LrzDecision> lrz_decisions;       // by draw (indirect ones expanded); empty: switched off
   std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
-  // What the plans of its draws depend on (tile/plan/plan.hpp); of the last part.
-  tile::PassTraits traits;
+  std::vector<PartTraits> parts;                     // those that follow with the same traits are one
   tile_io::HostTile tile;
 };
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "exec/pass_run.hpp"
-#include "tile_io/tile_resolve.hpp"
 #include "tile/depth_stencil/lrz_test.hpp"
+#include "tile_io/tile_resolve.hpp"
 
 namespace tilegpu::exec {
 
@@ -45,7 +45,8 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
   const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
   context.keeps = tile::keeps_blocks(context.hsr, context.compress_samples, context.filter_planes.count != 0, context.samples,
                                      context.tile.depth.words != 0, deferred.possible);
-  run.out.traits = tile::traits_of(context, run.trace && !run.timed);
+  const tile::PassTraits traits = tile::traits_of(context, run.trace && !run.timed);
+  if (run.out.parts.empty() || !(run.out.parts.back().traits == traits)) run.out.parts.push_back({part, traits});
   run.out.tile = context.tile;
   context.depth_known = deferred.possible;
   context.depth_background = deferred.background;
@@ -134,54 +135,59 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   });
 }
 
-// While a pass is traced: each bin by the worker that notes, or timed. Layer by layer: maps are sums over layers.
-void render_traced(PassRun& run, framebuffer::Part part, uint32_t layer, TileTrace* moved) {
+// All bins, in whatever order.
+void render_bins(PassRun& run, framebuffer::Part part) {
+  PassExecutor::State& s = run.kept;
+  s.pool.run(static_cast<uint32_t>(s.binned.grid.bins()),
+             [&](uint32_t w, uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
+}
+
+// A bin of a pass that is traced, by the worker that notes, or timed. `moved`: see render_bin.
+void render_traced(PassRun& run, framebuffer::Part part, uint32_t bin, uint32_t w, TileTrace* moved) {
+  assert(run.trace);
   PassExecutor::State& s = run.kept;
   tile::trace::State& trace = *run.trace;
+  if (run.timed) {
+    const double begin_ms = now_ms();
+    render_bin(run, part, bin, s.tile_workers[w], nullptr);
+    trace.result.tile_ms[bin % s.binned.grid.bins_of_layer()].ms += now_ms() - begin_ms;
+    return;
+  }
+  const tile_io::TileRegion region = region_of(run, bin);
+  if (trace.maps || !run.dry || tile::trace::watches(trace, region.layer, region.x_px, region.y_px))
+    render_bin(run, part, bin, run.traced_workers[w], moved);
+}
+
+// The same where something is noted of each bin. Layer by layer: maps are sums over layers.
+void render_noted(PassRun& run, framebuffer::Part part) {
+  PassExecutor::State& s = run.kept;
   const uint32_t bins = s.binned.grid.bins_of_layer();
-  s.pool.run(bins, [&](uint32_t w, uint32_t in_layer) {
-    const uint32_t bin = layer * bins + in_layer;
-    if (run.timed) {
-      const double begin_ms = now_ms();
-      render_bin(run, part, bin, s.tile_workers[w], nullptr);
-      trace.result.tile_ms[in_layer].ms += now_ms() - begin_ms;
-      return;
-    }
-    const tile_io::TileRegion region = region_of(run, bin);
-    if (trace.maps || !run.dry || tile::trace::watches(trace, region.layer, region.x_px, region.y_px))
-      render_bin(run, part, bin, run.traced_workers[w], moved ? moved + in_layer : nullptr);
-  });
+  for (uint32_t layer = 0; layer < s.binned.grid.layers; layer++) {
+    if (!renders(run, layer)) continue;
+    std::vector<TileTrace>& noted = run.out.tile_trace;
+    const size_t first = noted.size();
+    if (run.pass.info.trace_tiles) noted.resize(first + bins);
+    s.pool.run(bins, [&](uint32_t w, uint32_t in_layer) {
+      TileTrace* const moved = run.pass.info.trace_tiles ? &noted[first + in_layer] : nullptr;
+      const uint32_t bin = layer * bins + in_layer;
+      if (run.trace)
+        render_traced(run, part, bin, w, moved);
+      else
+        render_bin(run, part, bin, s.tile_workers[w], moved);
+    });
+  }
 }
 
 }  // namespace
 
 void render_part(PassRun& run, framebuffer::Part part) {
-  PassExecutor::State& s = run.kept;
   set_up_part(run, part);
-  const records::BinGrid& grid = s.binned.grid;
-  const bool in_runs =
-      !run.trace && !run.pass.info.trace_tiles && tile_io::stores_clear_values(run.pass.framebuffer, run.context.tile, part);
-  if (in_runs) return render_in_runs(run, part);
-  if (!run.trace && !run.pass.info.trace_tiles) {
-    s.pool.run(static_cast<uint32_t>(grid.bins()),
-               [&](uint32_t w, uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
-    return;
-  }
-  const uint32_t bins = grid.bins_of_layer();
-  for (uint32_t layer = 0; layer < grid.layers; layer++) {
-    if (!renders(run, layer)) continue;
-    TileTrace* moved = nullptr;  // of this layer's first bin
-    if (run.pass.info.trace_tiles) {
-      const size_t first = run.out.tile_trace.size();
-      run.out.tile_trace.resize(first + bins);
-      moved = run.out.tile_trace.data() + first;
-    }
-    if (run.trace)
-      render_traced(run, part, layer, moved);
-    else
-      s.pool.run(bins,
-                 [&](uint32_t w, uint32_t i) { render_bin(run, part, layer * bins + i, s.tile_workers[w], moved ? moved + i : nullptr); });
-  }
+  if (run.trace || run.pass.info.trace_tiles)
+    render_noted(run, part);
+  else if (tile_io::stores_clear_values(run.pass.framebuffer, run.context.tile, part))
+    render_in_runs(run, part);
+  else
+    render_bins(run, part);
 }
 
 }  // namespace tilegpu::exec

@@ -74,7 +74,7 @@ class RecordRoute {
     assert(w_.draw.plan.route == Route::shade && count > 0);
     const shader::PrimitiveSetup* primitive = setup();
     if (w_.bin.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
-    const bool direct = !w_.kill.on && w_.bin.phase != Phase::main;
+    const bool direct = goes_straight(w_.shape.traits, w_.bin.phase);
     for (const uint32_t end = block + count; block < end;) {
       uint32_t run = 0;
       while (direct && block + run < end && !w_.packets.waiting[block + run]) run++;

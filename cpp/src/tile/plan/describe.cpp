@@ -47,20 +47,21 @@ std::string describe_coverage(const Described& of, const TilePlan& plan) {
   return text;
 }
 
-std::string describe_shading(const Described& of, const ShadeMoment& moment) {
+const char* name_of(Epilogue finish) {
+  constexpr const char* kNames[] = {"no epilogue", "epilogue in the same code", "epilogue", "epilogue after what the shader decides"};
+  assert(static_cast<size_t>(finish) < std::size(kNames));
+  return kNames[static_cast<size_t>(finish)];
+}
+
+std::string describe_shading(const Described& of, ShadeMoment moment) {
   const ShadePlan shading = plan_shading(of.pass, of.state, moment);
   std::string text = shading.per_sample ? "shaded by samples" : shading.takes_blocks ? "shaded by blocks" : "shaded by quads";
-  if (moment.from_ids && shading.takes_pixels && of.pass.wide && !of.pass.traced) text += " or groups of pixels";
-  switch (shading.finish) {
-    case Epilogue::none:
-      return text + "; no epilogue";
-    case Epilogue::fused:
-      return text + "; epilogue in the same code";
-    case Epilogue::next:
-      return text + "; epilogue";
-    case Epilogue::last:
-      return text + "; epilogue after what the shader decides";
-  }
+  if (shading.takes_pixels) text += " or groups of pixels";
+  text += std::string("; ") + name_of(shading.finish);
+  if (!of.draw.above || moment.from_ids) return text;
+  moment.ids_below = true;
+  if (plan_shading(of.pass, of.state, moment).clears_ids)
+    text += "; where the visibility buffer waits below, by quads, which take what they hide out of it before the epilogue";
   return text;
 }
 

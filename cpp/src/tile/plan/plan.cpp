@@ -157,8 +157,10 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
   if (pass.traced || plan.keeps != Keeps::all || plan.discards || plan.late || plan.sample_mask_out || plan.alpha_to_coverage ||
       plan.clears_ids || plan.counts)
     return plan;
-  plan.takes_pixels = resolved.output.pixels.identity() && !state.anisotropic && !plan.per_sample && !plan.full_raster && !plan.deferred;
-  plan.takes_blocks = resolved.output.blocks.identity() && (pass.samples == 1 || pass.kept_once);
+  plan.takes_pixels =
+      moment.from_ids && pass.wide && resolved.output.pixels.identity() && !state.anisotropic && !plan.per_sample && !plan.full_raster;
+  plan.takes_blocks =
+      (moment.from_ids || goes_straight(pass, moment.phase)) && resolved.output.blocks.identity() && (pass.samples == 1 || pass.kept_once);
   plan.finish = plan.takes_pixels || plan.takes_blocks ? Epilogue::fused : Epilogue::next;
   return plan;
 }

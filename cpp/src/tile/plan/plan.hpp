@@ -38,7 +38,7 @@ enum class Keeps : uint8_t { all, owned, not_overdrawn, none };
 /// What follows the body of the fragment shader.
 enum class Epilogue : uint8_t {
   none,   // no colour is written
-  fused,  // blending and formats are in the body's code: whole blocks, or groups of pixels; where neither is there, as `next`
+  fused,  // blending and formats are in the body's code: whole blocks, or groups of pixels; other quads of such draws as `next`
   next,   // it runs right after the body
   last,   // after discard, masks, late tests, counting (finish_packet)
 };
@@ -102,6 +102,9 @@ StatePlan plan_state(const PassTraits& pass, const command::DrawState& state, co
 struct DrawTraits {
   bool counts = false;  // an occlusion query is active
   bool lrz = false;     // it is tested against low-resolution Z, by primitives and by blocks
+  bool above = false;   // a draw before it went to the visibility buffer: bins may hold what it hides
+
+  bool operator==(const DrawTraits&) const = default;
 };
 /// The plan's coverage for such a draw: lists don't say which samples passed when, and low-resolution Z rejects one triangle's blocks.
 Coverage coverage_of_draw(const TilePlan& plan, const DrawTraits& draw);
@@ -113,16 +116,17 @@ struct ShadePlan {
   Epilogue finish = Epilogue::none;
   bool discards = false, late = false, sample_mask_out = false, alpha_to_coverage = false, per_sample = false;
   bool shader_depth = false, shader_stencil = false;
-  bool clears_ids = false;                          // what is written hides older primitives of the visibility buffer
-  bool checks_once = false;                         // quads of the packet may be kept once
-  bool keeps_once = false;                          // quads all of whose samples are written alike keep one (equal_quads.hpp) ...
-  bool replaces = false;                            // ... even where they were different before: nothing of the old colours stays
-  bool full_raster = false;                         // the shader asks for the primitive's true coverage
-  bool slice = false;                               // pre-pass: only coverage is wanted
-  bool writes_ids = false;                          // pre-pass: what passes is recorded
-  bool deferred = false;                            // vertices of its primitives may not be shaded yet
-  bool takes_blocks = false, takes_pixels = false;  // fused code over whole blocks, over groups of pixels, where it is compiled
-  bool counts = false;                              // an occlusion query, after shading
+  bool clears_ids = false;   // what is written hides older primitives of the visibility buffer
+  bool checks_once = false;  // quads of the packet may be kept once
+  bool keeps_once = false;   // quads all of whose samples are written alike keep one (equal_quads.hpp) ...
+  bool replaces = false;     // ... even where they were different before: nothing of the old colours stays
+  bool full_raster = false;  // the shader asks for the primitive's true coverage
+  bool slice = false;        // pre-pass: only coverage is wanted
+  bool writes_ids = false;   // pre-pass: what passes is recorded
+  bool deferred = false;     // vertices of its primitives may not be shaded yet
+  // Fused code over whole blocks that go straight, over groups of pixels from the visibility buffer; where it is compiled.
+  bool takes_blocks = false, takes_pixels = false;
+  bool counts = false;  // an occlusion query, after shading
   Keeps keeps = Keeps::all;
   bool is_simple() const { return finish == Epilogue::fused || finish == Epilogue::next; }  // outputs go straight to the epilogue
 };
@@ -141,6 +145,9 @@ struct ShadeMoment {
 
   bool operator==(const ShadeMoment&) const = default;
 };
+/// Whole blocks of a draw in the quad queue are shaded at once where no quad waits. Forward pixel kill looks at quads, and in the main
+/// phase each is held against the ids: there they wait as quads.
+inline bool goes_straight(const PassTraits& pass, Phase phase) { return !pass.hsr.forward_pixel_kill && phase != Phase::main; }
 ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment);
 
 }  // namespace tilegpu::tile
