@@ -1,5 +1,5 @@
 // bindings/bind_submission.cpp -- tilegpu/submission.hpp: submitting, waiting, and what passes found. Long calls run without the GIL; a
-// wait looks for Ctrl-C every 50 ms, cancels the device's work and lets the KeyboardInterrupt through.
+// wait looks for Ctrl-C every 50 ms, cancels what it waits for and lets the KeyboardInterrupt through.
 #include <chrono>
 #include <optional>
 
@@ -13,15 +13,13 @@ constexpr int64_t kWaitSlice_ms = 50;
 // Looks for Ctrl-C while the calling thread executes or waits; the exception is kept until the work has ended.
 class Interrupts {
  public:
-  explicit Interrupts(Device& device) : device_(device) {}
-  void poll() {
-    if (interrupt_ || Clock::now() - asked_ < std::chrono::milliseconds(kWaitSlice_ms)) return;
+  /// False once there was one.
+  bool goes_on() {
+    if (interrupt_ || Clock::now() - asked_ < std::chrono::milliseconds(kWaitSlice_ms)) return !interrupt_;
     py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) {
-      interrupt_.emplace();
-      device_.cancel();
-    }
+    if (PyErr_CheckSignals() != 0) interrupt_.emplace();
     asked_ = Clock::now();
+    return !interrupt_;
   }
   void raise() const {
     if (interrupt_) throw *interrupt_;
@@ -29,19 +27,18 @@ class Interrupts {
 
  private:
   using Clock = std::chrono::steady_clock;
-  Device& device_;
   std::optional<py::error_already_set> interrupt_;
   Clock::time_point asked_ = Clock::now();
 };
 
 // Whatever waits for executions, without the GIL.
 template <class Call>
-auto interruptible(Device& device, Call call) {
-  Interrupts interrupts(device);
-  const std::function<void()> poll = [&] { interrupts.poll(); };
+auto interruptible(Call call) {
+  Interrupts interrupts;
+  const std::function<bool()> goes_on = [&] { return interrupts.goes_on(); };
   auto done = [&] {
     py::gil_scoped_release release;
-    return call(poll);
+    return call(goes_on);
   }();
   interrupts.raise();
   return unwrap(std::move(done));
@@ -52,10 +49,10 @@ using Trace = std::tuple<size_t, bool, std::vector<std::array<int32_t, 2>>>;  //
 Ptr<Submission> submit_and_wait(Device& device, std::vector<Ptr<CommandBuffer>> command_buffers, std::vector<Trace> traces) {
   SubmitInfo info{std::move(command_buffers), {}};
   for (auto& [pass, maps, pixels] : traces) info.traces.push_back({pass, {maps, std::move(pixels)}});
-  return interruptible(device, [&](const auto& poll) { return device.submit_and_wait(std::move(info), poll); });
+  return interruptible([&](const auto& goes_on) { return device.submit_and_wait(std::move(info), goes_on); });
 }
 
-void wait(const Submission& submission, Device& device) {
+void wait(Submission& submission) {
   bool done = false;
   while (!done) {
     {
@@ -67,7 +64,7 @@ void wait(const Submission& submission, Device& device) {
       py::error_already_set interrupt;
       {
         py::gil_scoped_release release;
-        device.cancel();
+        submission.cancel();
         submission.wait(-1);
       }
       throw interrupt;
@@ -117,7 +114,7 @@ py::list explanations(const Submission& submission, size_t pass) {
 void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
   py::class_<Submission, Ptr<Submission>>(m, "Submission")
       .def("signaled", &Submission::signaled)
-      .def("wait", &wait, py::arg("device"))
+      .def("wait", &wait)
       .def("pass_count", &Submission::pass_count)
       .def(
           "pass_parts", [](const Submission& s, size_t pass) { return checked(s, pass).pass_parts(pass); }, py::arg("index"))
@@ -158,7 +155,7 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
           [](Device& d, const Ptr<Submission>& submission, size_t pass, bool maps, std::vector<std::array<int32_t, 2>> pixels, bool timed,
              uint32_t layer) {
             const PassTrace trace = interruptible(
-                d, [&](const auto& poll) { return d.trace_again(submission, pass, {maps, std::move(pixels), layer, timed}, poll); });
+                [&](const auto& goes_on) { return d.trace_again(submission, pass, {maps, std::move(pixels), layer, timed}, goes_on); });
             return fragment_trace(&trace);
           },
           py::arg("submission").none(false), py::arg("index"), py::arg("maps"), py::arg("pixels"), py::arg("timed") = false,

@@ -10,6 +10,7 @@
 
 #include "check.hpp"
 #include "tilegpu/capture.hpp"
+#include "tilegpu/event.hpp"
 
 using namespace tilegpu;
 
@@ -277,6 +278,32 @@ void captured(const Scene& s, const std::vector<Bytes>& right, const std::string
   }
 }
 
+// A submission that is cancelled ends, and nobody else's; the device's cancel() means those that there are, not what comes later.
+void cancelled() {
+  const Ptr<Device> device = take(Device::create({.threads = 1, .cache_dir = "off"}));
+  const auto event = std::make_shared<Event>(), open = std::make_shared<Event>();
+  open->set();
+  const auto waits = std::make_shared<CommandBuffer>(device), ends = std::make_shared<CommandBuffer>(device);
+  must(waits->begin()), must(waits->wait_events({event})), must(waits->end());
+  must(ends->begin()), must(ends->wait_events({open})), must(ends->end());
+  const auto submit = [&](const Ptr<CommandBuffer>& commands) { return take(device->submit({{commands}, {}})); };
+  for (const bool whole : {false, true}) {
+    const Ptr<Submission> first = submit(waits), second = submit(ends);
+    if (whole)
+      device->cancel();
+    else
+      first->cancel();
+    const Ptr<Submission> third = submit(ends);
+    CHECK(first->wait(20'000) && first->error() && first->error()->code == VK_ERROR_DEVICE_LOST);
+    CHECK(second->wait(20'000) && (second->error() != nullptr) == whole);
+    CHECK(third->wait(20'000) && !third->error());
+  }
+  bool asked = false;
+  const auto goes_on = [&] { return !(asked = true); };
+  CHECK(!device->submit_and_wait({{waits}, {}}, goes_on) && asked);
+  take(device->submit_and_wait({{ends}, {}}, {}));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -287,5 +314,6 @@ int main(int count, char** arguments) {
     at_once(s, right);
     captured(s, right, arguments[0]);
   }
+  cancelled();
   return test::finish("test_recordings_at_once");
 }

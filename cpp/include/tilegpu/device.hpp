@@ -51,13 +51,14 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   /// Queues the command buffers in order; returns at once. From any thread.
   Expected<Ptr<Submission>> submit(SubmitInfo info);
   /// vkQueueSubmit and vkWaitForFences in one: where nothing else runs or waits, the calling thread is the first of the workers, so that
-  /// nobody has to be woken for a small pass. `poll` (may be empty) is called from the calling thread every few milliseconds at best, and
-  /// may call cancel(). The error of the execution is the result, if there was one.
-  Expected<Ptr<Submission>> submit_and_wait(SubmitInfo info, const std::function<void()>& poll);
+  /// nobody has to be woken for a small pass. `goes_on` (may be empty) is called from the calling thread every few milliseconds at best;
+  /// once it says no, this submission alone is cancelled. The error of the execution is the result, if there was one.
+  Expected<Ptr<Submission>> submit_and_wait(SubmitInfo info, const std::function<bool()>& goes_on);
   /// Runs a pass of an ended submission once more beside what happens to the images, to trace it; leaves no mark. An error where it can't
   /// repeat what happened: the pass loads images, was split, or its shaders write memory.
-  Expected<PassTrace> trace_again(const Ptr<Submission>& submission, size_t pass, TraceRequest request, const std::function<void()>& poll);
-  /// Ends running and queued work as soon as possible (Ctrl-C); images of the interrupted pass stay as they were where no tile was stored.
+  Expected<PassTrace> trace_again(const Ptr<Submission>& submission, size_t pass, TraceRequest request,
+                                  const std::function<bool()>& goes_on);
+  /// Submission::cancel of all that run or wait now.
   void cancel();
   void wait_idle();
   /// Until every function has its optimised code; passes from now on use it. For who measures.

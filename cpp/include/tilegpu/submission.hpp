@@ -28,6 +28,9 @@ class TILEGPU_API Submission {
   bool signaled() const;
   /// Waits at most timeout_ms (negative: for ever). True when signaled.
   bool wait(int64_t timeout_ms) const;
+  /// Ends it as soon as possible, with an error (VK_ERROR_DEVICE_LOST); nothing else of the device is touched. Images of the interrupted
+  /// pass stay as they were where no tile was stored.
+  void cancel();
   /// The error of the execution, if there was one (out of memory, cancelled).
   const Error* error() const;
 

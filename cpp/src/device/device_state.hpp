@@ -23,7 +23,6 @@ struct DeviceState {
   uint32_t threads = 1;
   std::unique_ptr<shader::Jit> jit;
   pipeline::ResolveCache resolved;
-  std::atomic<bool> cancelled{false};
   std::atomic<uint64_t> pipelines{0}, glsl_compiled{0}, glsl_from_disk{0}, modules_validated{0}, large_sets_checked{0};
 
   Ptr<descriptor::Textures> textures;                 // sets keep it too

@@ -30,6 +30,7 @@ Submission::~Submission() = default;
 
 bool Submission::signaled() const { return state->wait(0); }
 bool Submission::wait(int64_t timeout_ms) const { return state->wait(timeout_ms); }
+void Submission::cancel() { state->cancelled = true; }
 
 const Error* Submission::error() const {
   std::lock_guard lock(state->mutex);

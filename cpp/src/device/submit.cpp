@@ -21,8 +21,8 @@ namespace tilegpu {
 
 namespace {
 
-using device::invalid;
 using device::DeviceState;
+using device::invalid;
 using exec::Execution;
 using exec::PassExecution;
 
@@ -90,7 +90,7 @@ struct Addressed {
   Addressed& operator=(const Addressed&) = delete;
 };
 
-Status execute(DeviceState& s, Execution& execution) {
+Status execute(DeviceState& s, Execution& execution, const std::atomic<bool>& cancelled) {
   const Addressed addressed(s, execution.addresses);
   execution.addresses = nullptr;
   const exec::PassOptions options = pass_options(s);
@@ -100,13 +100,13 @@ Status execute(DeviceState& s, Execution& execution) {
     if (const auto* begin = std::get_if<command::BeginQuery>(command)) counting.push_back(begin);
     if (const auto* end = std::get_if<command::EndQuery>(command))
       std::erase_if(counting, [&](const command::BeginQuery* q) { return q->pool == end->pool && q->query == end->query; });
-    if (s.cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
+    if (cancelled) return Error{VK_ERROR_DEVICE_LOST, "cancelled"};
     const auto run = [&](const auto& c) -> Status {
       using C = std::decay_t<decltype(c)>;
       if constexpr (std::is_same_v<C, Ptr<const command::Pass>>) {
         assert(pass < execution.passes.size());
         PassExecution& out = execution.passes[pass];
-        Status done = s.executor->execute(out, execution.trace_of(pass), options, s.cancelled);
+        Status done = s.executor->execute(out, execution.trace_of(pass), options, cancelled);
         pass++;
         if (c->writes_addresses) s.addresses->mark_written();
         if (done) s.jit->make_wanted();
@@ -114,12 +114,12 @@ Status execute(DeviceState& s, Execution& execution) {
       } else if constexpr (std::is_same_v<C, Ptr<const command::Dispatch>>) {
         assert(dispatch < execution.dispatches.size() && execution.dispatches[dispatch].dispatch == c);
         DispatchStats& stats = execution.dispatches[dispatch++].stats;
-        Status done = s.dispatcher->execute(*c, s.info.ordered_atomics, stats, s.cancelled);
+        Status done = s.dispatcher->execute(*c, s.info.ordered_atomics, stats, cancelled);
         if (c->pipeline->program().writes_addresses) s.addresses->mark_written();
         for (const command::BeginQuery* query : counting) exec::add_invocations(*query, stats.invocations);
         return done;
       } else if constexpr (std::is_same_v<C, command::WaitEvents>) {
-        Status done = exec::execute(c, s.cancelled);
+        Status done = exec::execute(c, cancelled);
         s.addresses->take_new();
         return done;
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {
@@ -151,12 +151,17 @@ bool stack_suffices() {
   return suffices;
 }
 
-// Runs `work` on the calling thread where that is possible, else on the queue's; returns when it is done.
+// Runs `work` on the calling thread where that is possible, else on the queue's; returns when it is done. `goes_on`: see submit_and_wait.
 Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const std::function<Status()>& work,
-                    const std::function<void()>& poll) {
+                    const std::function<bool()>& goes_on) {
   assert(state && !state->signaled);
   s.ensure_threads();
   Status done = Ok{};
+  std::function<void()> poll;
+  if (goes_on)
+    poll = [&] {
+      if (!goes_on()) state->cancelled = true;
+    };
   const auto here = [&] {
     prepare_thread();
     const DefaultFloats floats;  // transfers compute too, and the thread is another's
@@ -165,7 +170,7 @@ Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const s
     s.pool->set_poll(nullptr);
     return executed;
   };
-  if (stack_suffices() && s.queue->run_here(here, done)) {
+  if (stack_suffices() && s.queue->run_here(state, here, done)) {
     state->finish(done);
     return done;
   }
@@ -242,26 +247,25 @@ Expected<Ptr<Submission>> Device::submit(SubmitInfo info) {
     if (!submission) return submission;
     DeviceState& s = *state_;
     s.ensure_threads();
-    s.cancelled = false;
     // The recordings keep the device, and the queue the submission until it is signaled.
-    s.queue->submit((*submission)->state, [&s, raw = (*submission)->state.get()] { return execute(s, raw->execution); });
+    s.queue->submit((*submission)->state, [&s, raw = (*submission)->state.get()] { return execute(s, raw->execution, raw->cancelled); });
     return submission;
   });
 }
 
-Expected<Ptr<Submission>> Device::submit_and_wait(SubmitInfo info, const std::function<void()>& poll) {
+Expected<Ptr<Submission>> Device::submit_and_wait(SubmitInfo info, const std::function<bool()>& goes_on) {
   return without_exceptions<Expected<Ptr<Submission>>>([&]() -> Expected<Ptr<Submission>> {
     auto submission = make_submission(*this, info);
     if (!submission) return submission;
     const Ptr<Submission::State>& state = (*submission)->state;
-    state_->cancelled = false;
-    if (Status done = run_and_wait(*state_, state, [&] { return execute(*state_, state->execution); }, poll); !done) return done.error();
+    const auto work = [&] { return execute(*state_, state->execution, state->cancelled); };
+    if (Status done = run_and_wait(*state_, state, work, goes_on); !done) return done.error();
     return submission;
   });
 }
 
 Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_t pass, TraceRequest request,
-                                        const std::function<void()>& poll) {
+                                        const std::function<bool()>& goes_on) {
   if (!submission || !submission->signaled() || submission->error())
     return invalid("trace_again: the submission is null, not executed yet or ended with an error");
   if (pass >= submission->pass_count())
@@ -275,18 +279,19 @@ Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_
     PassTrace found;
     const auto work = [&]() -> Status {
       const Addressed addressed(*state_, state_->addresses->ranges());
-      auto trace = state_->executor->repeat(last, request, pass_options(*state_), state_->cancelled);
+      auto trace = state_->executor->repeat(last, request, pass_options(*state_), state->cancelled);
       if (!trace) return trace.error();
       found = std::move(*trace);
       return Ok{};
     };
-    state_->cancelled = false;
-    if (Status done = run_and_wait(*state_, state, work, poll); !done) return done.error();
+    if (Status done = run_and_wait(*state_, state, work, goes_on); !done) return done.error();
     return found;
   });
 }
 
-void Device::cancel() { state_->cancelled = true; }
+void Device::cancel() {
+  if (state_->queue && state_->owner_process == getpid()) state_->queue->cancel();
+}
 
 void Device::wait_idle() {
   if (state_->queue && state_->owner_process == getpid()) state_->queue->wait_idle();

@@ -67,22 +67,31 @@ void Queue::submit(Ptr<Submission::State> state, std::function<Status()> work) {
   changed_.notify_all();
 }
 
-bool Queue::run_here(const std::function<Status()>& work, Status& status) {
+bool Queue::run_here(const Ptr<Submission::State>& state, const std::function<Status()>& work, Status& status) {
+  assert(state);
   {
     std::lock_guard lock(mutex_);
     if (running_ || !pending_.empty()) return false;
     assert(!stop_);
     running_ = true;
+    current_ = state.get();
   }
   status = run(work);
   bool others;
   {
     std::lock_guard lock(mutex_);
     running_ = false;
+    current_ = nullptr;
     others = waiting_ != 0 || !pending_.empty();
   }
   if (others) changed_.notify_all();
   return true;
+}
+
+void Queue::cancel() {
+  std::lock_guard lock(mutex_);
+  if (current_) current_->cancelled = true;
+  for (const auto& [state, work] : pending_) state->cancelled = true;
 }
 
 void Queue::wait_idle() {
@@ -102,10 +111,14 @@ void Queue::loop() {
     auto [state, work] = std::move(pending_.front());
     pending_.pop_front();
     running_ = true;
+    current_ = state.get();
     lock.unlock();
     const Status status = run(work);
     work = nullptr;
     state->finish(status);
+    lock.lock();
+    current_ = nullptr;
+    lock.unlock();
     state.reset();  // maybe the last owner of recordings, and of the device
     lock.lock();
     running_ = false;
