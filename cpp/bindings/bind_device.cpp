@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "tilegpu/device_info.hpp"
+#include "tilegpu/long_work.hpp"
 
 namespace tilegpu::bindings {
 
@@ -11,8 +12,15 @@ void bind_device(py::module_& m) {
   m.def("version", &version);
   m.def("profile_names", &profile_names);
 
+  // Other threads of Python run while a draw has code compiled.
+  set_long_work({[]() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+                 [](void* held) {
+                   if (held) PyEval_RestoreThread(static_cast<PyThreadState*>(held));
+                 }});
+
   // Nothing compiles in the background while the process takes its static objects down.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    set_long_work({});
     py::gil_scoped_release release;
     end_background_compiles();
   }));

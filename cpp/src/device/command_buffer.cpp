@@ -3,6 +3,7 @@
 // Validation happens in device/command_*.cpp, before any work: what can't be done is an Error that names the pass, the pipeline and the
 // field. Source: Vulkan specification, "Command Buffer Lifecycle".
 #include "base/host_memory.hpp"
+#include "base/long_work.hpp"
 #include "device/recorder.hpp"
 #include "vk/format.hpp"
 
@@ -32,6 +33,16 @@ Status require_recording(const Recorder& recorder, const char* call) {
   if (recorder.stage == CommandBufferState::recording) return Ok{};
   return invalid(std::string(call) + ": the command buffer's state is " + name_of(recorder.stage) +
                  "; commands are recorded between begin and end");
+}
+
+void Turn::await_other() {
+  waiting_.fetch_add(1);
+  while (const void* by = taken_.load()) {  // maybe again, by the time that the lock is back
+    LongWork long_work;
+    long_work.begin();
+    taken_.wait(by);
+  }
+  waiting_.fetch_sub(1);
 }
 
 Error lose(Recorder& recorder, const char* call, const std::bad_alloc& refused) {
@@ -123,6 +134,7 @@ Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
 
 Status CommandBuffer::end() {
   Recorder& r = *recorder_;
+  r.turn.await();
   if (Status ok = device::require_recording(r, "end"); !ok) return ok;
   if (r.open && !r.inherits) return invalid("end: " + pass_name(*r.open) + " is still open; call end_rendering first");
   if (r.open && (r.active_query >= 0 || !r.counting.empty()))
@@ -138,7 +150,10 @@ Status CommandBuffer::end() {
   return Ok{};
 }
 
-void CommandBuffer::reset() { clear(*recorder_); }
+void CommandBuffer::reset() {
+  recorder_->turn.await();
+  clear(*recorder_);
+}
 
 CommandBufferState CommandBuffer::state() const { return recorder_->stage; }
 VkCommandBufferLevel CommandBuffer::level() const { return recorder_->level; }

@@ -18,6 +18,7 @@ namespace {
 
 // Of the call that sets it, whose name only misuse wants.
 Recorder& at(const std::unique_ptr<Recorder>& recorder, S which) {
+  recorder->turn.await();
   if (device::is_outside(*recorder)) device::note_misuse(*recorder, "set_" + std::string(dynamic_state_info(which).name));
   return *recorder;
 }

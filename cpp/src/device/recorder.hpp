@@ -3,6 +3,7 @@
 // Pieces of device/command_*.cpp share it; nobody else sees it. Source: Vulkan specification, "Command Buffer Lifecycle".
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "command/recording.hpp"
@@ -32,10 +33,51 @@ struct ComputeState {
   Ptr<const command::PushBlock> push;
 };
 
+/// Users synchronise command buffers. A lock of theirs that a call gives up while it takes long (base/long_work.hpp) would let another
+/// thread in: it waits until the call has ended, and gives that lock up meanwhile.
+class Turn {
+ public:
+  Turn() = default;
+  Turn(Turn&&) noexcept {}  // who has the turn has it of this place, whatever recorder lies there
+  Turn& operator=(Turn&&) noexcept { return *this; }
+  void await() {
+    if (const void* by = taken_.load(std::memory_order_acquire); by && by != this_thread()) await_other();
+  }
+  /// Nests.
+  class Taken {
+   public:
+    explicit Taken(Turn& turn) : turn_(turn) {
+      turn.await();
+      nested_ = turn.taken_.exchange(this_thread(), std::memory_order_relaxed) != nullptr;
+    }
+    ~Taken() {
+      if (nested_) return;
+      turn_.taken_.store(nullptr, std::memory_order_release);
+      if (turn_.waiting_.load(std::memory_order_relaxed)) turn_.taken_.notify_all();
+    }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+
+   private:
+    Turn& turn_;
+    bool nested_;
+  };
+
+ private:
+  static const void* this_thread() {
+    static thread_local const char here = 0;
+    return &here;
+  }
+  void await_other();
+  std::atomic<const void*> taken_{nullptr};
+  std::atomic<uint32_t> waiting_{0};
+};
+
 struct Recorder {
   Ptr<Device> device;
   VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   CommandBufferState stage = CommandBufferState::initial;
+  Turn turn;
   std::string misuse;                          // the first call that has no error of its own and was made outside recording
   std::shared_ptr<command::Recording> making;  // null unless recording
   Ptr<const command::Recording> ended;         // null unless executable
@@ -77,15 +119,17 @@ inline void note_misuse(Recorder& recorder, std::string call) {
   if (recorder.misuse.empty()) recorder.misuse = std::move(call);
 }
 inline Recorder& recorder_for(Recorder& recorder, const char* call) {
+  recorder.turn.await();
   if (is_outside(recorder)) note_misuse(recorder, call);
   return recorder;
 }
 
 /// What a refusal of memory leaves: nothing of the recording.
 Error lose(Recorder& recorder, const char* call, const std::bad_alloc& refused);
-/// A call that records: no exception leaves it.
+/// A call that records: no exception leaves it, and no other thread's comes between.
 template <class Call>
 Status record(Recorder& recorder, const char* name, Call call) {
+  const Turn::Taken taken(recorder.turn);
   try {
     return call();
   } catch (const std::bad_alloc& refused) {

@@ -1,4 +1,5 @@
 // pipeline/resolve_cache.cpp -- see resolve.hpp: which states a device knows already.
+#include "base/long_work.hpp"
 #include "pipeline/resolve.hpp"
 
 namespace tilegpu::pipeline {
@@ -29,7 +30,13 @@ Expected<Ptr<const Resolved>> ResolveCache::find(shader::Jit& jit, const Ptr<con
     }
     assert(by_use_.size() == entries_.size());
   }
-  std::lock_guard lock(entry->compiling);
+  LongWork long_work;  // where somebody compiles
+  std::unique_lock lock(entry->compiling, std::try_to_lock);
+  if (!lock || !entry->resolved) {
+    if (lock) lock.unlock();
+    long_work.begin();
+    lock.lock();
+  }
   if (!entry->resolved) {
     auto resolved = resolve(jit, program, state, threads);
     if (!resolved) return resolved.error();  // the next who asks tries again, and hears the same

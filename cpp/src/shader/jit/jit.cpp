@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/host_memory.hpp"
-#include "shader_abi/abi.hpp"
+#include "base/long_work.hpp"
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/background_crew.hpp"
 #include "shader/jit/code_memory.hpp"
@@ -34,6 +34,7 @@
 #include "shader/jit/jit_target.hpp"
 #include "shader/jit/object_cache.hpp"
 #include "shader/jit/object_file.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -364,6 +365,7 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
   State& s = *state_;
   const CacheKeyPtr full_key = std::make_shared<const CacheKey>(s.prefix + key.bytes());
   std::shared_ptr<Entry> entry;
+  LongWork long_work;
   {
     std::unique_lock lock(s.mutex);
     auto [found, inserted] = s.entries.try_emplace(full_key);
@@ -371,12 +373,14 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
     entry = found->second;
     if (!inserted && !(entry->reserved && entry->done && !entry->slot.address)) {
       s.stats.functions_from_memory++;
+      if (!entry->done) long_work.begin();
       s.finished.wait(lock, [&] { return entry->done; });
       if (!entry->slot.address) return entry->error;
       return &entry->slot;
     }
     entry->done = false;
   }
+  long_work.begin();
   const Status made = s.make(full_key, key, build, entry);
   {
     std::lock_guard lock(s.mutex);

@@ -1,0 +1,131 @@
+"""Threads of Python beside calls that take long: they run, they are told where they meet, and nobody else's Ctrl-C is theirs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+FULL = """#version 450
+void main() { gl_Position = vec4(vec2((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex >> 1) * 4 - 1), 0.5, 1.0); }"""
+SOLID = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(gl_FragCoord.x / 64.0); }"
+TEXTURED = """#version 450
+layout(binding = 0) uniform sampler2D t; layout(location = 0) out vec4 o; void main() { o = texture(t, gl_FragCoord.xy / 64.0); }"""
+SLOW = """#version 450
+layout(location = 0) out vec4 o;
+void main() { float x = gl_FragCoord.x; for (int i = 0; i < 3000; ++i) x = fract(x * 1.1 + 0.3); o = vec4(x); }"""
+
+Count = Callable[[Callable[[], object]], int]
+
+
+@pytest.fixture
+def others() -> Iterator[Count]:
+    """How often another thread ran while a call was made: it does only where the call gives up the interpreter's lock."""
+    turns, stop, interval = [0], threading.Event(), sys.getswitchinterval()
+
+    def other() -> None:
+        while not stop.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    def count(call: Callable[[], object]) -> int:
+        before = turns[0]
+        call()
+        return turns[0] - before
+
+    thread = threading.Thread(target=other, daemon=True)
+    thread.start()
+    sys.setswitchinterval(1000)
+    yield count
+    sys.setswitchinterval(interval)
+    stop.set()
+    thread.join()
+
+
+def test_other_threads_run_while_a_state_is_compiled(others: Count) -> None:
+    device = tg.Device(cache_dir="off", threads=2)
+    out = device.image((64, 64), "r8g8b8a8_unorm")
+    pipe = device.pipeline(FULL, SOLID, color=[out.format], dynamic=["color_blend_enable", "color_blend_equation"])
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+        for times in (1, 2):
+            for blend in ("alpha", "additive"):
+                rp.set(color_blend_enable=[True], color_blend_equation=[blend])
+                ran = others(lambda: rp.draw(pipe, count=3))
+                assert (ran > 0) == (times == 1)  # known states keep it: giving it up costs more than a draw
+
+
+def test_other_threads_run_while_sampling_is_compiled(others: Count) -> None:
+    device = tg.Device(cache_dir="off", threads=2)
+    out = device.image((64, 64), "r8g8b8a8_unorm")
+    pipe = device.pipeline(FULL, TEXTURED, color=[out.format])
+    texture = device.texture(np.zeros((4, 4, 4), np.uint8), filter="linear")
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+        assert others(lambda: rp.draw(pipe, count=3, bind={"t": texture})) > 0
+        assert others(lambda: rp.draw(pipe, count=3, bind={"t": texture})) == 0
+
+
+def test_two_threads_that_draw_into_one_pass_take_turns() -> None:
+    """Who comes while code is compiled for the other one waits, whatever it calls; every draw is taken."""
+    for late in range(4):
+        device = tg.Device(cache_dir="off", threads=1)
+        out = device.image((64, 64), "r8g8b8a8_unorm", samples=4)
+        made: dict[str, Any] = {"color": [out.format], "samples": 4, "dynamic": ["alpha_to_coverage_enable"]}
+        pipe, other_pipe = device.pipeline(FULL, SOLID, **made), device.pipeline(FULL, TEXTURED, **made)
+        texture = device.texture(np.zeros((4, 4, 4), np.uint8))
+        with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))], trace="fragments") as rp:
+            rp.set(alpha_to_coverage_enable=True)
+
+            def other() -> None:
+                time.sleep(0.002 * late)
+                rp.draw(other_pipe, count=3, bind={"t": texture})
+                rp.set(alpha_to_coverage_enable=False)
+                rp.draw(other_pipe, count=3, bind={"t": texture})
+
+            thread = threading.Thread(target=other, daemon=True)
+            thread.start()
+            rp.draw(pipe, count=3)
+            thread.join()
+        assert sum(row["draws"] for row in rp.explain().rows) == 3
+
+
+def test_an_interrupt_ends_the_pass_that_it_interrupts() -> None:
+    """Passes of other threads that wait for their turn, or are submitted meanwhile, are drawn."""
+    device = tg.Device(cache_dir="off", threads=1)
+    large, small = device.image((2048, 2048), "r8g8b8a8_unorm"), device.image((8, 8), "r8g8b8a8_unorm")
+    slow = device.pipeline(FULL, SLOW, color=[large.format], blend="additive")
+    quick = device.pipeline(FULL, SOLID, color=[small.format])
+    stop, errors, passes = threading.Event(), list[BaseException](), [0]
+
+    def other() -> None:
+        while not stop.is_set():
+            try:
+                with device.render_pass(color=[tg.Attachment(small, clear=(0, 0, 0, 0))]) as rp:
+                    rp.draw(quick, count=3)
+                passes[0] += 1
+            except BaseException as e:  # noqa: BLE001
+                errors.append(e)
+                return
+
+    thread = threading.Thread(target=other, daemon=True)
+    thread.start()
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt), device.render_pass(color=[tg.Attachment(large, clear=(0, 0, 0, 0))]) as rp:
+            for _ in range(8):
+                rp.draw(slow, count=3)
+    finally:
+        timer.cancel()
+        stop.set()
+        thread.join()
+    assert not errors, errors
+    assert passes[0] > 0
