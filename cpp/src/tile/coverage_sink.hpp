@@ -91,21 +91,6 @@ class CoverageSink : public RecordTests {
     blocks.count = 0;
     blocks.words = std::max(w_.shape.samples, 4u);
   }
-  bool takes_parts() const { return together_.blocks && w_.shape.wide; }
-  void window_parts(const int32_t* at, const int32_t* x_step, const int32_t* y_step, const int32_t (*samples)[kMaxSamples],
-                    uint32_t edge_count, int32_t block_x, int32_t block_y, uint32_t part) {
-    assert(together_.blocks && edge_count <= 3);
-    WindowEdges edges{};
-    for (uint32_t k = 0; k < edge_count; k++) {
-      edges.at[k] = at[k];
-      edges.x_step[k] = x_step[k];
-      edges.y_step[k] = y_step[k];
-      std::memcpy(edges.samples[k], samples[k], sizeof(int32_t) * w_.shape.samples);
-    }
-    if (together_.blocks->count + 16 > CoveredBlocks::kMost) list_waiting();
-    cover_window_wide(edges, part, w_.shape.samples, together_.lane, block_x, block_y, w_.bin.place, *together_.blocks);
-  }
-
   void block(int32_t block_x, int32_t block_y, const uint16_t* masks) {
     if (w_.shape.samples == 1) {
       single_block(block_x, block_y, masks[0]);

@@ -282,41 +282,7 @@ TILEGPU_WIDE void cover(const TriangleBatch& __restrict b, const BinPlace& __res
   out.count = count;
 }
 
-template <uint32_t kSamples>
-TILEGPU_WIDE void cover_window(const WindowEdges& e, uint32_t part, uint32_t lane, int32_t block_x, int32_t block_y, const BinPlace& bin,
-                               CoveredBlocks& out) {
-  __m512i pixels[3];
-  for (int k = 0; k < 3; k++)
-    pixels[k] = _mm512_add_epi32(_mm512_mullo_epi32(_mm512_load_si512(kX), _mm512_set1_epi32(e.x_step[k])),
-                                 _mm512_mullo_epi32(_mm512_load_si512(kY), _mm512_set1_epi32(e.y_step[k])));
-  uint32_t count = out.count;
-  for (; part; part &= part - 1) {
-    const int32_t b = std::countr_zero(part), x = block_x + (b & 3), y = block_y + (b >> 2);
-    const __mmask16 allowed = static_cast<__mmask16>(bin.columns[x] & bin.rows[y]);
-    __m512i edges[3];
-    for (int k = 0; k < 3; k++)
-      edges[k] = _mm512_add_epi32(pixels[k], _mm512_set1_epi32(e.at[k] + e.x_step[k] * (b & 3) * 4 + e.y_step[k] * (b >> 2) * 4));
-    const uint64_t any = cover_samples_wide<kSamples>(
-        edges, [&](int k, uint32_t s) { return e.samples[k][s]; }, allowed, out.masks + count * kWords<kSamples>);
-    out.lane[count] = static_cast<uint8_t>(lane);
-    out.x[count] = static_cast<uint8_t>(x);
-    out.y[count] = static_cast<uint8_t>(y);
-    count += any != 0;
-  }
-  out.count = count;
-}
-
 }  // namespace
-
-void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples, uint32_t lane, int32_t block_x, int32_t block_y,
-                       const BinPlace& bin, CoveredBlocks& out) {
-  assert(part && part <= 0xffff && out.count + 16 <= CoveredBlocks::kMost && out.words == std::max(samples, 4u));
-  const auto cover_all = samples == 2   ? cover_window<2>
-                         : samples == 4 ? cover_window<4>
-                         : samples == 8 ? cover_window<8>
-                                        : cover_window<16>;
-  cover_all(edges, part, lane, block_x, block_y, bin, out);
-}
 
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
   assert(samples > 1 && samples <= kMaxSamples && !(lanes & ~b.medium));

@@ -54,15 +54,4 @@ void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, 
 /// AVX-512.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 
-/// Large triangles, several samples: edges at a window of 4x4 blocks, in units of 1/16 pixel, as in coverage.hpp.
-struct WindowEdges {
-  int32_t at[3];  // at the corner of its first pixel
-  int32_t x_step[3], y_step[3];
-  int32_t samples[3][kMaxSamples];  // from a pixel's corner
-};
-/// Adds those of the blocks `part` (bit: row-major) of the window whose first block is (block_x, block_y) that have a covered sample.
-/// AVX-512; edges that are not there are 0 throughout.
-void cover_window_wide(const WindowEdges& edges, uint32_t part, uint32_t samples, uint32_t lane, int32_t block_x, int32_t block_y,
-                       const BinPlace& bin, CoveredBlocks& out);
-
 }  // namespace tilegpu::tile

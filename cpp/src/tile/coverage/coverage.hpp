@@ -32,10 +32,6 @@ struct PixelRect {
 // A sink has:
 //   full_span(block_x, block_y, count)         `count` wholly covered blocks side by side (block coordinates in the bin)
 //   block(block_x, block_y, const uint16_t*)   a mask for each sample; bit = pixel in tile order
-// it may have, for several samples:
-//   takes_parts()            whether it covers the partly covered blocks of a window itself:
-//   window_parts(at, x_step, y_step, samples, edges, block_x, block_y, part)  edges at the window's corner, steps of a pixel, of each
-//   sample
 // and for one sample:
 //   prefers_windows()                            whether window_blocks is better than full_span where all of a window is covered
 //   window_blocks(block_x, block_y, full, part)  four by four blocks, wholly and partly covered ones (bits); draws the former, returns
@@ -390,11 +386,6 @@ void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& 
         each_run(window.full, [&](int32_t x, int32_t y, int32_t count) { sink.full_span(block_x + x, block_y + y, count); });
       else
         hidden = sink.window_blocks(block_x, block_y, window.full, window.part);
-      if constexpr (RegionEdges<T, kMulti>::kPairs && requires { sink.takes_parts(); })
-        if (window.part && sink.takes_parts()) {
-          sink.window_parts(window.at, edges.x_step, edges.y_step, edges.sample_offset, edges.count, block_x, block_y, window.part);
-          continue;
-        }
       cover_parts(edges, window, clip, clipped, samples, hidden, sink);
     }
 }

@@ -198,31 +198,23 @@ struct Kernel {
     return pass;
   }
 
-  // Four quads of one sample; their depths are made two quads at a time.
+  // Four quads of one sample, side by side, that may lie in four blocks.
   static uint32_t window(const TestState& state, const TriangleBatch& batch, uint32_t lane, uint32_t id, uint32_t,
                          const uint32_t* tile_pixels, int32_t x_px, int32_t y_px, uint32_t covered) {
     assert(state.samples == 1 && covered && covered <= 0xffff);
     if constexpr (!kDepth && !kIds) return covered;
-    f32x4 z[4] = {};
-    if constexpr (kDepth) {
-      const PrimitiveDepth p = batch_depth(batch, lane, id, 0);
-      const f32x8 term_x = depth_term_x(p, kBlockX + (static_cast<float>(x_px) + 0.5f));
-      for (int32_t v = 0; v < 2; v++) {
-        const f32x8 rows = clamp(term_x + depth_term_y(p, kBlockY + (static_cast<float>(y_px + 2 * v) + 0.5f)), p.lo, p.hi);
-        z[2 * v] = (f32x4)_mm256_castps256_ps128((__m256)rows);
-        z[2 * v + 1] = (f32x4)_mm256_extractf128_ps((__m256)rows, 1);
-      }
-    }
+    const PrimitiveDepth p = batch_depth(batch, lane, id, 0);
     uint32_t quads = covered | covered >> 1, pass = 0;
     quads |= quads >> 2;
     for (quads &= 0x1111; quads; quads &= quads - 1) {
-      const uint32_t shift = static_cast<uint32_t>(std::countr_zero(quads)), at = tile_pixels[shift >> 2];
-      i32x4 after[2] = {};
-      const uint32_t bits = sample<true>(state, at, id, [&](uint32_t) { return z[shift >> 2]; }, covered >> shift & 0xf, after);
+      const uint32_t shift = static_cast<uint32_t>(std::countr_zero(quads)), q = shift >> 2, at = tile_pixels[q];
+      const int32_t x = x_px + static_cast<int32_t>(q & 1) * 2, y = y_px + static_cast<int32_t>(q >> 1) * 2;
+      const auto done =
+          place<i32x4, false, true>(state, p, at, x, y, [&](uint32_t) { return covered >> shift & 0xf; }, [](uint32_t, uint32_t) {});
       if constexpr (kBounds)
-        if (state.far && bits) state.stale->add(at >> 4);
-      if constexpr (kIds) state.dirty[at >> 4] |= bits != 0;
-      pass |= bits << shift;
+        if (state.far && done.any) state.stale->add(at >> 4);
+      if constexpr (kIds) state.dirty[at >> 4] |= done.any != 0;
+      pass |= done.any << shift;
     }
     return pass;
   }
