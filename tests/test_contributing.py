@@ -55,5 +55,10 @@ def test_files_and_functions_that_recipes_name_are_there() -> None:
     assert len(names) > 20
     places = [REPOSITORY, REPOSITORY / "cpp" / "src", REPOSITORY / "cpp" / "include", REPOSITORY / "cpp", REPOSITORY / "python"]
     assert [name for name in names if not any((place / name).exists() for place in places)] == []
+    files = [*sources(), REPOSITORY / "Makefile"]
+    known = {path.stem for path in files}.union(*(re.findall(r"\w+", path.read_text(errors="replace")) for path in files))
+    identifiers = re.findall(r"`(\w*(?:_\w|[a-z][A-Z])\w*)(?:\(\))?`", TEXT)
+    assert len(identifiers) > 20
+    assert [name for name in identifiers if name not in known] == []
     linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
     assert [name for name in linked if not (REPOSITORY / name).exists()] == []

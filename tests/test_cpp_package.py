@@ -67,6 +67,8 @@ def test_first_triangle_against_the_installed_tree(tmp_path: Path) -> None:
     assert (prefix / "include" / "tilegpu" / "device.hpp").exists()
     assert not list(prefix.rglob("_core*"))
     assert list(prefix.rglob("THIRD_PARTY_NOTICES"))
+    for header in sorted((prefix / "include" / "tilegpu").glob("*.hpp")):  # each by itself
+        call("c++", "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{prefix / 'include'}", header)
     sample = REPOSITORY / "samples" / "cpp" / "first_triangle"
     flags = "-Wall -Wextra -Wno-missing-field-initializers -Werror"
     call("cmake", "-S", sample, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_FLAGS={flags}")

@@ -1,7 +1,9 @@
 // tilegpu/types.hpp -- what every public header needs: errors as values, owning pointers, Vulkan's own enumerations.
 //
-// No exception crosses this API. A function that can fail returns Expected<T>; its Error names the object (label), the
-// field, the value, what is allowed and the fix, as one sentence for people, and carries the VkResult that an ICD would return.
+// No exception crosses this API but std::bad_alloc, where a small object (a create info's copy, a list) finds no memory left; what takes
+// much (memory, recordings, compiles, executions) says so in its result. A function that can fail returns Expected<T>; its Error names the
+// object (label), the field, the value, what is allowed and the fix, as one sentence for people, and carries the VkResult that an ICD would
+// return.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
