@@ -153,6 +153,25 @@ Status check_pair(const Side& from, const Side& to) {
   return Ok{};
 }
 
+// Rows of texel blocks of a region, and of the buffer: visit(texels, bytes, field, columns). Returns the bytes of the buffer that it spans.
+template <class Visit>
+uint64_t each_row(const Side& side, const VkBufferImageCopy2& r, uint8_t* data, const ShareRows& share, bool writes, Visit visit) {
+  const VkImageAspectFlagBits aspect = aspect_of(side);
+  const AspectField field = aspect_field(format_of(side.image), aspect);
+  const Slabs slabs = slabs_of(side);
+  const BufferShape shape = buffer_shape(r, format_of(side.image), slabs.count, field.buffer_B);
+  const BlockBox box = blocks_of(side);
+  // A compressed source is shared like a destination: each slab is decoded once.
+  run_slabs(share, &side.image, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
+    TexelRows texels = open_texels(side.image, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
+    assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
+    for (uint32_t y = y0; y < y1; ++y)
+      visit(texels.rows.at(box.x, box.y + y), data + r.bufferOffset + shape.slab_B * slab + shape.row_B * y, field, box.columns);
+    if (writes) close_texels(texels);
+  });
+  return shape.size_B;
+}
+
 }  // namespace
 
 Status check_copy_buffer_to_image(const Buffer& source, const Image& destination, std::span<const VkBufferImageCopy2> regions) {
@@ -161,28 +180,16 @@ Status check_copy_buffer_to_image(const Buffer& source, const Image& destination
 
 void copy_buffer_to_image(const Buffer& source, const Image& destination, std::span<const VkBufferImageCopy2> regions,
                           const ShareRows& share) {
+  const auto put = [](uint8_t* out, const uint8_t* in, const AspectField& field, uint32_t columns) {
+    if (field.mask)
+      field_from_buffer(in, field, columns, out);
+    else
+      std::memcpy(out, in, static_cast<size_t>(columns) * field.buffer_B);
+  };
   for (const VkBufferImageCopy2& r : regions) {
     const Side side = image_side("copy_buffer_to_image", 0, destination, r);
-    const VkImageAspectFlagBits aspect = aspect_of(side);
-    const AspectField field = aspect_field(format_of(side.image), aspect);
-    const Slabs slabs = slabs_of(side);
-    const BufferShape shape = buffer_shape(r, format_of(side.image), slabs.count, field.buffer_B);
-    const BlockBox box = blocks_of(side);
-    run_slabs(share, &side.image, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
-      TexelRows texels = open_texels(side.image, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
-      assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
-      for (uint32_t y = y0; y < y1; ++y) {
-        const uint8_t* in = source.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
-        uint8_t* out = texels.rows.at(box.x, box.y + y);
-        if (field.mask) {
-          field_from_buffer(in, field, box.columns, out);
-        } else {
-          std::memcpy(out, in, static_cast<size_t>(box.columns) * field.buffer_B);
-        }
-      }
-      close_texels(texels);
-    });
-    mark_box_written(side.image, box_of(side, aspect), Writer::transfer);
+    each_row(side, r, source.data(), share, true, put);
+    mark_box_written(side.image, box_of(side, aspect_of(side)), Writer::transfer);
   }
 }
 
@@ -192,29 +199,15 @@ Status check_copy_image_to_buffer(const Image& source, const Buffer& destination
 
 void copy_image_to_buffer(const Image& source, const Buffer& destination, std::span<const VkBufferImageCopy2> regions,
                           const ShareRows& share) {
+  const auto put = [](const uint8_t* in, uint8_t* out, const AspectField& field, uint32_t columns) {
+    if (field.mask)
+      field_to_buffer(in, field, columns, out);
+    else
+      std::memcpy(out, in, static_cast<size_t>(columns) * field.buffer_B);
+  };
   for (const VkBufferImageCopy2& r : regions) {
     const Side side = image_side("copy_image_to_buffer", 0, source, r);
-    const VkImageAspectFlagBits aspect = aspect_of(side);
-    const AspectField field = aspect_field(format_of(side.image), aspect);
-    const Slabs slabs = slabs_of(side);
-    const BufferShape shape = buffer_shape(r, format_of(side.image), slabs.count, field.buffer_B);
-    const BlockBox box = blocks_of(side);
-    // A compressed source is decoded by slab: shared like a destination, each
-    // is decoded once.
-    run_slabs(share, &side.image, slabs.count, box.rows, [&](uint32_t slab, uint32_t y0, uint32_t y1) {
-      const TexelRows texels = open_texels(side.image, aspect, r.imageSubresource.mipLevel, slabs.first + slab, 0);
-      assert(box.x + box.columns <= texels.rows.texel_blocks_x && box.y + y1 <= texels.rows.texel_blocks_y);
-      for (uint32_t y = y0; y < y1; ++y) {
-        const uint8_t* in = texels.rows.at(box.x, box.y + y);
-        uint8_t* out = destination.data() + r.bufferOffset + shape.slab_B * slab + shape.row_B * y;
-        if (field.mask) {
-          field_to_buffer(in, field, box.columns, out);
-        } else {
-          std::memcpy(out, in, static_cast<size_t>(box.columns) * field.buffer_B);
-        }
-      }
-    });
-    mark_written(destination, r.bufferOffset, shape.size_B, Writer::transfer);
+    mark_written(destination, r.bufferOffset, each_row(side, r, destination.data(), share, false, put), Writer::transfer);
   }
 }
 

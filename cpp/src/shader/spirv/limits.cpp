@@ -5,8 +5,8 @@
 #include <cassert>
 #include <set>
 
-#include "shader_abi/abi.hpp"
 #include "shader/spirv/workgroup.hpp"
+#include "shader_abi/abi.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::shader {
@@ -21,34 +21,28 @@ struct Checker {
     if (status) status = Error{VK_ERROR_INVALID_SHADER_NV, message};
     return false;
   }
-  /// Is `part` a part of `type`, of what it points to, or the type itself?
-  bool holds(uint32_t type, uint32_t part) const {
+  /// Is it so for the type, or a part of it? `follows`: pointers, too.
+  template <class Is>
+  bool any_part(uint32_t type, bool follows, Is is) const {
     std::set<uint32_t> seen;
     std::vector<uint32_t> work = {type};
     while (!work.empty()) {
       const uint32_t id = work.back();
       work.pop_back();
       if (!seen.insert(id).second) continue;
+      if (is(id)) return true;
       const TypeInfo& t = m.type(id);
-      if (t.kind == Kind::array || t.kind == Kind::runtime_array || t.kind == Kind::pointer) work.push_back(t.element);
-      if (t.kind == Kind::structure) work.insert(work.end(), t.members.begin(), t.members.end());
-    }
-    return seen.count(part) != 0;
-  }
-  /// Is there an address in a value of the type?
-  bool has_address(uint32_t type) const {
-    std::set<uint32_t> seen;
-    std::vector<uint32_t> work = {type};
-    while (!work.empty()) {
-      const uint32_t id = work.back();
-      work.pop_back();
-      if (!seen.insert(id).second) continue;
-      const TypeInfo& t = m.type(id);
-      if (is_address(t)) return true;
-      if (is_array(t.kind)) work.push_back(t.element);
+      if (is_array(t.kind) || (follows && t.kind == Kind::pointer)) work.push_back(t.element);
       if (t.kind == Kind::structure) work.insert(work.end(), t.members.begin(), t.members.end());
     }
     return false;
+  }
+  bool holds(uint32_t type, uint32_t part) const {
+    return any_part(type, true, [&](uint32_t id) { return id == part; });
+  }
+  /// Is there an address in a value of the type?
+  bool has_address(uint32_t type) const {
+    return any_part(type, false, [&](uint32_t id) { return is_address(m.type(id)); });
   }
   std::string name_of(uint32_t id, const char* kind) const {
     const std::string name = m.name(id);
