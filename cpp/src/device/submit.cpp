@@ -170,7 +170,10 @@ Status run_and_wait(DeviceState& s, const Ptr<Submission::State>& state, const s
     s.pool->set_poll(nullptr);
     return executed;
   };
-  if (stack_suffices() && s.queue->run_here(state, here, done)) {
+  // Who waits for the host's event on the calling thread would not ask whether to go on.
+  const auto waits = [](const command::Command* step) { return std::holds_alternative<command::WaitEvents>(*step); };
+  const bool may_wait = std::any_of(state->execution.steps.begin(), state->execution.steps.end(), waits);
+  if (!may_wait && stack_suffices() && s.queue->run_here(state, here, done)) {
     state->finish(done);
     return done;
   }
