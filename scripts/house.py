@@ -3,7 +3,8 @@ python/tilegpu.
 
     python scripts/house.py [--functions 10] [--json]
 
-In: the sources of cpp/src, read as text, and those of python/tilegpu, by Python's own parser. A function is a body of braces that follows a parameter list at the level of a namespace or
+In: the sources of cpp/src, read as text, and those of python/tilegpu, by Python's own parser.
+A function is a body of braces that follows a parameter list at the level of a namespace or
 a class; lambdas belong to the function that they stand in. No compiler and no ctags is asked, so that the figures are the same
 everywhere. Blank lines and comments count as lines.
 """
@@ -126,7 +127,7 @@ def house() -> list[Room]:
 
 
 def python_functions() -> list[Function]:
-    """Those of python/tilegpu, the longest first; functions inside of others belong to them. What a function says of itself doesn't count."""
+    """Those of python/tilegpu, the longest first; functions inside of others belong to them, docstrings don't count."""
     found = []
 
     def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -13,9 +13,9 @@
 #include "base/simd.hpp"
 #include "check.hpp"
 #include "framebuffer/framebuffer.hpp"
-#include "tile_io/tile_resolve.hpp"
 #include "resource/texel_rows.hpp"
 #include "tile_io/tile_io.hpp"
+#include "tile_io/tile_resolve.hpp"
 
 using namespace tilegpu;
 namespace fb = tilegpu::framebuffer;

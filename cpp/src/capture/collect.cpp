@@ -1,6 +1,8 @@
 // capture/collect.cpp -- see collect.hpp.
 #include "capture/collect.hpp"
 
+#include <cassert>
+
 #include "device/device_state.hpp"
 #include "pipeline/program.hpp"
 
@@ -42,6 +44,7 @@ struct Collector {
     objects.buffer_views.add(view);
   }
   void add(const command::Bound& bound) {
+    assert(bound.pipeline);
     const GraphicsPipelineCreateInfo& info = bound.pipeline->info();
     if (objects.pipelines.add(bound.pipeline)) {
       for (const ShaderStage& stage : info.stages) objects.modules.add(stage.module);
@@ -97,6 +100,7 @@ struct Collector {
     for (const Ptr<Buffer>& buffer : device.state().addresses->buffers()) add(buffer);
   }
   void add(const Ptr<const command::Recording>& secondary) {
+    assert(secondary && secondary->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     if (!objects.secondaries.add(secondary)) return;
     if (secondary->part) add(*secondary->part);
     for (const command::Command& command : secondary->commands) std::visit(*this, command);
@@ -130,8 +134,10 @@ struct Collector {
 Collected collect(Device& device, const std::vector<Ptr<const command::Recording>>& recordings) {
   Collected out;
   Collector collector{device, out.objects, out.contents, out.bound_memories};
-  for (const auto& recording : recordings)
+  for (const auto& recording : recordings) {
+    assert(recording && recording->device.get() == &device);
     for (const command::Command& command : recording->commands) std::visit(collector, command);
+  }
   return out;
 }
 

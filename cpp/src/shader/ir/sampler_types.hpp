@@ -14,8 +14,8 @@
 
 #include <type_traits>
 
-#include "shader_abi/abi.hpp"
 #include "shader/ir/ir_builder.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::shader {
 

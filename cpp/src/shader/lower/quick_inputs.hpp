@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "shader_abi/abi.hpp"
 #include "shader/ir/ir_builder.hpp"
+#include "shader_abi/abi.hpp"
 
 namespace tilegpu::shader {
 
