@@ -11,6 +11,7 @@
 #include "check.hpp"
 #include "tilegpu/capture.hpp"
 #include "tilegpu/event.hpp"
+#include "tilegpu/long_work.hpp"
 
 using namespace tilegpu;
 
@@ -304,6 +305,20 @@ void cancelled() {
   take(device->submit_and_wait({{ends}, {}}, {}));
 }
 
+std::atomic<int> long_works{0};
+
+// The front end's calls are made around the first draw with a state, and around nothing else that is recorded.
+void long_work() {
+  set_long_work({[]() -> void* { return &long_works; }, [](void* held) { long_works += held == &long_works; }});
+  for (const char* profile : {"host", "immortalis-g925"}) {
+    const Scene s({.profile = profile, .threads = 2, .cache_dir = "off"});
+    CHECK(long_works.exchange(0) > 0);
+    for (const Target& target : s.targets) (void)s.primary(target);
+    CHECK(long_works == 0);
+  }
+  set_long_work({});
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -315,5 +330,6 @@ int main(int count, char** arguments) {
     captured(s, right, arguments[0]);
   }
   cancelled();
+  long_work();
   return test::finish("test_recordings_at_once");
 }

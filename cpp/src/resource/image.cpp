@@ -179,7 +179,8 @@ uint32_t plane_of(const vk::FormatInfo& format, VkImageAspectFlags aspect) {
 
 const Image& part_of(const Image& image, VkImageAspectFlags& aspects) {
   const int plane = vk::plane_number(aspects);
-  if (plane < 0 || static_cast<size_t>(plane) >= image.planes().size()) return image;
+  if (plane < 0 || static_cast<size_t>(plane) >= image.planes().size())
+    return image;  // NOLINT(bugprone-return-const-ref-from-parameter): of the caller's image, or a plane that it keeps
   aspects = VK_IMAGE_ASPECT_COLOR_BIT;
   return *image.planes()[static_cast<size_t>(plane)];
 }
