@@ -93,6 +93,7 @@ INTERRUPTED = """
 import os, signal, threading, time
 import tilegpu as tg
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests may ignore it
 FULL, SOLID, SLOW = {shaders!r}
 device = tg.Device(cache_dir="off", threads=1)
 large, small = device.image((2048, 2048), "r8g8b8a8_unorm"), device.image((8, 8), "r8g8b8a8_unorm")
