@@ -71,6 +71,8 @@ TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw
     }
   }
   const auto in_tiles = [&](uint64_t tiles) { return std::to_string(tiles) + " of " + std::to_string(stats.prepass_tiles) + " tiles"; };
+  const auto is_clear = [](const PrepassStop& stop) { return stop.rule.empty(); };  // it follows the draw, which was still taken
+  if (here && is_clear(*here)) return {"pre_pass", "on", "", here->reason + " ends it after this draw, in " + in_tiles(tiles_here), -1};
   if (here) {
     std::string reason = here->reason + ", in " + in_tiles(tiles_here);
     if (here->because_of >= 0) reason += " (that is draw " + std::to_string(here->because_of) + ")";
@@ -78,7 +80,8 @@ TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw
   }
   if (before)
     return {"pre_pass", "stopped", "",
-            "draw " + std::to_string(before->draw) + " ended the pre-pass before it, in " + in_tiles(tiles_before),
+            (is_clear(*before) ? "a clear after draw " : "draw ") + std::to_string(before->draw) + " ended the pre-pass before it, in " +
+                in_tiles(tiles_before),
             static_cast<int32_t>(before->draw)};
   return {"pre_pass", "on", "", "", -1};
 }
