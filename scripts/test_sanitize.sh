@@ -14,6 +14,7 @@ cmake --install "$build" --component python --prefix "$site" >/dev/null
 for part in python/tilegpu/*; do
   case $part in *.so) ;; *) ln -s "$(pwd)/$part" "$site/tilegpu/" ;; esac
 done
+[ -e "$site/pytest_tilegpu" ] || ln -s "$(pwd)/python/pytest_tilegpu" "$site/"
 [ -e "$site/tilegpu/_samples" ] || ln -s "$(pwd)/samples" "$site/tilegpu/_samples"
 [ -e "$site/tilegpu/_shaders" ] || ln -s "$(pwd)/shaders" "$site/tilegpu/_shaders"
 "$venv/bin/python" -m venv --without-pip --clear "$build/venv"
