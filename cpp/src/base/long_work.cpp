@@ -2,35 +2,35 @@
 // In: the front end's calls. Out: made where they are asked for.
 #include "base/long_work.hpp"
 
+#include <atomic>
 #include <cassert>
-#include <mutex>
 
 #include "tilegpu/long_work.hpp"
 
 namespace tilegpu {
 namespace {
 
-std::mutex the_mutex;
-LongWorkCalls the_calls;
+// No lock: a process may fork while one of its threads is here.
+std::atomic<decltype(LongWorkCalls::begin)> the_begin{nullptr};
+std::atomic<decltype(LongWorkCalls::end)> the_end{nullptr};  // whoever finds a begin finds its end
 
 }  // namespace
 
 void set_long_work(const LongWorkCalls& calls) {
   assert(!calls.begin == !calls.end);
-  const std::lock_guard lock(the_mutex);
-  the_calls = calls;
+  the_begin = nullptr;
+  if (!calls.begin) return;
+  the_end = calls.end;
+  the_begin = calls.begin;
 }
 
 void LongWork::begin() {
   assert(!end_);
-  LongWorkCalls calls;
-  {
-    const std::lock_guard lock(the_mutex);
-    calls = the_calls;
-  }
-  if (!calls.begin) return;
-  held_ = calls.begin();
-  end_ = calls.end;
+  const auto begin = the_begin.load();
+  if (!begin) return;
+  const auto end = the_end.load();
+  held_ = begin();
+  end_ = end;
 }
 
 }  // namespace tilegpu

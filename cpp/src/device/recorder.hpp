@@ -52,8 +52,9 @@ class Turn {
     }
     ~Taken() {
       if (nested_) return;
-      turn_.taken_.store(nullptr, std::memory_order_release);
-      if (turn_.waiting_.load(std::memory_order_relaxed)) turn_.taken_.notify_all();
+      // In this order for all threads: else who begins to wait just now might miss it.
+      turn_.taken_.store(nullptr);
+      if (turn_.waiting_.load()) turn_.taken_.notify_all();
     }
     Taken(const Taken&) = delete;
     Taken& operator=(const Taken&) = delete;

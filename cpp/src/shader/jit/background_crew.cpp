@@ -15,10 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "tilegpu/device_info.hpp"
-
 #include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
+#include "tilegpu/device_info.hpp"
 
 namespace tilegpu::shader {
 namespace {
