@@ -114,7 +114,13 @@ void bind_rasterization(py::module_& m) {
       .def_readwrite("depth_bias_clamp", &RasterizationState::depth_bias_clamp)
       .def_readwrite("depth_bias_slope", &RasterizationState::depth_bias_slope)
       .def_readwrite("line_width", &RasterizationState::line_width)
-      .def_readwrite("provoking_vertex_last", &RasterizationState::provoking_vertex_last);
+      .def_readwrite("provoking_vertex_last", &RasterizationState::provoking_vertex_last)
+      .def_readwrite("extra_overestimation_px", &RasterizationState::extra_overestimation_px)
+      .def_readwrite("line_stipple", &RasterizationState::line_stipple)
+      .def_readwrite("line_stipple_factor", &RasterizationState::line_stipple_factor)
+      .def_readwrite("line_stipple_pattern", &RasterizationState::line_stipple_pattern);
+  bind_enum_field(rasterization, "conservative_mode", &RasterizationState::conservative_mode);
+  bind_enum_field(rasterization, "line_mode", &RasterizationState::line_mode);
   bind_enum_field(rasterization, "polygon_mode", &RasterizationState::polygon_mode);
   bind_enum_field(rasterization, "front_face", &RasterizationState::front_face);
 
@@ -123,7 +129,14 @@ void bind_rasterization(py::module_& m) {
       .def_readwrite("min_sample_shading", &MultisampleState::min_sample_shading)
       .def_readwrite("sample_mask", &MultisampleState::sample_mask)
       .def_readwrite("alpha_to_coverage", &MultisampleState::alpha_to_coverage)
-      .def_readwrite("alpha_to_one", &MultisampleState::alpha_to_one);
+      .def_readwrite("alpha_to_one", &MultisampleState::alpha_to_one)
+      .def(
+          "set_sample_locations",
+          [](MultisampleState& m, const std::vector<std::array<float, 2>>& places) {
+            m.sample_locations = unwrap(sample_locations_of(SampleLocationsInfo(places).info, "sample_locations"));
+            m.sample_locations_enable = true;
+          },
+          py::arg("places"));
   bind_enum_field(multisample, "samples", &MultisampleState::samples);
 }
 
@@ -142,6 +155,12 @@ void bind_blending(py::module_& m) {
           [](ColorBlendState& b, const std::vector<VkPipelineColorBlendAttachmentState>& states) {
             b.attachments.assign(states.begin(), states.end());
           });
+  blend.def(
+      "set_advanced",
+      [](ColorBlendState& b, uint32_t attachment, bool src_premultiplied, bool dst_premultiplied, int overlap, bool clamp_results) {
+        b.advanced.at(attachment) = {src_premultiplied, dst_premultiplied, clamp_results, static_cast<VkBlendOverlapEXT>(overlap)};
+      },
+      py::arg("attachment"), py::arg("src_premultiplied"), py::arg("dst_premultiplied"), py::arg("overlap"), py::arg("clamp_results"));
   bind_enum_field(blend, "logic_op", &ColorBlendState::logic_op);
 }
 

@@ -18,16 +18,46 @@ auto by_number(void (CommandBuffer::*set)(E)) {
   return [set](CommandBuffer& cb, int64_t value) { (cb.*set)(static_cast<E>(value)); };
 }
 
+// Of conservative rasterization, lines, sample locations, advanced blending.
+void bind_primitive_state(py::class_<CommandBuffer, Ptr<CommandBuffer>>& cb) {
+  using CB = CommandBuffer;
+  const py::arg enable("enable"), value("value");
+  cb.def("set_conservative_rasterization_mode", by_number(&CB::set_conservative_rasterization_mode), value)
+      .def(
+          "set_extra_primitive_overestimation_size",
+          [](CB& c, float size_px) { unwrap(c.set_extra_primitive_overestimation_size(size_px)); }, py::arg("size_px"))
+      .def("set_line_rasterization_mode", by_number(&CB::set_line_rasterization_mode), value)
+      .def("set_line_stipple_enable", &CB::set_line_stipple_enable, enable)
+      .def(
+          "set_line_stipple", [](CB& c, uint32_t factor, uint16_t pattern) { unwrap(c.set_line_stipple(factor, pattern)); },
+          py::arg("factor"), py::arg("pattern"))
+      .def("set_sample_locations_enable", &CB::set_sample_locations_enable, enable)
+      .def(
+          "set_sample_locations",
+          [](CB& c, const std::vector<std::array<float, 2>>& places) { unwrap(c.set_sample_locations(SampleLocationsInfo(places).info)); },
+          py::arg("places"))
+      .def(
+          "set_color_blend_advanced",
+          [](CB& c, uint32_t first, const std::vector<std::tuple<int, bool, bool, int, bool>>& blends) {
+            std::vector<VkColorBlendAdvancedEXT> given;
+            for (const auto& [op, source, destination, overlap, clamp] : blends)
+              given.push_back({static_cast<VkBlendOp>(op), source, destination, static_cast<VkBlendOverlapEXT>(overlap), clamp});
+            unwrap(c.set_color_blend_advanced(first, given));
+          },
+          py::arg("first"), py::arg("blends"));
+}
+
 }  // namespace
 
 void bind_state(py::module_& m) {
-  py::dict known, missing;
+  py::dict known;
   for (uint32_t i = 0; i < kDynamicStates; i++) {
     const DynamicStateInfo& info = dynamic_state_info(static_cast<DynamicState>(i));
-    (info.missing ? missing : known)[py::str(info.name)] = static_cast<int>(info.vulkan);
+    known[py::str(info.name)] = static_cast<int>(info.vulkan);
   }
   m.attr("DYNAMIC_STATES") = known;
-  m.attr("MISSING_DYNAMIC_STATES") = missing;
+  m.attr("MAX_LINE_STIPPLE_FACTOR") = kMaxLineStippleFactor;
+  m.attr("MAX_EXTRA_OVERESTIMATION_PX") = kMaxExtraOverestimation_px;
 
   using CB = CommandBuffer;
   const py::arg enable("enable"), value("value");
@@ -109,9 +139,8 @@ void bind_state(py::module_& m) {
           [](CB& c, uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, std::optional<uint64_t> size_B, uint32_t stride_B) {
             unwrap(c.bind_vertex_buffer2(binding, std::move(buffer), offset_B, size_B.value_or(VK_WHOLE_SIZE), stride_B));
           },
-          py::arg("binding"), py::arg("buffer"), py::arg("offset_B"), py::arg("size_B"), py::arg("stride_B"))
-      .def(
-          "set_missing_state", [](CB& c, int state) { unwrap(c.set_missing_state(static_cast<VkDynamicState>(state))); }, py::arg("state"));
+          py::arg("binding"), py::arg("buffer"), py::arg("offset_B"), py::arg("size_B"), py::arg("stride_B"));
+  bind_primitive_state(cb);
 }
 
 }  // namespace tilegpu::bindings

@@ -42,6 +42,19 @@ inline Ptr<const PipelineLayout> shared_layout(const std::vector<Ptr<DescriptorS
   return std::make_shared<PipelineLayout>(PipelineLayout{{sets.begin(), sets.end()}, 0, true});
 }
 
+/// Places of samples as Vulkan hands them, a pixel by a pixel.
+struct SampleLocationsInfo {
+  std::vector<VkSampleLocationEXT> places;
+  VkSampleLocationsInfoEXT info{VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT, nullptr, {}, {1, 1}, 0, nullptr};
+  explicit SampleLocationsInfo(const std::vector<std::array<float, 2>>& given) {
+    for (const auto& [x, y] : given) places.push_back({x, y});
+    info.sampleLocationsCount = static_cast<uint32_t>(places.size());
+    info.sampleLocationsPerPixel = static_cast<VkSampleCountFlagBits>(places.size());
+    info.pSampleLocations = places.data();
+  }
+  SampleLocationsInfo(const SampleLocationsInfo&) = delete;
+};
+
 void bind_errors(py::module_& m);
 void bind_enums(py::module_& m);
 void bind_shader(py::module_& m);

@@ -42,6 +42,16 @@ void add_fixed_function(py::dict& t) {
                           {"back", VK_CULL_MODE_BACK_BIT},
                           {"front_and_back", VK_CULL_MODE_FRONT_AND_BACK}});
   t["front_face"] = table({{"counter_clockwise", VK_FRONT_FACE_COUNTER_CLOCKWISE}, {"clockwise", VK_FRONT_FACE_CLOCKWISE}});
+  t["conservative_rasterization_mode"] = table({{"disabled", VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT},
+                                                {"overestimate", VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT},
+                                                {"underestimate", VK_CONSERVATIVE_RASTERIZATION_MODE_UNDERESTIMATE_EXT}});
+  t["line_rasterization_mode"] = table({{"default", VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT},
+                                        {"rectangular", VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT},
+                                        {"bresenham", VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT},
+                                        {"rectangular_smooth", VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT}});
+  t["blend_overlap"] = table({{"uncorrelated", VK_BLEND_OVERLAP_UNCORRELATED_EXT},
+                              {"disjoint", VK_BLEND_OVERLAP_DISJOINT_EXT},
+                              {"conjoint", VK_BLEND_OVERLAP_CONJOINT_EXT}});
   t["polygon_mode"] = table({{"fill", VK_POLYGON_MODE_FILL}, {"line", VK_POLYGON_MODE_LINE}, {"point", VK_POLYGON_MODE_POINT}});
   t["primitive_topology"] = table({{"point_list", VK_PRIMITIVE_TOPOLOGY_POINT_LIST},
                                    {"line_list", VK_PRIMITIVE_TOPOLOGY_LINE_LIST},

@@ -73,7 +73,15 @@ GraphicsState random_state(Random& r) {
                      .depth_bias_slope = r.unit(),
                      .line_width = 1,
                      .provoking_vertex_last = r.coin(),
-                     .rasterization_stream = r.below(8) == 0};
+                     .rasterization_stream = r.below(8) == 0,
+                     .conservative_mode = static_cast<VkConservativeRasterizationModeEXT>(r.below(8) < 3 ? r.below(3) : 0),
+                     .extra_overestimation_px = 0.5f * r.unit(),
+                     .line_mode = static_cast<VkLineRasterizationModeEXT>(r.below(4)),
+                     .line_stipple = r.below(4) == 0,
+                     .line_stipple_pattern = static_cast<uint16_t>(r.below(0x10000)),
+                     .line_stipple_factor = 1 + r.below(3)};
+  s.multisample.sample_locations_enable = r.below(4) == 0;
+  s.multisample.sample_locations = {1, {{{static_cast<uint8_t>(r.below(16)), static_cast<uint8_t>(r.below(16))}}}};
   s.multisample.sample_mask = r.below(8) ? ~0u : 0;
   s.depth_stencil = {.depth_test = r.coin(),
                      .depth_write = r.coin(),
@@ -145,7 +153,7 @@ struct Scene {
     const bool frames = number % 2;  // the others take the framebuffer's viewport where none is set
     for (uint32_t i = 0; i < kDynamicStates; i++) {
       const DynamicStateInfo& state = dynamic_state_info(static_cast<DynamicState>(i));
-      if (!state.missing && random.below(16) < sixteenths && (frames || !pipeline::always_settable().has(state.state)))
+      if (random.below(16) < sixteenths && (frames || !pipeline::always_settable().has(state.state)))
         info.dynamic_states.push_back(state.vulkan);
     }
     return take(device->create_pipeline(info));

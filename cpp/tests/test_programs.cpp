@@ -108,9 +108,7 @@ void every_state_is_known() {
     const DynamicStateInfo& info = dynamic_state_info(static_cast<DynamicState>(i));
     CHECK(find_dynamic_state(info.vulkan) == &info && find_dynamic_state(std::string(info.name)) == &info);
     CHECK(find_dynamic_state(pipeline::names_of({DynamicStates::bit(info.state)})) == &info);
-    auto mask = pipeline::dynamic_states({info.vulkan});
-    CHECK(static_cast<bool>(mask) == !info.missing);
-    if (!mask) says(mask.error(), info.missing);
+    CHECK(pipeline::dynamic_states({info.vulkan}));
   }
   auto unknown = pipeline::dynamic_states({VK_DYNAMIC_STATE_RAY_TRACING_PIPELINE_STACK_SIZE_KHR});
   CHECK(!unknown);
@@ -120,8 +118,7 @@ void every_state_is_known() {
 // What decides about code makes a new one; what fixed functions read does not, and what repeats a value neither.
 void few_states_are_resolved(const Ptr<Device>& device) {
   std::vector<VkDynamicState> all;
-  for (uint32_t i = 0; i < kDynamicStates; i++)
-    if (const DynamicStateInfo& info = dynamic_state_info(static_cast<DynamicState>(i)); !info.missing) all.push_back(info.vulkan);
+  for (uint32_t i = 0; i < kDynamicStates; i++) all.push_back(dynamic_state_info(static_cast<DynamicState>(i)).vulkan);
   auto made = device->create_pipeline(info_of(all));
   if (!CHECK_MESSAGE(made, made ? "" : made.error().message)) return;
   CHECK((*made)->resolved() == nullptr);
@@ -154,6 +151,11 @@ void few_states_are_resolved(const Ptr<Device>& device) {
     cb.set_line_width(1), cb.set_depth_bias_enable(false), cb.set_depth_clamp_enable(false), cb.set_depth_clip_enable(true);
     cb.set_depth_clip_negative_one_to_one(false);
     CHECK(cb.set_rasterization_stream(0) && !cb.set_rasterization_stream(4));
+    cb.set_conservative_rasterization_mode(VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT);
+    CHECK(cb.set_extra_primitive_overestimation_size(0.5f) && !cb.set_extra_primitive_overestimation_size(1));
+    cb.set_line_rasterization_mode(VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT), cb.set_line_stipple_enable(false);
+    CHECK(cb.set_line_stipple(256, 0xff00) && !cb.set_line_stipple(0, 1) && !cb.set_line_stipple(257, 1));
+    cb.set_sample_locations_enable(false);
     cb.set_provoking_vertex_mode(VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
     cb.set_depth_test_enable(false), cb.set_depth_bounds_test_enable(false), cb.set_stencil_test_enable(false);
     cb.set_rasterization_samples(VK_SAMPLE_COUNT_1_BIT), cb.set_sample_mask(~0u);
@@ -182,9 +184,13 @@ void few_states_are_resolved(const Ptr<Device>& device) {
   CHECK(draw() == first + 2);
   CHECK(!cb.set_color_blend_enable(8, {&on, 1}));
   CHECK(!cb.set_viewport_with_count({}));
-  const Status missing = cb.set_missing_state(VK_DYNAMIC_STATE_CONSERVATIVE_RASTERIZATION_MODE_EXT);
-  CHECK(!missing);
-  says(missing.error(), "conservative rasterization");
+  const VkSampleLocationEXT places[2] = {{0.25f, 0}, {0.5f, 2}};
+  VkSampleLocationsInfoEXT locations{VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT, nullptr, VK_SAMPLE_COUNT_2_BIT, {1, 1}, 2, places};
+  CHECK(cb.set_sample_locations(locations));
+  locations.sampleLocationGridSize.width = 2;
+  const Status grid = cb.set_sample_locations(locations);
+  CHECK(!grid);
+  says(grid.error(), "maxSampleLocationGridSize is 1 x 1");
   CHECK(cb.end_rendering());
   CHECK(cb.end());
   // Four states were drawn with, one of them three times.

@@ -12,8 +12,16 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import rect_of
-from tilegpu.errors import UnsupportedError, ValidationError, candidates
-from tilegpu.pipeline_state import blend_attachment, depth_bias_of, write_mask_of
+from tilegpu.errors import ValidationError, candidates
+from tilegpu.pipeline_state import (
+    advanced_blend_of,
+    blend_attachment,
+    depth_bias_of,
+    extra_overestimation_of,
+    line_stipple_of,
+    sample_locations_of,
+    write_mask_of,
+)
 
 #: A command of CommandBuffer and its arguments.
 Call = tuple[str, tuple[Any, ...]]
@@ -29,12 +37,10 @@ def _normalize(name: Any) -> str:
 
 
 def known_state(name: Any, what: str) -> str:
-    """The short name of a state; an error where there is none, or where the core lacks it."""
+    """The short name of a state; an error where there is none."""
     short = _normalize(name)
     if short in _core.DYNAMIC_STATES:
         return short
-    if short in _core.MISSING_DYNAMIC_STATES:
-        raise UnsupportedError(f"{what} has VK_DYNAMIC_STATE_{short.upper()}, which tilegpu does not have")
     raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES)}")
 
 
@@ -186,6 +192,8 @@ _FLAGS = (
     "alpha_to_coverage_enable",
     "alpha_to_one_enable",
     "logic_op_enable",
+    "sample_locations_enable",
+    "line_stipple_enable",
 )
 _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     **{name: _flag(name) for name in _FLAGS},
@@ -218,6 +226,14 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "color_blend_equation": _each_target("color_blend_equation", lambda v, what: blend_attachment(v, None, what)),
     "color_write_mask": _each_target("color_write_mask", write_mask_of),
     "color_write_enable": _write_enable,
+    "color_blend_advanced": _each_target("color_blend_advanced", advanced_blend_of),
+    "conservative_rasterization_mode": _named("conservative_rasterization_mode", "conservative_rasterization_mode"),
+    "extra_primitive_overestimation_size": lambda v, what: [
+        ("set_extra_primitive_overestimation_size", (extra_overestimation_of(v, what),))
+    ],
+    "line_rasterization_mode": _named("line_rasterization_mode", "line_rasterization_mode"),
+    "line_stipple": lambda v, what: [("set_line_stipple", line_stipple_of(v, what))],
+    "sample_locations": lambda v, what: [("set_sample_locations", (sample_locations_of(v, what),))],
 }
 assert set(_SETTERS) == set(_core.DYNAMIC_STATES)
 #: One of these that is the same object has the same value.

@@ -14,6 +14,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
     PipelineState,
+    sample_locations_of,
     set_attachment_locations,
     set_blend,
     set_clipping,
@@ -21,6 +22,7 @@ from tilegpu.pipeline_state import (
     set_depth_bias,
     set_input_attachments,
     set_multisampling,
+    set_primitives,
     set_rasterization,
     set_stencil,
 )
@@ -206,6 +208,9 @@ def create_pipeline(
     front_face: str = "counter_clockwise",
     provoking_vertex: str = "first",
     line_width: float = 1.0,
+    line_mode: str | None = None,
+    line_stipple: tuple[int, int] | None = None,
+    conservative: str | Mapping[str, Any] | None = None,
     rasterizer_discard: bool = False,
     depth_test: bool | None = None,
     depth_write: bool | None = None,
@@ -225,6 +230,7 @@ def create_pipeline(
     logic_op: str | None = None,
     sample_shading: bool | float = False,
     sample_mask: int = 0xFFFFFFFF,
+    sample_locations: Sequence[tuple[float, float]] | None = None,
     alpha_to_coverage: bool = False,
     alpha_to_one: bool = False,
     input_attachments: Sequence[str | None] | None = None,
@@ -270,6 +276,9 @@ def create_pipeline(
     ``dynamic``: state that the pass sets (:meth:`RenderPass.set`) in place of the pipeline, by Vulkan's names, such as ``["cull_mode",
     "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not read. ``vertex_input`` and its
     strides come with ``vertex`` at each draw.
+    ``line_mode``: ``"default"``, ``"rectangular"``, ``"bresenham"``, ``"rectangular_smooth"``; ``line_stipple``: (factor, 16-bit pattern).
+    ``conservative``: ``"overestimate"``, ``"underestimate"``, or a mapping of ``mode`` and ``extra_overestimation_px``.
+    ``sample_locations``: (x, y) of each sample in the pixel, 0 to 15/16 from its top left corner.
     ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id. ``defines``: GLSL macros.
     ``include``: directories of ``#include``.
 
@@ -295,6 +304,7 @@ def create_pipeline(
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
     set_clipping(info.rasterization, depth_clip, depth_clip_negative_one_to_one, rasterization_stream, what)
+    set_primitives(info.rasterization, conservative, line_mode, line_stipple, what)
     bias = set_depth_bias(info.rasterization, depth_bias, what)
     state = info.depth_stencil
     set_depth(state, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
@@ -303,6 +313,8 @@ def create_pipeline(
     values = set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what)
     info.blend_constants = list(values)
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
+    if sample_locations is not None:
+        info.multisample.set_sample_locations(sample_locations_of(sample_locations, f"{what}: sample_locations"))
     if input_attachments is not None:
         set_input_attachments(info, input_attachments, what)
     if attachment_locations is not None:

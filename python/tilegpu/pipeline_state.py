@@ -28,6 +28,7 @@ _PRESETS: dict[str, dict[str, str]] = {
     "additive": {"src_color": "one", "dst_color": "one", "src_alpha": "one", "dst_alpha": "one"},
 }
 _BLEND_KEYS = ("src_color", "dst_color", "color_op", "src_alpha", "dst_alpha", "alpha_op", "write_mask")
+_ADVANCED_KEYS = ("op", "src_premultiplied", "dst_premultiplied", "overlap", "clamp_results")
 _STENCIL_KEYS = ("fail", "pass", "depth_fail", "compare", "compare_mask", "write_mask", "reference")
 #: polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp
 _PLAIN_RASTERIZATION = ("fill", "none", "counter_clockwise", "first", 1.0, False, False)
@@ -284,6 +285,85 @@ def set_blend(
     must = "it must be four numbers, r g b a"
     values = arguments.numbers(constants, f"{what}: blend_constants", (4,), must)
     return values
+
+
+def advanced_blend_of(value: Any, what: str) -> tuple[int, bool, bool, int, bool]:
+    """VkColorBlendAdvancedEXT: operator, premultiplied source and destination, overlap, clamped results."""
+    given = {"op": value} if isinstance(value, str) else value
+    if not isinstance(given, Mapping) or "op" not in given:
+        raise ValidationError(
+            f"{what} is {arguments.shown(value)}; it must be an operator, such as 'multiply', or a dict of {', '.join(_ADVANCED_KEYS)}"
+        )
+    for key in given:
+        if key not in _ADVANCED_KEYS:
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _ADVANCED_KEYS)}")
+    return (
+        enums.parse("blend_op", given["op"], f"{what}: op"),
+        arguments.flag(given.get("src_premultiplied", True), f"{what}: src_premultiplied"),
+        arguments.flag(given.get("dst_premultiplied", True), f"{what}: dst_premultiplied"),
+        enums.parse("blend_overlap", given.get("overlap", "uncorrelated"), f"{what}: overlap"),
+        arguments.flag(given.get("clamp_results", False), f"{what}: clamp_results"),
+    )
+
+
+def extra_overestimation_of(value: Any, what: str) -> float:
+    """extraPrimitiveOverestimationSize, in pixels."""
+    most = _core.MAX_EXTRA_OVERESTIMATION_PX
+    size_px = arguments.number(value, what)
+    if not 0 <= size_px <= most:
+        raise ValidationError(f"{what} is {value!r}; it must be 0 to {most:g} (pixels)")
+    return size_px
+
+
+def line_stipple_of(value: Any, what: str) -> tuple[int, int]:
+    """Factor and pattern."""
+    most = _core.MAX_LINE_STIPPLE_FACTOR
+    must = f"it must be (factor, pattern): 1 to {most}, and 16 bits"
+    factor, pattern = arguments.wholes(value, what, 2, must)
+    if not 1 <= factor <= most or not 0 <= pattern <= 0xFFFF:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
+    return int(factor), int(pattern)
+
+
+def sample_locations_of(value: Any, what: str) -> list[tuple[float, float]]:
+    """A place in the pixel for each sample; x to the right and y down, from 0 to 15/16, in steps of 1/16."""
+    must = "it must be 1, 2, 4, 8 or 16 places (x, y) in the pixel, from 0 to 15/16"
+    places = []
+    for i, place in enumerate(arguments.sequence(value, what, must)):
+        x, y = arguments.numbers(place, f"{what}[{i}]", (2,), "it must be (x, y), from 0 to 15/16")
+        if not (0 <= x <= 0.9375 and 0 <= y <= 0.9375):
+            raise ValidationError(f"{what}[{i}] is {arguments.shown(place)}; it must be (x, y), from 0 to 15/16")
+        places.append((x, y))
+    if len(places) not in (1, 2, 4, 8, 16):
+        raise ValidationError(f"{what} has {len(places)} entries; {must}")
+    return places
+
+
+def set_primitives(
+    state: _core.RasterizationState,
+    conservative: str | Mapping[str, Any] | None,
+    line_mode: str | None,
+    line_stipple: Any,
+    what: str,
+) -> None:
+    """VkPipelineRasterizationConservativeStateCreateInfoEXT and VkPipelineRasterizationLineStateCreateInfo."""
+    if conservative is not None:
+        keys = ("mode", "extra_overestimation_px")
+        given = {"mode": conservative} if isinstance(conservative, str) else conservative
+        if not isinstance(given, Mapping):
+            raise ValidationError(f"{what}: conservative is {arguments.shown(conservative)}; it must be a mode, or a dict of {', '.join(keys)}")
+        for key in given:
+            if key not in keys:
+                raise ValidationError(f"{what}: conservative has no field '{key}'{candidates(key, keys)}")
+        mode = given.get("mode", "overestimate")
+        state.conservative_mode = enums.parse("conservative_rasterization_mode", mode, f"{what}: conservative")
+        extra = given.get("extra_overestimation_px", 0.0)
+        state.extra_overestimation_px = extra_overestimation_of(extra, f"{what}: conservative: extra_overestimation_px")
+    if line_mode is not None:
+        state.line_mode = enums.parse("line_rasterization_mode", line_mode, f"{what}: line_mode")
+    if line_stipple is not None:
+        state.line_stipple = True
+        state.line_stipple_factor, state.line_stipple_pattern = line_stipple_of(line_stipple, f"{what}: line_stipple")
 
 
 def set_multisampling(

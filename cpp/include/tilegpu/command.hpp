@@ -114,9 +114,16 @@ class TILEGPU_API CommandBuffer {
   void set_rasterizer_discard_enable(bool enable);
   void set_line_width(float width);
   void set_polygon_mode(VkPolygonMode mode);
+  void set_line_rasterization_mode(VkLineRasterizationModeEXT mode);
+  void set_line_stipple_enable(bool enable);
+  Status set_line_stipple(uint32_t factor, uint16_t pattern);  ///< factor: 1 to 256
+  void set_conservative_rasterization_mode(VkConservativeRasterizationModeEXT mode);
+  Status set_extra_primitive_overestimation_size(float size_px);  ///< 0 to kMaxExtraOverestimation_px
   void set_provoking_vertex_mode(VkProvokingVertexModeEXT mode);
   void set_rasterization_samples(VkSampleCountFlagBits samples);
   void set_sample_mask(uint32_t mask);  ///< there are 16 samples at most
+  void set_sample_locations_enable(bool enable);
+  Status set_sample_locations(const VkSampleLocationsInfoEXT& info);  ///< as sample_locations_of() takes them
   void set_alpha_to_coverage_enable(bool enable);
   void set_alpha_to_one_enable(bool enable);
   void set_logic_op_enable(bool enable);
@@ -124,6 +131,7 @@ class TILEGPU_API CommandBuffer {
   /// Of colour attachments from `first` on; at most kMaxColorAttachments.
   Status set_color_blend_enable(uint32_t first, std::span<const VkBool32> enables);
   Status set_color_blend_equation(uint32_t first, std::span<const VkColorBlendEquationEXT> equations);
+  Status set_color_blend_advanced(uint32_t first, std::span<const VkColorBlendAdvancedEXT> blends);
   Status set_color_write_mask(uint32_t first, std::span<const VkColorComponentFlags> masks);
   Status set_color_write_enable(std::span<const VkBool32> enables);
   Status set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
@@ -131,8 +139,6 @@ class TILEGPU_API CommandBuffer {
   /// vkCmdBindVertexBuffers2 for one binding: size_B may be VK_WHOLE_SIZE; the stride is VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE.
   Status bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B,
                              std::optional<uint32_t> stride_B = std::nullopt);
-  /// States that the core lacks: an error that names the state and what is missing, for a driver's commands of any other name.
-  Status set_missing_state(VkDynamicState state);
 
   Status draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance);
   Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance);

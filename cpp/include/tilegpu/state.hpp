@@ -1,8 +1,7 @@
 // tilegpu/state.hpp -- the state that a draw is made with: what Vulkan 1.3 and VK_EXT_extended_dynamic_state3 let vary, as far
-// as the core has it: eight states of them are of things that it lacks (DynamicStateInfo::missing). The ten that belong to extensions of
-// NVIDIA's (from viewport W scaling to the shading rate image) are no DynamicState, as those extensions are not offered. Plain data, hashed
-// freely. Source: Vulkan specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The
-// Framebuffer", and VkDynamicState.
+// as Khronos's extensions have it. The ten that belong to extensions of NVIDIA's (from viewport W scaling to the shading rate image) are no
+// DynamicState, as those extensions are not offered. Plain data, hashed freely. Source: Vulkan specification, chapters "Fixed-Function
+// Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and VkDynamicState.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +16,9 @@ inline constexpr uint32_t kMaxColorAttachments = 8;
 inline constexpr uint32_t kMaxVertexBindings = 16;
 inline constexpr uint32_t kMaxVertexAttributes = 16;
 inline constexpr uint32_t kMaxViewports = 16;
+inline constexpr uint32_t kMaxLineStippleFactor = 256;
+/// maxExtraPrimitiveOverestimationSize; sizes are rounded up to 1/256 px.
+inline constexpr float kMaxExtraOverestimation_px = 0.75f;
 
 /// A list with a limit, inside its owner.
 template <class T, uint32_t N>
@@ -130,8 +132,7 @@ static_assert(kDynamicStates <= 64);
 struct DynamicStateInfo {
   DynamicState state;
   VkDynamicState vulkan;
-  const char* name;     ///< Vulkan's, short and in small letters: "cull_mode"
-  const char* missing;  ///< null, or what the core lacks for it
+  const char* name;  ///< Vulkan's, short and in small letters: "cull_mode"
 };
 /// By Vulkan's number, or by name ("cull_mode", "VK_DYNAMIC_STATE_CULL_MODE"); null: not a state of a graphics pipeline that is known here.
 TILEGPU_API const DynamicStateInfo* find_dynamic_state(VkDynamicState state);
@@ -165,9 +166,27 @@ struct RasterizationState {
   float line_width = 1;                                                       ///< LINE_WIDTH
   bool provoking_vertex_last = false;                                         ///< PROVOKING_VERTEX_MODE
   uint32_t rasterization_stream = 0;  ///< RASTERIZATION_STREAM: of the geometry shader's; without one all is stream 0
+  VkConservativeRasterizationModeEXT conservative_mode =
+      VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT;                            ///< CONSERVATIVE_RASTERIZATION_MODE
+  float extra_overestimation_px = 0;                                              ///< EXTRA_PRIMITIVE_OVERESTIMATION_SIZE
+  VkLineRasterizationModeEXT line_mode = VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT;  ///< LINE_RASTERIZATION_MODE
+  bool line_stipple = false;                                                      ///< LINE_STIPPLE_ENABLE
+  uint16_t line_stipple_pattern = 0xffff;                                         ///< LINE_STIPPLE, this and the next
+  uint32_t line_stipple_factor = 1;
 
   bool clips_depth() const { return depth_clip == DepthClip::unless_clamped ? !depth_clamp : depth_clip == DepthClip::enabled; }
 };
+
+/// Where samples lie in each pixel.
+struct SampleLocations {
+  uint32_t count = 0;                                    ///< 0: never given
+  std::array<std::array<uint8_t, 2>, 16> at_16ths = {};  ///< (x, y) from the pixel's corner, in 1/16 of it: 0 to 15
+
+  bool operator==(const SampleLocations&) const = default;
+};
+/// Of Vulkan's: one pixel by one, 1, 2, 4, 8 or 16 samples; places are rounded to 1/16 of a pixel and cut to 0 .. 15/16. `what`: for
+/// errors.
+TILEGPU_API Expected<SampleLocations> sample_locations_of(const VkSampleLocationsInfoEXT& info, const std::string& what);
 
 struct MultisampleState {
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;  ///< RASTERIZATION_SAMPLES
@@ -176,6 +195,16 @@ struct MultisampleState {
   uint32_t sample_mask = 0xffffffffu;                     ///< SAMPLE_MASK
   bool alpha_to_coverage = false;                         ///< ALPHA_TO_COVERAGE_ENABLE
   bool alpha_to_one = false;                              ///< ALPHA_TO_ONE_ENABLE
+  bool sample_locations_enable = false;                   ///< SAMPLE_LOCATIONS_ENABLE: else the standard ones
+  SampleLocations sample_locations;                       ///< SAMPLE_LOCATIONS
+};
+
+/// What an advanced blend operation has beyond the operator, which stands in colorBlendOp and alphaBlendOp.
+struct AdvancedBlend {
+  bool src_premultiplied = true, dst_premultiplied = true, clamp_results = false;
+  VkBlendOverlapEXT overlap = VK_BLEND_OVERLAP_UNCORRELATED_EXT;
+
+  bool operator==(const AdvancedBlend&) const = default;
 };
 
 struct ColorBlendState {
@@ -184,6 +213,9 @@ struct ColorBlendState {
   /// Of each colour attachment: COLOR_BLEND_ENABLE, COLOR_BLEND_EQUATION, COLOR_WRITE_MASK. Those beyond the list are not blended, and
   /// all their components are written.
   FixedList<VkPipelineColorBlendAttachmentState, kMaxColorAttachments> attachments;
+  /// Of each colour attachment, with its operator: COLOR_BLEND_ADVANCED. Of an attachment that is set by equation and as advanced, the
+  /// later command holds.
+  std::array<AdvancedBlend, kMaxColorAttachments> advanced;
   uint32_t color_write_enables = ~0u;  ///< COLOR_WRITE_ENABLE, a bit for each colour attachment
 };
 

@@ -22,16 +22,39 @@ Status set_attachments(CommandBuffer& commands, S which, const ColorBlendState& 
   std::vector<VkBool32> enables;
   std::vector<VkColorBlendEquationEXT> equations;
   std::vector<VkColorComponentFlags> masks;
+  std::vector<VkColorBlendAdvancedEXT> advanced;
   for (const VkPipelineColorBlendAttachmentState& a : blend.attachments) {
     enables.push_back(a.blendEnable);
     equations.push_back(
         {a.srcColorBlendFactor, a.dstColorBlendFactor, a.colorBlendOp, a.srcAlphaBlendFactor, a.dstAlphaBlendFactor, a.alphaBlendOp});
     masks.push_back(a.colorWriteMask);
+    const AdvancedBlend& b = blend.advanced[advanced.size()];
+    advanced.push_back({a.colorBlendOp, b.src_premultiplied, b.dst_premultiplied, b.overlap, b.clamp_results});
   }
   if (which == S::color_blend_enable) return commands.set_color_blend_enable(0, enables);
   if (which == S::color_blend_equation) return commands.set_color_blend_equation(0, equations);
+  if (which == S::color_blend_advanced) {
+    for (uint32_t i = 0; i < advanced.size(); i++) {
+      if (advanced[i].advancedBlendOp < VK_BLEND_OP_ZERO_EXT) continue;  // its equation was set last
+      if (Status ok = commands.set_color_blend_advanced(i, {&advanced[i], 1}); !ok) return ok;
+    }
+    return Ok{};
+  }
   assert(which == S::color_write_mask);
   return commands.set_color_write_mask(0, masks);
+}
+
+Status set_locations(CommandBuffer& commands, const SampleLocations& locations) {
+  if (!locations.count) return Ok{};  // never set
+  std::vector<VkSampleLocationEXT> places;
+  for (uint32_t s = 0; s < locations.count; s++)
+    places.push_back({static_cast<float>(locations.at_16ths[s][0]) / 16, static_cast<float>(locations.at_16ths[s][1]) / 16});
+  return commands.set_sample_locations({VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT,
+                                        nullptr,
+                                        static_cast<VkSampleCountFlagBits>(locations.count),
+                                        {1, 1},
+                                        locations.count,
+                                        places.data()});
 }
 
 Status set_color_writes(CommandBuffer& commands, uint32_t bits) {
@@ -88,6 +111,11 @@ constexpr Setter kSetters[] = {
      }},
     {S::depth_clip_negative_one_to_one,
      [](Commands& c, const State& s) { c.set_depth_clip_negative_one_to_one(s.rasterization.depth_clip_negative_one_to_one); }},
+    {S::conservative_rasterization_mode,
+     [](Commands& c, const State& s) { c.set_conservative_rasterization_mode(s.rasterization.conservative_mode); }},
+    {S::sample_locations_enable, [](Commands& c, const State& s) { c.set_sample_locations_enable(s.multisample.sample_locations_enable); }},
+    {S::line_rasterization_mode, [](Commands& c, const State& s) { c.set_line_rasterization_mode(s.rasterization.line_mode); }},
+    {S::line_stipple_enable, [](Commands& c, const State& s) { c.set_line_stipple_enable(s.rasterization.line_stipple); }},
     {S::polygon_mode, [](Commands& c, const State& s) { c.set_polygon_mode(s.rasterization.polygon_mode); }},
     {S::provoking_vertex_mode,
      [](Commands& c, const State& s) {
@@ -120,7 +148,7 @@ std::optional<uint32_t> stride_of(const Pipeline& pipeline, const GraphicsState&
 }
 
 Status set_state(CommandBuffer& commands, S which, const GraphicsState& state) {
-  assert(which < S::count && !dynamic_state_info(which).missing);
+  assert(which < S::count);
   switch (which) {
     case S::stencil_compare_mask:
     case S::stencil_write_mask:
@@ -130,10 +158,17 @@ Status set_state(CommandBuffer& commands, S which, const GraphicsState& state) {
       return Ok{};
     case S::color_blend_enable:
     case S::color_blend_equation:
+    case S::color_blend_advanced:
     case S::color_write_mask:
       return set_attachments(commands, which, state.blend);
     case S::color_write_enable:
       return set_color_writes(commands, state.blend.color_write_enables);
+    case S::sample_locations:
+      return set_locations(commands, state.multisample.sample_locations);
+    case S::extra_primitive_overestimation_size:
+      return commands.set_extra_primitive_overestimation_size(state.rasterization.extra_overestimation_px);
+    case S::line_stipple:
+      return commands.set_line_stipple(state.rasterization.line_stipple_factor, state.rasterization.line_stipple_pattern);
     case S::rasterization_stream:
       return commands.set_rasterization_stream(state.rasterization.rasterization_stream);
     case S::viewport:

@@ -64,8 +64,16 @@ void output_state_fields(A& a, DynamicState which, GraphicsState& s) {
       return attachments([&](auto& b) { blend_equation_fields(a, b); });
     case S::color_write_mask:
       return attachments([&](auto& b) { a.below(b.colorWriteMask, 16, "write mask"); });
+    case S::color_blend_advanced:
+      attachments([&](auto& b) { blend_op_fields(a, b); });
+      for (AdvancedBlend& blend : s.blend.advanced) fields(a, blend);
+      return;
+    case S::sample_locations_enable:
+      return a.flag(m.sample_locations_enable, "sample locations");
+    case S::sample_locations:
+      return fields(a, m.sample_locations);
     default:
-      assert(!"a state that is missing, or written for another");
+      assert(!"a state that is written for another");
   }
 }
 
@@ -144,6 +152,13 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
       return a.below(r.polygon_mode, 3, "polygon mode");
     case S::provoking_vertex_mode:
       return a.flag(r.provoking_vertex_last, "provoking vertex");
+    case S::conservative_rasterization_mode:
+    case S::extra_primitive_overestimation_size:
+      return conservative_fields(a, r);
+    case S::line_rasterization_mode:
+    case S::line_stipple_enable:
+    case S::line_stipple:
+      return line_fields(a, r);
     default:
       return output_state_fields(a, which, s);
   }

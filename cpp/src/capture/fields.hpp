@@ -118,6 +118,30 @@ void fields(A& a, VkStencilOpState& s) {
 }
 
 template <class A>
+void conservative_fields(A& a, RasterizationState& r) {
+  a.below(r.conservative_mode, VK_CONSERVATIVE_RASTERIZATION_MODE_UNDERESTIMATE_EXT + 1, "conservative rasterization mode");
+  a.number(r.extra_overestimation_px, "extra overestimation size");
+}
+template <class A>
+void line_fields(A& a, RasterizationState& r) {
+  a.below(r.line_mode, VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT + 1, "line rasterization mode");
+  a.flag(r.line_stipple, "line stipple");
+  a.number(r.line_stipple_factor, "stipple factor"), a.number(r.line_stipple_pattern, "stipple pattern");
+}
+template <class A>
+void fields(A& a, SampleLocations& locations) {
+  static constexpr auto kCounts = {0u, 1u, 2u, 4u, 8u, 16u};
+  a.among(locations.count, kCounts, "sample locations");
+  for (auto& place : locations.at_16ths)
+    for (uint8_t& v : place) a.below(v, 16, "sample location");
+}
+template <class A>
+void fields(A& a, AdvancedBlend& blend) {
+  a.flag(blend.src_premultiplied, "premultiplied source"), a.flag(blend.dst_premultiplied, "premultiplied destination");
+  a.flag(blend.clamp_results, "clamped results"), a.below(blend.overlap, VK_BLEND_OVERLAP_CONJOINT_EXT + 1, "blend overlap");
+}
+
+template <class A>
 void fields(A& a, FixedFunctionState& s) {
   a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology"), a.flag(s.primitive_restart, "primitive restart");
   a.number(s.patch_control_points, "patch control points"),
@@ -130,9 +154,11 @@ void fields(A& a, FixedFunctionState& s) {
   a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
   a.number(r.line_width, "line width"), a.flag(r.provoking_vertex_last, "provoking vertex");
   a.below(r.rasterization_stream, kMaxStreams, "rasterization stream");
+  conservative_fields(a, r), line_fields(a, r);
   MultisampleState& m = s.multisample;
   a.among(m.samples, kSampleCounts, "samples"), a.flag(m.sample_shading, "sample shading"), a.number(m.min_sample_shading, "shading");
   a.number(m.sample_mask, "sample mask"), a.flag(m.alpha_to_coverage, "alpha to coverage"), a.flag(m.alpha_to_one, "alpha to one");
+  a.flag(m.sample_locations_enable, "sample locations"), fields(a, m.sample_locations);
   DepthStencilState& d = s.depth_stencil;
   a.flag(d.depth_test, "depth test"), a.flag(d.depth_write, "depth write"), a.below(d.depth_compare, 8, "depth compare op");
   a.flag(d.depth_bounds_test, "depth bounds"), a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
@@ -158,12 +184,23 @@ void vertex_input_fields(A& a, GraphicsState& s) {
   });
 }
 
+template <class A>
+void blend_op_fields(A& a, VkPipelineColorBlendAttachmentState& b) {
+  // The advanced ones follow the others.
+  constexpr uint32_t kPlain = VK_BLEND_OP_MAX + 1, kAdvanced = VK_BLEND_OP_BLUE_EXT - VK_BLEND_OP_ZERO_EXT + 1;
+  for (VkBlendOp* op : {&b.colorBlendOp, &b.alphaBlendOp}) {
+    uint32_t number = static_cast<uint32_t>(*op);
+    if (number >= kPlain) number = number - VK_BLEND_OP_ZERO_EXT + kPlain;
+    a.below(number, kPlain + kAdvanced, "blend op");
+    *op = static_cast<VkBlendOp>(number < kPlain ? number : number - kPlain + VK_BLEND_OP_ZERO_EXT);
+  }
+}
 // Without enable and mask.
 template <class A>
 void blend_equation_fields(A& a, VkPipelineColorBlendAttachmentState& b) {
   for (VkBlendFactor* f : {&b.srcColorBlendFactor, &b.dstColorBlendFactor, &b.srcAlphaBlendFactor, &b.dstAlphaBlendFactor})
     a.below(*f, VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA + 1, "blend factor");
-  for (VkBlendOp* op : {&b.colorBlendOp, &b.alphaBlendOp}) a.below(*op, VK_BLEND_OP_MAX + 1, "blend op");
+  blend_op_fields(a, b);
 }
 
 template <class A>
@@ -177,6 +214,7 @@ void fields(A& a, GraphicsState& s) {
     blend_equation_fields(a, b);
     a.below(b.colorWriteMask, 16, "write mask");
   });
+  for (AdvancedBlend& blend : s.blend.advanced) fields(a, blend);
 }
 
 // Without stages and layout.

@@ -32,18 +32,21 @@ bool same(const std::array<T, N>& a, const std::array<T, N>& b) {
 }
 
 bool same(const RasterizationState& a, const RasterizationState& b) {
-  const auto& [clamp, clip, negative, discard, polygon, cull, front, bias, constant, bias_clamp, slope, width, provoking, stream] = a;
+  const auto& [clamp, clip, negative, discard, polygon, cull, front, bias, constant, bias_clamp, slope, width, provoking, stream,
+               conservative, extra, line_mode, stipple, pattern, factor] = a;
   return clamp == b.depth_clamp && clip == b.depth_clip && negative == b.depth_clip_negative_one_to_one &&
          discard == b.rasterizer_discard && polygon == b.polygon_mode && cull == b.cull_mode && front == b.front_face &&
          bias == b.depth_bias_enable && same(constant, b.depth_bias_constant) && same(bias_clamp, b.depth_bias_clamp) &&
          same(slope, b.depth_bias_slope) && same(width, b.line_width) && provoking == b.provoking_vertex_last &&
-         stream == b.rasterization_stream;
+         stream == b.rasterization_stream && conservative == b.conservative_mode && same(extra, b.extra_overestimation_px) &&
+         line_mode == b.line_mode && stipple == b.line_stipple && pattern == b.line_stipple_pattern && factor == b.line_stipple_factor;
 }
 
 bool same(const MultisampleState& a, const MultisampleState& b) {
-  const auto& [samples, shading, least_shading, mask, to_coverage, to_one] = a;
+  const auto& [samples, shading, least_shading, mask, to_coverage, to_one, located, locations] = a;
   return samples == b.samples && shading == b.sample_shading && same(least_shading, b.min_sample_shading) && mask == b.sample_mask &&
-         to_coverage == b.alpha_to_coverage && to_one == b.alpha_to_one;
+         to_coverage == b.alpha_to_coverage && to_one == b.alpha_to_one && located == b.sample_locations_enable &&
+         same(locations, b.sample_locations);
 }
 
 bool same(const DepthStencilState& a, const DepthStencilState& b) {

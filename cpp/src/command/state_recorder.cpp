@@ -14,6 +14,9 @@ using S = DynamicState;
 constexpr uint64_t kFramebufferStates = DynamicStates::bit(S::viewport) | DynamicStates::bit(S::viewport_with_count) |
                                         DynamicStates::bit(S::scissor) | DynamicStates::bit(S::scissor_with_count);
 
+// An attachment's equation is set by either.
+constexpr DynamicStates kBlending{DynamicStates::bit(S::color_blend_equation) | DynamicStates::bit(S::color_blend_advanced)};
+
 Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }
 
 }  // namespace
@@ -42,10 +45,9 @@ void StateRecorder::unset(DynamicState which) {
 
 bool StateRecorder::note_attachments(DynamicState which, uint32_t first, uint32_t count, bool changed) {
   assert(first + count <= kMaxColorAttachments);
-  const size_t at = static_cast<size_t>(which) - static_cast<size_t>(S::color_blend_enable);
-  assert(at < attachments_set_.size());
-  if (!set_.has(which)) attachments_set_[at] = 0;
-  attachments_set_[at] |= ((1u << count) - 1) << first;
+  uint32_t& set = attachments_set_[static_cast<size_t>(which)];
+  if (!set_.has(which)) set = 0;
+  set |= ((1u << count) - 1) << first;
   return note(which, changed);
 }
 
@@ -100,9 +102,12 @@ Status StateRecorder::check_parts() const {
         return invalid(who + "VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE to the command buffer, and binding " +
                        std::to_string(binding.binding) + " has no stride; bind it with bind_vertex_buffer2");
   const DynamicStates needed = pipeline::needed_states(state_, dynamic);
-  for (const S which : {S::color_blend_enable, S::color_blend_equation, S::color_write_mask}) {
+  const auto attachments = [&](S which) { return set_.has(which) ? attachments_set_[static_cast<size_t>(which)] : 0; };
+  for (const S which : {S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask}) {
     if (!needed.has(which)) continue;
-    const uint32_t set = attachments_set_[static_cast<size_t>(which) - static_cast<size_t>(S::color_blend_enable)];
+    const uint32_t set = kBlending.has(which) && (dynamic.bits & kBlending.bits) == kBlending.bits
+                             ? attachments(S::color_blend_equation) | attachments(S::color_blend_advanced)
+                             : attachments(which);
     for (size_t i = 0; i < info.color_formats.size(); i++)
       if (info.color_formats[i] != VK_FORMAT_UNDEFINED && !(set >> i & 1))
         return invalid(who + pipeline::names_of({DynamicStates::bit(which)}) + " to the command buffer, and it is not set for color[" +
@@ -136,7 +141,8 @@ Status StateRecorder::take() {
   auto& attachments = state_.blend.attachments;
   if (attachments.size() > pipeline_->info().color_formats.size() && dynamic.bits & pipeline::resolving_states().bits)
     attachments.assign(attachments.begin(), attachments.begin() + pipeline_->info().color_formats.size());
-  const DynamicStates missing{pipeline::needed_states(state_, dynamic).bits & ~set_.bits};
+  DynamicStates missing{pipeline::needed_states(state_, dynamic).bits & ~set_.bits};
+  if ((dynamic.bits & kBlending.bits) == kBlending.bits && set_.bits & kBlending.bits) missing.bits &= ~kBlending.bits;
   if (!missing.bits) return check_parts();
   return invalid("pipeline '" + pipeline_->info().label + "' leaves " + pipeline::names_of(missing) +
                  " to the command buffer, and it is not set; set it before the draw, and again after a pipeline that fixes it was bound");

@@ -27,7 +27,7 @@ class StateRecorder {
   }
   /// The same for a change that was made to given() by hand.
   bool note(DynamicState which, bool changed) {
-    assert(which < DynamicState::count && !dynamic_state_info(which).missing);
+    assert(which < DynamicState::count);
     if (!settable_.has(which)) in_vain_.add(which);
     if (!changed) return false;
     set_.add(which);
@@ -63,11 +63,11 @@ class StateRecorder {
   Ptr<Pipeline> pipeline_;
   GraphicsState given_;  // by set_*
   FixedList<VertexInputBinding, kMaxVertexBindings> strides_;
-  DynamicStates settable_{~uint64_t{0}};       // with the pipeline that is bound; what others fix is set in vain
-  DynamicStates set_;                          // of given_, and not made invalid since
-  DynamicStates fresh_;                        // of set_, and not in state_ yet
-  DynamicStates in_vain_;                      // set after a pipeline that fixes it was bound
-  std::array<uint32_t, 3> attachments_set_{};  // of blend enable, equation, write mask: a bit for each attachment
+  DynamicStates settable_{~uint64_t{0}};                    // with the pipeline that is bound; what others fix is set in vain
+  DynamicStates set_;                                       // of given_, and not made invalid since
+  DynamicStates fresh_;                                     // of set_, and not in state_ yet
+  DynamicStates in_vain_;                                   // set after a pipeline that fixes it was bound
+  std::array<uint32_t, kDynamicStates> attachments_set_{};  // of those of each attachment: a bit for each
   GraphicsState state_;
   bool resolving_ = true;
 };

@@ -222,6 +222,30 @@ void CommandBuffer::set_rasterizer_discard_enable(bool enable) {
 void CommandBuffer::set_line_width(float width) {
   put(recorder_, S::line_width, recorder_->dynamic.given().rasterization.line_width, width);
 }
+void CommandBuffer::set_line_rasterization_mode(VkLineRasterizationModeEXT mode) {
+  put(recorder_, S::line_rasterization_mode, recorder_->dynamic.given().rasterization.line_mode, mode);
+}
+void CommandBuffer::set_line_stipple_enable(bool enable) {
+  put(recorder_, S::line_stipple_enable, recorder_->dynamic.given().rasterization.line_stipple, enable);
+}
+Status CommandBuffer::set_line_stipple(uint32_t factor, uint16_t pattern) {
+  if (factor == 0 || factor > kMaxLineStippleFactor)
+    return invalid("set_line_stipple: factor is " + std::to_string(factor) + "; it must be 1 to " + std::to_string(kMaxLineStippleFactor));
+  RasterizationState& raster = recorder_->dynamic.given().rasterization;
+  put(recorder_, S::line_stipple, raster.line_stipple_factor, factor);
+  put(recorder_, S::line_stipple, raster.line_stipple_pattern, pattern);
+  return Ok{};
+}
+void CommandBuffer::set_conservative_rasterization_mode(VkConservativeRasterizationModeEXT mode) {
+  put(recorder_, S::conservative_rasterization_mode, recorder_->dynamic.given().rasterization.conservative_mode, mode);
+}
+Status CommandBuffer::set_extra_primitive_overestimation_size(float size_px) {
+  if (!(size_px >= 0 && size_px <= kMaxExtraOverestimation_px))
+    return invalid("set_extra_primitive_overestimation_size: size is " + std::to_string(size_px) + " px; it must be 0 to " +
+                   std::to_string(kMaxExtraOverestimation_px));
+  put(recorder_, S::extra_primitive_overestimation_size, recorder_->dynamic.given().rasterization.extra_overestimation_px, size_px);
+  return Ok{};
+}
 void CommandBuffer::set_polygon_mode(VkPolygonMode mode) {
   put(recorder_, S::polygon_mode, recorder_->dynamic.given().rasterization.polygon_mode, mode);
 }
@@ -235,6 +259,15 @@ void CommandBuffer::set_rasterization_samples(VkSampleCountFlagBits samples) {
 }
 void CommandBuffer::set_sample_mask(uint32_t mask) {
   put(recorder_, S::sample_mask, recorder_->dynamic.given().multisample.sample_mask, mask);
+}
+void CommandBuffer::set_sample_locations_enable(bool enable) {
+  put(recorder_, S::sample_locations_enable, recorder_->dynamic.given().multisample.sample_locations_enable, enable);
+}
+Status CommandBuffer::set_sample_locations(const VkSampleLocationsInfoEXT& info) {
+  Expected<SampleLocations> locations = sample_locations_of(info, "set_sample_locations");
+  if (!locations) return locations.error();
+  put(recorder_, S::sample_locations, recorder_->dynamic.given().multisample.sample_locations, *locations);
+  return Ok{};
 }
 void CommandBuffer::set_alpha_to_coverage_enable(bool enable) {
   put(recorder_, S::alpha_to_coverage_enable, recorder_->dynamic.given().multisample.alpha_to_coverage, enable);
@@ -257,6 +290,16 @@ Status CommandBuffer::set_color_blend_equation(uint32_t first, std::span<const V
     a.srcColorBlendFactor = e.srcColorBlendFactor, a.dstColorBlendFactor = e.dstColorBlendFactor, a.colorBlendOp = e.colorBlendOp;
     a.srcAlphaBlendFactor = e.srcAlphaBlendFactor, a.dstAlphaBlendFactor = e.dstAlphaBlendFactor, a.alphaBlendOp = e.alphaBlendOp;
     return std::memcmp(&before, &a, sizeof a) != 0;
+  });
+}
+Status CommandBuffer::set_color_blend_advanced(uint32_t first, std::span<const VkColorBlendAdvancedEXT> blends) {
+  return put_attachments(recorder_, S::color_blend_advanced, first, blends, [&](auto& a, const VkColorBlendAdvancedEXT& b) {
+    ColorBlendState& state = recorder_->dynamic.given().blend;
+    AdvancedBlend& advanced = state.advanced[static_cast<size_t>(&a - state.attachments.begin())];
+    const AdvancedBlend given{b.srcPremultiplied != 0, b.dstPremultiplied != 0, b.clampResults != 0, b.blendOverlap};
+    const bool same = a.colorBlendOp == b.advancedBlendOp && a.alphaBlendOp == b.advancedBlendOp && advanced == given;
+    a.colorBlendOp = a.alphaBlendOp = b.advancedBlendOp, advanced = given;
+    return !same;
   });
 }
 Status CommandBuffer::set_color_write_mask(uint32_t first, std::span<const VkColorComponentFlags> masks) {
@@ -295,13 +338,6 @@ Status CommandBuffer::bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, 
   if (size_B != VK_WHOLE_SIZE) bound.size_B = size_B;
   if (stride_B) recorder_->dynamic.set_stride(binding, *stride_B);
   return Ok{};
-}
-
-Status CommandBuffer::set_missing_state(VkDynamicState state) {
-  const DynamicStateInfo* info = find_dynamic_state(state);
-  if (!info)
-    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "VkDynamicState " + std::to_string(static_cast<int>(state)) + ": tilegpu does not know it"};
-  return refuse(info->state, info->missing ? std::string("tilegpu does not have ") + info->missing : "use the command of that name");
 }
 
 }  // namespace tilegpu

@@ -84,6 +84,8 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_separate_depth_stencil_layouts,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
+    Extension::EXT_conservative_rasterization,
+    Extension::EXT_sample_locations,
     Extension::EXT_depth_clip_control,
     Extension::EXT_depth_clip_enable,
     Extension::EXT_descriptor_indexing,
@@ -167,6 +169,10 @@ void set_state_features(Features& f) {
   f.extendedDynamicState3ColorBlendEnable = true;
   f.extendedDynamicState3ColorBlendEquation = true;
   f.extendedDynamicState3ColorWriteMask = true;
+  f.extendedDynamicState3ColorBlendAdvanced = true;
+  f.extendedDynamicState3ConservativeRasterizationMode = f.extendedDynamicState3ExtraPrimitiveOverestimationSize = true;
+  f.extendedDynamicState3SampleLocationsEnable = true;
+  f.extendedDynamicState3LineRasterizationMode = f.extendedDynamicState3LineStippleEnable = true;
   f.extendedDynamicState3DepthClampEnable = true;
   f.extendedDynamicState3DepthClipEnable = true;
   f.extendedDynamicState3DepthClipNegativeOneToOne = true;

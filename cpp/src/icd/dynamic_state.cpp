@@ -1,7 +1,7 @@
 // icd/dynamic_state.cpp -- vkCmdSet*: Vulkan 1.0 and 1.3, VK_EXT_extended_dynamic_state 1 to 3, VK_EXT_vertex_input_dynamic_state,
-// VK_EXT_color_write_enable.
+// VK_EXT_color_write_enable, VK_EXT_line_rasterization, VK_EXT_sample_locations.
 //
-// In: Vulkan's commands. Out: the core's, of the same names; what the core lacks is an error of the command buffer, by name.
+// In: Vulkan's commands. Out: the core's, of the same names.
 // Source: Vulkan specification, "Dynamic State".
 #include "icd/dynamic_state.hpp"
 
@@ -149,6 +149,15 @@ void VKAPI_CALL CmdSetColorBlendEquationEXT(VkCommandBuffer commandBuffer, uint3
                                             const VkColorBlendEquationEXT* pColorBlendEquations) {
   keep(commandBuffer, "vkCmdSetColorBlendEquationEXT", firstAttachment, attachmentCount, pColorBlendEquations,
        commandBuffer->colors.equation);
+  for (uint32_t i = 0; i < attachmentCount && firstAttachment + i < kMaxColorAttachments; ++i)
+    commandBuffer->colors.advanced_last[firstAttachment + i] = false;
+}
+void VKAPI_CALL CmdSetColorBlendAdvancedEXT(VkCommandBuffer commandBuffer, uint32_t firstAttachment, uint32_t attachmentCount,
+                                            const VkColorBlendAdvancedEXT* pColorBlendAdvanced) {
+  keep(commandBuffer, "vkCmdSetColorBlendAdvancedEXT", firstAttachment, attachmentCount, pColorBlendAdvanced,
+       commandBuffer->colors.advanced);
+  for (uint32_t i = 0; i < attachmentCount && firstAttachment + i < kMaxColorAttachments; ++i)
+    commandBuffer->colors.advanced_last[firstAttachment + i] = true;
 }
 void VKAPI_CALL CmdSetColorWriteMaskEXT(VkCommandBuffer commandBuffer, uint32_t firstAttachment, uint32_t attachmentCount,
                                         const VkColorComponentFlags* pColorWriteMasks) {
@@ -169,8 +178,14 @@ void take_colors(VkCommandBuffer commands) {
     if (!slot) continue;
     if (colors.enable[k] && colors.pipeline_takes.has(DynamicState::color_blend_enable))
       record(commands, core.set_color_blend_enable(*slot, {&*colors.enable[k], 1}));
+    const auto put_advanced = [&] {
+      if (colors.advanced[k] && colors.pipeline_takes.has(DynamicState::color_blend_advanced))
+        record(commands, core.set_color_blend_advanced(*slot, {&*colors.advanced[k], 1}));
+    };
+    if (!colors.advanced_last[k]) put_advanced();
     if (colors.equation[k] && colors.pipeline_takes.has(DynamicState::color_blend_equation))
       record(commands, core.set_color_blend_equation(*slot, {&*colors.equation[k], 1}));
+    if (colors.advanced_last[k]) put_advanced();
     if (colors.write_mask[k] && colors.pipeline_takes.has(DynamicState::color_write_mask))
       record(commands, core.set_color_write_mask(*slot, {&*colors.write_mask[k], 1}));
     if (colors.write_enable[k]) write_enable[*slot] = *colors.write_enable[k];
@@ -188,30 +203,28 @@ void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer,
   commandBuffer->core->set_tessellation_domain_origin(domainOrigin);
 }
 
-// --- what the core lacks: the features say so, and who sets it all the same gets an error
+// --- of lines, conservative rasterization and sample locations
 
-static void missing(VkCommandBuffer commands, VkDynamicState state) {
-  assert(find_dynamic_state(state) && find_dynamic_state(state)->missing);
-  record(commands, commands->core->set_missing_state(state));
+void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT mode) {
+  commandBuffer->core->set_conservative_rasterization_mode(mode);
 }
-
-void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_CONSERVATIVE_RASTERIZATION_MODE_EXT);
+void VKAPI_CALL CmdSetExtraPrimitiveOverestimationSizeEXT(VkCommandBuffer commandBuffer, float extraPrimitiveOverestimationSize) {
+  record(commandBuffer, commandBuffer->core->set_extra_primitive_overestimation_size(extraPrimitiveOverestimationSize));
 }
-void VKAPI_CALL CmdSetExtraPrimitiveOverestimationSizeEXT(VkCommandBuffer commandBuffer, float) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT);
+void VKAPI_CALL CmdSetSampleLocationsEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_sample_locations_enable(enable);
 }
-void VKAPI_CALL CmdSetSampleLocationsEnableEXT(VkCommandBuffer commandBuffer, VkBool32) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT);
+void VKAPI_CALL CmdSetSampleLocationsEXT(VkCommandBuffer commandBuffer, const VkSampleLocationsInfoEXT* pSampleLocationsInfo) {
+  record(commandBuffer, commandBuffer->core->set_sample_locations(*pSampleLocationsInfo));
 }
-void VKAPI_CALL CmdSetColorBlendAdvancedEXT(VkCommandBuffer commandBuffer, uint32_t, uint32_t, const VkColorBlendAdvancedEXT*) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_COLOR_BLEND_ADVANCED_EXT);
+void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT mode) {
+  commandBuffer->core->set_line_rasterization_mode(mode);
 }
-void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_LINE_RASTERIZATION_MODE_EXT);
+void VKAPI_CALL CmdSetLineStippleEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  commandBuffer->core->set_line_stipple_enable(enable);
 }
-void VKAPI_CALL CmdSetLineStippleEnableEXT(VkCommandBuffer commandBuffer, VkBool32) {
-  missing(commandBuffer, VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT);
+void VKAPI_CALL CmdSetLineStippleEXT(VkCommandBuffer commandBuffer, uint32_t lineStippleFactor, uint16_t lineStipplePattern) {
+  record(commandBuffer, commandBuffer->core->set_line_stipple(lineStippleFactor, lineStipplePattern));
 }
 
 // NVIDIA's, which the extension's list has for drivers with that vendor's extensions.

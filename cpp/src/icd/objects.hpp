@@ -109,6 +109,8 @@ struct OpenPass {
 struct ColorStates {
   std::array<std::optional<VkBool32>, kMaxColorAttachments> enable, write_enable;
   std::array<std::optional<VkColorBlendEquationEXT>, kMaxColorAttachments> equation;
+  std::array<std::optional<VkColorBlendAdvancedEXT>, kMaxColorAttachments> advanced;
+  std::array<bool, kMaxColorAttachments> advanced_last{};  ///< set after the equation
   std::array<std::optional<VkColorComponentFlags>, kMaxColorAttachments> write_mask;
   DynamicStates pipeline_takes;  ///< of these, the bound pipeline
   // What the core was given last: for which pipeline's states, in which subpass.

@@ -120,6 +120,7 @@ bool is_dynamic(const VkGraphicsPipelineCreateInfo& in, std::initializer_list<Vk
 constexpr std::pair<VkDynamicState, DynamicState> kColorStates[] = {
     {VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT, DynamicState::color_blend_enable},
     {VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT, DynamicState::color_blend_equation},
+    {VK_DYNAMIC_STATE_COLOR_BLEND_ADVANCED_EXT, DynamicState::color_blend_advanced},
     {VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT, DynamicState::color_write_mask},
     {VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT, DynamicState::color_write_enable},
 };
@@ -156,6 +157,17 @@ void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, Raster
   using Provoking = VkPipelineRasterizationProvokingVertexStateCreateInfoEXT;
   if (const auto* vertex = find_next<Provoking>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_PROVOKING_VERTEX_STATE_CREATE_INFO_EXT))
     out.provoking_vertex_last = vertex->provokingVertexMode == VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT;
+  using Conservative = VkPipelineRasterizationConservativeStateCreateInfoEXT;
+  if (const auto* state = find_next<Conservative>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT)) {
+    out.conservative_mode = state->conservativeRasterizationMode;
+    out.extra_overestimation_px = state->extraPrimitiveOverestimationSize;
+  }
+  using Line = VkPipelineRasterizationLineStateCreateInfoEXT;
+  if (const auto* line = find_next<Line>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT)) {
+    out.line_mode = line->lineRasterizationMode;
+    out.line_stipple = line->stippledLineEnable;
+    if (out.line_stipple) out.line_stipple_factor = line->lineStippleFactor, out.line_stipple_pattern = line->lineStipplePattern;
+  }
 }
 
 // Then the state of viewports is not there to be read.
@@ -172,13 +184,22 @@ void take_depth_clip_control(const VkGraphicsPipelineCreateInfo& in, Rasterizati
     out.depth_clip_negative_one_to_one = control->negativeOneToOne;
 }
 
-void take_multisample(const VkPipelineMultisampleStateCreateInfo& in, MultisampleState& out) {
+Status take_multisample(const VkPipelineMultisampleStateCreateInfo& in, bool takes_locations, MultisampleState& out) {
   out.samples = in.rasterizationSamples;
   out.sample_shading = in.sampleShadingEnable;
   out.min_sample_shading = in.minSampleShading;
   if (in.pSampleMask) out.sample_mask = in.pSampleMask[0];
   out.alpha_to_coverage = in.alphaToCoverageEnable;
   out.alpha_to_one = in.alphaToOneEnable;
+  using Locations = VkPipelineSampleLocationsStateCreateInfoEXT;
+  const auto* state = find_next<Locations>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT);
+  if (!state) return Ok{};
+  out.sample_locations_enable = state->sampleLocationsEnable;
+  if (!takes_locations) return Ok{};
+  auto locations = sample_locations_of(state->sampleLocationsInfo, "pipeline: VkPipelineSampleLocationsStateCreateInfoEXT");
+  if (!locations) return locations.error();
+  out.sample_locations = *locations;
+  return Ok{};
 }
 
 void take_depth_stencil(const VkPipelineDepthStencilStateCreateInfo& in, DepthStencilState& out) {
@@ -202,6 +223,9 @@ void take_blending(const VkPipelineColorBlendStateCreateInfo& in, GraphicsPipeli
     const uint32_t location = out.attachment_locations[i];
     out.blend.attachments.push_back(location < in.attachmentCount ? in.pAttachments[location] : VkPipelineColorBlendAttachmentState{});
   }
+  using Advanced = VkPipelineColorBlendAdvancedStateCreateInfoEXT;
+  if (const auto* state = find_next<Advanced>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT))
+    out.blend.advanced.fill({state->srcPremultiplied != 0, state->dstPremultiplied != 0, false, state->blendOverlap});
   std::copy(in.blendConstants, in.blendConstants + 4, out.blend_constants.begin());
 }
 
@@ -244,7 +268,7 @@ void drop_missing_tests(GraphicsPipelineCreateInfo& info) {
   if (info.stencil_format == VK_FORMAT_UNDEFINED) info.depth_stencil.stencil_test = false;
 }
 
-void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
   if (in.pVertexInputState) take_vertex_input(*in.pVertexInputState, out);
   if (in.pInputAssemblyState) {
     out.topology = in.pInputAssemblyState->topology;
@@ -263,13 +287,18 @@ void take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateIn
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, out.rasterization);
   take_depth_clip_control(in, out.rasterization);
   const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
-  if (discards) return;  // the pointers below may lead anywhere
+  if (discards) return Ok{};  // the pointers below may lead anywhere
   const bool depth_stencil =
       (out.depth_format != VK_FORMAT_UNDEFINED || out.stencil_format != VK_FORMAT_UNDEFINED) && !out.untested_aspects;
   const bool colors = in.renderPass ? !in.renderPass->subpasses[in.subpass].color.empty() : !out.color_formats.empty();
-  if (in.pMultisampleState) take_multisample(*in.pMultisampleState, out.multisample);
+  if (in.pMultisampleState) {
+    const VkPipelineMultisampleStateCreateInfo& state = *in.pMultisampleState;
+    const bool takes = !is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT});
+    if (Status ok = take_multisample(state, takes, out.multisample); !ok) return ok;
+  }
   if (in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);
   if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, out);
+  return Ok{};
 }
 
 void take_viewports(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
@@ -294,7 +323,7 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
     info.stages.push_back(std::move(*stage));
   }
   take_targets(in, info);
-  take_state(in, info);
+  if (Status ok = take_state(in, info); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
   drop_missing_tests(info);
   if (in.pDynamicState)
     info.dynamic_states.assign(in.pDynamicState->pDynamicStates, in.pDynamicState->pDynamicStates + in.pDynamicState->dynamicStateCount);

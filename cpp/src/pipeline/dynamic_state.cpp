@@ -1,6 +1,7 @@
 // pipeline/dynamic_state.cpp -- see dynamic_state.hpp.
 #include "pipeline/dynamic_state.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cctype>
@@ -9,64 +10,60 @@ namespace tilegpu {
 
 namespace {
 
-constexpr const char* kConservative = "conservative rasterization";
-constexpr const char* kSampleLocations = "sample locations other than the standard ones";
-constexpr const char* kLineModes = "line rasterization modes other than the default, and stipple";
-
-#define STATE(field, vulkan, missing) \
-  DynamicStateInfo { DynamicState::field, VK_DYNAMIC_STATE_##vulkan, #field, missing }
+#define STATE(field, vulkan) \
+  DynamicStateInfo { DynamicState::field, VK_DYNAMIC_STATE_##vulkan, #field }
 constexpr DynamicStateInfo kStates[] = {
-    STATE(viewport, VIEWPORT, nullptr),
-    STATE(scissor, SCISSOR, nullptr),
-    STATE(line_width, LINE_WIDTH, nullptr),
-    STATE(depth_bias, DEPTH_BIAS, nullptr),
-    STATE(blend_constants, BLEND_CONSTANTS, nullptr),
-    STATE(depth_bounds, DEPTH_BOUNDS, nullptr),
-    STATE(stencil_compare_mask, STENCIL_COMPARE_MASK, nullptr),
-    STATE(stencil_write_mask, STENCIL_WRITE_MASK, nullptr),
-    STATE(stencil_reference, STENCIL_REFERENCE, nullptr),
-    STATE(cull_mode, CULL_MODE, nullptr),
-    STATE(front_face, FRONT_FACE, nullptr),
-    STATE(primitive_topology, PRIMITIVE_TOPOLOGY, nullptr),
-    STATE(viewport_with_count, VIEWPORT_WITH_COUNT, nullptr),
-    STATE(scissor_with_count, SCISSOR_WITH_COUNT, nullptr),
-    STATE(vertex_input_binding_stride, VERTEX_INPUT_BINDING_STRIDE, nullptr),
-    STATE(depth_test_enable, DEPTH_TEST_ENABLE, nullptr),
-    STATE(depth_write_enable, DEPTH_WRITE_ENABLE, nullptr),
-    STATE(depth_compare_op, DEPTH_COMPARE_OP, nullptr),
-    STATE(depth_bounds_test_enable, DEPTH_BOUNDS_TEST_ENABLE, nullptr),
-    STATE(stencil_test_enable, STENCIL_TEST_ENABLE, nullptr),
-    STATE(stencil_op, STENCIL_OP, nullptr),
-    STATE(rasterizer_discard_enable, RASTERIZER_DISCARD_ENABLE, nullptr),
-    STATE(depth_bias_enable, DEPTH_BIAS_ENABLE, nullptr),
-    STATE(primitive_restart_enable, PRIMITIVE_RESTART_ENABLE, nullptr),
-    STATE(patch_control_points, PATCH_CONTROL_POINTS_EXT, nullptr),
-    STATE(logic_op, LOGIC_OP_EXT, nullptr),
-    STATE(vertex_input, VERTEX_INPUT_EXT, nullptr),
-    STATE(color_write_enable, COLOR_WRITE_ENABLE_EXT, nullptr),
-    STATE(tessellation_domain_origin, TESSELLATION_DOMAIN_ORIGIN_EXT, nullptr),
-    STATE(depth_clamp_enable, DEPTH_CLAMP_ENABLE_EXT, nullptr),
-    STATE(polygon_mode, POLYGON_MODE_EXT, nullptr),
-    STATE(rasterization_samples, RASTERIZATION_SAMPLES_EXT, nullptr),
-    STATE(sample_mask, SAMPLE_MASK_EXT, nullptr),
-    STATE(alpha_to_coverage_enable, ALPHA_TO_COVERAGE_ENABLE_EXT, nullptr),
-    STATE(alpha_to_one_enable, ALPHA_TO_ONE_ENABLE_EXT, nullptr),
-    STATE(logic_op_enable, LOGIC_OP_ENABLE_EXT, nullptr),
-    STATE(color_blend_enable, COLOR_BLEND_ENABLE_EXT, nullptr),
-    STATE(color_blend_equation, COLOR_BLEND_EQUATION_EXT, nullptr),
-    STATE(color_write_mask, COLOR_WRITE_MASK_EXT, nullptr),
-    STATE(rasterization_stream, RASTERIZATION_STREAM_EXT, nullptr),
-    STATE(conservative_rasterization_mode, CONSERVATIVE_RASTERIZATION_MODE_EXT, kConservative),
-    STATE(extra_primitive_overestimation_size, EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT, kConservative),
-    STATE(depth_clip_enable, DEPTH_CLIP_ENABLE_EXT, nullptr),
-    STATE(sample_locations_enable, SAMPLE_LOCATIONS_ENABLE_EXT, kSampleLocations),
-    STATE(sample_locations, SAMPLE_LOCATIONS_EXT, kSampleLocations),
-    STATE(color_blend_advanced, COLOR_BLEND_ADVANCED_EXT, "advanced blend equations"),
-    STATE(provoking_vertex_mode, PROVOKING_VERTEX_MODE_EXT, nullptr),
-    STATE(line_rasterization_mode, LINE_RASTERIZATION_MODE_EXT, kLineModes),
-    STATE(line_stipple_enable, LINE_STIPPLE_ENABLE_EXT, kLineModes),
-    STATE(line_stipple, LINE_STIPPLE_EXT, kLineModes),
-    STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, nullptr),
+    STATE(viewport, VIEWPORT),
+    STATE(scissor, SCISSOR),
+    STATE(line_width, LINE_WIDTH),
+    STATE(depth_bias, DEPTH_BIAS),
+    STATE(blend_constants, BLEND_CONSTANTS),
+    STATE(depth_bounds, DEPTH_BOUNDS),
+    STATE(stencil_compare_mask, STENCIL_COMPARE_MASK),
+    STATE(stencil_write_mask, STENCIL_WRITE_MASK),
+    STATE(stencil_reference, STENCIL_REFERENCE),
+    STATE(cull_mode, CULL_MODE),
+    STATE(front_face, FRONT_FACE),
+    STATE(primitive_topology, PRIMITIVE_TOPOLOGY),
+    STATE(viewport_with_count, VIEWPORT_WITH_COUNT),
+    STATE(scissor_with_count, SCISSOR_WITH_COUNT),
+    STATE(vertex_input_binding_stride, VERTEX_INPUT_BINDING_STRIDE),
+    STATE(depth_test_enable, DEPTH_TEST_ENABLE),
+    STATE(depth_write_enable, DEPTH_WRITE_ENABLE),
+    STATE(depth_compare_op, DEPTH_COMPARE_OP),
+    STATE(depth_bounds_test_enable, DEPTH_BOUNDS_TEST_ENABLE),
+    STATE(stencil_test_enable, STENCIL_TEST_ENABLE),
+    STATE(stencil_op, STENCIL_OP),
+    STATE(rasterizer_discard_enable, RASTERIZER_DISCARD_ENABLE),
+    STATE(depth_bias_enable, DEPTH_BIAS_ENABLE),
+    STATE(primitive_restart_enable, PRIMITIVE_RESTART_ENABLE),
+    STATE(patch_control_points, PATCH_CONTROL_POINTS_EXT),
+    STATE(logic_op, LOGIC_OP_EXT),
+    STATE(vertex_input, VERTEX_INPUT_EXT),
+    STATE(color_write_enable, COLOR_WRITE_ENABLE_EXT),
+    STATE(tessellation_domain_origin, TESSELLATION_DOMAIN_ORIGIN_EXT),
+    STATE(depth_clamp_enable, DEPTH_CLAMP_ENABLE_EXT),
+    STATE(polygon_mode, POLYGON_MODE_EXT),
+    STATE(rasterization_samples, RASTERIZATION_SAMPLES_EXT),
+    STATE(sample_mask, SAMPLE_MASK_EXT),
+    STATE(alpha_to_coverage_enable, ALPHA_TO_COVERAGE_ENABLE_EXT),
+    STATE(alpha_to_one_enable, ALPHA_TO_ONE_ENABLE_EXT),
+    STATE(logic_op_enable, LOGIC_OP_ENABLE_EXT),
+    STATE(color_blend_enable, COLOR_BLEND_ENABLE_EXT),
+    STATE(color_blend_equation, COLOR_BLEND_EQUATION_EXT),
+    STATE(color_write_mask, COLOR_WRITE_MASK_EXT),
+    STATE(rasterization_stream, RASTERIZATION_STREAM_EXT),
+    STATE(conservative_rasterization_mode, CONSERVATIVE_RASTERIZATION_MODE_EXT),
+    STATE(extra_primitive_overestimation_size, EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT),
+    STATE(depth_clip_enable, DEPTH_CLIP_ENABLE_EXT),
+    STATE(sample_locations_enable, SAMPLE_LOCATIONS_ENABLE_EXT),
+    STATE(sample_locations, SAMPLE_LOCATIONS_EXT),
+    STATE(color_blend_advanced, COLOR_BLEND_ADVANCED_EXT),
+    STATE(provoking_vertex_mode, PROVOKING_VERTEX_MODE_EXT),
+    STATE(line_rasterization_mode, LINE_RASTERIZATION_MODE_EXT),
+    STATE(line_stipple_enable, LINE_STIPPLE_ENABLE_EXT),
+    STATE(line_stipple, LINE_STIPPLE_EXT),
+    STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT),
 };
 #undef STATE
 
@@ -100,6 +97,25 @@ const DynamicStateInfo* find_dynamic_state(const std::string& name) {
   return nullptr;
 }
 
+Expected<SampleLocations> sample_locations_of(const VkSampleLocationsInfoEXT& info, const std::string& what) {
+  const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, what + ": " + text}; };
+  const uint32_t count = info.sampleLocationsPerPixel;
+  if (info.sampleLocationGridSize.width != 1 || info.sampleLocationGridSize.height != 1)
+    return invalid("sampleLocationGridSize is " + std::to_string(info.sampleLocationGridSize.width) + " x " +
+                   std::to_string(info.sampleLocationGridSize.height) + "; maxSampleLocationGridSize is 1 x 1");
+  if (count == 0 || count > 16 || (count & (count - 1)))
+    return invalid("sampleLocationsPerPixel is " + std::to_string(count) + "; allowed are 1, 2, 4, 8 and 16");
+  if (info.sampleLocationsCount != count)
+    return invalid("sampleLocationsCount is " + std::to_string(info.sampleLocationsCount) + "; it must be sampleLocationsPerPixel, " +
+                   std::to_string(count) + ", times the grid's size, 1 x 1");
+  SampleLocations out;
+  out.count = count;
+  // NaN is 0. Halves go to the greater sixteenth.
+  const auto place = [](float v) { return v > 0 ? static_cast<uint8_t>(std::min(v, 0.9375f) * 16 + 0.5f) : uint8_t{0}; };
+  for (uint32_t s = 0; s < count; s++) out.at_16ths[s] = {place(info.pSampleLocations[s].x), place(info.pSampleLocations[s].y)};
+  return out;
+}
+
 }  // namespace tilegpu
 
 namespace tilegpu::pipeline {
@@ -117,10 +133,10 @@ constexpr DynamicStates mask_of(T... states) {
 
 constexpr DynamicStates kAlways = mask_of(S::viewport, S::scissor, S::viewport_with_count, S::scissor_with_count, S::blend_constants,
                                           S::stencil_reference, S::depth_bias);
-constexpr DynamicStates kResolving =
-    mask_of(S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable,
-            S::stencil_op, S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable,
-            S::logic_op, S::logic_op_enable, S::color_blend_enable, S::color_blend_equation, S::color_write_mask, S::color_write_enable);
+constexpr DynamicStates kResolving = mask_of(
+    S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable, S::stencil_op,
+    S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable, S::logic_op, S::logic_op_enable,
+    S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask, S::color_write_enable);
 // Nothing else is read where nothing is rasterized.
 constexpr DynamicStates kBeforeRasterization = mask_of(
     S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable, S::rasterizer_discard_enable,
@@ -139,24 +155,30 @@ bool draws_lines(const GraphicsState& state) {
 }
 
 // Equations and masks meet in one struct; lists grow to the longer one.
+VkPipelineColorBlendAttachmentState unblended() {
+  VkPipelineColorBlendAttachmentState plain{};
+  plain.colorWriteMask = 0xf;
+  return plain;
+}
 template <DynamicState which>
 void copy_attachments(const GraphicsState& given, GraphicsState& state) {
   const ColorBlendState& from = given.blend;
   ColorBlendState& to = state.blend;
-  VkPipelineColorBlendAttachmentState plain{};
-  plain.colorWriteMask = 0xf;
+  const VkPipelineColorBlendAttachmentState plain = unblended();
   while (to.attachments.size() < from.attachments.size()) to.attachments.push_back(plain);
   for (size_t i = 0; i < to.attachments.size(); i++) {
     VkPipelineColorBlendAttachmentState& a = to.attachments[i];
     const VkPipelineColorBlendAttachmentState& b = i < from.attachments.size() ? from.attachments[i] : plain;
     if (which == S::color_blend_enable) a.blendEnable = b.blendEnable;
     if (which == S::color_write_mask) a.colorWriteMask = b.colorWriteMask;
+    if (which == S::color_blend_advanced) a.colorBlendOp = b.colorBlendOp, a.alphaBlendOp = b.alphaBlendOp;
     if (which != S::color_blend_equation) continue;
     const VkBool32 enable = a.blendEnable;
     const VkColorComponentFlags mask = a.colorWriteMask;
     a = b;
     a.blendEnable = enable, a.colorWriteMask = mask;
   }
+  if (which == S::color_blend_advanced) to.advanced = from.advanced;
 }
 
 using Copy = void (*)(const GraphicsState& from, GraphicsState& to);
@@ -186,7 +208,7 @@ void copy_strides(const GraphicsState& from, GraphicsState& to) {
       if (given.binding == binding.binding) binding.stride = given.stride;
 }
 
-/// How each state is copied; null: it is missing.
+/// How each state is copied.
 struct Copies {
   std::array<Copy, kDynamicStates> of{};
   std::array<bool, kDynamicStates> given{};  // GCC 12 with UBSan can't compare functions' addresses with null in a constant expression
@@ -249,12 +271,19 @@ constexpr Copies kCopies = [] {
   c[S::color_blend_enable] = copy_attachments<S::color_blend_enable>;
   c[S::color_blend_equation] = copy_attachments<S::color_blend_equation>;
   c[S::color_write_mask] = copy_attachments<S::color_write_mask>;
+  c[S::color_blend_advanced] = copy_attachments<S::color_blend_advanced>;
+  c[S::conservative_rasterization_mode] = copy_part<raster, &R::conservative_mode>;
+  c[S::extra_primitive_overestimation_size] = copy_part<raster, &R::extra_overestimation_px>;
+  c[S::sample_locations_enable] = copy_part<multi, &M::sample_locations_enable>;
+  c[S::sample_locations] = copy_part<multi, &M::sample_locations>;
+  c[S::line_rasterization_mode] = copy_part<raster, &R::line_mode>;
+  c[S::line_stipple_enable] = copy_part<raster, &R::line_stipple>;
+  c[S::line_stipple] = copy_part<raster, &R::line_stipple_factor, &R::line_stipple_pattern>;
   return c;
 }();
-// Each state that there is can be copied, and none that is missing.
 static_assert([] {
   for (uint32_t i = 0; i < kDynamicStates; i++)
-    if (kCopies.given[i] == (kStates[i].missing != nullptr)) return false;
+    if (!kCopies.given[i]) return false;
   return true;
 }());
 
@@ -267,9 +296,6 @@ Expected<DynamicStates> dynamic_states(const std::vector<VkDynamicState>& states
     if (!info)
       return Error{VK_ERROR_FEATURE_NOT_PRESENT,
                    "dynamic_states has VkDynamicState " + std::to_string(static_cast<int>(state)) + ", which tilegpu does not know"};
-    if (info->missing)
-      return Error{VK_ERROR_FEATURE_NOT_PRESENT,
-                   "dynamic_states has " + names_of(mask_of(info->state)) + "; tilegpu does not have " + info->missing};
     mask.add(info->state);
   }
   return mask;
@@ -289,7 +315,11 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic) {
   if (!ds.depth_bounds_test) drop(mask_of(S::depth_bounds));
   if (!ds.stencil_test) drop(mask_of(S::stencil_op, S::stencil_compare_mask, S::stencil_write_mask, S::stencil_reference));
   if (!state.rasterization.depth_bias_enable) drop(mask_of(S::depth_bias));
-  if (!draws_lines(state)) drop(mask_of(S::line_width));
+  if (!draws_lines(state)) drop(mask_of(S::line_width, S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple));
+  if (!state.rasterization.line_stipple) drop(mask_of(S::line_stipple));
+  if (state.rasterization.conservative_mode != VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT)
+    drop(mask_of(S::extra_primitive_overestimation_size));
+  if (!state.multisample.sample_locations_enable) drop(mask_of(S::sample_locations));
   if (!state.blend.logic_op_enable) drop(mask_of(S::logic_op));
   bool blends = false, constants = false;
   for (const VkPipelineColorBlendAttachmentState& a : state.blend.attachments) {
@@ -298,15 +328,15 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic) {
     constants |= uses_constant(a.srcColorBlendFactor) || uses_constant(a.dstColorBlendFactor) || uses_constant(a.srcAlphaBlendFactor) ||
                  uses_constant(a.dstAlphaBlendFactor);
   }
-  if (!blends) drop(mask_of(S::color_blend_equation));
+  if (!blends) drop(mask_of(S::color_blend_equation, S::color_blend_advanced));
   if (!constants) drop(mask_of(S::blend_constants));
   return dynamic;
 }
 
 void copy_state(DynamicState which, const GraphicsState& from, GraphicsState& to) {
   const Copy copy = kCopies.of[static_cast<size_t>(which)];
-  assert(copy || dynamic_state_info(which).missing);  // those are refused when they are asked for
-  if (copy) copy(from, to);
+  assert(copy);
+  copy(from, to);
 }
 
 std::string names_of(DynamicStates states) {

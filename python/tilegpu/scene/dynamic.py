@@ -28,6 +28,9 @@ def dynamic_state(frame: Frame, state: State) -> dict[str, Any]:
         "depth_clip_enable": True,
         "depth_clip_negative_one_to_one": False,
         "rasterization_stream": 0,
+        "conservative_rasterization_mode": "disabled",
+        "line_rasterization_mode": "default",
+        "line_stipple_enable": False,
         "depth_bias_enable": state.depth_bias is not None,
         "depth_bias": (constant, slope),
         "depth_test_enable": depth,
@@ -45,4 +48,5 @@ def dynamic_state(frame: Frame, state: State) -> dict[str, Any]:
         "sample_mask": 0xFFFFFFFF,
         "alpha_to_coverage_enable": state.alpha_to_coverage,
         "alpha_to_one_enable": False,
+        "sample_locations_enable": False,
     }
