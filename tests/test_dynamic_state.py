@@ -51,6 +51,7 @@ BLENDS: list[Any] = [
     {"src_color": "constant_color", "dst_color": "one_minus_src_alpha", "color_op": "max"},
     {"src_color": "dst_color", "dst_color": "constant_alpha", "alpha_op": "reverse_subtract"},
 ]
+ADVANCED = [name for name, op in _core.ENUMS["blend_op"].items() if op > _core.ENUMS["blend_op"]["max"]]
 
 
 @pytest.fixture(scope="module")
@@ -159,19 +160,37 @@ def stencil(rng: random.Random) -> State:
     return {"stencil_test": on or None, "stencil_front": front, "stencil_back": back}, dynamic
 
 
+def advanced_blend(rng: random.Random) -> Any:
+    op = rng.choice(ADVANCED)
+    if flag(rng, 0.2):
+        return op
+    overlap = rng.choice(list(_core.ENUMS["blend_overlap"]))
+    return {"op": op, "overlap": overlap} | {
+        name: flag(rng) for name in ("src_premultiplied", "dst_premultiplied", "clamp_results")
+    }
+
+
 def blending(rng: random.Random) -> State:
     equation, enabled = [rng.choice(BLENDS) for _ in range(2)], [flag(rng), flag(rng)]
+    # Of an attachment that has both the later one holds: those from 0 on are advanced, or those up to the last equation are not.
+    advanced, advanced_last = [advanced_blend(rng) for _ in range(2)], flag(rng)
+    count = rng.choice([0, 1, 2]) if advanced_last else 2
+    if not advanced_last:
+        equation = equation[: rng.choice([0, 1, 2])]
+    holds = [(advanced if (i < count if advanced_last else i >= len(equation)) else equation)[i] for i in range(2)]
     mask, colors = [rng.choice(["rgba", "rgba", "rg", ""]) for _ in range(2)], [flag(rng, 0.8), flag(rng, 0.8)]
     constants, logic = tuple(rng.random() for _ in range(4)), rng.choice(LOGIC) if flag(rng, 0.15) else None
     fixed = {
-        "blend": [e if on else None for e, on in zip(equation, enabled, strict=True)],
+        "blend": [e if on else None for e, on in zip(holds, enabled, strict=True)],
         "write_mask": [m if on else "" for m, on in zip(mask, colors, strict=True)],
         "blend_constants": constants,
         "logic_op": logic,
     }
     dynamic = {
         "color_blend_enable": enabled,
-        "color_blend_equation": equation,
+        **({} if advanced_last else {"color_blend_advanced": advanced}),
+        **({"color_blend_equation": equation} if equation else {}),
+        **({"color_blend_advanced": advanced[:count]} if advanced_last and count else {}),
         "color_write_mask": mask,
         "color_write_enable": colors,
         "blend_constants": constants,
@@ -392,6 +411,7 @@ def open_plain(dev: tg.Device) -> tuple[tg.RenderPass, Target]:
         ("depth_compare_op", {"depth_test": True}),
         ("stencil_reference", {"stencil_test": {"pass": "replace"}}),
         ("blend_constants", {"blend": {"src_color": "constant_color"}}),
+        ("color_blend_advanced", {"blend": "multiply"}),
         ("color_write_mask", {}),
         ("line_width", {"topology": "line_strip"}),
         ("rasterization_samples", {}),
@@ -407,6 +427,7 @@ def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
     names = [
         "line_width",
         "blend_constants",
+        "color_blend_advanced",
         "depth_bias",
         "depth_bounds",
         "stencil_op",

@@ -193,6 +193,13 @@ EpilogueKey blended(VkFormat format, VkBlendFactor s, VkBlendFactor d, VkBlendFa
   return key;
 }
 
+EpilogueKey advanced(VkFormat format, VkBlendOp op, AdvancedBlend how, uint32_t samples = 1) {
+  EpilogueKey key = one_target(format, samples);
+  key.blend[0] = {1, VK_BLEND_FACTOR_ZERO, VK_BLEND_FACTOR_ZERO, op, VK_BLEND_FACTOR_ZERO, VK_BLEND_FACTOR_ZERO, op, 15};
+  key.advanced[0] = how;
+  return key;
+}
+
 const char* const kColor = "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { o = c; }";
 
 std::vector<Case> cases() {
@@ -211,6 +218,12 @@ std::vector<Case> cases() {
   all.push_back({"first sample, blended", kColor,
                  blended(VK_FORMAT_R16G16B16A16_SFLOAT, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE,
                          VK_BLEND_FACTOR_ZERO, 8)});
+  for (VkBlendOp op : {VK_BLEND_OP_SRC_EXT, VK_BLEND_OP_ZERO_EXT, VK_BLEND_OP_DST_EXT, VK_BLEND_OP_SOFTLIGHT_EXT, VK_BLEND_OP_HSL_HUE_EXT,
+                       VK_BLEND_OP_PLUS_DARKER_EXT}) {
+    all.push_back({"advanced", kColor, advanced(VK_FORMAT_R8G8B8A8_UNORM, op, {})});
+    all.push_back({"advanced, not premultiplied", kColor,
+                   advanced(VK_FORMAT_R16G16B16A16_SFLOAT, op, {false, false, true, VK_BLEND_OVERLAP_DISJOINT_EXT}, 4)});
+  }
   EpilogueKey masked = one_target(VK_FORMAT_R8G8B8A8_UNORM);
   masked.blend[0].colorWriteMask = 5;
   all.push_back({"mask", kColor, masked});

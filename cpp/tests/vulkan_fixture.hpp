@@ -5,6 +5,7 @@
 #include <vulkan/vk_icd.h>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -245,9 +246,10 @@ struct Program {
   }
 };
 
-/// A pipeline with dynamic viewport and scissor, and nothing else that is not the default.
-inline VkPipeline make_pipeline(Program& p, const char* vertex, const char* fragment, VkPipelineLayout layout, VkRenderPass pass,
-                                uint32_t subpass) {
+/// A pipeline with dynamic viewport and scissor, and nothing else that is not the default; `change` has the last word.
+inline VkPipeline make_pipeline(
+    Program& p, const char* vertex, const char* fragment, VkPipelineLayout layout, VkRenderPass pass, uint32_t subpass,
+    const std::function<void(VkGraphicsPipelineCreateInfo&)>& change = [](VkGraphicsPipelineCreateInfo&) {}) {
   VkPipelineShaderStageCreateInfo stages[2] = {{VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO},
                                                {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO}};
   stages[0].stage = VK_SHADER_STAGE_VERTEX_BIT, stages[0].module = p.shader(vertex, VK_SHADER_STAGE_VERTEX_BIT), stages[0].pName = "main";
@@ -276,6 +278,7 @@ inline VkPipeline make_pipeline(Program& p, const char* vertex, const char* frag
   info.pRasterizationState = &raster, info.pMultisampleState = &samples, info.pDepthStencilState = &depth;
   info.pColorBlendState = &blending, info.pDynamicState = &dynamic;
   info.layout = layout, info.renderPass = pass, info.subpass = subpass;
+  change(info);
   VkPipeline out = nullptr;
   CHECK_MESSAGE(p.CreateGraphicsPipelines(p.device, nullptr, 1, &info, nullptr, &out) == VK_SUCCESS, p.said.empty() ? "" : p.said.back());
   for (const auto& stage : stages) p.DestroyShaderModule(p.device, stage.module, nullptr);

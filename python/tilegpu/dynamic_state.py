@@ -15,7 +15,7 @@ from tilegpu.attachment import rect_of
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.pipeline_state import (
     advanced_blend_of,
-    blend_attachment,
+    blend_equation,
     depth_bias_of,
     extra_overestimation_of,
     line_stipple_of,
@@ -223,7 +223,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "rasterization_samples": _samples,
     "sample_mask": lambda v, what: [("set_sample_mask", (arguments.whole(v, what) & 0xFFFFFFFF,))],
     "color_blend_enable": _each_target("color_blend_enable", arguments.flag),
-    "color_blend_equation": _each_target("color_blend_equation", lambda v, what: blend_attachment(v, None, what)),
+    "color_blend_equation": _each_target("color_blend_equation", blend_equation),
     "color_write_mask": _each_target("color_write_mask", write_mask_of),
     "color_write_enable": _write_enable,
     "color_blend_advanced": _each_target("color_blend_advanced", advanced_blend_of),
@@ -240,6 +240,8 @@ assert set(_SETTERS) == set(_core.DYNAMIC_STATES)
 _IMMUTABLE = (bool, int, float, str)
 #: States that are set as one with another: with either name the later value holds.
 _SLOTS = {"viewport_with_count": "viewport", "scissor_with_count": "scissor"}
+#: Of these the later one holds, attachment by attachment.
+_BLENDS = ("color_blend_equation", "color_blend_advanced")
 
 
 class StateOfPass:
@@ -248,6 +250,7 @@ class StateOfPass:
     def __init__(self) -> None:
         self._calls: dict[str, list[Call]] = {}
         self._stale: set[str] = set()
+        self._last_blend = ""  # of _BLENDS
         self.pending = False  #: the next draw should :meth:`apply`
         self.values: dict[str, Any] = {}  #: as the user gave them, by slot
 
@@ -255,12 +258,17 @@ class StateOfPass:
         """Checks all of them before it takes any. What is the same as before changes nothing."""
         values: dict[str, Any] = {}
         calls: dict[str, list[Call]] = {}
+        last_blend = self._last_blend
         for given, value in state.items():
             name = given if given in _SETTERS else known_state(given, what)
             slot = _SLOTS.get(name, name)
-            if type(value) in _IMMUTABLE and value is self.values.get(slot, self) and slot not in calls:
+            same = type(value) in _IMMUTABLE and value is self.values.get(slot, self) and slot not in calls
+            if same and (slot not in _BLENDS or slot == last_blend):
                 continue
             values[slot], calls[slot] = value, _SETTERS[name](value, f"{what}: {name}")
+            if slot in _BLENDS:
+                last_blend = slot
+        self._last_blend = last_blend
         self.values.update(values)
         if calls:
             self._calls.update(calls)
@@ -275,7 +283,7 @@ class StateOfPass:
     def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> list[str]:
         """Sets what is wanted and not there yet; returns what that is."""
         wanted = wanted.union(slot for name, slot in _SLOTS.items() if name in wanted)
-        names = sorted(self._stale & wanted)
+        names = sorted(self._stale & wanted, key=lambda name: (name == self._last_blend, name))
         for name in names:
             for command, given in self._calls[name]:
                 getattr(commands, command)(*given)

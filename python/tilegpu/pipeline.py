@@ -14,7 +14,6 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
     PipelineState,
-    sample_locations_of,
     set_attachment_locations,
     set_blend,
     set_clipping,
@@ -24,6 +23,7 @@ from tilegpu.pipeline_state import (
     set_multisampling,
     set_primitives,
     set_rasterization,
+    set_sample_locations,
     set_stencil,
 )
 from tilegpu.program import Program, specialization_of
@@ -264,7 +264,10 @@ def create_pipeline(
     ``depth_bias``: (constant, slope) or (constant, clamp, slope). ``stencil_test``: a mapping for both faces with ``fail``, ``pass``,
     ``depth_fail``, ``compare``, ``compare_mask``, ``write_mask``, ``reference``; ``stencil_front`` and ``stencil_back`` for one.
     ``blend``: ``None``, ``"alpha"``, ``"premultiplied"``, ``"additive"``, a mapping with ``src_color``, ``dst_color``, ``color_op``,
-    ``src_alpha``, ``dst_alpha``, ``alpha_op``, or a list of these, one for each target. ``write_mask``: letters of ``"rgba"``, or a list.
+    ``src_alpha``, ``dst_alpha``, ``alpha_op``; an operation of VK_EXT_blend_operation_advanced by name (``"multiply"``, ``"hsl_hue"``,
+    ``"plus_darker"``), or a mapping with ``op``, ``src_premultiplied``, ``dst_premultiplied`` (``True`` by default), ``overlap``
+    (``"uncorrelated"``, ``"disjoint"``, ``"conjoint"``), ``clamp_results``; or a list of these, one for each target.
+    ``write_mask``: letters of ``"rgba"``, or a list.
     ``input_attachments``: what ``subpassInput`` variables read, by ``input_attachment_index``: a list of ``"color0"`` to ``"color7"``,
     ``"depth"``, ``"stencil"`` and ``None``; by default index i reads colour i, and variables without an index depth (float) or stencil
     (uint). They read the tile at the fragment's own pixel, after all earlier primitives; nothing is bound for them (Vulkan: dynamic
@@ -306,19 +309,15 @@ def create_pipeline(
     set_clipping(info.rasterization, depth_clip, depth_clip_negative_one_to_one, rasterization_stream, what)
     set_primitives(info.rasterization, conservative, line_mode, line_stipple, what)
     bias = set_depth_bias(info.rasterization, depth_bias, what)
-    state = info.depth_stencil
-    set_depth(state, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
-    references = set_stencil(state, stencil_test, stencil_front, stencil_back, what)
+    set_depth(info.depth_stencil, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
+    references = set_stencil(info.depth_stencil, stencil_test, stencil_front, stencil_back, what)
     _set_formats(info, colors, depth_info, stencil_info, what)
     values = set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what)
     info.blend_constants = list(values)
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
-    if sample_locations is not None:
-        info.multisample.set_sample_locations(sample_locations_of(sample_locations, f"{what}: sample_locations"))
-    if input_attachments is not None:
-        set_input_attachments(info, input_attachments, what)
-    if attachment_locations is not None:
-        set_attachment_locations(info, attachment_locations, len(colors), what)
+    set_sample_locations(info.multisample, sample_locations, what)
+    set_input_attachments(info, input_attachments, what)
+    set_attachment_locations(info, attachment_locations, len(colors), what)
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)

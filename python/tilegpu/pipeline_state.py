@@ -27,8 +27,12 @@ _PRESETS: dict[str, dict[str, str]] = {
     },
     "additive": {"src_color": "one", "dst_color": "one", "src_alpha": "one", "dst_alpha": "one"},
 }
-_BLEND_KEYS = ("src_color", "dst_color", "color_op", "src_alpha", "dst_alpha", "alpha_op", "write_mask")
+_FACTOR_KEYS = ("src_color", "dst_color", "src_alpha", "dst_alpha")
 _ADVANCED_KEYS = ("op", "src_premultiplied", "dst_premultiplied", "overlap", "clamp_results")
+_BLEND_KEYS = ("src_color", "dst_color", "color_op", "src_alpha", "dst_alpha", "alpha_op", *_ADVANCED_KEYS, "write_mask")
+#: Those of VK_EXT_blend_operation_advanced.
+_FIRST_ADVANCED_OP = _core.ENUMS["blend_op"]["zero"]
+_ADVANCED_OPS = [name for name, op in _core.ENUMS["blend_op"].items() if op >= _FIRST_ADVANCED_OP]
 _STENCIL_KEYS = ("fail", "pass", "depth_fail", "compare", "compare_mask", "write_mask", "reference")
 #: polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp
 _PLAIN_RASTERIZATION = ("fill", "none", "counter_clockwise", "first", 1.0, False, False)
@@ -67,8 +71,53 @@ def write_mask_of(value: Any, what: str) -> int:
     raise ValidationError(f"{what} is {arguments.shown(value)}; it must be some of the letters 'rgba' ('' for none)")
 
 
-def blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBlendAttachmentState:
-    """Of a preset, a mapping or ``None``."""
+def _advanced_of(given: Mapping[str, Any], what: str) -> tuple[bool, bool, int, bool]:
+    """Premultiplied source and destination, overlap, clamped results."""
+    return (
+        arguments.flag(given.get("src_premultiplied", True), f"{what}: src_premultiplied"),
+        arguments.flag(given.get("dst_premultiplied", True), f"{what}: dst_premultiplied"),
+        enums.parse("blend_overlap", given.get("overlap", "uncorrelated"), f"{what}: overlap"),
+        arguments.flag(given.get("clamp_results", False), f"{what}: clamp_results"),
+    )
+
+
+def _advanced_op(value: Any, what: str) -> int:
+    op = enums.parse("blend_op", value, f"{what}: op")
+    if op < _FIRST_ADVANCED_OP:
+        raise ValidationError(
+            f"{what}: op is {arguments.shown(value)}, which is no advanced operation{candidates(value, _ADVANCED_OPS)}; "
+            f"ordinary ones are color_op and alpha_op"
+        )
+    return op
+
+
+def _blend_fields(blend: Any, what: str) -> Mapping[str, Any]:
+    """A preset, an advanced operation or a mapping as a mapping."""
+    if isinstance(blend, str):
+        preset = _PRESETS.get(blend.lower())
+        if preset is not None:
+            return preset
+        if blend.lower().removeprefix("vk_blend_op_").removesuffix("_ext") in _ADVANCED_OPS:
+            return {"op": blend}
+        raise ValidationError(
+            f"{what} is '{blend}', which is no preset{candidates(blend, [*_PRESETS, *_ADVANCED_OPS])}; "
+            f"or give a dict with {', '.join(_BLEND_KEYS)}"
+        )
+    if not isinstance(blend, Mapping):
+        raise ValidationError(
+            f"{what} is {arguments.shown(blend)}; it must be None, a preset ({', '.join(_PRESETS)}), an advanced operation "
+            f"(such as 'multiply'), a dict, or a list of these, one for each target"
+        )
+    for key in blend:
+        if key not in _BLEND_KEYS:
+            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS)}")
+    return blend
+
+
+def blend_of(
+    blend: Blend, write_mask: Any, what: str
+) -> tuple[_core.ColorBlendAttachmentState, tuple[bool, bool, int, bool] | None]:
+    """Of a preset, an advanced operation, a mapping or ``None``; beside it what only advanced operations have."""
     mask = write_mask_of(write_mask, f"{what}: write_mask")
     factor, operation = (
         (lambda v, k: enums.parse("blend_factor", v, f"{what}: {k}")),
@@ -76,35 +125,34 @@ def blend_attachment(blend: Blend, write_mask: Any, what: str) -> _core.ColorBle
     )
     if blend is None or blend is False:
         one, zero, add = factor("one", ""), factor("zero", ""), operation("add", "")
-        return _core.ColorBlendAttachmentState(False, one, zero, add, one, zero, add, mask)
-    if isinstance(blend, str):
-        if blend.lower() not in _PRESETS:
-            raise ValidationError(
-                f"{what} is '{blend}', which is no preset{candidates(blend, _PRESETS)}; or give a dict with {', '.join(_BLEND_KEYS)}"
-            )
-        blend = _PRESETS[blend.lower()]
-    if not isinstance(blend, Mapping):
-        raise ValidationError(
-            f"{what} is {arguments.shown(blend)}; it must be None, a preset ({', '.join(_PRESETS)}), "
-            f"a dict, or a list of these, one for each target"
-        )
-    for key in blend:
-        if key not in _BLEND_KEYS:
-            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS)}")
-    color = [blend.get("src_color", "one"), blend.get("dst_color", "zero"), blend.get("color_op", "add")]
-    alpha = [blend.get("src_alpha", color[0]), blend.get("dst_alpha", color[1]), blend.get("alpha_op", color[2])]
-    if "write_mask" in blend:
-        mask = write_mask_of(blend["write_mask"], f"{what}: write_mask")
-    return _core.ColorBlendAttachmentState(
-        True,
-        factor(color[0], "src_color"),
-        factor(color[1], "dst_color"),
-        operation(color[2], "color_op"),
-        factor(alpha[0], "src_alpha"),
-        factor(alpha[1], "dst_alpha"),
-        operation(alpha[2], "alpha_op"),
-        mask,
-    )
+        return _core.ColorBlendAttachmentState(False, one, zero, add, one, zero, add, mask), None
+    given = _blend_fields(blend, what)
+    if "write_mask" in given:
+        mask = write_mask_of(given["write_mask"], f"{what}: write_mask")
+    if "op" in given:
+        color_op = alpha_op = _advanced_op(given["op"], what)
+    else:
+        color_op = operation(given.get("color_op", "add"), "color_op")
+        alpha_op = operation(given.get("alpha_op", color_op), "alpha_op")
+    advanced = [op for op in (color_op, alpha_op) if op >= _FIRST_ADVANCED_OP]
+    name = enums.name_of("blend_op", advanced[0]) if advanced else ""
+    for key in given:
+        if not advanced and key in _ADVANCED_KEYS:
+            raise ValidationError(f"{what} has '{key}' without an advanced operation; give one as op, such as 'multiply'")
+        if advanced and (key in _FACTOR_KEYS or ("op" in given and key in ("color_op", "alpha_op"))):
+            raise ValidationError(f"{what} has '{key}' beside '{name}', an advanced operation, which is the whole equation")
+    color = [factor(given.get(k, other), k) for k, other in (("src_color", "one"), ("dst_color", "zero"))]
+    alpha = [factor(given.get(k, other), k) for k, other in (("src_alpha", color[0]), ("dst_alpha", color[1]))]
+    state = _core.ColorBlendAttachmentState(True, color[0], color[1], color_op, alpha[0], alpha[1], alpha_op, mask)
+    return state, _advanced_of(given, what) if advanced else None
+
+
+def blend_equation(blend: Blend, what: str) -> _core.ColorBlendAttachmentState:
+    """VkColorBlendEquationEXT, which has no advanced operations."""
+    state, advanced = blend_of(blend, None, what)
+    if advanced is not None:
+        raise ValidationError(f"{what} is {arguments.shown(blend)}, an advanced operation; set color_blend_advanced to it")
+    return state
 
 
 def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilOpState, int]:
@@ -274,9 +322,11 @@ def set_blend(
     if blend is not None or write_mask is not None:
         blends = _per_target(blend, targets, f"{what}: blend")
         masks = _per_target(write_mask, targets, f"{what}: write_mask")
-        state.attachments = [
-            blend_attachment(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))
-        ]
+        made = [blend_of(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))]
+        state.attachments = [attachment for attachment, _ in made]
+        for i, (_, advanced) in enumerate(made):
+            if advanced is not None:
+                state.set_advanced(i, *advanced)
     if logic_op is not None:
         state.logic_op_enable = True
         state.logic_op = enums.parse("logic_op", logic_op, f"{what}: logic_op")
@@ -292,18 +342,12 @@ def advanced_blend_of(value: Any, what: str) -> tuple[int, bool, bool, int, bool
     given = {"op": value} if isinstance(value, str) else value
     if not isinstance(given, Mapping) or "op" not in given:
         raise ValidationError(
-            f"{what} is {arguments.shown(value)}; it must be an operator, such as 'multiply', or a dict of {', '.join(_ADVANCED_KEYS)}"
+            f"{what} is {arguments.shown(value)}; it must be an operation, such as 'multiply', or a dict of {', '.join(_ADVANCED_KEYS)}"
         )
     for key in given:
         if key not in _ADVANCED_KEYS:
-            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _ADVANCED_KEYS)}")
-    return (
-        enums.parse("blend_op", given["op"], f"{what}: op"),
-        arguments.flag(given.get("src_premultiplied", True), f"{what}: src_premultiplied"),
-        arguments.flag(given.get("dst_premultiplied", True), f"{what}: dst_premultiplied"),
-        enums.parse("blend_overlap", given.get("overlap", "uncorrelated"), f"{what}: overlap"),
-        arguments.flag(given.get("clamp_results", False), f"{what}: clamp_results"),
-    )
+            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _ADVANCED_KEYS)}")
+    return (_advanced_op(given["op"], what), *_advanced_of(given, what))
 
 
 def extra_overestimation_of(value: Any, what: str) -> float:
@@ -339,6 +383,12 @@ def sample_locations_of(value: Any, what: str) -> list[tuple[float, float]]:
     return places
 
 
+def set_sample_locations(state: _core.MultisampleState, value: Any, what: str) -> None:
+    """VkPipelineSampleLocationsStateCreateInfoEXT."""
+    if value is not None:
+        state.set_sample_locations(sample_locations_of(value, f"{what}: sample_locations"))
+
+
 def set_primitives(
     state: _core.RasterizationState,
     conservative: str | Mapping[str, Any] | None,
@@ -351,7 +401,9 @@ def set_primitives(
         keys = ("mode", "extra_overestimation_px")
         given = {"mode": conservative} if isinstance(conservative, str) else conservative
         if not isinstance(given, Mapping):
-            raise ValidationError(f"{what}: conservative is {arguments.shown(conservative)}; it must be a mode, or a dict of {', '.join(keys)}")
+            raise ValidationError(
+                f"{what}: conservative is {arguments.shown(conservative)}; it must be a mode, or a dict of {', '.join(keys)}"
+            )
         for key in given:
             if key not in keys:
                 raise ValidationError(f"{what}: conservative has no field '{key}'{candidates(key, keys)}")
@@ -396,8 +448,12 @@ def set_multisampling(
     state.alpha_to_one = arguments.flag(alpha_to_one, f"{what}: alpha_to_one")
 
 
-def set_attachment_locations(info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None], targets: int, what: str) -> None:
+def set_attachment_locations(
+    info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None] | None, targets: int, what: str
+) -> None:
     """VkRenderingAttachmentLocationInfo: one entry for each colour attachment."""
+    if locations is None:
+        return
     must = f"it must be a location or None for each of the {targets} colour attachments"
     given = arguments.sequence(locations, f"{what}: attachment_locations", must)
     if len(given) != targets:
@@ -408,8 +464,10 @@ def set_attachment_locations(info: _core.GraphicsPipelineCreateInfo, locations: 
     )
 
 
-def set_input_attachments(info: _core.GraphicsPipelineCreateInfo, names: Sequence[str | None], what: str) -> None:
+def set_input_attachments(info: _core.GraphicsPipelineCreateInfo, names: Sequence[str | None] | None, what: str) -> None:
     """From "what does index i read" to Vulkan's "which index has attachment i"."""
+    if names is None:
+        return
     indices: dict[str, int] = {}
     allowed = [f"color{i}" for i in range(_core.MAX_COLOR_ATTACHMENTS)] + ["depth", "stencil"]
     must = f"it must be a list of {', '.join(allowed)} and None"

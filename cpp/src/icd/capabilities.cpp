@@ -82,6 +82,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_sampler_mirror_clamp_to_edge,
     Extension::KHR_sampler_ycbcr_conversion,
     Extension::KHR_separate_depth_stencil_layouts,
+    Extension::EXT_blend_operation_advanced,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
     Extension::EXT_conservative_rasterization,
@@ -155,6 +156,7 @@ void set_state_features(Features& f) {
   f.dynamicRendering = true;
   f.inlineUniformBlock = true;
   f.pipelineCreationCacheControl = true;
+  f.advancedBlendCoherentOperations = true;  // draws blend in order anyway
   f.colorWriteEnable = true;
   f.depthClipControl = true;
   f.depthClipEnable = true;
@@ -425,6 +427,9 @@ Properties make_properties() {
   Properties p;
   set_versions(p);
   set_descriptor_properties(p);
+  p.advancedBlendMaxColorAttachments = kMaxColorAttachments;
+  p.advancedBlendIndependentBlend = p.advancedBlendAllOperations = p.advancedBlendCorrelatedOverlap = VK_TRUE;
+  p.advancedBlendNonPremultipliedSrcColor = p.advancedBlendNonPremultipliedDstColor = VK_TRUE;
   p.provokingVertexModePerPipeline = VK_TRUE;
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;

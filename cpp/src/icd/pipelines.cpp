@@ -214,14 +214,16 @@ void take_depth_stencil(const VkPipelineDepthStencilStateCreateInfo& in, DepthSt
   out.back = in.back;
 }
 
-void take_blending(const VkPipelineColorBlendStateCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+// `ignored`: pAttachments, which may lead anywhere then.
+void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool ignored, GraphicsPipelineCreateInfo& out) {
   out.blend.logic_op_enable = in.logicOpEnable;
   out.blend.logic_op = in.logicOp;
   // Vulkan has them by the subpass's colours, the core by the attachments of the pass, which may be in another order.
   out.blend.attachments.clear();
   for (size_t i = 0; i < out.color_formats.size(); ++i) {
     const uint32_t location = out.attachment_locations[i];
-    out.blend.attachments.push_back(location < in.attachmentCount ? in.pAttachments[location] : VkPipelineColorBlendAttachmentState{});
+    const bool given = location < in.attachmentCount && !ignored;
+    out.blend.attachments.push_back(given ? in.pAttachments[location] : VkPipelineColorBlendAttachmentState{});
   }
   using Advanced = VkPipelineColorBlendAdvancedStateCreateInfoEXT;
   if (const auto* state = find_next<Advanced>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT))
@@ -297,7 +299,10 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
     if (Status ok = take_multisample(state, takes, out.multisample); !ok) return ok;
   }
   if (in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);
-  if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, out);
+  const bool sets_all = is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT}) &&
+                        is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT}) &&
+                        is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT});
+  if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, sets_all, out);
   return Ok{};
 }
 

@@ -4,6 +4,7 @@
 // delays the update, not the kill; side effects forbid the early kill).
 #include "pipeline/classify.hpp"
 
+#include "vk/blend_op.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::pipeline {
@@ -51,8 +52,19 @@ std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program
     if (i < given.size() && given[i].blendEnable) states[i] = given[i];
     states[i].colorWriteMask = i < given.size() ? given[i].colorWriteMask : 0xf;
     if (!(state.blend.color_write_enables >> i & 1)) states[i] = {};
+    if (!vk::is_advanced(states[i].colorBlendOp)) continue;
+    const VkPipelineColorBlendAttachmentState& a = states[i];
+    states[i] = {a.blendEnable, {}, {}, a.colorBlendOp, {}, {}, a.colorBlendOp, a.colorWriteMask};  // it has no factors
   }
   return states;
+}
+
+std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& program, const GraphicsState& state) {
+  std::array<AdvancedBlend, kMaxColorAttachments> advanced{};
+  const auto blends = blend_attachments(program, state);
+  for (size_t i = 0; i < blends.size(); i++)
+    if (blends[i].blendEnable && vk::is_advanced(blends[i].colorBlendOp)) advanced[i] = state.blend.advanced[i];
+  return advanced;
 }
 
 Classification classify(const Program& program, const GraphicsState& state) {
@@ -92,10 +104,11 @@ Classification classify(const Program& program, const GraphicsState& state) {
     const VkColorComponentFlags all = components_of(program.color_formats[i]);
     const bool written = program.writes(i) && (blends[i].colorWriteMask & all);
     const bool partial = (blends[i].colorWriteMask & all) != all;
+    const bool reads = (blends[i].blendEnable && vk::reads_destination(blends[i].colorBlendOp)) || logic_reads || partial;
     if (written) c.writes_color = true;
-    if (written && (blends[i].blendEnable || logic_reads || partial)) c.reads_tile = true;
-    if (written && !blends[i].blendEnable && !logic_reads && !partial) c.overwritten_colors |= 1u << i;
-    if (!written || blends[i].blendEnable || logic_reads || partial) c.opaque = false;
+    if (written && reads) c.reads_tile = true;
+    if (written && !reads) c.overwritten_colors |= 1u << i;
+    if (!written || reads) c.opaque = false;
   }
   if (c.reads_tile) c.opaque = false;
   return c;
@@ -105,12 +118,14 @@ shader::EpilogueKey epilogue_key(const Program& program, const GraphicsState& st
   shader::EpilogueKey key;
   key.samples = static_cast<uint32_t>(state.multisample.samples);
   const auto blends = blend_attachments(program, state);
+  const auto advanced = advanced_blends(program, state);
   for (size_t i = 0; i < program.color_formats.size(); i++) {
     // An attachment that the shader does not write keeps its value (Vulkan: undefined; ours: unchanged).
     if (!program.writes(i) || blends[i].colorWriteMask == 0) continue;
     key.formats[i] = program.color_formats[i];
     key.locations[i] = static_cast<uint8_t>(program.attachment_locations[i]);
     key.blend[i] = blends[i];
+    key.advanced[i] = advanced[i];
   }
   key.logic_op_enable = state.blend.logic_op_enable;
   key.logic_op = state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY;

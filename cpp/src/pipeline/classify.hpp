@@ -18,6 +18,8 @@ shader::EpilogueKey epilogue_key(const Program& program, const GraphicsState& st
 /// Blend states, one for each colour format, in one form for all that mean the same: where the application gave none, no blending, all
 /// components written; nothing else where blending is off; no mask where colour writes are.
 std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program& program, const GraphicsState& state);
+/// What goes with advanced operators, the default where an attachment has none.
+std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& program, const GraphicsState& state);
 
 bool writes_stencil(const DepthStencilState& state);
 

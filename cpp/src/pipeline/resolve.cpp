@@ -99,6 +99,8 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
   put(key, flags);
   put(key, static_cast<uint32_t>(state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY));
   for (const VkPipelineColorBlendAttachmentState& a : blend_attachments(program, state)) put(key, a);
+  for (const AdvancedBlend& a : advanced_blends(program, state))
+    put(key, static_cast<uint8_t>(a.src_premultiplied | a.dst_premultiplied << 1 | a.clamp_results << 2 | a.overlap << 3));
   return key;
 }
 

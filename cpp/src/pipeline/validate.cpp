@@ -10,6 +10,7 @@
 #include "pipeline/input_attachments.hpp"
 #include "pipeline/program.hpp"
 #include "tilegpu/resource.hpp"
+#include "vk/blend_op.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::pipeline {
@@ -27,6 +28,7 @@ const ReflectedType& innermost(const ReflectedType& type) {
 }
 
 bool uses_second_source(const VkPipelineColorBlendAttachmentState& blend) {
+  if (vk::is_advanced(blend.colorBlendOp)) return false;  // it has no factors
   const VkBlendFactor factors[] = {blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.srcAlphaBlendFactor,
                                    blend.dstAlphaBlendFactor};
   return std::any_of(std::begin(factors), std::end(factors),
@@ -163,6 +165,23 @@ struct Checker {
     return Ok{};
   }
 
+  Status operation(size_t i, const VkPipelineColorBlendAttachmentState& blend, const AdvancedBlend& advanced) const {
+    if (!blend.blendEnable) return Ok{};
+    const std::string who = "blend of color[" + std::to_string(i) + "]: ";
+    for (const auto& [name, op] : {std::pair("colorBlendOp", blend.colorBlendOp), std::pair("alphaBlendOp", blend.alphaBlendOp)})
+      if (!vk::is_blend_op(op))
+        return error(who + name + " is " + vk::blend_op_name(op) + ", which is no VkBlendOp; give one of VK_BLEND_OP_ADD to " +
+                     "VK_BLEND_OP_MAX, or of VK_EXT_blend_operation_advanced");
+    if (!vk::is_advanced(blend.colorBlendOp) && !vk::is_advanced(blend.alphaBlendOp)) return Ok{};
+    if (blend.colorBlendOp != blend.alphaBlendOp)
+      return error(who + "colorBlendOp is " + vk::blend_op_name(blend.colorBlendOp) + " and alphaBlendOp is " +
+                   vk::blend_op_name(blend.alphaBlendOp) + "; where one is an advanced operation, both must be the same");
+    if (advanced.overlap < VK_BLEND_OVERLAP_UNCORRELATED_EXT || advanced.overlap > VK_BLEND_OVERLAP_CONJOINT_EXT)
+      return error(who + "blendOverlap is number " + std::to_string(advanced.overlap) +
+                   "; allowed are VK_BLEND_OVERLAP_UNCORRELATED_EXT, _DISJOINT_EXT and _CONJOINT_EXT");
+    return Ok{};
+  }
+
   Status blending(const GraphicsState& state) const {
     const auto& formats = program.color_formats;
     const auto& attachments = state.blend.attachments;
@@ -174,6 +193,7 @@ struct Checker {
       if (format && attachments[i].blendEnable && format->is_integer())
         return error("color[" + std::to_string(i) + "]: blending is enabled, but format " + std::string(format->name) +
                      " holds integers; Vulkan blends only normalised and float formats");
+      if (Status ok = operation(i, attachments[i], state.blend.advanced[i]); !ok) return ok;
       const bool blends = format && attachments[i].blendEnable && attachments[i].colorWriteMask;
       if (blends && program.fragment() && !program.fragment()->traits.dual_source && uses_second_source(attachments[i]))
         return error("blend of color[" + std::to_string(i) +

@@ -271,6 +271,7 @@ struct EpilogueKey {
   std::array<VkFormat, kMaxTargets> formats{};                            // UNDEFINED: no write
   std::array<uint8_t, kMaxTargets> locations = {0, 1, 2, 3, 4, 5, 6, 7};  // of FragmentArgs::color, that each target takes
   std::array<VkPipelineColorBlendAttachmentState, kMaxTargets> blend{};
+  std::array<AdvancedBlend, kMaxTargets> advanced{};  // where the operator is an advanced one
   bool logic_op_enable = false;
   VkLogicOp logic_op = VK_LOGIC_OP_COPY;
   bool alpha_to_one = false;

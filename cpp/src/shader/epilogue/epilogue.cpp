@@ -15,6 +15,7 @@
 #include "shader/ir/format_pack.hpp"
 #include "shader/ir/lane_range.hpp"
 #include "shader/jit/jit.hpp"
+#include "vk/blend_op.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -23,9 +24,11 @@ struct Target {
   uint32_t index = 0, location = 0;  // of the plane, of the colour
   const vk::FormatInfo* format = nullptr;
   VkPipelineColorBlendAttachmentState blend{};
+  AdvancedBlend advanced;
   uint32_t words = 1;
   uint32_t mask[4] = {};                                   // bits that are written, by word
   bool blends = false, logic = false, keeps_bits = false;  // keeps_bits: some bits of the texel stay
+  bool converts = false;                                   // by an advanced operator that does not read the tile
   Value pointer = nullptr;
   std::array<Value, 4> source{};
   Value packed[4] = {};  // when nothing of the tile is read for the value
@@ -43,47 +46,6 @@ Type lane_array(const Ir& ir) { return ir.vf32; }
 
 Value load_color(const Ir& ir, Value args, size_t offset_B) {
   return ir.field(lane_array(ir), args, offset_B, 4 * ir.lanes < 64 ? 4 * ir.lanes : 64);
-}
-
-bool logic_op_reads(VkLogicOp op) {
-  return op != VK_LOGIC_OP_COPY && op != VK_LOGIC_OP_COPY_INVERTED && op != VK_LOGIC_OP_CLEAR && op != VK_LOGIC_OP_SET;
-}
-
-Value emit_logic_op(const Ir& ir, VkLogicOp op, Value s, Value d) {
-  switch (op) {
-    case VK_LOGIC_OP_CLEAR:
-      return ir.ik(s, 0);
-    case VK_LOGIC_OP_AND:
-      return ir.and_(s, d);
-    case VK_LOGIC_OP_AND_REVERSE:
-      return ir.and_(s, ir.not_(d));
-    case VK_LOGIC_OP_AND_INVERTED:
-      return ir.and_(ir.not_(s), d);
-    case VK_LOGIC_OP_NO_OP:
-      return d;
-    case VK_LOGIC_OP_XOR:
-      return ir.xor_(s, d);
-    case VK_LOGIC_OP_OR:
-      return ir.or_(s, d);
-    case VK_LOGIC_OP_NOR:
-      return ir.not_(ir.or_(s, d));
-    case VK_LOGIC_OP_EQUIVALENT:
-      return ir.not_(ir.xor_(s, d));
-    case VK_LOGIC_OP_INVERT:
-      return ir.not_(d);
-    case VK_LOGIC_OP_OR_REVERSE:
-      return ir.or_(s, ir.not_(d));
-    case VK_LOGIC_OP_COPY_INVERTED:
-      return ir.not_(s);
-    case VK_LOGIC_OP_OR_INVERTED:
-      return ir.or_(ir.not_(s), d);
-    case VK_LOGIC_OP_NAND:
-      return ir.not_(ir.and_(s, d));
-    case VK_LOGIC_OP_SET:
-      return ir.ik(s, ~0u);
-    default:
-      return s;
-  }
 }
 
 /// Address of word w of sample s (i64 value) of quad q in a target's plane.
@@ -129,7 +91,8 @@ std::vector<Target> find_targets(const EpilogueKey& key) {
     const vk::FormatInfo* format = vk::find_format(key.formats[k]);
     if (!format) continue;
     Target t;
-    t.index = k, t.location = key.locations[k], t.format = format, t.blend = key.blend[k], t.words = texel_words(*format);
+    t.index = k, t.location = key.locations[k], t.format = format, t.blend = key.blend[k], t.advanced = key.advanced[k],
+    t.words = texel_words(*format);
     uint32_t any = 0;
     for (uint32_t w = 0; w < t.words; ++w) {
       t.mask[w] = component_mask(*format, w, t.blend.colorWriteMask);
@@ -140,7 +103,10 @@ std::vector<Target> find_targets(const EpilogueKey& key) {
     const bool fixed_or_integer = format->is_integer() || format->numeric == vk::Numeric::unorm || format->numeric == vk::Numeric::snorm;
     t.logic = key.logic_op_enable && fixed_or_integer && key.logic_op != VK_LOGIC_OP_COPY;
     if (t.logic && key.logic_op == VK_LOGIC_OP_NO_OP) continue;
-    t.blends = !key.logic_op_enable && t.blend.blendEnable && format->blend && !blend_is_copy(t.blend);
+    const bool enabled = !key.logic_op_enable && t.blend.blendEnable && format->blend;
+    const bool reads = vk::reads_destination(t.blend.colorBlendOp);
+    t.blends = enabled && reads && !blend_is_copy(t.blend);
+    t.converts = enabled && !reads;
     targets.push_back(t);
   }
   return targets;
@@ -241,13 +207,20 @@ void Builder::read_sources(Target& t, WholePacket* whole) {
   if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
   if (t.blends) return;
   once(ir, whole && whole->constant ? whole : nullptr, [&] {
-    emit_pack_texel(ir, *t.format, t.source, t.packed);
+    const std::array<Value, 4> color = t.converts ? emit_blend(ir, *t.format, t.blend.colorBlendOp, t.advanced, t.source, {}) : t.source;
+    emit_pack_texel(ir, *t.format, color, t.packed);
     return t.packed[0];
   });
 }
 
 std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, WholePacket* whole) {
   assert(t.blends && old.size() == t.words);
+  const std::array<Value, 4> destination = emit_unpack_texel(ir, *t.format, old.data());
+  Value words[4];
+  if (vk::is_advanced(t.blend.colorBlendOp)) {
+    emit_pack_texel(ir, *t.format, emit_blend(ir, *t.format, t.blend.colorBlendOp, t.advanced, t.source, destination), words);
+    return {words, words + t.words};
+  }
   std::array<Value, 4> source1{};
   if (blend_uses_source1(t.blend)) {
     for (uint32_t c = 0; c < 4; ++c)
@@ -258,10 +231,8 @@ std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& o
   std::array<Value, 4> constants;
   for (uint32_t c = 0; c < 4; ++c)
     constants[c] = once(ir, whole, [&] { return ir.splat(ir.field(ir.f32, args, offsetof(FragmentArgs, blend_constants) + 4 * c)); });
-  const std::array<Value, 4> destination = emit_unpack_texel(ir, *t.format, old.data());
   std::array<PackHints, 4> hints;
   const std::array<Value, 4> color = emit_blend(ir, *t.format, t.blend, t.source, source1, destination, constants, hints);
-  Value words[4];
   emit_pack_texel(ir, *t.format, color, words, hints);
   return {words, words + t.words};
 }
@@ -547,6 +518,9 @@ void add_epilogue(CodeKey& code, const EpilogueKey& key) {
     // Factors of a blend that is off do not make another variant.
     if (b.blendEnable) {
       code.add_bytes(blend, sizeof blend);
+      const AdvancedBlend& how = key.advanced[k];
+      if (vk::is_advanced(b.colorBlendOp))
+        code.add(static_cast<uint32_t>(how.src_premultiplied | how.dst_premultiplied << 1 | how.clamp_results << 2 | how.overlap << 3));
     } else {
       code.add(b.colorWriteMask);
     }

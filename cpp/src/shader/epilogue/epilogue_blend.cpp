@@ -1,16 +1,24 @@
-// shader/epilogue/epilogue_blend.cpp -- Vulkan's blend equations; see epilogue_blend.hpp.
+// shader/epilogue/epilogue_blend.cpp -- Vulkan's blend equations and logic operations; see epilogue_blend.hpp.
 // In, out: see epilogue_blend.hpp.
 // Fixed-point attachments clamp source, constants and factors to their range before the equation; a factor ZERO gives 0 and ONE the
 // operand itself, also for infinities and NaN. Every equation is s * sf + (d * df) with the sum fused: one rounding for the product
-// with the destination, one for the rest. Source: Vulkan specification, "Blending", "Blend Factors", "Blend Operations".
+// with the destination, one for the rest. Source: Vulkan specification, "Blending", "Blend Factors", "Blend Operations", "Logical
+// Operations".
 #include "shader/epilogue/epilogue_blend.hpp"
 
 #include <cassert>
+
+#include "shader/epilogue/advanced_blend.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 enum class Range : uint8_t { unorm, snorm, unlimited };
+
+Range range_of(const vk::FormatInfo& format) {
+  if (format.numeric == vk::Numeric::snorm) return Range::snorm;
+  return format.numeric == vk::Numeric::unorm || format.numeric == vk::Numeric::srgb ? Range::unorm : Range::unlimited;
+}
 
 struct Inputs {
   std::array<Value, 4> source, source1, destination, constants;
@@ -178,9 +186,7 @@ std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, cons
                                 const std::array<Value, 4>& source, const std::array<Value, 4>& source1,
                                 const std::array<Value, 4>& destination, const std::array<Value, 4>& constants,
                                 std::array<PackHints, 4>& hints) {
-  const Range range = format.numeric == vk::Numeric::unorm || format.numeric == vk::Numeric::srgb ? Range::unorm
-                      : format.numeric == vk::Numeric::snorm                                      ? Range::snorm
-                                                                                                  : Range::unlimited;
+  const Range range = range_of(format);
   Inputs in;
   for (uint32_t c = 0; c < 4; ++c) {
     assert(source[c] && destination[c] && constants[c]);
@@ -203,6 +209,54 @@ std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, cons
     hints[3] = result_hints(blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, 3);
   }
   return result;
+}
+
+std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, VkBlendOp op, const AdvancedBlend& how,
+                                const std::array<Value, 4>& source, const std::array<Value, 4>& destination) {
+  std::array<Value, 4> s;
+  for (uint32_t c = 0; c < 4; ++c) s[c] = clamp_range(ir, source[c], range_of(format));
+  return emit_advanced_blend(ir, op, how, s, destination);
+}
+
+bool logic_op_reads(VkLogicOp op) {
+  return op != VK_LOGIC_OP_COPY && op != VK_LOGIC_OP_COPY_INVERTED && op != VK_LOGIC_OP_CLEAR && op != VK_LOGIC_OP_SET;
+}
+
+Value emit_logic_op(const Ir& ir, VkLogicOp op, Value s, Value d) {
+  switch (op) {
+    case VK_LOGIC_OP_CLEAR:
+      return ir.ik(s, 0);
+    case VK_LOGIC_OP_AND:
+      return ir.and_(s, d);
+    case VK_LOGIC_OP_AND_REVERSE:
+      return ir.and_(s, ir.not_(d));
+    case VK_LOGIC_OP_AND_INVERTED:
+      return ir.and_(ir.not_(s), d);
+    case VK_LOGIC_OP_NO_OP:
+      return d;
+    case VK_LOGIC_OP_XOR:
+      return ir.xor_(s, d);
+    case VK_LOGIC_OP_OR:
+      return ir.or_(s, d);
+    case VK_LOGIC_OP_NOR:
+      return ir.not_(ir.or_(s, d));
+    case VK_LOGIC_OP_EQUIVALENT:
+      return ir.not_(ir.xor_(s, d));
+    case VK_LOGIC_OP_INVERT:
+      return ir.not_(d);
+    case VK_LOGIC_OP_OR_REVERSE:
+      return ir.or_(s, ir.not_(d));
+    case VK_LOGIC_OP_COPY_INVERTED:
+      return ir.not_(s);
+    case VK_LOGIC_OP_OR_INVERTED:
+      return ir.or_(ir.not_(s), d);
+    case VK_LOGIC_OP_NAND:
+      return ir.not_(ir.and_(s, d));
+    case VK_LOGIC_OP_SET:
+      return ir.ik(s, ~0u);
+    default:
+      return s;
+  }
 }
 
 }  // namespace tilegpu::shader

@@ -1,0 +1,21 @@
+// vk/blend_op.hpp -- which of Vulkan's blend operations are advanced ones, and which of these ask what the attachment holds.
+// In: VkBlendOp. Out: yes or no. Source: Vulkan specification, "Advanced Blend Operations".
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <string>
+
+namespace tilegpu::vk {
+
+/// One that takes the place of both equations: factors count for nothing.
+constexpr bool is_advanced(VkBlendOp op) { return op >= VK_BLEND_OP_ZERO_EXT && op <= VK_BLEND_OP_BLUE_EXT; }
+/// No value above and between those that there are.
+constexpr bool is_blend_op(VkBlendOp op) { return (op >= VK_BLEND_OP_ADD && op <= VK_BLEND_OP_MAX) || is_advanced(op); }
+/// ZERO and SRC give the same over everything; ordinary operations ask, as far as this tells.
+constexpr bool reads_destination(VkBlendOp op) { return op != VK_BLEND_OP_ZERO_EXT && op != VK_BLEND_OP_SRC_EXT; }
+
+/// Vulkan's name, or the number of what is none.
+std::string blend_op_name(VkBlendOp op);
+
+}  // namespace tilegpu::vk
