@@ -4,8 +4,11 @@
 // Source: Vulkan specification, "Primitive Topologies", "Primitive Restart"; reads outside the buffer give 0 (robustBufferAccess).
 #include "geometry/index_fetch.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
+
+#include "records/line_segment.hpp"
 
 namespace tilegpu::geometry {
 
@@ -206,6 +209,16 @@ struct WholePrimitives {
   uint32_t words() const { return vertices; }
 };
 
+/// Marks those with which a strip begins.
+struct StripStarts {
+  uint32_t vertices;
+  template <class Indices>
+  void operator()(const Indices&, uint64_t last, uint64_t begin, uint32_t* out) const {
+    *out = last + 1 - begin == vertices;
+  }
+  uint32_t words() const { return 1; }
+};
+
 template <class Indices, class Make>
 [[gnu::always_inline]] inline void fetch_plain(const Indices& index, PrimitiveShape shape, const Make make, const ChunkPiece& piece,
                                                uint32_t* out) {
@@ -321,6 +334,25 @@ uint32_t fetch_primitives(const command::DrawCall& draw, const ChunkPiece& piece
       fetch_plain(index, shape, make, piece, out.data());
   });
   return shape.vertices;
+}
+
+bool runs_stipple(const command::DrawState& state) {
+  if (state.topology != VK_PRIMITIVE_TOPOLOGY_LINE_STRIP && state.topology != VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY) return false;
+  return !state.resolved->primitives.makes_primitives && line_rule(state.rasterization).stippled;
+}
+
+void find_strip_starts(const command::DrawCall& draw, const ChunkPiece& piece, std::vector<uint8_t>& out) {
+  assert(runs_stipple(*draw.state));
+  out.assign(piece.primitive_count, 0);
+  if (!uses_restart(draw)) {
+    out[0] = piece.first_primitive == 0;
+    return;
+  }
+  const PrimitiveShape shape = shape_of(*draw.state);
+  std::vector<uint32_t> starts(piece.primitive_count);
+  with_indices(draw,
+               [&](auto index) { fetch_restarted<true>(index, shape, StripStarts{shape.vertices}, piece, draw.count, starts.data()); });
+  std::copy(starts.begin(), starts.end(), out.begin());
 }
 
 std::vector<ChunkPiece> scan_restart(const command::DrawCall& draw, uint32_t limit) {

@@ -42,6 +42,10 @@ IndexTriples fetch_indices(const command::DrawCall& draw, const ChunkPiece& piec
 /// primitive has: `out` holds so many words for each. `provoking_last`: of strips and fans each primitive is turned, as triples are, so
 /// that the last of its own (not adjacent) vertices provokes.
 uint32_t fetch_primitives(const command::DrawCall& draw, const ChunkPiece& piece, bool provoking_last, Arena<uint32_t>& out);
+/// Strips whose stipple runs on from line to line, by state: lines of strips that nothing is made of before they are assembled.
+bool runs_stipple(const command::DrawState& state);
+/// Of each primitive of such a piece: 1 where its strip begins.
+void find_strip_starts(const command::DrawCall& draw, const ChunkPiece& piece, std::vector<uint8_t>& out);
 /// One index; outside the buffer: 0.
 uint32_t read_index(const command::DrawState& state, uint64_t position);
 

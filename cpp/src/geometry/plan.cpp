@@ -1,5 +1,6 @@
 // geometry/plan.cpp -- stage: before geometry. In: the pass's draws and clears. Out: chunks of about kChunkPrimitives primitives:
-// many small draws share one, a big draw is cut in many, a clear is one of its own. Only counts decide, never threads.
+// many small draws share one, a big draw is cut in many, a clear is one of its own. Only counts decide, never threads. A stippled strip is
+// not cut, however long it is: where its lines' stipples begin is known once those before are clipped.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -14,6 +15,7 @@ struct Planner {
   uint32_t limit;
   uint32_t room = 0;    // primitives that the last plan still takes
   uint32_t weight = 1;  // of a primitive of the draw at hand: as many may come of it
+  bool whole = false;   // pieces of an instance stay together: a stipple runs on from one to the next
 
   Planner(ChunkPlans& plans, uint32_t most) : out(plans), limit(most) {
     out.plans_.clear();
@@ -38,9 +40,10 @@ struct Planner {
   void add(const ChunkPiece& piece) {
     assert(piece.primitive_count > 0 && piece.instance_count > 0);
     const uint32_t primitives = piece.primitive_count * piece.instance_count * weight;
-    if (primitives > room) begin_plan(nullptr);
+    const bool joins = whole && piece.first_primitive > 0;
+    if (primitives > room && !joins) begin_plan(nullptr);
     out.pieces_.push_back(piece);
-    assert(primitives <= room || piece.primitive_count == 1);  // a piece is cut to the limit before
+    assert(primitives <= room || joins || piece.primitive_count == 1);  // a piece is cut to the limit before
     room -= std::min(room, primitives);
   }
 
@@ -111,7 +114,7 @@ uint32_t weight_of(const pipeline::Resolved& resolved) {
 struct Topology {
   const command::DrawState* state = nullptr;
   PrimitiveShape shape;
-  bool restart = false;
+  bool restart = false, whole = false;
   uint32_t weight = 1;
   const PrimitiveShape& of(const command::DrawCall& draw) {
     if (draw.state != state) {
@@ -119,6 +122,7 @@ struct Topology {
       shape = shape_of(*draw.state);
       restart = draw.state->primitive_restart;
       weight = weight_of(*draw.state->resolved);
+      whole = runs_stipple(*draw.state);
     }
     return shape;
   }
@@ -153,6 +157,7 @@ void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
     if (draw.count == 0 || draw.instance_count == 0) continue;
     const uint32_t primitives = primitives_of(topology.of(draw), draw.count);
     planner.weight = topology.weight;
+    planner.whole = topology.whole;
     if (topology.restart && draw.indexed) {
       planner.add_restarted(command.draw, draw.instance_count, scan_restart(draw, planner.most()));
     } else if (primitives) {

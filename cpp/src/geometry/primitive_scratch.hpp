@@ -57,6 +57,7 @@ struct PrimitiveScratch {
   std::vector<uint32_t> emitted_words, emitted_ends;  // of each invocation of a geometry shader
   std::vector<uint32_t> emitted;                      // vertices, by invocation and lane
   std::vector<uint32_t> triples;                      // primitives among `made`
+  std::vector<uint8_t> begins_strip;                  // the same: 1 where a strip begins
   std::vector<uint32_t> ids;                          // gl_PrimitiveID of each primitive that goes into a geometry shader
   alignas(64) float tess_coord[3 * shader::kBatchStride];
 };

@@ -38,7 +38,8 @@ struct GeometryWorker::State {
   std::vector<DrawSetup> others;  // of a draw with several viewports: that of each but the first, in use as draws come to need them
   Binner binner;
   Arena<uint32_t> indices;
-  VertexRange::Ahead ahead;  // of the next chunk
+  std::vector<uint8_t> strip_starts;  // of each primitive of the piece, where a stipple runs through strips; else empty
+  VertexRange::Ahead ahead;           // of the next chunk
   Arena<uint8_t> scratch;
   alignas(64) float no_varyings[kBatchStride];
   PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders

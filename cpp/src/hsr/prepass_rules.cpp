@@ -83,6 +83,7 @@ Verdict judge(const command::DrawState& state, uint32_t draw, bool counts, TileH
     v.opaque = !reads_tile && c.overwritten_colors == colors && !shines_through;
     if (!v.opaque && v.writes_zs) {
       if (reads_tile) return stop("1.3", "reads the tile (input attachment) and writes depth or stencil");
+      if (c.smooth_alpha) return stop("1.1", "smooth lines, whose alpha is not the shader's alone, and depth or stencil is written");
       if (c.overwritten_colors != colors)
         return stop("1.1", "blending, a logic op or a write mask keeps part of the old colour, and depth or stencil is written");
       return stop("1.2", "writes depth or stencil, but not every colour attachment that the tile's draws before it wrote", nullptr,

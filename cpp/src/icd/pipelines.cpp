@@ -137,7 +137,8 @@ void take_vertex_input(const VkPipelineVertexInputStateCreateInfo& in, GraphicsS
   out.vertex_attributes.assign(in.pVertexAttributeDescriptions, in.pVertexAttributeDescriptions + in.vertexAttributeDescriptionCount);
 }
 
-void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, RasterizationState& out) {
+// `stipples`: lines may come to have a stipple that is fixed, though it is not enabled here.
+void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, bool stipples, RasterizationState& out) {
   out.depth_clamp = in.depthClampEnable;
   out.rasterizer_discard = in.rasterizerDiscardEnable;
   out.polygon_mode = in.polygonMode;
@@ -166,7 +167,8 @@ void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, Raster
   if (const auto* line = find_next<Line>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT)) {
     out.line_mode = line->lineRasterizationMode;
     out.line_stipple = line->stippledLineEnable;
-    if (out.line_stipple) out.line_stipple_factor = line->lineStippleFactor, out.line_stipple_pattern = line->lineStipplePattern;
+    if (out.line_stipple || stipples)
+      out.line_stipple_factor = line->lineStippleFactor, out.line_stipple_pattern = line->lineStipplePattern;
   }
 }
 
@@ -286,7 +288,8 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
         find_next<Origin>(in.pTessellationState->pNext, VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_DOMAIN_ORIGIN_STATE_CREATE_INFO);
     if (origin) out.domain_origin = origin->domainOrigin;
   }
-  if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, out.rasterization);
+  const bool stipples = is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT}) && !is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_EXT});
+  if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, stipples, out.rasterization);
   take_depth_clip_control(in, out.rasterization);
   const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
   if (discards) return Ok{};  // the pointers below may lead anywhere

@@ -4,6 +4,8 @@
 // delays the update, not the kill; side effects forbid the early kill).
 #include "pipeline/classify.hpp"
 
+#include <algorithm>
+
 #include "vk/blend_op.hpp"
 #include "vk/format.hpp"
 
@@ -24,7 +26,20 @@ shader::StageTraits fragment_traits(const Program& program) {
   return program.fragment() ? program.fragment()->traits : shader::StageTraits();
 }
 
+bool writes_float_alpha(const Program& program) {
+  if (!program.fragment() || !program.fragment()->reflection) return false;
+  const auto& outputs = program.fragment()->reflection->outputs;
+  return std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) {
+    const ReflectedType* type = &o.type;
+    while (type->kind == ReflectedType::Kind::array) type = &type->members.front().type;
+    const bool floats = type->base == ReflectedType::Base::f32 || type->base == ReflectedType::Base::f16;
+    return o.location == 0 && floats && o.component + type->rows >= 4;
+  });
+}
+
 }  // namespace
+
+bool smooth_lines(const GraphicsState& state) { return state.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT; }
 
 bool writes_stencil(const DepthStencilState& ds) {
   const auto face = [](const VkStencilOpState& f) {
@@ -111,6 +126,9 @@ Classification classify(const Program& program, const GraphicsState& state) {
     if (!written || reads) c.opaque = false;
   }
   if (c.reads_tile) c.opaque = false;
+  // What is seen of smooth lines is not known from their numbers alone: they are shaded in order.
+  c.smooth_alpha = smooth_lines(state) && writes_float_alpha(program);
+  if (c.smooth_alpha) c.opaque = false, c.overwritten_colors = 0;
   return c;
 }
 

@@ -22,5 +22,7 @@ std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program
 std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& program, const GraphicsState& state);
 
 bool writes_stencil(const DepthStencilState& state);
+/// If lines are drawn, their fragments' areas go into alpha.
+bool smooth_lines(const GraphicsState& state);
 
 }  // namespace tilegpu::pipeline

@@ -38,6 +38,7 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
   // A dynamic topology is of the state's class, unless any is allowed: what is there is known to be wrong where it is fixed.
   if (!dynamic->has(DynamicState::primitive_topology) && !dynamic->has(DynamicState::patch_control_points))
     if (Status ok = check_topology(**program, info); !ok) return ok.error();
+  if (Status ok = check_lines(**program, info, *dynamic); !ok) return ok.error();
   const bool fixed = !(dynamic->bits & resolving_states().bits);
   auto resolved = fixed ? resolve(jit, *program, info, threads) : cache.find(jit, *program, info, threads);
   if (fixed && !resolved) return resolved.error();

@@ -21,6 +21,7 @@ struct Classification {
   bool per_sample = false;
   bool writes_color = false;  // any attachment at all
   bool kills = false;         // the shader or its alpha changes coverage
+  bool smooth_alpha = false;  // lines are smooth: each fragment's area is multiplied into its alpha
   // The shader decides coverage or what is tested, and is asked before depth and stencil are final: known from its slice.
   bool needs_slice = false;
   uint32_t overwritten_colors = 0;  // bit i: attachment i is written, all components, whatever it held

@@ -350,6 +350,46 @@ Status check_topology(const Program& program, const FixedFunctionState& state) {
   return Ok{};
 }
 
+Status check_lines(const Program& program, const GraphicsState& state, DynamicStates dynamic) {
+  const Checker check{program};
+  const RasterizationState& raster = state.rasterization;
+  const char* const mode = raster.line_mode == VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT            ? "BRESENHAM"
+                           : raster.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT ? "RECTANGULAR_SMOOTH"
+                                                                                                   : nullptr;
+  const bool fixed_mode = !dynamic.has(DynamicState::line_rasterization_mode);
+  if (raster.line_mode < VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT || raster.line_mode > VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT)
+    return check.error("lineRasterizationMode is number " + std::to_string(raster.line_mode) +
+                       "; allowed are VK_LINE_RASTERIZATION_MODE_DEFAULT, _RECTANGULAR, _BRESENHAM and _RECTANGULAR_SMOOTH");
+  if (fixed_mode && mode) {
+    const MultisampleState& m = state.multisample;
+    const char* const given = m.alpha_to_coverage && !dynamic.has(DynamicState::alpha_to_coverage_enable) ? "alphaToCoverageEnable"
+                              : m.alpha_to_one && !dynamic.has(DynamicState::alpha_to_one_enable)         ? "alphaToOneEnable"
+                              : m.sample_shading                                                          ? "sampleShadingEnable"
+                                                                                                          : nullptr;
+    if (given)
+      return check.error(std::string("lineRasterizationMode is ") + mode + " and " + given + " is true; with BRESENHAM and " +
+                         "RECTANGULAR_SMOOTH it must be false (VUID-VkGraphicsPipelineCreateInfo-lineRasterizationMode-02766)");
+  }
+  if (dynamic.has(DynamicState::line_stipple_enable)) return Ok{};
+  GraphicsState known = state;  // what is dynamic is as it may be
+  if (!fixed_mode) known.rasterization.line_mode = VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT;
+  if (dynamic.has(DynamicState::line_stipple)) known.rasterization.line_stipple_factor = 1;
+  return check_stipple(program, known);
+}
+
+Status check_stipple(const Program& program, const FixedFunctionState& state) {
+  const RasterizationState& raster = state.rasterization;
+  if (!raster.line_stipple) return Ok{};
+  const Checker check{program};
+  if (raster.line_stipple_factor == 0 || raster.line_stipple_factor > kMaxLineStippleFactor)
+    return check.error("lineStippleFactor is " + std::to_string(raster.line_stipple_factor) + "; it must be 1 to " +
+                       std::to_string(kMaxLineStippleFactor));
+  if (raster.line_mode != VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT) return Ok{};
+  return check.error(
+      "stippledLineEnable is true and lineRasterizationMode is DEFAULT, whose lines are not strict here (strictLines is false) and have no "
+      "stipple; set RECTANGULAR, BRESENHAM or RECTANGULAR_SMOOTH");
+}
+
 Status check_state(const Program& program, const GraphicsState& state) {
   const Checker check{program};
   if (Status ok = check.vertex_input(state); !ok) return ok;

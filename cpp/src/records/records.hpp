@@ -44,6 +44,11 @@ struct DeferredRun {
   uint32_t first = 0, instance = 0;
 };
 
+/// Where the stipple of a record that is a line begins (records/line_segment.hpp).
+struct LineStart {
+  uint32_t record = 0, start = 0;
+};
+
 /// What some draws of a chunk did, for queries.
 struct StageCounts {
   uint32_t counted = 0;  // DrawCall::counted
@@ -71,6 +76,7 @@ struct Chunk {
   std::vector<InstanceRun> instances;  // only where the pass is traced; then primitive_id is there too
   Arena<float> varyings;
   Arena<DeferredRun> deferred_instances;  // sorted by record
+  Arena<LineStart> line_starts;           // the same; of stippled lines only
   Arena<uint32_t> entries;                // indices into records, bin by bin
   Arena<BinRun> runs;                     // sorted by bin
   std::vector<StageCounts> counts;        // only of draws that queries count

@@ -10,6 +10,7 @@
 
 #include "base/aligned_buffer.hpp"
 #include "pipeline/resolved.hpp"
+#include "records/line_segment.hpp"
 #include "shader_abi/abi.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/plan/kept_plans.hpp"
@@ -20,21 +21,32 @@ namespace tilegpu::tile {
 
 inline constexpr uint32_t kQueueQuads = 64;  // waiting at most; one bit each in a word
 
+/// Of smooth lines, whose fragments ask how much of a pixel is covered.
+struct LineSetup : shader::PrimitiveSetup {
+  records::Line line;
+};
+
 /// Setups with stable addresses until reset.
 class SetupArena {
  public:
+  LineSetup* allocate_line() {
+    const size_t part = lines_used_ / kPart;
+    if (part == line_parts_.size()) line_parts_.push_back(std::make_unique<LineSetup[]>(kPart));
+    return &line_parts_[part][lines_used_++ % kPart];
+  }
   shader::PrimitiveSetup* allocate() {
     const size_t part = used_ / kPart;
     if (part == parts_.size()) parts_.push_back(std::make_unique<shader::PrimitiveSetup[]>(kPart));
     return &parts_[part][used_++ % kPart];
   }
-  void reset() { used_ = 0; }
-  size_t used() const { return used_; }
+  void reset() { used_ = lines_used_ = 0; }
+  size_t used() const { return used_ + lines_used_; }
 
  private:
   static constexpr size_t kPart = 256;
   std::vector<std::unique_ptr<shader::PrimitiveSetup[]>> parts_;
-  size_t used_ = 0;
+  std::vector<std::unique_ptr<LineSetup[]>> line_parts_;
+  size_t used_ = 0, lines_used_ = 0;
 };
 
 struct WaitingQuad {
