@@ -111,12 +111,16 @@ def rasterization(rng: random.Random) -> State:
         "line_width": rng.choice([1.0, 3.0]),
         "depth_clip_negative_one_to_one": flag(rng),
     }
+    conservative, extra = rng.choice(["disabled", "disabled", "overestimate", "underestimate"]), rng.choice([0.0, 0.25, 0.7])
     cull, clamp, clip, discard = rng.choice(["none", "none", "front", "back"]), flag(rng, 0.3), flag(rng, 0.7), flag(rng, 0.05)
     bias = None
     if flag(rng, 0.4):
         bias = (rng.uniform(-100, 100), rng.choice([0.0, 0.001, -0.001]), rng.uniform(-2, 2))
-    fixed = {"cull": cull, "depth_clamp": clamp, "depth_clip": clip, "rasterizer_discard": discard, "depth_bias": bias}
+    fixed = {"conservative": {"mode": conservative, "extra_overestimation_px": extra}}
+    fixed |= {"cull": cull, "depth_clamp": clamp, "depth_clip": clip, "rasterizer_discard": discard, "depth_bias": bias}
     dynamic = {
+        "conservative_rasterization_mode": conservative,
+        "extra_primitive_overestimation_size": extra,
         "cull_mode": cull,
         "depth_clamp_enable": clamp,
         "depth_clip_enable": clip,
@@ -125,6 +129,14 @@ def rasterization(rng: random.Random) -> State:
         "depth_bias": bias or (0, 0, 0),
     }
     return fixed | same, dynamic | same
+
+
+def lines(rng: random.Random) -> State:
+    """Only lines that are strict have a stipple."""
+    mode = rng.choice(["default", "rectangular", "bresenham", "rectangular_smooth"])
+    stipple, enabled = (rng.choice([1, 2, 7]), rng.randrange(1, 1 << 16)), flag(rng) and mode != "default"
+    fixed = {"line_mode": mode, "line_stipple": stipple if enabled else None}
+    return fixed, {"line_rasterization_mode": mode, "line_stipple_enable": enabled, "line_stipple": stipple}
 
 
 def depth(rng: random.Random) -> State:
@@ -202,9 +214,14 @@ def blending(rng: random.Random) -> State:
 
 def multisampling(rng: random.Random, samples: int) -> State:
     mask, coverage, one = rng.choice([0xFFFFFFFF, 0xFFFFFFFF, 0x5, 0xA5A5]), flag(rng, 0.2), flag(rng, 0.2)
-    fixed = {"sample_mask": mask, "alpha_to_coverage": coverage, "alpha_to_one": one, "samples": samples}
+    places = [(rng.randrange(16) / 16, rng.randrange(16) / 16) for _ in range(samples)]
+    located = samples > 1 and flag(rng, 0.4)
+    fixed = {"sample_locations": places} if located else {}
+    fixed |= {"sample_mask": mask, "alpha_to_coverage": coverage, "alpha_to_one": one, "samples": samples}
     dynamic = {
         "rasterization_samples": samples,
+        "sample_locations_enable": located,
+        "sample_locations": places,
         "sample_mask": mask,
         "alpha_to_coverage_enable": coverage,
         "alpha_to_one_enable": one,
@@ -228,9 +245,15 @@ def random_state(rng: random.Random, samples: int) -> State:
     """Arguments of a pipeline that fixes it, and the same state as a pass sets it; without :func:`framing`."""
     fixed: dict[str, Any] = {}
     dynamic: dict[str, Any] = {}
-    for part in (assembly(rng), rasterization(rng), depth(rng), stencil(rng), blending(rng), multisampling(rng, samples)):
+    for part in (
+        *(make(rng) for make in (assembly, rasterization, lines, depth, stencil, blending)),
+        multisampling(rng, samples),
+    ):
         fixed |= part[0]
         dynamic |= part[1]
+    if fixed["line_mode"] in ("bresenham", "rectangular_smooth"):  # where all is fixed, these don't go together
+        fixed |= {"alpha_to_coverage": False, "alpha_to_one": False}
+        dynamic |= {"alpha_to_coverage_enable": False, "alpha_to_one_enable": False}
     return fixed, dynamic
 
 
@@ -414,6 +437,10 @@ def open_plain(dev: tg.Device) -> tuple[tg.RenderPass, Target]:
         ("color_blend_advanced", {"blend": "multiply"}),
         ("color_write_mask", {}),
         ("line_width", {"topology": "line_strip"}),
+        ("line_rasterization_mode", {"topology": "line_strip"}),
+        ("line_stipple", {"polygon_mode": "line", "line_mode": "bresenham", "line_stipple": (1, 5)}),
+        ("sample_locations", {"samples": 4, "sample_locations": [(0, 0), (0.5, 0), (0, 0.5), (0.5, 0.5)]}),
+        ("extra_primitive_overestimation_size", {"conservative": "overestimate"}),
         ("rasterization_samples", {}),
     ],
 )
@@ -426,8 +453,13 @@ def test_a_state_that_was_never_set_is_named(dev: tg.Device, name: str, more: di
 def test_what_a_draw_does_not_read_need_not_be_set(dev: tg.Device) -> None:
     names = [
         "line_width",
+        "line_rasterization_mode",
+        "line_stipple_enable",
+        "line_stipple",
         "blend_constants",
         "color_blend_advanced",
+        "extra_primitive_overestimation_size",
+        "sample_locations",
         "depth_bias",
         "depth_bounds",
         "stencil_op",

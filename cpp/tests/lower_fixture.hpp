@@ -128,7 +128,7 @@ struct VertexRun {
   // out
   float position[4 * kBatchStride] = {};
   std::vector<float> varyings;  // (location * 4 + component) * kBatchStride + vertex
-  float clip[8 * kBatchStride] = {};
+  float clip[8 * kBatchStride] = {}, point_size[kBatchStride] = {};
   std::string error;
 
   uint32_t bits(uint32_t location, uint32_t component, uint32_t vertex) const {
@@ -165,7 +165,7 @@ struct VertexRun {
     args.bindings = bindings.data(), args.push_constants = push.data(), args.sets = sets.address, args.vertex_index = index,
     args.count = count;
     args.instance_index = instance_index;
-    args.position = position, args.varyings = varyings.data(), args.clip_distance = clip;
+    args.position = position, args.varyings = varyings.data(), args.clip_distance = clip, args.point_size = point_size;
     args.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
     args.loop_budget = loop_budget;
     (*f)(&args);

@@ -76,12 +76,11 @@ GraphicsState random_state(Random& r) {
                      .rasterization_stream = r.below(8) == 0,
                      .conservative_mode = static_cast<VkConservativeRasterizationModeEXT>(r.below(8) < 3 ? r.below(3) : 0),
                      .extra_overestimation_px = 0.5f * r.unit(),
-                     .line_mode = static_cast<VkLineRasterizationModeEXT>(r.below(4)),
+                     .line_mode = static_cast<VkLineRasterizationModeEXT>(1 + r.below(3)),  // the default has no stipple
                      .line_stipple = r.below(4) == 0,
                      .line_stipple_pattern = static_cast<uint16_t>(r.below(0x10000)),
                      .line_stipple_factor = 1 + r.below(3)};
-  s.multisample.sample_locations_enable = r.below(4) == 0;
-  s.multisample.sample_locations = {1, {{{static_cast<uint8_t>(r.below(16)), static_cast<uint8_t>(r.below(16))}}}};
+  s.multisample.sample_locations = {2, {0.25f, static_cast<float>(r.below(16)) / 16, 0.5f, 0.75f}};
   s.multisample.sample_mask = r.below(8) ? ~0u : 0;
   s.depth_stencil = {.depth_test = r.coin(),
                      .depth_write = r.coin(),
@@ -169,6 +168,12 @@ struct Scene {
       if (state.rasterization.depth_clip == DepthClip::unless_clamped) state.rasterization.depth_clip = DepthClip::enabled;
       if (!pipeline->dynamic().has(DynamicState::vertex_input)) state.vertex_bindings = pipeline->info().vertex_bindings;
       if (pipeline->dynamic().has(DynamicState::vertex_input_binding_stride)) state.vertex_bindings[0].stride = kStride_B;
+      if (pipeline->dynamic().has(DynamicState::color_blend_advanced) &&
+          (random.coin() || !pipeline->dynamic().has(DynamicState::color_blend_equation))) {
+        auto& a = state.blend.attachments[0];
+        a.colorBlendOp = a.alphaBlendOp = static_cast<VkBlendOp>(VK_BLEND_OP_ZERO_EXT + static_cast<int>(random.below(46)));
+        state.blend.advanced[0] = {random.coin(), random.coin(), random.coin(), static_cast<VkBlendOverlapEXT>(random.below(3))};
+      }
       for (uint64_t left = capture::kept_states(*pipeline).bits; left; left &= left - 1) {
         const auto which = static_cast<DynamicState>(std::countr_zero(left));
         const bool framed = which == DynamicState::viewport || which == DynamicState::scissor;

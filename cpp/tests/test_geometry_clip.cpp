@@ -13,7 +13,14 @@ std::mt19937 rng(2);
 float uniform(float low, float high) { return low + (high - low) * static_cast<float>(rng() >> 8) * 0x1p-24f; }
 
 // Framebuffer positions of a whole picture's samples that the records cover, how often.
-std::vector<int> coverage(const Scene& scene) {
+bool in_box(const TriangleRecord& r, int32_t x, int32_t y) {
+  const auto [x0, x1] = std::minmax({r.x[0], r.x[1], r.x[2]});
+  const auto [y0, y1] = std::minmax({r.y[0], r.y[1], r.y[2]});
+  return x >= x0 && x < x1 && y >= y0 && y < y1;
+}
+
+// `squares`: records are points, whose box is covered.
+std::vector<int> coverage(const Scene& scene, bool squares = false) {
   std::vector<int> count(scene.width_px * scene.height_px);
   for (const TriangleRecord& r : scene.records()) {
     const auto low = [&](const int32_t* v) { return std::max(0, std::min({v[0], v[1], v[2]}) >> 8); };
@@ -22,7 +29,8 @@ std::vector<int> coverage(const Scene& scene) {
     };
     for (int y = low(r.y); y <= high(r.y, scene.height_px); y++)
       for (int x = low(r.x); x <= high(r.x, scene.width_px); x++)
-        count[static_cast<size_t>(y) * scene.width_px + static_cast<size_t>(x)] += covers(r, x * 256 + 128, y * 256 + 128);
+        count[static_cast<size_t>(y) * scene.width_px + static_cast<size_t>(x)] +=
+            squares ? in_box(r, x * 256 + 128, y * 256 + 128) : covers(r, x * 256 + 128, y * 256 + 128);
   }
   return count;
 }
@@ -458,7 +466,8 @@ void test_points_and_wireframe() {
   for (int i = 0; i < 40; i++) points.positions.push_back(at_px(static_cast<float>(i) + 0.5f, static_cast<float>(i) + 0.3f));
   points.draw(40);
   points.run();
-  const auto dots = coverage(points);
+  const auto dots = coverage(points, true);
+  CHECK(points.records().size() == 40);
   for (int y = 0; y < 64; y++)
     for (int x = 0; x < 64; x++) CHECK(dots[static_cast<size_t>(y * 64 + x)] == (x == y && x < 40));
 

@@ -580,6 +580,8 @@ void test_vertex_fetch() {
     VertexArgs args{};
     args.bindings = bindings, args.vertex_index = index, args.count = 32, args.instance_index = 3, args.loop_budget = 100;
     args.position = position.data(), args.varyings = varyings.data(), args.clip_distance = clip.data();
+    std::vector<float> point_size(kBatchStride);
+    args.point_size = point_size.data();
     std::vector<uint8_t> scratch(4096), push(256);
     args.scratch = scratch.data(), args.push_constants = push.data();
     (*f)(&args);

@@ -143,14 +143,14 @@ void what_is_not_there_is_refused_and_named() {
   Program p;
   const VkPhysicalDeviceFeatures wanted = [] {
     VkPhysicalDeviceFeatures f{};
-    f.wideLines = f.robustBufferAccess = VK_TRUE;
+    f.sparseBinding = f.robustBufferAccess = VK_TRUE;
     return f;
   }();
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   info.pEnabledFeatures = &wanted;
   VkDevice device = nullptr;
   CHECK(p.CreateDevice(p.physical_device, &info, nullptr, &device) == VK_ERROR_FEATURE_NOT_PRESENT);
-  CHECK(p.heard("wideLines") && !p.heard("robustBufferAccess"));
+  CHECK(p.heard("sparseBinding") && !p.heard("robustBufferAccess"));
   const char* extension = "VK_KHR_ray_query";
   info.pEnabledFeatures = nullptr, info.enabledExtensionCount = 1, info.ppEnabledExtensionNames = &extension;
   CHECK(p.CreateDevice(p.physical_device, &info, nullptr, &device) == VK_ERROR_EXTENSION_NOT_PRESENT);

@@ -17,6 +17,9 @@ inline constexpr uint32_t kMaxVertexBindings = 16;
 inline constexpr uint32_t kMaxVertexAttributes = 16;
 inline constexpr uint32_t kMaxViewports = 16;
 inline constexpr uint32_t kMaxLineStippleFactor = 256;
+inline constexpr float kMaxLineWidth_px = 64;  ///< lineWidthRange, from 1 on
+/// pointSizeRange; in steps of 1/128 px. What shaders write is cut to it.
+inline constexpr float kMinPointSize_px = 1, kMaxPointSize_px = 1024;
 /// maxExtraPrimitiveOverestimationSize; sizes are rounded up to 1/256 px.
 inline constexpr float kMaxExtraOverestimation_px = 0.75f;
 
@@ -179,8 +182,8 @@ struct RasterizationState {
 
 /// Where samples lie in each pixel.
 struct SampleLocations {
-  uint32_t count = 0;                                    ///< 0: never given
-  std::array<std::array<uint8_t, 2>, 16> at_16ths = {};  ///< (x, y) from the pixel's corner, in 1/16 of it: 0 to 15
+  uint32_t count = 0;                ///< 0: never given
+  std::array<float, 32> at_px = {};  ///< x, y of each from the pixel's corner: multiples of 1/16, 0 to 15/16
 
   bool operator==(const SampleLocations&) const = default;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "vk/blend_op.hpp"
+
 namespace tilegpu::capture {
 
 namespace {
@@ -16,6 +18,19 @@ void set_stencil(CommandBuffer& commands, S which, const DepthStencilState& ds) 
     if (which == S::stencil_reference) commands.set_stencil_reference(bit, face->reference);
     if (which == S::stencil_op) commands.set_stencil_op(bit, face->failOp, face->passOp, face->depthFailOp, face->compareOp);
   }
+}
+
+// Of an attachment that has both, the one that was set last holds; what the other said is there all the same.
+Status set_blending(CommandBuffer& commands, S which, uint32_t i, VkColorBlendEquationEXT equation, VkColorBlendAdvancedEXT advanced) {
+  const bool holds = vk::is_advanced(advanced.advancedBlendOp);
+  if (which == S::color_blend_equation) {
+    if (holds) equation.colorBlendOp = equation.alphaBlendOp = VK_BLEND_OP_ADD;
+    return commands.set_color_blend_equation(i, {&equation, 1});
+  }
+  if (holds) return commands.set_color_blend_advanced(i, {&advanced, 1});
+  advanced.advancedBlendOp = VK_BLEND_OP_ZERO_EXT;
+  if (Status ok = commands.set_color_blend_advanced(i, {&advanced, 1}); !ok) return ok;
+  return commands.set_color_blend_equation(i, {&equation, 1});
 }
 
 Status set_attachments(CommandBuffer& commands, S which, const ColorBlendState& blend) {
@@ -32,12 +47,9 @@ Status set_attachments(CommandBuffer& commands, S which, const ColorBlendState& 
     advanced.push_back({a.colorBlendOp, b.src_premultiplied, b.dst_premultiplied, b.overlap, b.clamp_results});
   }
   if (which == S::color_blend_enable) return commands.set_color_blend_enable(0, enables);
-  if (which == S::color_blend_equation) return commands.set_color_blend_equation(0, equations);
-  if (which == S::color_blend_advanced) {
-    for (uint32_t i = 0; i < advanced.size(); i++) {
-      if (advanced[i].advancedBlendOp < VK_BLEND_OP_ZERO_EXT) continue;  // its equation was set last
-      if (Status ok = commands.set_color_blend_advanced(i, {&advanced[i], 1}); !ok) return ok;
-    }
+  if (which == S::color_blend_equation || which == S::color_blend_advanced) {
+    for (uint32_t i = 0; i < equations.size(); i++)
+      if (Status ok = set_blending(commands, which, i, equations[i], advanced[i]); !ok) return ok;
     return Ok{};
   }
   assert(which == S::color_write_mask);
@@ -47,8 +59,7 @@ Status set_attachments(CommandBuffer& commands, S which, const ColorBlendState& 
 Status set_locations(CommandBuffer& commands, const SampleLocations& locations) {
   if (!locations.count) return Ok{};  // never set
   std::vector<VkSampleLocationEXT> places;
-  for (uint32_t s = 0; s < locations.count; s++)
-    places.push_back({static_cast<float>(locations.at_16ths[s][0]) / 16, static_cast<float>(locations.at_16ths[s][1]) / 16});
+  for (uint32_t s = 0; s < locations.count; s++) places.push_back({locations.at_px[2 * s], locations.at_px[2 * s + 1]});
   return commands.set_sample_locations({VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT,
                                         nullptr,
                                         static_cast<VkSampleCountFlagBits>(locations.count),

@@ -132,8 +132,11 @@ template <class A>
 void fields(A& a, SampleLocations& locations) {
   static constexpr auto kCounts = {0u, 1u, 2u, 4u, 8u, 16u};
   a.among(locations.count, kCounts, "sample locations");
-  for (auto& place : locations.at_16ths)
-    for (uint8_t& v : place) a.below(v, 16, "sample location");
+  for (float& v : locations.at_px) {
+    uint32_t sixteenths = static_cast<uint32_t>(v * 16);
+    a.below(sixteenths, 16, "sample location");
+    v = static_cast<float>(sixteenths) / 16;
+  }
 }
 template <class A>
 void fields(A& a, AdvancedBlend& blend) {

@@ -31,6 +31,11 @@ bool same(const std::array<T, N>& a, const std::array<T, N>& b) {
   return true;
 }
 
+bool same(const SampleLocations& a, const SampleLocations& b) {
+  const auto& [count, at] = a;
+  return count == b.count && same(at, b.at_px);
+}
+
 bool same(const RasterizationState& a, const RasterizationState& b) {
   const auto& [clamp, clip, negative, discard, polygon, cull, front, bias, constant, bias_clamp, slope, width, provoking, stream,
                conservative, extra, line_mode, stipple, pattern, factor] = a;

@@ -30,6 +30,13 @@ Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const 
   if (static_cast<uint32_t>(state.multisample.samples) != pass.samples)
     return invalid(who() + "the pipeline is made for " + std::to_string(state.multisample.samples) + " samples, the pass has " +
                    std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
+  if (const MultisampleState& m = state.multisample; m.sample_locations_enable) {
+    if (pass.samples == 1)
+      return invalid(who() + "sampleLocationsEnable is true, and the pass has 1 sample; sampleLocationSampleCounts are 2, 4, 8 and 16");
+    if (m.sample_locations.count != pass.samples)
+      return invalid(who() + "sampleLocationsPerPixel is " + std::to_string(m.sample_locations.count) + ", and the pass has " +
+                     std::to_string(pass.samples) + " samples; give a location for each of them");
+  }
   const command::Targets& targets = pass.targets;
   const size_t count = std::max(info.color_formats.size(), targets.color.size());
   for (size_t i = 0; i < count; i++) {
@@ -76,6 +83,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
   if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());
+  if (Status ok = pipeline::check_stipple(pipeline.program(), state); !ok) return named(ok.error());
   if (r.dynamic.needs_resolving()) {
     if (pipeline.resolved()) {
       r.state.resolved = pipeline.resolved();

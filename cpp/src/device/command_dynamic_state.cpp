@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/recorder.hpp"
+#include "vk/blend_op.hpp"
 
 namespace tilegpu {
 
@@ -285,6 +286,11 @@ Status CommandBuffer::set_color_blend_enable(uint32_t first, std::span<const VkB
                          [](auto& a, VkBool32 enable) { return std::exchange(a.blendEnable, enable) != enable; });
 }
 Status CommandBuffer::set_color_blend_equation(uint32_t first, std::span<const VkColorBlendEquationEXT> equations) {
+  for (const VkColorBlendEquationEXT& e : equations)
+    for (const auto& [name, op] : {std::pair("colorBlendOp", e.colorBlendOp), std::pair("alphaBlendOp", e.alphaBlendOp)})
+      if (vk::is_advanced(op))
+        return invalid(std::string("set_color_blend_equation: ") + name + " is " + vk::blend_op_name(op) +
+                       ", an advanced operation; set it by set_color_blend_advanced");
   return put_attachments(recorder_, S::color_blend_equation, first, equations, [](auto& a, const VkColorBlendEquationEXT& e) {
     const VkPipelineColorBlendAttachmentState before = a;
     a.srcColorBlendFactor = e.srcColorBlendFactor, a.dstColorBlendFactor = e.dstColorBlendFactor, a.colorBlendOp = e.colorBlendOp;

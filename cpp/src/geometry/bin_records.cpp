@@ -12,12 +12,10 @@ using records::BinRun;
 using records::Chunk;
 using records::TriangleRecord;
 
-void Binner::begin(const records::BinGrid& grid, int32_t first_sample, int32_t last_sample) {
+void Binner::begin(const records::BinGrid& grid) {
   assert(std::has_single_bit(grid.bin_px));
   grid_ = grid;
   shift_ = static_cast<uint32_t>(std::countr_zero(grid.bin_px));
-  first_sample_ = first_sample;
-  last_sample_ = last_sample;
   first_bin_ = 0;
   last_bin_ = ~0u;
   spans_.clear();

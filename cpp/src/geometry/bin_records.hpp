@@ -17,8 +17,12 @@ struct BinSpan {
 
 class Binner {
  public:
-  /// `first_sample` and `last_sample`: where samples lie in a pixel on either axis, in 1/256 px.
-  void begin(const records::BinGrid& grid, int32_t first_sample, int32_t last_sample);
+  void begin(const records::BinGrid& grid);
+  /// Of the next records: where samples lie in a pixel on either axis, in 1/256 px.
+  void set_samples(int32_t first_sample, int32_t last_sample) {
+    assert(first_sample <= last_sample);
+    first_sample_ = first_sample, last_sample_ = last_sample;
+  }
   const records::BinGrid& grid() const { return grid_; }
   uint32_t shift() const { return shift_; }
   /// To which the next records go.
@@ -42,6 +46,13 @@ class Binner {
   }
   /// A record whose bounding box touches columns x0..x1 and rows y0..y1 of bins: those that an edge rejects are left out.
   void add_box(uint32_t record, const records::TriangleRecord& triangle, int32_t x0, int32_t x1, int32_t y0, int32_t y1);
+  /// A record that touches columns x0..x1 of bins in row y, one call for each of its rows.
+  void add_row(uint32_t record, int32_t y, int32_t x0, int32_t x1) {
+    assert(0 <= x0 && x0 <= x1 && x1 < static_cast<int32_t>(grid_.columns) && 0 <= y && y < static_cast<int32_t>(grid_.rows));
+    last_bin_ = ~0u;
+    const uint32_t bin = first_bin_ + static_cast<uint32_t>(y) * grid_.columns + static_cast<uint32_t>(x0);
+    spans_.push_back({record, 1, bin, static_cast<uint32_t>(x1 - x0 + 1)});
+  }
   void finish(records::Chunk& chunk);
 
  private:

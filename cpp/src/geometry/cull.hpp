@@ -25,8 +25,8 @@ inline CullSetup cull_setup(const DrawSetup& draw, const Output& out) {
   const BinGrid& grid = out.binner->grid();
   CullSetup c;
   c.keep_positive = draw.keep_positive, c.keep_negative = draw.keep_negative;
-  c.points = out.grid.log2_count == 0;
-  c.to_first = (1 << out.grid.shift) - 1 - out.grid.first, c.to_last = -1 - out.grid.first;
+  c.points = out.grid.centres;
+  c.to_first = out.grid.to_first, c.to_last = out.grid.to_last;
   c.sample_shift = out.grid.shift, c.sample_log2 = out.grid.log2_count;
   c.x0_px = draw.x0_px, c.y0_px = draw.y0_px, c.x1_px = draw.x1_px, c.y1_px = draw.y1_px;
   c.origin_x_px = grid.origin_x_px, c.origin_y_px = grid.origin_y_px;

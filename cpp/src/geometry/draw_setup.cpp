@@ -11,20 +11,6 @@ namespace tilegpu::geometry {
 
 namespace {
 
-PrimitiveKind kind_of(VkPrimitiveTopology topology) {
-  switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
-      return PrimitiveKind::point;
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
-      return PrimitiveKind::line;
-    default:
-      return PrimitiveKind::triangle;
-  }
-}
-
 // Nothing is cut in x and y as long as the scissor keeps it inside the viewport anyway; where the viewport ends within the
 // scissor, the view volume's plane takes the guard band's place.
 void side_planes(float scale, float offset, float low_px, float high_px, int32_t first_px, int32_t end_px, SidePlane* low,
@@ -46,7 +32,14 @@ SampleGrid sample_grid(uint32_t samples) {
   assert(samples >= 1 && samples <= 16 && (samples & (samples - 1)) == 0);
   int32_t log2_count = 0;
   while ((2u << log2_count) <= samples && log2_count < 4) log2_count++;
-  return {log2_count == 4 ? 0 : 128 >> log2_count, 8 - log2_count, log2_count};
+  const int32_t first = log2_count == 4 ? 0 : 128 >> log2_count, shift = 8 - log2_count, step = 1 << shift;
+  return {step - 1 - first, -1 - first, shift, log2_count, first, 256 - step + first, log2_count == 0};
+}
+
+SampleGrid sample_grid(uint32_t samples, const records::CoverageRule& rule) {
+  if (!rule.conservative()) return sample_grid(rule.standard ? samples : 16);
+  // Pixels, grown by `extra`, that touch [low, high].
+  return {-1 - rule.extra, rule.extra, 8, 0, -rule.extra, 256 + rule.extra, false};
 }
 
 void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out) {
@@ -56,11 +49,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   const VkViewport& viewport = state.viewport;
   out.state = &state;
   out.resolved = &resolved;
-  const uint32_t made = resolved.primitives.made_vertices();
-  out.kind = made == 0   ? kind_of(state.topology)
-             : made == 1 ? PrimitiveKind::point
-             : made == 2 ? PrimitiveKind::line
-                         : PrimitiveKind::triangle;
+  out.kind = records::primitive_kind(state);
   out.polygon_mode = raster.polygon_mode;
 
   out.scale_x = viewport.width * 0.5f;
@@ -113,7 +102,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
     out.shade_has_effect |= stage.traits.writes_memory;
   }
   out.writes_layer = traits.writes_layer, out.writes_viewport_index = traits.writes_viewport_index;
-  out.writes_primitive_id = traits.writes_primitive_id;
+  out.writes_primitive_id = traits.writes_primitive_id, out.writes_point_size = traits.writes_point_size;
   out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());
@@ -148,6 +137,9 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   }
   const float width = raster.line_width;
   out.half_line_px = width > 0 && width <= 64 ? width * 0.5f : 0.5f;
+  out.grid = sample_grid(pass.samples, records::coverage_rule(state));
+  out.strict_lines = raster.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT;
+  out.line = line_rule(raster);
 }
 
 }  // namespace tilegpu::geometry

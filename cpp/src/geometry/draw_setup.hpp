@@ -5,6 +5,8 @@
 #include "geometry/bin_records.hpp"
 #include "geometry/geometry.hpp"
 #include "hsr/lrz_buffer.hpp"
+#include "records/coverage_rule.hpp"
+#include "records/line_segment.hpp"
 #include "shader_abi/abi.hpp"
 
 namespace tilegpu::geometry {
@@ -43,8 +45,18 @@ struct SidePlane {
   float a = 0, b = 0;
 };
 
-/// Vertices of one primitive.
-enum class PrimitiveKind : uint8_t { point, line, triangle };
+using records::PrimitiveKind;
+
+/// Where samples lie on one axis, as whoever culls and bins needs it. With the standard locations they are a regular grid; else they are
+/// anywhere on a grid of 1/16 pixel, and what a conservative rule covers goes by pixels.
+struct SampleGrid {
+  int32_t to_first = 127, to_last = -129;         // of [low, high] subpixels: (low + to_first) >> shift is the first sample point in
+  int32_t shift = 8, log2_count = 0;              // it, (high + to_last) >> shift the last; so many of them are a pixel
+  int32_t first_sample = 128, last_sample = 128;  // of a pixel, in subpixels: nothing of it outside of these matters
+  bool centres = true;                            // the points are pixels' only samples
+};
+SampleGrid sample_grid(uint32_t samples);
+SampleGrid sample_grid(uint32_t samples, const records::CoverageRule& rule);
 
 struct DrawSetup {
   const command::DrawState* state = nullptr;
@@ -52,7 +64,7 @@ struct DrawSetup {
   shader::VertexFunction shade = nullptr;
   uint32_t shade_memory_B = 0;    // VertexArgs::scratch
   bool shade_has_effect = false;  // beside what is drawn
-  bool writes_layer = false, writes_viewport_index = false, writes_primitive_id = false;
+  bool writes_layer = false, writes_viewport_index = false, writes_primitive_id = false, writes_point_size = false;
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
@@ -70,16 +82,13 @@ struct DrawSetup {
   bool bias = false;
   bool bias_float = false;  // depth format is floating point
   float bias_unit = 0;      // r of a fixed-point depth format
+  SampleGrid grid;
   float half_line_px = 0.5f;
+  bool strict_lines = false;  // rectangles, not parallelograms
+  LineRule line;              // of lines that are no polygons
 };
 
 void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out);
-
-/// Where samples lie on one axis: at (first + k * 2^shift) / 256 px, for every standard sample count a regular grid.
-struct SampleGrid {
-  int32_t first = 128, shift = 8, log2_count = 0;
-};
-SampleGrid sample_grid(uint32_t samples);
 
 /// A vertex after the viewport transform.
 struct alignas(16) PostVertex {
@@ -94,12 +103,14 @@ struct Batch {
   alignas(64) uint32_t code[kBatchStride];
   alignas(64) uint32_t vertex_index[kBatchStride];
   alignas(64) uint32_t layer[kBatchStride], viewport[kBatchStride], primitive_id[kBatchStride];  // only where the shader writes them
+  alignas(64) float point_size[kBatchStride];                                                    // the same
   alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 16];
   uint32_t vertex_count = 0, primitive_count = 0;
   uint32_t first_primitive = 0;             // gl_PrimitiveID of the first
   uint32_t code_or = 0;                     // of all vertices
   uint32_t varyings = 0;                    // offset in Chunk::varyings
   const uint32_t* each_varyings = nullptr;  // set: an offset for each slot, wherever it is
+  const uint8_t* begins_strip = nullptr;    // of stippled strips, for each primitive; null: each is by itself
   uint32_t varyings_of(uint32_t vertex) const { return each_varyings ? each_varyings[vertex] : varyings + vertex; }
 };
 class VertexRange;  // vertex_range.hpp
@@ -111,11 +122,12 @@ struct Output {
   Binner* binner = nullptr;
   bool primitive_ids = false;
   uint32_t primitive_id_step = 1;  // from each primitive of a batch to the next; 0: they are all of one
-  SampleGrid grid;
-  uint32_t components = 0;  // of what is in the blocks that still take vertices
+  SampleGrid grid;                 // of the draw
+  uint32_t components = 0;         // of what is in the blocks that still take vertices
   uint32_t shared_varyings = 0, shared_used = kBatchStride;
   uint32_t deferred_used = kBatchStride;  // of a block that would have been there without deferred vertex shading
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
+  uint32_t stipple = 0;                      // where that of the strip's next line begins (records/line_segment.hpp)
   uint64_t survivors = 0;                    // primitives with a record
   uint64_t went_in = 0;                      // of draws with tessellation or geometry shaders: primitives of the input assembler
   uint64_t assembled = 0;                    // of draws with tessellation or geometry shaders: what they gave to the rasterizer
@@ -151,6 +163,8 @@ void assemble_range(const DrawSetup& draw, uint32_t draw_index, const uint8_t* t
 /// Triangles of three finished vertices, any winding; tests bounds and area, bins. Returns records written, 0 or 1.
 uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex v[3], uint32_t provoking, uint32_t primitive_id,
                        Output& out);
+/// A point: a square around a vertex, covered by a rule of its own (CoverageKind::square). `half`: of its side, subpixels.
+uint32_t emit_square(const DrawSetup& draw, uint32_t flags, const RecordVertex& v, int32_t half, uint32_t primitive_id, Output& out);
 /// What depth bias adds, for the plane through three vertices.
 float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b, const PostVertex& c);
 inline int64_t signed_area(const PostVertex& a, const PostVertex& b, const PostVertex& c) {
@@ -182,6 +196,11 @@ PolygonFacing polygon_facing(const DrawSetup& draw, const ClippedPolygon& polygo
 void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, uint32_t provoking_slot,
                          ClippedPolygon& polygon, Output& out);
 
+/// One record of a line that is no polygon, and its bins (line_records.cpp); returns records written. The stipple goes on behind it.
+uint32_t emit_segment(const DrawSetup& draw, uint32_t flags, const RecordVertex& a, const RecordVertex& b, bool provoking_is_b,
+                      uint32_t primitive_id, Output& out);
+/// Nothing of the line is seen, but the stipple of its strip goes on behind it.
+void skip_line(const DrawSetup& draw, const PostVertex& a, const PostVertex& b, Output& out);
 /// Points, lines, and triangles drawn as either (lines.cpp).
 void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, PrimitiveRun run, Output& out);
 

@@ -1,8 +1,11 @@
 // geometry/lines.cpp -- stage: primitive assembly of points and lines, and of triangles in polygon mode line or point. In: a
-// transformed batch. Out: two triangle records for each point (a square of one pixel) or line (a parallelogram).
+// transformed batch. Out: a record for each point (a square), two triangle records for each line (a parallelogram or a rectangle), or one
+// record for each line that is covered by a rule of its own (line_records.cpp).
 //
 // A line is as wide as line_width along the axis on which it advances less ("non-strict" lines): one pixel wide lines cover one
-// pixel in each column or row. Source: Vulkan specification, "Basic Line Segment Rasterization", "Polygon Mode".
+// pixel in each column or row. Strict ones are as wide across it. Source: Vulkan specification, "Basic Line Segment Rasterization",
+// "Line Stipple", "Polygon Mode".
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
@@ -45,7 +48,10 @@ void whole_line(const Batch& batch, const uint32_t slot[2], bool copy, ClippedPo
 uint32_t emit_line(const DrawSetup& draw, uint32_t flags, const Batch& batch, const uint32_t slot[2], uint32_t provoking_slot, float bias,
                    uint32_t primitive_id, Output& out) {
   const uint32_t a = batch.code[slot[0]], b = batch.code[slot[1]];
-  if ((a & b & kRejectIfAll) || ((a | b) & kOutBad)) return 0;
+  if ((a & b & kRejectIfAll) || ((a | b) & kOutBad)) {
+    if (draw.line.stippled && !((a | b) & (kOutAllPlanes | kOutBad))) skip_line(draw, batch.post[slot[0]], batch.post[slot[1]], out);
+    return 0;
+  }
   ClippedPolygon line;
   const bool foreign = draw.has_flat && slot[0] != provoking_slot && slot[1] != provoking_slot;
   if ((a | b) & kOutAllPlanes) {
@@ -61,12 +67,26 @@ uint32_t emit_line(const DrawSetup& draw, uint32_t flags, const Batch& batch, co
   add_bias(p, bias);
   add_bias(q, bias);
   const bool provoking_is_b = !line.made[0] && (line.made[1] || line.slot[1] == provoking_slot) && line.slot[0] != provoking_slot;
+  if (draw.line.kind != LineKind::triangles) return emit_segment(draw, flags, p, q, provoking_is_b, primitive_id, out);
+  if (draw.strict_lines) {
+    int32_t x, y;
+    line_side(q.post.x - p.post.x, q.post.y - p.post.y, draw.line.half_px, &x, &y);
+    return emit_quad(draw, flags, moved(p, -x, -y), moved(p, x, y), moved(q, x, y), moved(q, -x, -y), provoking_is_b, primitive_id, out);
+  }
   const auto width = static_cast<int32_t>(std::lrint(draw.half_line_px * 512.0f));
   const int32_t low = -(width / 2), high = width + low;
   const int64_t dx = std::llabs(int64_t{q.post.x} - p.post.x), dy = std::llabs(int64_t{q.post.y} - p.post.y);
   const bool along_x = dx >= dy;
   const auto side = [&](const RecordVertex& v, int32_t d) { return along_x ? moved(v, 0, d) : moved(v, d, 0); };
   return emit_quad(draw, flags, side(p, low), side(p, high), side(q, high), side(q, low), provoking_is_b, primitive_id, out);
+}
+
+// Of its square, in subpixels: sizes are multiples of 1/128 px within kMinPointSize_px and kMaxPointSize_px. No number: the least.
+int32_t half_point(const DrawSetup& draw, const Batch& batch, uint32_t slot) {
+  if (!draw.writes_point_size) return 128;
+  const float size_px = batch.point_size[slot];
+  if (!(size_px > kMinPointSize_px)) return static_cast<int32_t>(kMinPointSize_px * 128);
+  return static_cast<int32_t>(std::lrint(std::min(size_px, kMaxPointSize_px) * 128));
 }
 
 uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, uint32_t slot, uint32_t provoking_slot, float bias,
@@ -80,8 +100,7 @@ uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, u
   write_made_vertices(draw, batch, slots, 2, provoking_slot, point, out);
   RecordVertex& v = point.vertex[0];
   add_bias(v, bias);
-  return emit_quad(draw, flags, moved(v, -128, -128), moved(v, 128, -128), moved(v, 128, 128), moved(v, -128, 128), false, primitive_id,
-                   out);
+  return emit_square(draw, flags, v, half_point(draw, batch, slot), primitive_id, out);
 }
 
 }  // namespace
@@ -96,6 +115,7 @@ void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const
     if (draw.kind == PrimitiveKind::point) {
       emitted = emit_point(draw, draw_index | kFrontFacing, batch, slot[0], slot[0], 0, id, out);
     } else if (draw.kind == PrimitiveKind::line) {
+      if (!batch.begins_strip || batch.begins_strip[i]) out.stipple = 0;
       emitted = emit_line(draw, draw_index | kFrontFacing, batch, slot, slot[draw.provoking_last ? 1 : 0], 0, id, out);
     } else {
       const uint32_t a = batch.code[slot[0]], b = batch.code[slot[1]], c = batch.code[slot[2]];
@@ -114,10 +134,12 @@ void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const
       const uint32_t provoking_slot = slot[draw.provoking_last ? 2 : 0];
       for (uint32_t k = 0; k < 3; k++) {
         const uint32_t ends[2] = {slot[k], slot[k == 2 ? 0 : k + 1]};
-        if (draw.polygon_mode == VK_POLYGON_MODE_POINT)
+        if (draw.polygon_mode == VK_POLYGON_MODE_POINT) {
           emitted += emit_point(draw, flags, batch, slot[k], provoking_slot, bias, id, out);
-        else
+        } else {
+          out.stipple = 0;  // edges are lines by themselves
           emitted += emit_line(draw, flags, batch, ends, provoking_slot, bias, id, out);
+        }
       }
     }
     if (emitted) out.survivors++;

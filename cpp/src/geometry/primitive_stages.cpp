@@ -221,7 +221,7 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
   const uint32_t words = static_cast<uint32_t>(stages.emits.components.size()), most = stages.geometry.output_vertices;
   const uint32_t vertices = stages.geometry.made_vertices, rasterized = draw.state->rasterization.rasterization_stream;
   s.made.words = words, s.made.count = 0, s.made.data.clear();
-  s.triples.clear();
+  s.triples.clear(), s.begins_strip.clear();
   for (uint32_t lane = 0; lane < count; ++lane) {
     for (uint32_t invocation = 0; invocation < stages.geometry.invocations; ++invocation) {
       const uint32_t* run = s.emitted_words.data() + size_t{most} * words * kLanes * invocation;
@@ -237,7 +237,10 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
           uint32_t triple[3] = {slot, slot, slot};
           if (vertices == 2) triple[0] = slot - 1;
           if (vertices == 3) strip_triangle(slot - 2, slot - 1, slot, (in_strip - vertices) & 1, draw.provoking_last, triple);
-          if (stream == rasterized) s.triples.insert(s.triples.end(), triple, triple + 3);
+          if (stream == rasterized) {
+            s.triples.insert(s.triples.end(), triple, triple + 3);
+            s.begins_strip.push_back(in_strip == vertices);
+          }
           p.stats.geometry_primitives++, p.out.generated[stream]++;
           capture(p, stream, s.made, triple, vertices);
         }
@@ -257,7 +260,7 @@ void GeometryWorker::State::draw_made(Piece& p) {
     uint8_t* to;  // the batch's, of vertex 0
     int row;
   };
-  std::array<Wanted, 4 + kMaxClipComponents + 3> wanted;
+  std::array<Wanted, 4 + kMaxClipComponents + 4> wanted;
   size_t wants = 0;
   const auto want = [&](auto* to, uint32_t location, uint32_t component = 0) {
     wanted[wants++] = {reinterpret_cast<uint8_t*>(to), emits.find(location, component)};
@@ -267,11 +270,13 @@ void GeometryWorker::State::draw_made(Piece& p) {
   for (uint32_t c = 0; c < draw.cull_distances; ++c)
     want(batch.clip_distance + (draw.clip_distances + c) * kBatchStride, shader::kCullDistanceLocation, c);
   want(batch.layer, shader::kLayerLocation), want(batch.viewport, shader::kViewportLocation);
-  want(batch.primitive_id, shader::kPrimitiveIdLocation);
+  want(batch.primitive_id, shader::kPrimitiveIdLocation), want(batch.point_size, shader::kPointSizeLocation);
   p.out.primitive_id_step = 0;
   for (uint32_t done = 0; done < count && p.draws;) {
+    const uint32_t first = done;
     done += tags.fill(reinterpret_cast<const uint8_t*>(s.triples.data() + size_t{done} * 3), count - done, p.limit, 0, batch);
     batch.first_primitive = 0;
+    batch.begins_strip = draw.line.stippled ? s.begins_strip.data() + first : nullptr;
     const Before before = begin_batch(p);
     place_varyings(p, before.varyings);
     float* const varyings = p.varying_floats ? p.chunk.varyings.data() + batch.varyings : no_varyings;

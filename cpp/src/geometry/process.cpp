@@ -54,6 +54,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   args.position = batch.position;
   args.clip_distance = draw.clip_distances + draw.cull_distances ? batch.clip_distance : nullptr;
   args.layer = batch.layer;
+  args.point_size = batch.point_size;
   binner.set_layer(call.view);
   args.scratch = scratch.data();
 }
@@ -78,6 +79,7 @@ void GeometryWorker::State::draw_range(Piece& p) {
 [[gnu::always_inline]] inline uint32_t GeometryWorker::State::fill_batch(const Piece& p, uint32_t done) {
   assert(done < p.piece.primitive_count);
   batch.first_primitive = p.piece.first_primitive + done;
+  batch.begins_strip = strip_starts.empty() ? nullptr : strip_starts.data() + done;
   const uint32_t left = p.piece.primitive_count - done;
   if (p.sequence) return TagStore::fill_sequence(p.call.first + 3 * batch.first_primitive, left, p.limit, batch);
   return tags.fill(p.triples.bytes + size_t{done} * 12, left, p.limit, p.vertex_offset, batch);
@@ -169,9 +171,13 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
     do run.end++;
     while (run.end < batch.primitive_count && layer_of(run.end) == layer && viewport_of(run.end) == viewport && id_of(run.end) == id);
     batch.first_primitive = id;
-    if (layer >= layers || viewport >= viewports) continue;
+    const bool nowhere = layer >= layers || viewport >= viewports;
+    if (nowhere || setup_of(p, viewport).empty) {  // a strip that begins there begins all the same
+      for (uint32_t i = run.first; batch.begins_strip && i < run.end; i++)
+        if (batch.begins_strip[i]) p.out.stipple = 0;
+      continue;
+    }
     const DrawSetup& setup = setup_of(p, viewport);
-    if (setup.empty) continue;
     if (transformed != viewport) transform_batch(setup, batch);
     transformed = viewport;
     binner.set_layer(layer);
@@ -292,6 +298,8 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   assert(piece.draw < pass.draws.size() && out.chunk && out.binner == &binner);
   const command::DrawCall& call = pass.draws[piece.draw];
   if (draw.state != call.state) setup_draw(pass, *call.state, draw);
+  out.grid = draw.grid;
+  binner.set_samples(draw.grid.first_sample, draw.grid.last_sample);
   const bool stages = draw.resolved->primitives.any();
   const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
   out.chunk->stats.primitives_in += primitives;
@@ -301,6 +309,9 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   Piece p = fetch_piece(pass, piece, out);
   begin_piece(p);
   out.primitive_id_step = 1;
+  strip_starts.clear();
+  batch.begins_strip = nullptr;
+  if (__builtin_expect(draw.line.stippled, 0) && runs_stipple(*call.state)) find_strip_starts(call, piece, strip_starts);
   if (__builtin_expect(stages, 0)) {
     begin_primitives(p);
     return each_instance(p, [&](uint32_t) { draw_primitives(p); });
@@ -348,6 +359,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.instances.clear();
   chunk.varyings.clear();
   chunk.deferred_instances.clear();
+  chunk.line_starts.clear();
   chunk.entries.clear();
   chunk.runs.clear();
   chunk.counts.clear();
@@ -361,7 +373,6 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   out.chunk = &chunk;
   out.binner = &s.binner;
   out.wide = pass.wide;
-  out.grid = sample_grid(pass.samples);
   const command::DrawState* seen = nullptr;
   for (const ChunkPiece& piece : plan.pieces) {
     const command::DrawState* state = pass.draws[piece.draw].state;
@@ -371,7 +382,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   }
   const bool counts_ids = out.primitive_ids;  // the heap is the same whether the pass is traced or not
   out.primitive_ids |= pass.traced;
-  s.binner.begin(pass.grid, out.grid.first, 256 - (1 << out.grid.shift) + out.grid.first);
+  s.binner.begin(pass.grid);
   s.draw.state = nullptr;
   for (DrawSetup& setup : s.others) setup.state = nullptr;
   s.ahead = {};
@@ -394,7 +405,8 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   stats.bin_entries = chunk.entries.size();
   stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
                        chunk.varyings.size() * sizeof(float) + chunk.deferred_instances.size() * sizeof(DeferredRun) +
-                       chunk.entries.size() * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
+                       chunk.line_starts.size() * sizeof(LineStart) + chunk.entries.size() * sizeof(uint32_t) +
+                       chunk.runs.size() * sizeof(BinRun);
 }
 
 }  // namespace tilegpu::geometry

@@ -37,13 +37,41 @@ struct PixelBox {
 };
 
 // Pixels on one axis that have a sample in [low, high); the high end is no sample's, because right and bottom edges are not
-// their triangle's.
+// their triangle's (but of a conservative rule).
 void sample_range(const SampleGrid& grid, int32_t low, int32_t high, int32_t* first_px, int32_t* last_px, bool* none) {
-  const int32_t first = (low - grid.first + (1 << grid.shift) - 1) >> grid.shift;
-  const int32_t last = (high - 1 - grid.first) >> grid.shift;
+  const int32_t first = (low + grid.to_first) >> grid.shift, last = (high + grid.to_last) >> grid.shift;
   *none = last < first;
   *first_px = first >> grid.log2_count;
   *last_px = last >> grid.log2_count;
+}
+
+// Where it may be drawn to, of [low, high] subpixels; false: nothing of it.
+bool pixel_box(const DrawSetup& draw, const SampleGrid& grid, int32_t low_x, int32_t high_x, int32_t low_y, int32_t high_y, PixelBox& box) {
+  bool no_x, no_y;
+  sample_range(grid, low_x, high_x, &box.x0, &box.x1, &no_x);
+  sample_range(grid, low_y, high_y, &box.y0, &box.y1, &no_y);
+  box.x0 = std::max(box.x0, draw.x0_px);
+  box.x1 = std::min(box.x1, draw.x1_px);
+  box.y0 = std::max(box.y0, draw.y0_px);
+  box.y1 = std::min(box.y1, draw.y1_px);
+  return !no_x && !no_y && box.x1 >= box.x0 && box.y1 >= box.y0;
+}
+
+struct BinBox {
+  int32_t x0, x1, y0, y1;
+};
+BinBox bins_of(const PixelBox& box, const Binner& binner) {
+  const BinGrid& grid = binner.grid();
+  const uint32_t shift = binner.shift();
+  const BinBox bins{(box.x0 - grid.origin_x_px) >> shift, (box.x1 - grid.origin_x_px) >> shift, (box.y0 - grid.origin_y_px) >> shift,
+                    (box.y1 - grid.origin_y_px) >> shift};
+  assert(bins.x0 >= 0 && bins.y0 >= 0 && bins.x1 < static_cast<int32_t>(grid.columns) && bins.y1 < static_cast<int32_t>(grid.rows));
+  return bins;
+}
+
+// Whether it may cover a texel of low-resolution Z.
+bool reaches_lrz(const PixelBox& box, const Output& out) {
+  return out.lrz.buffer && box.x1 - box.x0 >= out.lrz_reach_x && box.y1 - box.y0 >= out.lrz_reach_y;
 }
 
 }  // namespace
@@ -89,14 +117,9 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
   const auto low = [](int32_t p, int32_t q, int32_t r) { return std::min(p, std::min(q, r)); };
   const auto high = [](int32_t p, int32_t q, int32_t r) { return std::max(p, std::max(q, r)); };
   PixelBox box;
-  bool no_x, no_y;
-  sample_range(out.grid, low(a->post.x, b->post.x, c->post.x), high(a->post.x, b->post.x, c->post.x), &box.x0, &box.x1, &no_x);
-  sample_range(out.grid, low(a->post.y, b->post.y, c->post.y), high(a->post.y, b->post.y, c->post.y), &box.y0, &box.y1, &no_y);
-  box.x0 = std::max(box.x0, draw.x0_px);
-  box.x1 = std::min(box.x1, draw.x1_px);
-  box.y0 = std::max(box.y0, draw.y0_px);
-  box.y1 = std::min(box.y1, draw.y1_px);
-  if (no_x || no_y || box.x1 < box.x0 || box.y1 < box.y0) return 0;
+  if (!pixel_box(draw, out.grid, low(a->post.x, b->post.x, c->post.x), high(a->post.x, b->post.x, c->post.x),
+                 low(a->post.y, b->post.y, c->post.y), high(a->post.y, b->post.y, c->post.y), box))
+    return 0;
 
   Chunk& chunk = *out.chunk;
   const auto index = static_cast<uint32_t>(chunk.records.size());
@@ -107,17 +130,40 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
   record.vertex[2] = c->varyings;
   record.draw_flags = flags | provoking_flag(provoking, exchange);
   if (out.primitive_ids) chunk.primitive_id.push_back(primitive_id);
-  if (out.lrz.buffer && box.x1 - box.x0 >= out.lrz_reach_x && box.y1 - box.y0 >= out.lrz_reach_y) hsr::lrz_insert(out.lrz, record);
+  if (reaches_lrz(box, out)) hsr::lrz_insert(out.lrz, record);
 
-  const BinGrid& grid = out.binner->grid();
-  const uint32_t shift = out.binner->shift();
-  const int32_t bx0 = (box.x0 - grid.origin_x_px) >> shift, bx1 = (box.x1 - grid.origin_x_px) >> shift;
-  const int32_t by0 = (box.y0 - grid.origin_y_px) >> shift, by1 = (box.y1 - grid.origin_y_px) >> shift;
-  assert(bx0 >= 0 && by0 >= 0 && bx1 < static_cast<int32_t>(grid.columns) && by1 < static_cast<int32_t>(grid.rows));
-  if (bx0 == bx1 && by0 == by1)
-    out.binner->add(index, static_cast<uint32_t>(by0) * grid.columns + static_cast<uint32_t>(bx0));
+  const BinBox bins = bins_of(box, *out.binner);
+  if (bins.x0 == bins.x1 && bins.y0 == bins.y1)
+    out.binner->add(index, static_cast<uint32_t>(bins.y0) * out.binner->grid().columns + static_cast<uint32_t>(bins.x0));
   else
-    out.binner->add_box(index, record, bx0, bx1, by0, by1);
+    out.binner->add_box(index, record, bins.x0, bins.x1, bins.y0, bins.y1);
+  return 1;
+}
+
+uint32_t emit_square(const DrawSetup& draw, uint32_t flags, const RecordVertex& v, int32_t half, uint32_t primitive_id, Output& out) {
+  assert(half > 0 && half <= static_cast<int32_t>(kMaxPointSize_px) * 128);
+  const int32_t x0 = v.post.x - half, x1 = v.post.x + half, y0 = v.post.y - half, y1 = v.post.y + half;
+  PixelBox box;
+  if (!pixel_box(draw, out.grid, x0, x1, y0, y1, box)) return 0;
+
+  Chunk& chunk = *out.chunk;
+  const auto index = static_cast<uint32_t>(chunk.records.size());
+  TriangleRecord& record = *chunk.records.extend(1);
+  record = {{x0, x1, x0}, {y0, y0, y1}, {}, {}, {}, flags};
+  std::fill_n(record.z, 3, v.post.z), std::fill_n(record.q, 3, v.post.q), std::fill_n(record.vertex, 3, v.varyings);
+  if (out.primitive_ids) chunk.primitive_id.push_back(primitive_id);
+  if (reaches_lrz(box, out)) {  // as the two triangles that it is
+    TriangleRecord other = record;
+    other.x[0] = x1, other.y[0] = y1, other.x[1] = x0, other.y[1] = y1, other.x[2] = x1, other.y[2] = y0;
+    hsr::lrz_insert(out.lrz, record);
+    hsr::lrz_insert(out.lrz, other);
+  }
+
+  const BinBox bins = bins_of(box, *out.binner);
+  if (bins.x0 == bins.x1 && bins.y0 == bins.y1)
+    out.binner->add(index, static_cast<uint32_t>(bins.y0) * out.binner->grid().columns + static_cast<uint32_t>(bins.x0));
+  else
+    for (int32_t y = bins.y0; y <= bins.y1; y++) out.binner->add_row(index, y, bins.x0, bins.x1);
   return 1;
 }
 

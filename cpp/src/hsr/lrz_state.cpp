@@ -1,6 +1,8 @@
 // hsr/lrz_state.cpp -- see lrz_state.hpp.
 #include "hsr/lrz_state.hpp"
 
+#include "records/coverage_rule.hpp"
+
 #include <cassert>
 
 namespace tilegpu::hsr {
@@ -153,6 +155,9 @@ LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool ha
   const uint32_t all = samples >= 32 ? ~0u : (1u << samples) - 1;
   d.masks_samples = (state.multisample.sample_mask & all) != all;
   d.query = query;
+  const records::CoverageRule rule = records::coverage_rule(state);
+  d.conservative = rule.conservative();
+  d.lines = rule.lines();
   if (!shaded) return d;
   d.early_fragment_tests = t.early_fragment_tests;
   d.writes_depth = t.writes_depth;
@@ -242,6 +247,8 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
     if (d.stencil_test && (lrz_stencil_written_on_depth_fail(d.front) || lrz_stencil_written_on_depth_fail(d.back)))
       v.add(LrzSeverity::off_draw, "stencil is written where the depth test fails");
     if (d.query) v.add(LrzSeverity::off_draw, "an occlusion query counts what passes");
+    if (d.conservative) v.add(LrzSeverity::off_draw, "conservative rasterization: coverage says nothing of the samples of a texel");
+    if (d.lines) v.add(LrzSeverity::off_draw, "lines that are no polygons: their pixels may lie beside the segment");
     if (out.z_mode == LrzZMode::late_z) v.add(LrzSeverity::off_draw, "depth is tested late");
     if (may_kill(d))
       v.add(LrzSeverity::write_off_draw, d.discards             ? "the fragment shader discards"

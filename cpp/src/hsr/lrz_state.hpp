@@ -64,6 +64,8 @@ struct LrzDrawFacts {
   bool writes_color = false;      // any component of any attachment
   bool overwrites_color = false;  // all of them, whatever was there: no blending, no logic op that reads, full masks, every attachment
   bool query = false;             // inside an occlusion query
+  bool conservative = false;      // pixels are covered that the triangle does not fill, or not covered though it fills samples of them
+  bool lines = false;             // drawn by Bresenham's rule, smooth or stippled
 };
 LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool has_depth, bool has_stencil);
 

@@ -98,6 +98,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_load_store_op_none,
     Extension::EXT_pipeline_creation_cache_control,
     Extension::EXT_pipeline_creation_feedback,
+    Extension::EXT_line_rasterization,
     Extension::EXT_provoking_vertex,
     Extension::EXT_scalar_block_layout,
     Extension::EXT_shader_stencil_export,
@@ -162,6 +163,8 @@ void set_state_features(Features& f) {
   f.depthClipEnable = true;
   f.indexTypeUint8 = true;
   f.provokingVertexLast = true;
+  f.rectangularLines = f.bresenhamLines = f.smoothLines = true;
+  f.stippledRectangularLines = f.stippledBresenhamLines = f.stippledSmoothLines = true;
   f.vertexInputDynamicState = true;
   f.extendedDynamicState = true;
   f.extendedDynamicState2 = true;
@@ -248,6 +251,7 @@ Features make_features() {
   f.pipelineStatisticsQuery = true;
   f.geometryShader = f.tessellationShader = true;
   f.shaderTessellationAndGeometryPointSize = true;
+  f.largePoints = f.wideLines = true;
   f.vertexAttributeInstanceRateDivisor = f.vertexAttributeInstanceRateZeroDivisor = true;
   f.fillModeNonSolid = true;
   f.transformFeedback = f.geometryStreams = true;
@@ -385,8 +389,9 @@ void set_rasterization(VkPhysicalDeviceLimits& l) {
   l.timestampComputeAndGraphics = VK_TRUE;
   l.timestampPeriod = 1;
   l.discreteQueuePriorities = 2;
-  l.pointSizeRange[0] = l.pointSizeRange[1] = 1;
-  l.lineWidthRange[0] = l.lineWidthRange[1] = 1;
+  l.pointSizeRange[0] = kMinPointSize_px, l.pointSizeRange[1] = kMaxPointSize_px;
+  l.lineWidthRange[0] = 1, l.lineWidthRange[1] = kMaxLineWidth_px;
+  l.pointSizeGranularity = l.lineWidthGranularity = 1.0F / 128;
   l.strictLines = VK_FALSE;
   l.standardSampleLocations = VK_TRUE;
 }
@@ -430,7 +435,16 @@ Properties make_properties() {
   p.advancedBlendMaxColorAttachments = kMaxColorAttachments;
   p.advancedBlendIndependentBlend = p.advancedBlendAllOperations = p.advancedBlendCorrelatedOverlap = VK_TRUE;
   p.advancedBlendNonPremultipliedSrcColor = p.advancedBlendNonPremultipliedDstColor = VK_TRUE;
+  p.maxExtraPrimitiveOverestimationSize = kMaxExtraOverestimation_px;
+  p.extraPrimitiveOverestimationSizeGranularity = 1.0F / 256;
+  p.primitiveUnderestimation = VK_TRUE;
+  p.sampleLocationSampleCounts = VK_SAMPLE_COUNT_2_BIT | VK_SAMPLE_COUNT_4_BIT | VK_SAMPLE_COUNT_8_BIT | VK_SAMPLE_COUNT_16_BIT;
+  p.maxSampleLocationGridSize = {1, 1};
+  p.sampleLocationCoordinateRange[1] = 0.9375F;
+  p.sampleLocationSubPixelBits = 4;
+  p.variableSampleLocations = VK_TRUE;
   p.provokingVertexModePerPipeline = VK_TRUE;
+  p.lineSubPixelPrecisionBits = 8;  // as subPixelPrecisionBits
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;

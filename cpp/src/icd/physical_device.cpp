@@ -24,6 +24,13 @@ void VKAPI_CALL GetPhysicalDeviceProperties2(VkPhysicalDevice, VkPhysicalDeviceP
   fill(pProperties->pNext, capabilities().properties);
 }
 
+void VKAPI_CALL GetPhysicalDeviceMultisamplePropertiesEXT(VkPhysicalDevice, VkSampleCountFlagBits samples,
+                                                          VkMultisamplePropertiesEXT* pMultisampleProperties) {
+  const Properties& have = capabilities().properties;
+  pMultisampleProperties->maxSampleLocationGridSize =
+      have.sampleLocationSampleCounts & samples ? have.maxSampleLocationGridSize : VkExtent2D{0, 0};
+}
+
 void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_t* pQueueFamilyPropertyCount,
                                                        VkQueueFamilyProperties* pQueueFamilyProperties) {
   enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties,

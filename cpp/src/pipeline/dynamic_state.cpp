@@ -111,8 +111,11 @@ Expected<SampleLocations> sample_locations_of(const VkSampleLocationsInfoEXT& in
   SampleLocations out;
   out.count = count;
   // NaN is 0. Halves go to the greater sixteenth.
-  const auto place = [](float v) { return v > 0 ? static_cast<uint8_t>(std::min(v, 0.9375f) * 16 + 0.5f) : uint8_t{0}; };
-  for (uint32_t s = 0; s < count; s++) out.at_16ths[s] = {place(info.pSampleLocations[s].x), place(info.pSampleLocations[s].y)};
+  const auto place = [](float v) { return v > 0 ? static_cast<float>(static_cast<int32_t>(std::min(v, 0.9375f) * 16 + 0.5f)) / 16 : 0; };
+  for (uint32_t s = 0; s < count; s++) {
+    out.at_px[2 * s] = place(info.pSampleLocations[s].x);
+    out.at_px[2 * s + 1] = place(info.pSampleLocations[s].y);
+  }
   return out;
 }
 
@@ -136,7 +139,8 @@ constexpr DynamicStates kAlways = mask_of(S::viewport, S::scissor, S::viewport_w
 constexpr DynamicStates kResolving = mask_of(
     S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable, S::stencil_op,
     S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable, S::logic_op, S::logic_op_enable,
-    S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask, S::color_write_enable);
+    S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask, S::color_write_enable,
+    S::line_rasterization_mode);
 // Nothing else is read where nothing is rasterized.
 constexpr DynamicStates kBeforeRasterization = mask_of(
     S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable, S::rasterizer_discard_enable,

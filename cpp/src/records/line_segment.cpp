@@ -115,7 +115,16 @@ LineRectangle::LineRectangle(const Line& line)
   assert(dx_ || dy_);
   length_ = std::sqrt(static_cast<double>(int64_t{dx_} * dx_ + int64_t{dy_} * dy_));
   length_px_ = length_ * (1.0 / 256);
+  unit_x_ = dx_ / length_, unit_y_ = dy_ / length_;
   line_side(dx_, dy_, line.rule.half_px, &side_x_, &side_y_);
+  const LineEnds& e = line.ends;
+  const int64_t to_x[4] = {dx_, 2 * side_x_, -dx_, -2 * side_x_}, to_y[4] = {dy_, 2 * side_y_, -dy_, -2 * side_y_};
+  const int64_t at_x[4] = {int64_t{e.ax} - side_x_, int64_t{e.bx} - side_x_, int64_t{e.bx} + side_x_, int64_t{e.ax} + side_x_};
+  const int64_t at_y[4] = {int64_t{e.ay} - side_y_, int64_t{e.by} - side_y_, int64_t{e.by} + side_y_, int64_t{e.ay} + side_y_};
+  for (int k = 0; k < 4; k++) {
+    const bool top_left = to_y[k] < 0 || (to_y[k] == 0 && to_x[k] > 0);
+    edges_[k] = {to_y[k] * at_x[k] - to_x[k] * at_y[k] - !top_left, -to_y[k], to_x[k]};
+  }
 }
 
 LineRectangle::Point LineRectangle::project(int64_t x, int64_t y) const {
@@ -125,14 +134,9 @@ LineRectangle::Point LineRectangle::project(int64_t x, int64_t y) const {
 }
 
 bool LineRectangle::covers(int32_t x, int32_t y) const {
-  const LineEnds& e = line_.ends;
-  const int64_t to_x[4] = {dx_, 2 * side_x_, -dx_, -2 * side_x_}, to_y[4] = {dy_, 2 * side_y_, -dy_, -2 * side_y_};
-  const int64_t at_x[4] = {int64_t{e.ax} - side_x_, int64_t{e.bx} - side_x_, int64_t{e.bx} + side_x_, int64_t{e.ax} + side_x_};
-  const int64_t at_y[4] = {int64_t{e.ay} - side_y_, int64_t{e.by} - side_y_, int64_t{e.by} + side_y_, int64_t{e.ay} + side_y_};
-  for (int k = 0; k < 4; k++) {
-    const bool top_left = to_y[k] < 0 || (to_y[k] == 0 && to_x[k] > 0);
-    if (to_x[k] * (y - at_y[k]) - to_y[k] * (x - at_x[k]) - !top_left < 0) return false;
-  }
+  int64_t least = 0;
+  for (const Edge& edge : edges_) least |= edge.at_origin + edge.per_x * x + edge.per_y * y;
+  if (least < 0) return false;
   if (!line_.rule.stippled) return true;
   // Its ends are rounded: a sample may lie a little before the first.
   const double along = std::clamp(project(x, y).along, 0.0, length_px_);
@@ -148,6 +152,9 @@ double LineRectangle::part(const Point* corners, double from, double to) const {
   std::copy_n(corners, 4, polygon);
   const double half = line_.rule.half_px;
   const auto cut = [&](auto&& distance) {
+    bool cuts = false;
+    for (int i = 0; i < count; i++) cuts |= !(distance(polygon[i]) >= 0);
+    if (!cuts) return;
     int kept = 0;
     for (int i = 0; i < count; i++) {
       const Point &p = polygon[i], &q = polygon[i + 1 == count ? 0 : i + 1];
@@ -174,15 +181,21 @@ double LineRectangle::part(const Point* corners, double from, double to) const {
 }
 
 double LineRectangle::area(int32_t x_px, int32_t y_px) const {
-  const int64_t x = int64_t{x_px} * 256, y = int64_t{y_px} * 256;
-  const Point corners[4] = {project(x, y), project(x + 256, y), project(x + 256, y + 256), project(x, y + 256)};
+  const Point centre = project(int64_t{x_px} * 256 + 128, int64_t{y_px} * 256 + 128);
+  const double half = line_.rule.half_px, reach = (std::fabs(unit_x_) + std::fabs(unit_y_)) * 0.5;  // of the square, along either axis
+  if (std::fabs(centre.across) >= half + reach || centre.along <= -reach || centre.along >= length_px_ + reach) return 0;
+  const bool inside = std::fabs(centre.across) <= half - reach && centre.along >= reach && centre.along <= length_px_ - reach;
+  if (inside && !line_.rule.stippled) return 1;
+  const double more = (unit_x_ + unit_y_) * 0.5, less = (unit_x_ - unit_y_) * 0.5;
+  const Point corners[4] = {{centre.along - more, centre.across - less},
+                            {centre.along + less, centre.across - more},
+                            {centre.along + more, centre.across + less},
+                            {centre.along - less, centre.across + more}};
   double area = 0;
   if (!line_.rule.stippled) {
     area = part(corners, 0, length_px_);
   } else {
-    double from = corners[0].along, to = from;
-    for (const Point& corner : corners) from = std::min(from, corner.along), to = std::max(to, corner.along);
-    from = std::max(from, 0.0), to = std::min(to, length_px_);
+    const double from = std::max(centre.along - reach, 0.0), to = std::min(centre.along + reach, length_px_);
     if (from >= to) return 0;
     const auto first = static_cast<uint32_t>(start_px_ + from), last = static_cast<uint32_t>(start_px_ + to);
     for (uint32_t unit = first; unit <= last; unit++)

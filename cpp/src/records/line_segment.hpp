@@ -100,6 +100,7 @@ class BresenhamSegment {
 /// The rectangle round a segment. Its length is not 0.
 class LineRectangle {
  public:
+  LineRectangle() = default;
   explicit LineRectangle(const Line& line);
   /// Half the width, across the segment to its positive side; 1/256 px.
   int32_t side_x() const { return side_x_; }
@@ -116,12 +117,17 @@ class LineRectangle {
   struct Point {
     double along, across;  // px, from the first end
   };
+  struct Edge {
+    int64_t at_origin, per_x, per_y;  // not negative inside, the top-left rule included
+  };
   Point project(int64_t x, int64_t y) const;
   double part(const Point* corners, double from, double to) const;
 
   Line line_;
-  int32_t dx_, dy_, side_x_, side_y_;
-  double length_, length_px_, start_px_;
+  int32_t dx_ = 0, dy_ = 0, side_x_ = 0, side_y_ = 0;
+  double length_ = 0, length_px_ = 0, start_px_ = 0;
+  double unit_x_ = 0, unit_y_ = 0;  // its direction
+  Edge edges_[4] = {};
 };
 
 /// Half the width across a segment of this direction, 1/256 px; (0, 0): there is none.

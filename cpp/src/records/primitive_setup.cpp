@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "vk/sample_locations.hpp"
-
 namespace tilegpu::records {
 
 void set_up_primitive(const TriangleRecord& r, const Chunk& chunk, const DepthLimits& limits, uint32_t order, shader::PrimitiveSetup& out) {
@@ -63,25 +61,6 @@ void defer_vertices(const TriangleRecord& r, const Chunk& chunk, shader::Primiti
                                       [](uint32_t at, const DeferredRun& run) { return at < run.first; });
   out.instance = after[-1].instance;
   out.deferred = 1;
-}
-
-uint64_t cover_quad(const TriangleRecord& r, int32_t x_px, int32_t y_px, uint32_t samples) {
-  assert(samples >= 1 && samples <= 16);  // four bits each
-  uint64_t coverage = 0;
-  const vk::SampleLocation* at = vk::sample_locations(samples);
-  for (uint32_t s = 0; s < samples; s++)
-    for (int32_t p = 0; p < 4; p++) {
-      const int64_t x = int64_t{x_px + (p & 1)} * 256 + at[s].x * 16, y = int64_t{y_px + (p >> 1)} * 256 + at[s].y * 16;
-      bool inside = true;
-      for (int k = 0; k < 3; k++) {
-        const int n = k == 2 ? 0 : k + 1;
-        const int64_t dx = r.x[n] - r.x[k], dy = r.y[n] - r.y[k];
-        const bool top_left = dy < 0 || (dy == 0 && dx > 0);
-        inside &= dx * (y - r.y[k]) - dy * (x - r.x[k]) - !top_left >= 0;
-      }
-      coverage |= static_cast<uint64_t>(inside) << (4 * s + p);
-    }
-  return coverage;
 }
 
 }  // namespace tilegpu::records

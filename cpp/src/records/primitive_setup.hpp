@@ -88,7 +88,8 @@ void set_up_primitive(const TriangleRecord& record, const Chunk& chunk, const De
 /// Of a record whose vertices are deferred: names instead of addresses, until tile/worker/vertex_store.hpp has shaded them.
 void defer_vertices(const TriangleRecord& record, const Chunk& chunk, shader::PrimitiveSetup& out);
 
-/// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor.
+/// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor. By other rules:
+/// coverage_rule.hpp.
 uint64_t cover_quad(const TriangleRecord& record, int32_t x_px, int32_t y_px, uint32_t samples);
 
 }  // namespace tilegpu::records

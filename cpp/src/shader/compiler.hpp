@@ -160,7 +160,7 @@ struct TransformFeedback {
 struct StageTraits {
   // vertex, evaluation, geometry
   uint32_t clip_distances = 0, cull_distances = 0;  // clip first, then cull, in VertexArgs::clip_distance
-  bool writes_layer = false, writes_viewport_index = false;
+  bool writes_layer = false, writes_viewport_index = false, writes_point_size = false;
   // before the rasterizer
   bool writes_primitive_id = false;
   PrimitiveModes modes;

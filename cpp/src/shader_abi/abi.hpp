@@ -182,6 +182,7 @@ struct VertexArgs {
   float* varyings;       // VaryingLayout::component_count components, component-major
   float* clip_distance;  // or null; component-major
   uint32_t* layer;       // gl_Layer, then gl_ViewportIndex, component-major; only where the shader writes them
+  float* point_size;     // gl_PointSize; the same
   uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
   uint64_t loop_budget;  // iterations for each N vertices of the call; at 0 loops end
   // Evaluation shaders: vertices of one patch, for which vertex_index is not read.

@@ -22,6 +22,8 @@ class CoverageSink : public RecordTests {
       : RecordTests(w, record, chunk, number) {}
 
   using RecordTests::set_depth;
+  /// From the record, where there is no batch.
+  void set_depth() { prepare(); }
 
   /// A small triangle, one sample.
   void window(const TriangleBatch& batch, uint32_t lane) {
@@ -116,7 +118,7 @@ class CoverageSink : public RecordTests {
     w_.results.counters.fragments_rasterized += pixels;
     if constexpr (kTraced) trace::rasterized_block(w_, source(), block, masks);
     if (w_.draw.plan.early == EarlyTests::none) {
-      push_block(block, block_x * 4, block_y * 4, masks, masks);
+      push_block(block, block_x * 4, block_y * 4, masks, masks, w_.shape.samples);
       return;
     }
     prepare();

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "tile/coverage/line_coverage.hpp"
+#include "tile/coverage/ruled_coverage.hpp"
 #include "tile/coverage_sink.hpp"
 #include "tile/depth_stencil/filtered_tests.hpp"
 #include "tile/prepass.hpp"
@@ -50,6 +52,7 @@ void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, 
     d.test = d.late_test;
   else
     d.test = make_test_state(d.plan.rules, tile, memory, d.plan.route == Route::visibility ? t.buffers.ids : nullptr, t.buffers.dirty, far);
+  d.test.positions = d.late_test.positions = positions_of(t, *d.state);
   d.test.window_far = bounds.window_far.data();
   d.test.stale = d.late_test.stale = &bounds.stale;
   if (bounds.broken) bounds.reset(INT32_MAX);
@@ -193,6 +196,27 @@ uint32_t draw_run(Worker& w, const records::TriangleRecord* const* records, cons
   return left & ~run;
 }
 
+// Records of a draw with a rule of its own, one after the other. Not inline: what all other draws do stays as it is.
+template <bool kNumbered>
+__attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks,
+                                          const uint32_t* numbers, uint32_t count) {
+  const records::CoverageRule& rule = w.draw.plan.rule;
+  const uint32_t samples = w.shape.samples;
+  for (uint32_t k = 0; k < count; k++) {
+    const records::Chunk& chunk = *chunks[kNumbered ? k : 0];
+    CoverageSink sink(w, *batch[k], chunk, kNumbered ? numbers[k] : 0);
+    refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
+    sink.set_depth();
+    const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
+    if (rule.lines())
+      cover_line(line_of(*batch[k], chunk, rule.line), x_px, y_px, w.draw.rect, samples, rule.places(samples), sink);
+    else
+      cover_ruled(*batch[k], rule, x_px, y_px, w.draw.rect, samples, sink);
+    sink.finish();
+    if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
+  }
+}
+
 // Covers and tests up to kBatch records of the current draw; kNumbered: `numbers` are theirs in the visibility buffer already.
 template <bool kNumbered>
 inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
@@ -200,6 +224,7 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
   assert(count >= 1 && count <= kBatch);
   const auto sink_of = [&](uint32_t k) { return CoverageSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
   std::fill(batch + count, batch + kBatch, batch[0]);
+  if (w.draw.coverage == Coverage::ruled) return draw_ruled<kNumbered>(w, batch, chunks, numbers, count);
   TriangleBatch setup;
   prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, w.bounds.block_limit,
                 w.draw.test.range_lo, w.draw.test.range_hi, setup);

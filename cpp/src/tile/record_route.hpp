@@ -49,7 +49,7 @@ class RecordRoute {
         w_.packets.setups.reset();
         w_.packets.vertices.reset_if_large();
       }
-      shader::PrimitiveSetup* setup = w_.packets.setups.allocate();
+      shader::PrimitiveSetup* setup = w_.draw.plan.smooth_lines ? line_setup() : w_.packets.setups.allocate();
       set_up_primitive(record_, chunk_, w_.draw.test, static_cast<uint32_t>(w_.packets.setups.used()), *setup);
       if (w_.bin.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visibility.primitives.size()) + 1;
       if (w_.bin.phase == Phase::main) setup->order = id_;
@@ -59,12 +59,20 @@ class RecordRoute {
     return setup_;
   }
 
-  void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live) {
+  // With the segment that it is of.
+  shader::PrimitiveSetup* line_setup() {
+    LineSetup* const setup = w_.packets.setups.allocate_line();
+    setup->rectangle = records::LineRectangle(records::line_of(record_, chunk_, w_.draw.plan.rule.line));
+    return setup;
+  }
+
+  void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live, uint32_t samples) {
+    assert(samples == w_.shape.samples);
     assert(w_.draw.plan.route == Route::shade);
     for (uint32_t q = 0; q < 4; q++) {
-      const uint64_t bits = gather_quad(live, w_.shape.samples, q);
+      const uint64_t bits = gather_quad(live, samples, q);
       if (!bits) continue;
-      const uint64_t raster = covered == live ? bits : gather_quad(covered, w_.shape.samples, q);
+      const uint64_t raster = covered == live ? bits : gather_quad(covered, samples, q);
       push({setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
             static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
     }

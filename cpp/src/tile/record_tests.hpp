@@ -92,7 +92,7 @@ class RecordTests : public RecordRoute {
     if (live == 0xffff)
       push_full_blocks(block, 1);
     else
-      push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask);
+      push_block(block, block_x * 4, block_y * 4, &covered_mask, &live_mask, 1);
   }
 
   void count_hidden(uint32_t pixels) {
@@ -194,7 +194,7 @@ class RecordTests : public RecordRoute {
       if (run)
         push_full_blocks(first + i, run);
       else
-        push_block(first + i, x, y, kAll, live + i * w_.shape.samples);
+        push_block(first + i, x, y, kAll, live + i * w_.shape.samples, w_.shape.samples);
     }
   }
 
@@ -208,7 +208,7 @@ class RecordTests : public RecordRoute {
     if (w_.draw.plan.route == Route::visibility) {
       see(passed);
     } else if (w_.draw.plan.route == Route::shade) {
-      push_block(block, x, y, covered, live);
+      push_block(block, x, y, covered, live, w_.shape.samples);
     }
   }
 

@@ -63,8 +63,14 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
     }
     case spv::BuiltInHelperInvocation:
       return ir.not_(l.load_mask(l.alive));
-    case spv::BuiltInPointCoord:
-      return ir.cf(0.0f);
+    case spv::BuiltInPointCoord: {
+      // A point is a square of two triangles, both anchored at its first corner, along whose side lambda1 grows to 1.
+      const bool along_x = s.element == 0;
+      const auto get = [&](size_t at_B) { return l.vary(inputs.field(ir.f32, at_B, uniform)); };
+      Value from = get(along_x ? offsetof(PrimitiveSetup, anchor_x) : offsetof(PrimitiveSetup, anchor_y));
+      Value each_px = ir.fmul(get(offsetof(PrimitiveSetup, ix)), get(offsetof(PrimitiveSetup, w1)));
+      return ir.fmul(ir.fsub(along_x ? at.x : at.y, from), each_px);
+    }
     case spv::BuiltInViewportIndex:
       return ir.field(ir.i32, l.args, offsetof(FragmentArgs, viewport_index));
     case spv::BuiltInViewIndex:
@@ -139,6 +145,8 @@ std::vector<Value> FragmentBuilder::compute_by_call() {
         found.push_back({nullptr, requests.add(QuickInput::front_facing), ir.i1});
       } else if (s.builtin == spv::BuiltInPrimitiveId) {
         found.push_back({nullptr, requests.add(QuickInput::primitive_id), ir.i32});
+      } else if (s.builtin == spv::BuiltInPointCoord) {
+        found.push_back({nullptr, requests.add(s.element == 0 ? QuickInput::point_x : QuickInput::point_y), ir.f32});
       } else if (s.builtin != kNone && s.builtin != spv::BuiltInClipDistance && s.builtin != spv::BuiltInCullDistance) {
         found.push_back({builtin(s, {}, {}, false)});
       } else {

@@ -25,6 +25,12 @@ __m128 plane(const PrimitiveSetup& s, const float* first, const Place& p) {
   return _mm_fmadd_ps(all(first[2]), dy, _mm_fmadd_ps(all(first[1]), dx, all(first[0])));
 }
 
+/// See FragmentBuilder::builtin.
+__m128 point_coordinate(const PrimitiveSetup& s, const Place& p, bool along_x) {
+  const __m128 distance = _mm_sub_ps(along_x ? p.x : p.y, all(along_x ? s.anchor_x : s.anchor_y));
+  return _mm_mul_ps(distance, _mm_mul_ps(all(s.ix), all(s.w1)));
+}
+
 /// Of each quad: Interpolator::Barycentrics (entry.hpp).
 struct Weights {
   bool known = false;
@@ -116,6 +122,10 @@ void find_inputs(const FragmentArgs* args, const uint32_t* words, float* __restr
         break;
       case QuickInput::primitive_id:
         each([&](uint32_t q) { return all(std::bit_cast<float>(setup[q]->primitive_id)); });
+        break;
+      case QuickInput::point_x:
+      case QuickInput::point_y:
+        each([&](uint32_t q) { return point_coordinate(*setup[q], own[q], what == QuickInput::point_x); });
         break;
       case QuickInput::flat:
         each([&](uint32_t q) { return all(setup[q]->provoking[at]); });

@@ -12,7 +12,7 @@
 
 namespace tilegpu::shader {
 
-enum class QuickInput : uint8_t { x, y, z, w, front_facing, primitive_id, smooth, noperspective, flat };
+enum class QuickInput : uint8_t { x, y, z, w, front_facing, primitive_id, point_x, point_y, smooth, noperspective, flat };
 
 /// What quick_fragment_inputs finds, one row for each request, in order.
 struct QuickRequests {

@@ -336,6 +336,8 @@ void VertexBuilder::write_outputs() {
         position = true;
       } else if (s.builtin == spv::BuiltInLayer || s.builtin == spv::BuiltInViewportIndex) {
         if (used[k] && !key.position_only) put(offsetof(VertexArgs, layer), s.builtin == spv::BuiltInViewportIndex, v.c[k]);
+      } else if (s.builtin == spv::BuiltInPointSize) {
+        if (used[k] && !key.position_only) put(offsetof(VertexArgs, point_size), 0, v.c[k]);
       } else if (s.builtin == spv::BuiltInClipDistance && clips) {
         distances.push_back({v.c[k], s.element, false}), clip_count++;
       } else if (s.builtin == spv::BuiltInCullDistance && culls) {

@@ -198,7 +198,9 @@ struct RegionEdges {
   V block_offset[3][2], pixel_offset[3][2];  // to the blocks of a window, to the pixels of a block
   T sample_offset[3][kMaxSamples];           // several samples: from a pixel's corner
 
-  [[gnu::always_inline]] inline RegionEdges(const UnitEdge* edges, uint32_t edge_count, uint32_t samples) : count(edge_count) {
+  /// `at`: several samples, their places.
+  [[gnu::always_inline]] inline RegionEdges(const UnitEdge* edges, uint32_t edge_count, uint32_t samples, const vk::SampleLocation* at)
+      : count(edge_count) {
     const V lane_x = {0, 1, 0, 1, 2, 3, 2, 3}, lane_y = {0, 0, 1, 1, 0, 0, 1, 1};
     const V column = {0, 1, 2, 3, 0, 1, 2, 3}, row = {0, 0, 0, 0, 1, 1, 1, 1};
     for (uint32_t e = 0; e < edge_count; e++) {
@@ -222,7 +224,6 @@ struct RegionEdges {
       window_max[e] = kWindowReach * up;
       window_min[e] = kWindowReach * down;
       if constexpr (kMulti) {
-        const vk::SampleLocation* at = vk::sample_locations(samples);
         for (uint32_t s = 0; s < samples; s++) sample_offset[e][s] = ux * at[s].x + uy * at[s].y;
       }
     }
@@ -369,12 +370,12 @@ template <class T, bool kMulti, class Sink>
   }
 }
 
-/// A region's windows, one after the other.
+/// A region's windows, one after the other. `at`: several samples, their places.
 template <class T, bool kMulti, class Sink>
 void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& region, const PixelRect& clip, bool clipped,
-              uint32_t samples, Sink& sink) {
+              uint32_t samples, const vk::SampleLocation* at, Sink& sink) {
   assert(edge_count >= 1 && edge_count <= 3 && samples <= kMaxSamples && (kMulti || samples == 1));
-  const RegionEdges<T, kMulti> edges(unit_edges, edge_count, samples);
+  const RegionEdges<T, kMulti> edges(unit_edges, edge_count, samples, at);
   for (int32_t wy = 0; wy < region.y1 - region.y0; wy += 16)
     for (int32_t wx = 0; wx < region.x1 - region.x0; wx += 16) {
       CoverWindow<T> window;
@@ -390,8 +391,15 @@ void traverse(const UnitEdge* unit_edges, uint32_t edge_count, const PixelRect& 
     }
 }
 
-template <bool kMulti, class Sink>
-void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const PixelRect& rect, uint32_t samples, Sink& sink) {
+/// Edges through the sample points, with the top-left rule.
+struct PointEdges {
+  static int64_t least(int64_t dx, int64_t dy) { return dy < 0 || (dy == 0 && dx > 0) ? 0 : -1; }
+};
+
+/// `offset`: what is added to each edge's function at the sample points.
+template <bool kMulti, class Sink, class Offset = PointEdges>
+void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const PixelRect& rect, uint32_t samples,
+                 const vk::SampleLocation* places, Sink& sink, const Offset& offset = {}) {
   assert(!box.empty());
   // The region is the box, grown to whole blocks; with one sample its windows are those that have bounds of depth.
   constexpr int32_t kAlign = kMulti ? 3 : 15;
@@ -405,7 +413,7 @@ void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const
   for (int k = 0; k < 3; k++) {
     const int n = k == 2 ? 0 : k + 1;
     const int32_t dx = x[n] - x[k], dy = y[n] - y[k];
-    const int64_t bias = dy < 0 || (dy == 0 && dx > 0) ? 0 : -1;
+    const int64_t bias = offset.least(dx, dy);
     const int64_t at =
         int64_t{dx} * (int64_t{region.y0} * 256 + kCentre - y[k]) - int64_t{dy} * (int64_t{region.x0} * 256 + kCentre - x[k]) + bias;
     const UnitEdge edge{at >> kShift, -dy, dx};
@@ -422,9 +430,9 @@ void cover_large(const int32_t* x, const int32_t* y, const PixelRect& box, const
   // An edge that cuts the region is at most the region's reach away from zero; a window may go 16 px beyond it.
   const int64_t extent = (std::max(reach_x, reach_y) + 1 + (kMulti ? 256 : 16)) * 2;
   if (steepest * extent <= INT32_MAX)
-    traverse<int32_t, kMulti>(edges, count, region, rect, clipped, samples, sink);
+    traverse<int32_t, kMulti>(edges, count, region, rect, clipped, samples, places, sink);
   else
-    traverse<int64_t, kMulti>(edges, count, region, rect, clipped, samples, sink);
+    traverse<int64_t, kMulti>(edges, count, region, rect, clipped, samples, places, sink);
 }
 
 }  // namespace detail
@@ -447,9 +455,9 @@ inline void cover_triangle(const records::TriangleRecord& record, int32_t origin
   box.y1 = std::min(((max_y - high) >> 8) + 1, rect.y1);
   if (box.empty()) return;
   if (samples == 1)
-    detail::cover_large<false>(x, y, box, rect, samples, sink);
+    detail::cover_large<false>(x, y, box, rect, samples, nullptr, sink);
   else
-    detail::cover_large<true>(x, y, box, rect, samples, sink);
+    detail::cover_large<true>(x, y, box, rect, samples, vk::sample_locations(samples), sink);
 }
 
 }  // namespace tilegpu::tile

@@ -35,11 +35,38 @@ std::string describe_tests(const PassTraits& pass, const TilePlan& plan) {
   return text;
 }
 
+const char* describe_rule(const records::CoverageRule& rule) {
+  switch (rule.line.kind) {
+    case records::LineKind::bresenham:
+      return rule.line.stippled ? "stippled Bresenham lines one by one" : "Bresenham lines one by one";
+    case records::LineKind::rectangle:
+      return "stippled rectangular lines one by one";
+    case records::LineKind::smooth:
+      return rule.line.stippled ? "stippled smooth lines one by one" : "smooth lines one by one";
+    case records::LineKind::triangles:
+      break;
+  }
+  switch (rule.kind) {
+    case records::CoverageKind::overestimate:
+      return rule.standard ? "overestimated coverage triangle by triangle"
+                           : "overestimated coverage triangle by triangle, tests at custom sample locations";
+    case records::CoverageKind::underestimate:
+      return rule.standard ? "underestimated coverage triangle by triangle"
+                           : "underestimated coverage triangle by triangle, tests at custom sample locations";
+    case records::CoverageKind::square:
+      return rule.standard ? "squares of points one by one" : "squares of points one by one, at custom sample locations";
+    case records::CoverageKind::samples:
+      break;
+  }
+  return "coverage triangle by triangle, at custom sample locations";
+}
+
 // How the draw's samples are found, and tested before shading.
 std::string describe_coverage(const Described& of, const TilePlan& plan) {
   const Coverage coverage = coverage_of_draw(plan, {of.draw.counts, false});
   std::string text = coverage == Coverage::at_once  ? "coverage and tests of a batch at once (AVX-512)"
                      : coverage == Coverage::listed ? "coverage of a batch together, into lists of blocks"
+                     : coverage == Coverage::ruled  ? describe_rule(plan.rule)
                                                     : "coverage triangle by triangle";
   if (coverage != coverage_of_draw(plan, of.draw)) text += ", but triangle by triangle where low-resolution Z may reject some";
   text += "; " + describe_tests(of.pass, plan);

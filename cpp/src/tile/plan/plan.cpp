@@ -37,7 +37,12 @@ EarlyTests early_tests(const command::DrawState& state, const TestRules& rules) 
   return c.early_test && rules.kills_early() ? EarlyTests::kill : EarlyTests::none;
 }
 
+bool draws_smooth_lines(const command::DrawState& state, const records::CoverageRule& rule) {
+  return rule.line.kind == records::LineKind::smooth && state.resolved->classification.smooth_alpha;
+}
+
 Coverage coverage_of_state(const PassTraits& pass, const TilePlan& plan) {
+  if (!plan.rule.plain()) return Coverage::ruled;
   if (pass.traced || plan.route != Route::visibility || plan.early != EarlyTests::full || plan.masks_samples) return Coverage::each;
   if (pass.samples > 1) return plan.lists ? Coverage::listed : Coverage::each;
   const TestRules& rules = plan.rules;
@@ -60,6 +65,7 @@ const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
   if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
   if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
   if (!resolved.output.epilogue || !c.writes_color) return "no colour is written";
+  if (c.smooth_alpha) return "smooth lines: how much of each pixel is covered goes into its alpha";
   if (!c.opaque) return "does not write every colour attachment: what is below shows in the others";
   if (traits.discards || traits.writes_sample_mask || state.multisample.alpha_to_coverage) return "the fragment shader changes coverage";
   if (traits.reads_helper) return "the fragment shader asks for helper lanes";
@@ -96,8 +102,12 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
     if (state.multisample.sample_mask >> s & 1) plan.sample_mask |= uint64_t{0xf} << 4 * s;
   plan.masks_samples = plan.sample_mask != ~uint64_t{0} >> (64 - 4 * pass.samples);
   const bool numbered = plan.route == Route::visibility;
-  plan.lists = pass.keeps.lists && numbered && lists_serve(plan.rules, plan.list);
-  plan.covers = pass.keeps.covers && phase == Phase::ordinary && numbered && plan.rules.bounded() && plan.rules.depth_write;
+  // Lists and covers know the standard locations alone.
+  plan.rule = records::coverage_rule(state);
+  plan.smooth_lines = draws_smooth_lines(state, plan.rule);
+  const bool plain = plan.rule.plain();
+  plan.lists = pass.keeps.lists && numbered && plain && lists_serve(plan.rules, plan.list);
+  plan.covers = pass.keeps.covers && plain && phase == Phase::ordinary && numbered && plan.rules.bounded() && plan.rules.depth_write;
   plan.may_swap = plan.covers && !plan.masks_samples && !plan.one_by_one;
   plan.coverage = coverage_of_state(pass, plan);
   assert(!(plan.lists && plan.covers));  // a block is kept in one way
@@ -110,6 +120,7 @@ StatePlan plan_state(const PassTraits& pass, const command::DrawState& state, co
 }
 
 Coverage coverage_of_draw(const TilePlan& plan, const DrawTraits& draw) {
+  if (plan.coverage == Coverage::ruled) return Coverage::ruled;
   if (draw.lrz) return Coverage::each;
   return draw.counts && plan.coverage == Coverage::listed ? Coverage::each : plan.coverage;
 }
@@ -154,8 +165,9 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
   }
   if (plan.slice || !c.writes_color || !resolved.output.epilogue) return plan;
   plan.finish = Epilogue::last;
-  if (pass.traced || plan.keeps != Keeps::all || plan.discards || plan.late || plan.sample_mask_out || plan.alpha_to_coverage ||
-      plan.clears_ids || plan.counts)
+  plan.smooth_lines = draws_smooth_lines(state, records::coverage_rule(state));
+  if (plan.smooth_lines || pass.traced || plan.keeps != Keeps::all || plan.discards || plan.late || plan.sample_mask_out ||
+      plan.alpha_to_coverage || plan.clears_ids || plan.counts)
     return plan;
   plan.takes_pixels =
       moment.from_ids && pass.wide && resolved.output.pixels.identity() && !state.anisotropic && !plan.per_sample && !plan.full_raster;

@@ -11,6 +11,7 @@
 
 #include "command/draw.hpp"
 #include "hsr/prepass_rules.hpp"
+#include "records/coverage_rule.hpp"
 #include "tile/plan/test_rules.hpp"
 
 namespace tilegpu::tile {
@@ -23,6 +24,7 @@ enum class Coverage : uint8_t {
   each,     // triangle by triangle: window, blocks or rows of blocks, each tested by itself (coverage.hpp, coverage_sink.hpp)
   listed,   // several samples: the blocks of a batch together, into lists of what is seen (batch_coverage.hpp, sample_lists.hpp)
   at_once,  // one sample, AVX-512: covered, tested and numbered in one go (batch_tests.hpp)
+  ruled,    // triangle by triangle, large or small, by a rule of the draw's own (ruled_coverage.hpp)
 };
 /// Tests before shading. kill: no write; the test is repeated, with writes, after shading.
 enum class EarlyTests : uint8_t { none, kill, full };
@@ -78,8 +80,10 @@ struct TilePlan {
   bool covers = false;         // ... or may be held by one primitive ...
   bool may_swap = false;       // ... and then draws with plans alike may change places (may_swap_draw)
   bool masks_samples = false;  // the static sample mask leaves some out
+  bool smooth_lines = false;   // setups know their lines: fragments' areas go into alpha
   uint64_t sample_mask = 0;    // for every pixel of a quad
   ListTest list;
+  records::CoverageRule rule;
   TestRules rules;  // of the tests before shading, or of what would be tested then
 };
 
@@ -124,6 +128,7 @@ struct ShadePlan {
   bool slice = false;        // pre-pass: only coverage is wanted
   bool writes_ids = false;   // pre-pass: what passes is recorded
   bool deferred = false;     // vertices of its primitives may not be shaded yet
+  bool smooth_lines = false;
   // Fused code over whole blocks that go straight, over groups of pixels from the visibility buffer; where it is compiled.
   bool takes_blocks = false, takes_pixels = false;
   bool counts = false;  // an occlusion query, after shading

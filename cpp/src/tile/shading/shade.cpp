@@ -100,10 +100,23 @@ uint64_t kept_samples(const TileContext& t, const Shading& sh, uint32_t tile_pix
   }
 }
 
+// How much of each pixel a smooth line covers goes into its alpha.
+void multiply_areas(FragmentArgs& args, uint32_t count) {
+  for (uint32_t q = 0; q < count; q++) {
+    const records::LineRectangle& rectangle = static_cast<const LineSetup*>(args.primitive[q])->rectangle;
+    for (uint32_t pixels = alive_pixels(args, q); pixels; pixels &= pixels - 1) {
+      const int32_t p = std::countr_zero(pixels);
+      float& alpha = args.color[0][3][4 * q + static_cast<uint32_t>(p)];
+      alpha *= static_cast<float>(rectangle.area(args.x_px[q] + (p & 1), args.y_px[q] + (p >> 1)));
+    }
+  }
+}
+
 // After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
 void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count, const uint64_t* before) {
   FragmentArgs& args = p.args;
   const Shading& sh = p.shading;
+  if (sh.smooth_lines) multiply_areas(args, count);
   uint64_t any = 0;
   for (uint32_t q = 0; q < count; q++) {
     uint64_t live = before[q];
@@ -263,6 +276,7 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   args.scratch = p.scratch.data();
   args.layer = t.bin.layer;
   args.view_index = call.view;
+  args.sample_positions = positions_of(t, state);
   args.viewport_index = state.viewport_index;
 }
 

@@ -246,7 +246,7 @@ void pack_quads(const TileContext& t, const Visibility& v, Packets& p, Results& 
       const uint32_t block = quad.tile_pixel >> 4;
       const int32_t x = t.shape.x_px(block) + static_cast<int32_t>(quad.tile_pixel >> 1 & 2);
       const int32_t y = t.shape.y_px(block) + static_cast<int32_t>(quad.tile_pixel >> 2 & 2);
-      const uint64_t covered = true_coverage ? raster_coverage(t, p.bound_draw, *primitive.record, x, y) : quad.live;
+      const uint64_t covered = true_coverage ? raster_coverage(t, p.bound_draw, *primitive.record, *primitive.chunk, x, y) : quad.live;
       add_to_packet(p, t.bin, primitive.setup, quad.tile_pixel, x, y, covered, quad.live);
     };
     pack(t, p, r, ~uint64_t{0} >> (kQueueQuads - count), 0, [&](uint32_t i) { return quads[i].tile_pixel; }, add);

@@ -72,7 +72,7 @@ FragmentEvent& note(Worker& w, const Watched& watched, uint32_t sample, Fragment
 }
 
 float depth_at(const Worker& w, const PrimitiveDepth& p, const Watched& watched, uint32_t sample) {
-  const float* at = sample_positions(w.shape.samples) + 2 * sample;
+  const float* at = (w.draw.state ? positions_of(w, *w.draw.state) : sample_positions(w.shape.samples)) + 2 * sample;
   const float x = static_cast<float>(w.bin.origin_x_px + watched.x_px) + at[0],
               y = static_cast<float>(w.bin.origin_y_px + watched.y_px) + at[1];
   const float z = (p.z0 + p.zx * (x - p.anchor_x)) + p.zy * (y - p.anchor_y);
@@ -301,7 +301,8 @@ void cleared(Worker& w, const command::ClearCall& clear) {
 
 void lrz_primitive(Worker& w, Source source) {
   for (Watched& watched : w.trace.watched) {
-    const uint64_t coverage = raster_coverage(w, draw_of(*source.record), *source.record, watched.x_px & ~1, watched.y_px & ~1);
+    const uint64_t coverage =
+        raster_coverage(w, draw_of(*source.record), *source.record, *source.chunk, watched.x_px & ~1, watched.y_px & ~1);
     for (uint32_t s = 0; s < w.shape.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1)
         note(w, watched, s, FragmentStep::lrz_primitive, id_of(source)).depth = depth_of(w, source, watched, s);
@@ -311,7 +312,8 @@ void lrz_primitive(Worker& w, Source source) {
 void lrz_block(Worker& w, Source source, int32_t block_x, int32_t block_y) {
   for (Watched& watched : w.trace.watched) {
     if (watched.x_px >> 2 != block_x || watched.y_px >> 2 != block_y) continue;
-    const uint64_t coverage = raster_coverage(w, draw_of(*source.record), *source.record, watched.x_px & ~1, watched.y_px & ~1);
+    const uint64_t coverage =
+        raster_coverage(w, draw_of(*source.record), *source.record, *source.chunk, watched.x_px & ~1, watched.y_px & ~1);
     for (uint32_t s = 0; s < w.shape.samples; s++)
       if (coverage >> (4 * s + watched.lane) & 1)
         note(w, watched, s, FragmentStep::lrz_block, id_of(source)).depth = depth_of(w, source, watched, s);

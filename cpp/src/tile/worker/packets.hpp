@@ -23,7 +23,7 @@ inline constexpr uint32_t kQueueQuads = 64;  // waiting at most; one bit each in
 
 /// Of smooth lines, whose fragments ask how much of a pixel is covered.
 struct LineSetup : shader::PrimitiveSetup {
-  records::Line line;
+  records::LineRectangle rectangle;
 };
 
 /// Setups with stable addresses until reset.

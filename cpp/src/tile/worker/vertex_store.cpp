@@ -76,6 +76,7 @@ void VertexStore::shade(Scope s) {
   args.position = position_;
   args.varyings = block_ + from_;
   args.clip_distance = clip_distance_;
+  args.point_size = point_size_;
   args.scratch = scratch_.data();
   args.loop_budget = s.pass.loop_budget;
   resolved.code<shader::VertexFunction>()(&args);

@@ -77,6 +77,7 @@ class VertexStore {
   uint32_t index_[kStride];
   AlignedBuffer scratch_;
   alignas(64) float position_[4 * kStride];
+  alignas(64) float point_size_[kStride];  // as the position, for nobody
   alignas(64) float clip_distance_[geometry::kMaxClipComponents * kStride];
 };
 

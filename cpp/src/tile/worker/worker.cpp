@@ -72,11 +72,16 @@ PixelRect draw_rect(const TileContext& t, const command::DrawState& state) {
   return rect;
 }
 
-uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::TriangleRecord& record, int32_t x_px, int32_t y_px) {
+uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::TriangleRecord& record, const records::Chunk& chunk,
+                         int32_t x_px, int32_t y_px) {
   assert(draw < t.pass->draws.size() && !((x_px | y_px) & 1));  // a quad
   const command::DrawState& state = *t.pass->draws[draw].state;
   const PixelRect rect = draw_rect(t, state);
-  uint64_t coverage = cover_quad(record, t.bin.origin_x_px + x_px, t.bin.origin_y_px + y_px, t.shape.samples);
+  const records::CoverageRule rule = records::coverage_rule(state);
+  const int32_t x_of_area_px = t.bin.origin_x_px + x_px, y_of_area_px = t.bin.origin_y_px + y_px;
+  uint64_t coverage = rule.lines() ? cover_line_quad(line_of(record, chunk, rule.line), x_of_area_px, y_of_area_px, t.shape.samples,
+                                                     rule.places(t.shape.samples))
+                                   : cover_quad(record, rule, x_of_area_px, y_of_area_px, t.shape.samples);
   const uint32_t sample_mask = state.multisample.sample_mask;
   for (uint32_t s = 0; s < t.shape.samples; s++)
     for (int32_t p = 0; p < 4; p++) {

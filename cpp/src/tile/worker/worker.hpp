@@ -233,7 +233,13 @@ inline const records::TriangleRecord& record_of(const records::BinSegment& segme
 inline uint32_t draw_of(const records::TriangleRecord& record) { return record.draw_flags & records::kDrawMask; }
 /// Where a draw with this state may write in the bin.
 PixelRect draw_rect(const TileContext& t, const command::DrawState& state);
+/// Of each sample, x and y in the pixel, with this state.
+inline const float* positions_of(const TileContext& t, const command::DrawState& state) {
+  const MultisampleState& m = state.multisample;
+  return m.sample_locations_enable && m.sample_locations.count ? m.sample_locations.at_px.data() : sample_positions(t.shape.samples);
+}
 /// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.
-uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::TriangleRecord& record, int32_t x_px, int32_t y_px);
+uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::TriangleRecord& record, const records::Chunk& chunk,
+                         int32_t x_px, int32_t y_px);
 
 }  // namespace tilegpu::TILEGPU_TILE
