@@ -79,7 +79,11 @@ def bresenham(a: Point, b: Point, width: int = 1) -> list[list[Pixel]]:
     low = [min(p[i] for p in ends) for i in (0, 1)]
     high = [max(p[i] for p in ends) for i in (0, 1)]
     boxes = [range(int(low[i] // 1) - 1, int(high[i] // 1) + 2) for i in (0, 1)]
-    thin = [f for f in itertools.product(*boxes) if meets_diamond(ends[0], ends[1], f) and not in_diamond(ends[1], f)]
+    thin = [
+        f
+        for f in itertools.product(boxes[0], boxes[1])
+        if meets_diamond(ends[0], ends[1], f) and not in_diamond(ends[1], f)
+    ]
     axis = 0 if along_x else 1
     thin.sort(key=lambda f: f[axis], reverse=b[axis] < a[axis])
     return [[(x, y + k) if along_x else (x + k, y) for k in range(width)] for x, y in thin]
@@ -112,12 +116,12 @@ def draw(dev: tg.Device, vertices: np.ndarray, indices: np.ndarray | None = None
     """(H, W, samples, 4) of floats; what lines have in common is added."""
     frag, samples, depth = state.pop("frag", COUNTS), state.setdefault("samples", 1), state.pop("depth", None)
     state = {"topology": "line_list", "blend": "additive"} | state
-    stages = {"vertex": VERTEX} | state
+    stages: dict[str, Any] = {"vertex": VERTEX} | state
     if depth is not None:
         stages |= {"depth": depth.format, "depth_compare": "always"}
     pipeline = dev.pipeline(VERT, frag, color=FORMAT, **stages)
     target = dev.image((SIZE, SIZE), FORMAT, samples=samples)
-    zs = {} if depth is None else {"depth": tg.Attachment(depth, clear=0.5)}
+    zs: dict[str, Any] = {} if depth is None else {"depth": tg.Attachment(depth, clear=0.5)}
     with dev.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0)), **zs) as rp:
         rp.draw(pipeline, vertices, indices=indices)
     return target.numpy().reshape(SIZE, SIZE, samples, 4)
@@ -472,7 +476,7 @@ void main() { o_color = vec4(v_color.xyz, 1.0); if (gl_FragCoord.x < 3.0) o_colo
     weight = t / wb / ((1 - t) / wa + t / wb)
     assert inner.sum() > 100 and own.sum() > 3
     np.testing.assert_array_equal(got[own][:, :2], np.stack([x[own], y[own]], -1))
-    tolerance = {"atol": 2e-3 if mode == "rectangular" and stipple is None else 2e-6, "rtol": 0}
+    tolerance: dict[str, Any] = {"atol": 2e-3 if mode == "rectangular" and stipple is None else 2e-6, "rtol": 0}
     np.testing.assert_allclose(got[inner, 0], (1 - weight)[inner], **tolerance)
     np.testing.assert_allclose(got[inner, 2], 0.5 * weight[inner], **tolerance)
     np.testing.assert_allclose(depth.numpy().squeeze()[inner], (0.2 + 0.7 * t)[inner], **tolerance)
@@ -514,7 +518,7 @@ def contents_of(device: tg.Device, size: int, samples: int, draws: list[Any]) ->
     target, zs = (device.image((size, size), name, samples=samples) for name in formats.values())
     with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 1)), depth=tg.Attachment(zs, clear=1)) as rp:
         for vertices, state in draws:
-            more = {"vertex": VERTEX, "depth_compare": "less", "samples": samples} | formats
+            more: dict[str, Any] = {"vertex": VERTEX, "depth_compare": "less", "samples": samples} | formats
             rp.draw(device.pipeline(VERT, FRAG, **more, **state), vertices)
     return [target.numpy(), zs.numpy(aspect="depth")]
 
@@ -610,5 +614,6 @@ def test_a_stipple_of_no_mode_by_dynamic_state(dev: tg.Device) -> None:
         rp.set(line_rasterization_mode="rectangular_smooth")
         rp.draw(pipeline, clip(points))
     modes: list[dict[str, Any]] = [{"line_mode": "bresenham", "line_stipple": (1, 3)}, {"line_mode": "rectangular"}]
-    want = sum(draw(dev, clip(points), **mode) for mode in [*modes, {"line_mode": "rectangular_smooth"}])
+    pictures = [draw(dev, clip(points), **mode) for mode in [*modes, {"line_mode": "rectangular_smooth"}]]
+    want = np.sum(pictures, 0)
     np.testing.assert_allclose(target.numpy(), want[:, :, 0], rtol=1e-6)
