@@ -101,7 +101,9 @@ def triangles(seed: int, count: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("samples", [1, 4, 16])
-@pytest.mark.parametrize(("mode", "extra_px"), [("overestimate", 0.0), ("overestimate", 0.25), ("overestimate", 0.75), ("underestimate", 0.0)])
+@pytest.mark.parametrize(
+    ("mode", "extra_px"), [("overestimate", 0.0), ("overestimate", 0.25), ("overestimate", 0.75), ("underestimate", 0.0)]
+)
 def test_pixels_are_those_of_exact_integers(dev: tg.Device, samples: int, mode: str, extra_px: float) -> None:
     seen = 0
     for t in triangles(samples, 60):

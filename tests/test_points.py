@@ -153,6 +153,14 @@ def test_filled_triangles_do_not_mind(dev: tg.Device) -> None:
         assert np.array_equal(with_size, draw(device, many, topology="triangle_list", frag=frag, vert=plain))
 
 
+def test_a_line_that_is_too_wide_is_refused(dev: tg.Device) -> None:
+    """It was drawn one pixel wide."""
+    for width in (0.0, -1.0, 64.5, float("nan"), float("inf")):
+        with pytest.raises(tg.ValidationError, match=r"line_width is .*; it must be 1 to 64|lineWidth is .*; lineWidthRange is 1 to 64"):
+            draw(dev, points([(3000, 3000), (9000, 4000)], 1.0), topology="line_list", line_width=width)
+    assert draw(dev, points([(3000, 3000), (9000, 4000)], 1.0), topology="line_list", line_width=64.0).any()
+
+
 def test_one_result_for_every_configuration() -> None:
     rng = np.random.default_rng(1)
     vertices = points(rng.integers(0, SIZE * 256, (300, 2)), rng.random(300) * 12)

@@ -97,7 +97,9 @@ def draw(dev: tg.Device, frag: str, vertices: np.ndarray, samples: int, dynamic:
     pipeline = dev.pipeline(
         VERT, frag, vertex=DTYPE, color=[many.format], depth=depth.format, depth_compare="less", samples=samples, **state
     )
-    with dev.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care")) as rp:
+    with dev.render_pass(
+        color=[tg.Attachment(many, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care")
+    ) as rp:
         if dynamic:
             rp.set(sample_locations_enable=places is not None, sample_locations=places or as_pixels(SAMPLE_LOCATIONS[samples]))
         rp.draw(pipeline, vertices)

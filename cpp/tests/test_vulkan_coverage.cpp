@@ -185,13 +185,11 @@ void sample_locations() {
   for (int inside = 0; inside <= 4; inside++) {
     VkSampleLocationEXT places[4];
     for (int i = 0; i < 4; i++) places[i] = {i < inside ? 4 / 16.0F : 6 / 16.0F, static_cast<float>(i) / 4};
-    const VkSampleLocationsInfoEXT info{
-        VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT, nullptr, VK_SAMPLE_COUNT_4_BIT, {1, 1}, 4, places};
+    const VkSampleLocationsInfoEXT info{VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT, nullptr, VK_SAMPLE_COUNT_4_BIT, {1, 1}, 4, places};
     const VkPipelineSampleLocationsStateCreateInfoEXT state{VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT, nullptr,
                                                             VK_TRUE, info};
-    const VkPipeline fixed = s.pipeline([&](Create& create) {
-      const_cast<VkPipelineMultisampleStateCreateInfo*>(create.pMultisampleState)->pNext = &state;
-    });
+    const VkPipeline fixed =
+        s.pipeline([&](Create& create) { const_cast<VkPipelineMultisampleStateCreateInfo*>(create.pMultisampleState)->pNext = &state; });
     const int quarters[] = {0, 64, 128, 191, 255};
     const Row got = s.draw(fixed);
     CHECK(got == row_of(4, quarters[inside]));

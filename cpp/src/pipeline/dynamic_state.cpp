@@ -136,11 +136,11 @@ constexpr DynamicStates mask_of(T... states) {
 
 constexpr DynamicStates kAlways = mask_of(S::viewport, S::scissor, S::viewport_with_count, S::scissor_with_count, S::blend_constants,
                                           S::stencil_reference, S::depth_bias);
-constexpr DynamicStates kResolving = mask_of(
-    S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable, S::stencil_op,
-    S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable, S::logic_op, S::logic_op_enable,
-    S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask, S::color_write_enable,
-    S::line_rasterization_mode);
+constexpr DynamicStates kResolving =
+    mask_of(S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable,
+            S::stencil_op, S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable,
+            S::logic_op, S::logic_op_enable, S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask,
+            S::color_write_enable, S::line_rasterization_mode);
 // Nothing else is read where nothing is rasterized.
 constexpr DynamicStates kBeforeRasterization = mask_of(
     S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable, S::rasterizer_discard_enable,

@@ -75,6 +75,10 @@ std::string topology_name(VkPrimitiveTopology topology) {
     if (known.topology == topology) return known.name;
   return "number " + std::to_string(topology);
 }
+bool is_line(VkPrimitiveTopology topology) {
+  return topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP ||
+         topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY || topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY;
+}
 uint32_t vertices_of(VkPrimitiveTopology topology) {
   for (const Topology& known : kTopologies)
     if (known.topology == topology) return known.vertices;
@@ -374,13 +378,18 @@ Status check_lines(const Program& program, const GraphicsState& state, DynamicSt
   GraphicsState known = state;  // what is dynamic is as it may be
   if (!fixed_mode) known.rasterization.line_mode = VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT;
   if (dynamic.has(DynamicState::line_stipple)) known.rasterization.line_stipple_factor = 1;
-  return check_stipple(program, known);
+  return check_line_state(program, known);
 }
 
-Status check_stipple(const Program& program, const FixedFunctionState& state) {
+Status check_line_state(const Program& program, const FixedFunctionState& state) {
   const RasterizationState& raster = state.rasterization;
-  if (!raster.line_stipple) return Ok{};
   const Checker check{program};
+  const uint32_t made = program.primitives.made_vertices();
+  const bool lines = raster.polygon_mode == VK_POLYGON_MODE_LINE || (made ? made == 2 : is_line(state.topology));
+  if (lines && !raster.rasterizer_discard && !(raster.line_width > 0 && raster.line_width <= kMaxLineWidth_px))
+    return check.error("lineWidth is " + std::to_string(raster.line_width) + "; lineWidthRange is 1 to " +
+                       std::to_string(static_cast<int>(kMaxLineWidth_px)));
+  if (!raster.line_stipple) return Ok{};
   if (raster.line_stipple_factor == 0 || raster.line_stipple_factor > kMaxLineStippleFactor)
     return check.error("lineStippleFactor is " + std::to_string(raster.line_stipple_factor) + "; it must be 1 to " +
                        std::to_string(kMaxLineStippleFactor));
