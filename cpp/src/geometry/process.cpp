@@ -79,7 +79,7 @@ void GeometryWorker::State::draw_range(Piece& p) {
 [[gnu::always_inline]] inline uint32_t GeometryWorker::State::fill_batch(const Piece& p, uint32_t done) {
   assert(done < p.piece.primitive_count);
   batch.first_primitive = p.piece.first_primitive + done;
-  batch.begins_strip = strip_starts.empty() ? nullptr : strip_starts.data() + done;
+  if (__builtin_expect(!strip_starts.empty(), 0)) batch.begins_strip = strip_starts.data() + done;
   const uint32_t left = p.piece.primitive_count - done;
   if (p.sequence) return TagStore::fill_sequence(p.call.first + 3 * batch.first_primitive, left, p.limit, batch);
   return tags.fill(p.triples.bytes + size_t{done} * 12, left, p.limit, p.vertex_offset, batch);
@@ -292,14 +292,24 @@ template <class Step>
   }
 }
 
+// Where the strips of the piece begin.
+[[gnu::noinline]] void GeometryWorker::State::begin_stipple(const command::DrawCall& call, const ChunkPiece& piece) {
+  assert(draw.line.stippled);
+  strip_starts.clear(), batch.begins_strip = nullptr;
+  if (runs_stipple(*call.state)) find_strip_starts(call, piece, strip_starts);
+}
+
 // State, indices, then each instance: its vertices in ranges, batches or patches (fetch, shade), what is made of them (assemble: clip,
 // cull, snap, bin).
 void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   assert(piece.draw < pass.draws.size() && out.chunk && out.binner == &binner);
   const command::DrawCall& call = pass.draws[piece.draw];
-  if (draw.state != call.state) setup_draw(pass, *call.state, draw);
-  out.grid = draw.grid;
-  binner.set_samples(draw.grid.first_sample, draw.grid.last_sample);
+  if (draw.state != call.state) {  // so it is of each chunk's first piece
+    setup_draw(pass, *call.state, draw);
+    out.grid = draw.grid;
+    binner.set_samples(draw.grid.first_sample, draw.grid.last_sample);
+    strip_starts.clear(), batch.begins_strip = nullptr;
+  }
   const bool stages = draw.resolved->primitives.any();
   const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
   out.chunk->stats.primitives_in += primitives;
@@ -309,9 +319,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   Piece p = fetch_piece(pass, piece, out);
   begin_piece(p);
   out.primitive_id_step = 1;
-  strip_starts.clear();
-  batch.begins_strip = nullptr;
-  if (__builtin_expect(draw.line.stippled, 0) && runs_stipple(*call.state)) find_strip_starts(call, piece, strip_starts);
+  if (__builtin_expect(draw.line.stippled, 0)) begin_stipple(call, piece);
   if (__builtin_expect(stages, 0)) {
     begin_primitives(p);
     return each_instance(p, [&](uint32_t) { draw_primitives(p); });

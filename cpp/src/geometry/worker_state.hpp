@@ -44,6 +44,7 @@ struct GeometryWorker::State {
   alignas(64) float no_varyings[kBatchStride];
   PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
 
+  void begin_stipple(const command::DrawCall& call, const ChunkPiece& piece);
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
   bool has_effect(const command::DrawCall& call) const;
   bool draws_anything() const;

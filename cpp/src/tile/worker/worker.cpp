@@ -19,6 +19,7 @@ void TileShape::begin_pass(const PassContext& pass) {
   samples = pass.samples;
   quads_per_packet = pass.lanes / 4;
   wide = wide_vectors(pass.lanes);
+  positions = sample_positions(pass.samples);
   all_samples = samples == 16 ? ~uint64_t{0} : (uint64_t{1} << 4 * samples) - 1;
 }
 

@@ -74,8 +74,9 @@ struct PrePass {
 /// Sizes of the pass's bins and packets.
 struct TileShape {
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
-  uint64_t all_samples = 0xf;  // coverage of a whole quad
-  bool wide = false;           // AVX-512
+  uint64_t all_samples = 0xf;        // coverage of a whole quad
+  bool wide = false;                 // AVX-512
+  const float* positions = nullptr;  // of the standard sample locations: x and y of each
   PassTraits traits;
   void begin_pass(const PassContext& pass);
   uint32_t blocks() const { return blocks_per_row * blocks_per_row; }
@@ -236,7 +237,7 @@ PixelRect draw_rect(const TileContext& t, const command::DrawState& state);
 /// Of each sample, x and y in the pixel, with this state.
 inline const float* positions_of(const TileContext& t, const command::DrawState& state) {
   const MultisampleState& m = state.multisample;
-  return m.sample_locations_enable && m.sample_locations.count ? m.sample_locations.at_px.data() : sample_positions(t.shape.samples);
+  return m.sample_locations_enable && m.sample_locations.count ? m.sample_locations.at_px.data() : t.shape.positions;
 }
 /// What a primitive covers of a quad (bin coordinates), as the plain path would have recorded it.
 uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::TriangleRecord& record, const records::Chunk& chunk,
