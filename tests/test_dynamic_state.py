@@ -623,3 +623,55 @@ def test_the_later_of_two_names_of_one_state_holds(dev: tg.Device) -> None:
         rp.draw(plain, vertices[:3])
     for a, b in zip(one.contents(), other.contents(), strict=True):
         assert np.array_equal(a, b)
+
+
+LINES = """#version 450
+layout(points) in;
+layout(line_strip, max_vertices = 2) out;
+void main() {
+  for (int i = 0; i < 2; i++) { gl_Position = gl_in[0].gl_Position + vec4(0.7 * i, 0.2 * i, 0, 0); EmitVertex(); }
+}"""
+TRIANGLES = """#version 450
+layout(lines) in;
+layout(triangle_strip, max_vertices = 3) out;
+void main() {
+  for (int i = 0; i < 3; i++) { gl_Position = vec4(i == 1 ? 1 : -1, i == 2 ? 1 : -1, 0.5, 1); EmitVertex(); }
+}"""
+PLACE = "#version 450\nlayout(location = 0) in vec4 position;\nvoid main() { gl_Position = position; gl_PointSize = 1.0; }"
+WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
+
+
+def draw_by_stages(dev: tg.Device, dynamic: list[str], values: dict[str, Any], **state: Any) -> tuple[np.ndarray, Any]:
+    image = dev.image((SIZE, SIZE), "r8g8b8a8_unorm")
+    dtype = np.dtype([("position", "f4", 4)])
+    pipeline = dev.pipeline(PLACE, WHITE, vertex=dtype, color=[image.format], dynamic=dynamic, **state)
+    vertices = np.zeros(3, dtype)
+    vertices["position"] = [(-0.5, -0.5, 0.5, 1), (0.4, 0.1, 0.5, 1), (-0.3, 0.6, 0.5, 1)]
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
+        rp.set(**values)
+        rp.draw(pipeline, vertices)
+    return image.numpy()[..., 0], rp.explain().rows[0]
+
+
+@pytest.mark.parametrize("name", ["line_width", "line_rasterization_mode", "line_stipple_enable"])
+def test_lines_of_a_geometry_shader_need_the_state_of_lines(dev: tg.Device, name: str) -> None:
+    with pytest.raises(ValidationError, match=f"{name}.*not set"):
+        draw_by_stages(dev, [name], {}, geometry=LINES, topology="point_list", line_width=7.0)
+    picture, _ = draw_by_stages(dev, [name], {}, geometry=TRIANGLES, topology="line_list")
+    assert picture.any()
+    assert draw_by_stages(dev, [name], {}, topology="point_list", polygon_mode="line")[0].any()
+
+
+def test_smooth_lines_are_what_is_drawn_not_what_is_set(dev: tg.Device) -> None:
+    """Triangles keep hidden-surface removal; who draws both with one pipeline has the right one for each."""
+    triangles, row = draw_by_stages(dev, [], {}, line_mode="rectangular_smooth")
+    assert "visibility buffer" in row["plan"] and "smooth" not in row["plan"]
+    smooth, row = draw_by_stages(dev, [], {}, line_mode="rectangular_smooth", topology="line_strip", blend="alpha")
+    assert "smooth lines" in row["plan"]
+    for names in (["primitive_topology"], ["primitive_topology", "line_rasterization_mode"], ["polygon_mode", "primitive_topology"]):
+        fixed = {} if "line_rasterization_mode" in names else {"line_mode": "rectangular_smooth"}
+        values: dict[str, Any] = {"polygon_mode": "fill", "line_rasterization_mode": "rectangular_smooth"}
+        values = {name: value for name, value in values.items() if name in names}
+        for topology, want in (("triangle_list", triangles), ("line_strip", smooth)):
+            got, _ = draw_by_stages(dev, names, values | {"primitive_topology": topology}, blend="alpha", **fixed)
+            assert np.array_equal(got, want), (names, topology)

@@ -153,12 +153,15 @@ def test_filled_triangles_do_not_mind(dev: tg.Device) -> None:
         assert np.array_equal(with_size, draw(device, many, topology="triangle_list", frag=frag, vert=plain))
 
 
-def test_a_line_that_is_too_wide_is_refused(dev: tg.Device) -> None:
-    """It was drawn one pixel wide."""
-    for width in (0.0, -1.0, 64.5, float("nan"), float("inf")):
-        with pytest.raises(tg.ValidationError, match=r"line_width is .*; it must be 1 to 64|lineWidth is .*; lineWidthRange is 1 to 64"):
-            draw(dev, points([(3000, 3000), (9000, 4000)], 1.0), topology="line_list", line_width=width)
-    assert draw(dev, points([(3000, 3000), (9000, 4000)], 1.0), topology="line_list", line_width=64.0).any()
+def test_line_widths_are_cut_to_what_is_allowed(dev: tg.Device) -> None:
+    """What was too wide was drawn one pixel wide, what was too thin with gaps."""
+    ends = points([(3000, 3000), (9000, 4000)], 1.0)
+    for mode in ("default", "rectangular", "bresenham"):
+        drawn = {w: draw(dev, ends, topology="line_list", line_mode=mode, line_width=w) for w in (1.0, 64.0)}
+        assert drawn[64.0].sum() > 10 * drawn[1.0].sum()
+        for width, taken in ((0.0, 1.0), (0.25, 1.0), (-3.0, 1.0), (float("nan"), 1.0), (64.5, 64.0), (1e9, 64.0), (float("inf"), 64.0)):
+            got = draw(dev, ends, topology="line_list", line_mode=mode, line_width=width)
+            assert np.array_equal(got, drawn[taken]), (mode, width)
 
 
 def test_one_result_for_every_configuration() -> None:

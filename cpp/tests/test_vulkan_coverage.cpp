@@ -182,6 +182,15 @@ void sample_locations() {
                                    VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT};
   const VkPipelineDynamicStateCreateInfo dynamic{VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, nullptr, 0, 4, states};
   const VkPipeline takes = s.pipeline([&](Create& info) { info.pDynamicState = &dynamic; });
+  // Not enabled: nobody reads them.
+  for (const VkSampleCountFlagBits count : {VkSampleCountFlagBits{}, VK_SAMPLE_COUNT_4_BIT}) {
+    VkPipelineSampleLocationsStateCreateInfoEXT off{VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT};
+    off.sampleLocationsInfo = {VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT, nullptr, count, {1, 1}, static_cast<uint32_t>(count), nullptr};
+    const VkPipeline fixed =
+        s.pipeline([&](Create& create) { const_cast<VkPipelineMultisampleStateCreateInfo*>(create.pMultisampleState)->pNext = &off; });
+    CHECK(s.draw(fixed)[3] == 255);
+    s.p.DestroyPipeline(s.p.device, fixed, nullptr);
+  }
   for (int inside = 0; inside <= 4; inside++) {
     VkSampleLocationEXT places[4];
     for (int i = 0; i < 4; i++) places[i] = {i < inside ? 4 / 16.0F : 6 / 16.0F, static_cast<float>(i) / 4};

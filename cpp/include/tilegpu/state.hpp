@@ -17,7 +17,7 @@ inline constexpr uint32_t kMaxVertexBindings = 16;
 inline constexpr uint32_t kMaxVertexAttributes = 16;
 inline constexpr uint32_t kMaxViewports = 16;
 inline constexpr uint32_t kMaxLineStippleFactor = 256;
-inline constexpr float kMaxLineWidth_px = 64;  ///< lineWidthRange, from 1 on
+inline constexpr float kMaxLineWidth_px = 64;  ///< lineWidthRange, from 1 on: widths are cut to it
 /// pointSizeRange; in steps of 1/128 px. What shaders write is cut to it.
 inline constexpr float kMinPointSize_px = 1, kMaxPointSize_px = 1024;
 /// maxExtraPrimitiveOverestimationSize; sizes are rounded up to 1/256 px.
@@ -177,6 +177,8 @@ struct RasterizationState {
   uint16_t line_stipple_pattern = 0xffff;                                         ///< LINE_STIPPLE, this and the next
   uint32_t line_stipple_factor = 1;
 
+  /// Cut to lineWidthRange, as Vulkan has it; what is no number is 1.
+  float allowed_line_width_px() const { return line_width > 1 ? std::min(line_width, kMaxLineWidth_px) : 1.0f; }
   bool clips_depth() const { return depth_clip == DepthClip::unless_clamped ? !depth_clamp : depth_clip == DepthClip::enabled; }
 };
 

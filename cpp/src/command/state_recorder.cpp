@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "pipeline/program.hpp"
+
 namespace tilegpu::command {
 
 namespace {
@@ -101,7 +103,7 @@ Status StateRecorder::check_parts() const {
       if (std::none_of(strides_.begin(), strides_.end(), [&](const auto& s) { return s.binding == binding.binding; }))
         return invalid(who + "VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE to the command buffer, and binding " +
                        std::to_string(binding.binding) + " has no stride; bind it with bind_vertex_buffer2");
-  const DynamicStates needed = pipeline::needed_states(state_, dynamic);
+  const DynamicStates needed = pipeline::needed_states(state_, dynamic, pipeline_->program().primitives.made_vertices());
   const auto attachments = [&](S which) { return set_.has(which) ? attachments_set_[static_cast<size_t>(which)] : 0; };
   for (const S which : {S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask}) {
     if (!needed.has(which)) continue;
@@ -135,13 +137,16 @@ Status StateRecorder::take() {
       for (const VertexInputBinding& given : strides_)
         if (given.binding == binding.binding) binding.stride = given.stride;
   }
+  // Of smooth lines code and classification are others, if it is lines that are drawn.
+  const bool smooth = state_.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT;
+  if (smooth && fresh_.bits & (DynamicStates::bit(S::primitive_topology) | DynamicStates::bit(S::polygon_mode))) resolving_ = true;
   fresh_ = {};
   if (!dynamic.bits) return Ok{};
   // Attachments that the pipeline does not have may have state.
   auto& attachments = state_.blend.attachments;
   if (attachments.size() > pipeline_->info().color_formats.size() && dynamic.bits & pipeline::resolving_states().bits)
     attachments.assign(attachments.begin(), attachments.begin() + pipeline_->info().color_formats.size());
-  DynamicStates missing{pipeline::needed_states(state_, dynamic).bits & ~set_.bits};
+  DynamicStates missing{pipeline::needed_states(state_, dynamic, pipeline_->program().primitives.made_vertices()).bits & ~set_.bits};
   if ((dynamic.bits & kBlending.bits) == kBlending.bits && set_.bits & kBlending.bits) missing.bits &= ~kBlending.bits;
   if (!missing.bits) return check_parts();
   return invalid("pipeline '" + pipeline_->info().label + "' leaves " + pipeline::names_of(missing) +

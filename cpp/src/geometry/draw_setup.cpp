@@ -135,10 +135,8 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
     default:
       out.bias = false;
   }
-  const float width = raster.line_width;
-  out.half_line_px = width > 0 && width <= 64 ? width * 0.5f : 0.5f;
+  out.half_line_px = raster.allowed_line_width_px() * 0.5f;
   out.grid = sample_grid(pass.samples, records::coverage_rule(state));
-  out.strict_lines = raster.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT;
   out.line = line_rule(raster);
 }
 

@@ -84,7 +84,6 @@ struct DrawSetup {
   float bias_unit = 0;      // r of a fixed-point depth format
   SampleGrid grid;
   float half_line_px = 0.5f;
-  bool strict_lines = false;  // rectangles, not parallelograms
   LineRule line;              // of lines that are no polygons
 };
 

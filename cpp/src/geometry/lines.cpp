@@ -1,9 +1,9 @@
 // geometry/lines.cpp -- stage: primitive assembly of points and lines, and of triangles in polygon mode line or point. In: a
-// transformed batch. Out: a record for each point (a square), two triangle records for each line (a parallelogram or a rectangle), or one
+// transformed batch. Out: a record for each point (a square), two triangle records for each line (a parallelogram), or one
 // record for each line that is covered by a rule of its own (line_records.cpp).
 //
 // A line is as wide as line_width along the axis on which it advances less ("non-strict" lines): one pixel wide lines cover one
-// pixel in each column or row. Strict ones are as wide across it. Source: Vulkan specification, "Basic Line Segment Rasterization",
+// pixel in each column or row. Source: Vulkan specification, "Basic Line Segment Rasterization",
 // "Line Stipple", "Polygon Mode".
 #include <algorithm>
 #include <cassert>
@@ -68,11 +68,6 @@ uint32_t emit_line(const DrawSetup& draw, uint32_t flags, const Batch& batch, co
   add_bias(q, bias);
   const bool provoking_is_b = !line.made[0] && (line.made[1] || line.slot[1] == provoking_slot) && line.slot[0] != provoking_slot;
   if (draw.line.kind != LineKind::triangles) return emit_segment(draw, flags, p, q, provoking_is_b, primitive_id, out);
-  if (draw.strict_lines) {
-    int32_t x, y;
-    line_side(q.post.x - p.post.x, q.post.y - p.post.y, draw.line.half_px, &x, &y);
-    return emit_quad(draw, flags, moved(p, -x, -y), moved(p, x, y), moved(q, x, y), moved(q, -x, -y), provoking_is_b, primitive_id, out);
-  }
   const auto width = static_cast<int32_t>(std::lrint(draw.half_line_px * 512.0f));
   const int32_t low = -(width / 2), high = width + low;
   const int64_t dx = std::llabs(int64_t{q.post.x} - p.post.x), dy = std::llabs(int64_t{q.post.y} - p.post.y);

@@ -298,7 +298,12 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
   const bool colors = in.renderPass ? !in.renderPass->subpasses[in.subpass].color.empty() : !out.color_formats.empty();
   if (in.pMultisampleState) {
     const VkPipelineMultisampleStateCreateInfo& state = *in.pMultisampleState;
-    const bool takes = !is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT});
+    // Ignored, and perhaps not there to be read, where they are not enabled.
+    using Locations = VkPipelineSampleLocationsStateCreateInfoEXT;
+    const auto* locations = find_next<Locations>(state.pNext, VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT);
+    const bool perhaps_enabled =
+        locations && (locations->sampleLocationsEnable || is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT}));
+    const bool takes = perhaps_enabled && !is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT});
     if (Status ok = take_multisample(state, takes, out.multisample); !ok) return ok;
   }
   if (in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);

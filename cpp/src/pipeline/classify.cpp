@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "pipeline/dynamic_state.hpp"
 #include "vk/blend_op.hpp"
 #include "vk/format.hpp"
 
@@ -39,7 +40,10 @@ bool writes_float_alpha(const Program& program) {
 
 }  // namespace
 
-bool smooth_lines(const GraphicsState& state) { return state.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT; }
+bool smooth_lines(const Program& program, const GraphicsState& state) {
+  return state.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT &&
+         draws_lines(state, program.primitives.made_vertices());
+}
 
 bool writes_stencil(const DepthStencilState& ds) {
   const auto face = [](const VkStencilOpState& f) {
@@ -127,7 +131,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   }
   if (c.reads_tile) c.opaque = false;
   // What is seen of smooth lines is not known from their numbers alone: they are shaded in order.
-  c.smooth_alpha = smooth_lines(state) && writes_float_alpha(program);
+  c.smooth_alpha = smooth_lines(program, state) && writes_float_alpha(program);
   if (c.smooth_alpha) c.opaque = false, c.overwritten_colors = 0;
   return c;
 }

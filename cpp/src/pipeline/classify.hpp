@@ -23,6 +23,6 @@ std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& p
 
 bool writes_stencil(const DepthStencilState& state);
 /// If lines are drawn, their fragments' areas go into alpha.
-bool smooth_lines(const GraphicsState& state);
+bool smooth_lines(const Program& program, const GraphicsState& state);
 
 }  // namespace tilegpu::pipeline

@@ -151,13 +151,6 @@ bool uses_constant(VkBlendFactor factor) {
          factor == VK_BLEND_FACTOR_CONSTANT_ALPHA || factor == VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_ALPHA;
 }
 
-bool draws_lines(const GraphicsState& state) {
-  const VkPrimitiveTopology t = state.topology;
-  return t == VK_PRIMITIVE_TOPOLOGY_LINE_LIST || t == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP ||
-         t == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY || t == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY ||
-         state.rasterization.polygon_mode == VK_POLYGON_MODE_LINE;
-}
-
 // Equations and masks meet in one struct; lists grow to the longer one.
 VkPipelineColorBlendAttachmentState unblended() {
   VkPipelineColorBlendAttachmentState plain{};
@@ -308,7 +301,24 @@ Expected<DynamicStates> dynamic_states(const std::vector<VkDynamicState>& states
 DynamicStates always_settable() { return kAlways; }
 DynamicStates resolving_states() { return kResolving; }
 
-DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic) {
+bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices) {
+  switch (state.topology) {
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+      if (made_vertices == 0) return false;
+      break;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
+      if (made_vertices == 0) return true;
+      break;
+    default:
+      break;
+  }
+  return made_vertices == 2 || (made_vertices != 1 && state.rasterization.polygon_mode == VK_POLYGON_MODE_LINE);
+}
+
+DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, uint32_t made_vertices) {
   const auto drop = [&](DynamicStates mask) { dynamic.bits &= ~mask.bits; };
   if (dynamic.has(S::vertex_input)) drop(mask_of(S::vertex_input_binding_stride));  // it comes with the whole
   if (state.vertex_bindings.empty()) drop(mask_of(S::vertex_input_binding_stride));
@@ -319,7 +329,7 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic) {
   if (!ds.depth_bounds_test) drop(mask_of(S::depth_bounds));
   if (!ds.stencil_test) drop(mask_of(S::stencil_op, S::stencil_compare_mask, S::stencil_write_mask, S::stencil_reference));
   if (!state.rasterization.depth_bias_enable) drop(mask_of(S::depth_bias));
-  if (!draws_lines(state)) drop(mask_of(S::line_width, S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple));
+  if (!draws_lines(state, made_vertices)) drop(mask_of(S::line_width, S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple));
   if (!state.rasterization.line_stipple) drop(mask_of(S::line_stipple));
   if (state.rasterization.conservative_mode != VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT)
     drop(mask_of(S::extra_primitive_overestimation_size));

@@ -16,7 +16,11 @@ DynamicStates always_settable();
 /// What code, or the classification of draws, depends on: a change makes another Resolved.
 DynamicStates resolving_states();
 /// Of the dynamic ones, those that a draw with this state reads.
-DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic);
+/// `made_vertices`: of each primitive that tessellation or a geometry shader makes; 0: the topology's are drawn.
+DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, uint32_t made_vertices);
+
+/// Lines are what is rasterized, by topology, by the stages before, or by the polygon mode.
+bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices);
 
 /// The fields of one state.
 void copy_state(DynamicState which, const GraphicsState& from, GraphicsState& to);

@@ -39,7 +39,10 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
   if (!dynamic->has(DynamicState::primitive_topology) && !dynamic->has(DynamicState::patch_control_points))
     if (Status ok = check_topology(**program, info); !ok) return ok.error();
   if (Status ok = check_lines(**program, info, *dynamic); !ok) return ok.error();
-  const bool fixed = !(dynamic->bits & resolving_states().bits);
+  // Smooth lines have code of their own, and what is drawn may be dynamic.
+  const bool perhaps_smooth = info.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT &&
+                              (dynamic->has(DynamicState::primitive_topology) || dynamic->has(DynamicState::polygon_mode));
+  const bool fixed = !(dynamic->bits & resolving_states().bits) && !perhaps_smooth;
   auto resolved = fixed ? resolve(jit, *program, info, threads) : cache.find(jit, *program, info, threads);
   if (fixed && !resolved) return resolved.error();
   // Of a state that is not fixed nothing is known to be wrong: the draw that comes with it will say so.

@@ -93,7 +93,7 @@ Status check_topology(const Program& program, const FixedFunctionState& state);
 /// Line modes and stipples of a new pipeline that don't go with the rest of it; what is dynamic is not looked at.
 Status check_lines(const Program& program, const GraphicsState& state, DynamicStates dynamic);
 
-/// Lines of a width that there is none of, or with a stipple that their mode has not. Asked at draws: all of it may be dynamic.
+/// Lines with a stipple that their mode has not. Asked at draws too: both may be dynamic.
 Status check_line_state(const Program& program, const FixedFunctionState& state);
 
 /// "vertex", "tessellation_control", ...

@@ -95,7 +95,7 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
   const DepthStencilState& ds = state.depth_stencil;
   const uint32_t flags = static_cast<uint32_t>(m.alpha_to_coverage) | m.alpha_to_one << 1 | shades_samples << 2 |
                          (ds.depth_test && ds.depth_write) << 3 | writes_stencil(ds) << 4 | state.blend.logic_op_enable << 5 |
-                         smooth_lines(state) << 6;
+                         smooth_lines(program, state) << 6;
   put(key, static_cast<uint32_t>(m.samples));
   put(key, flags);
   put(key, static_cast<uint32_t>(state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY));

@@ -7,6 +7,7 @@
 
 #include "descriptor/set_memory.hpp"
 #include "pipeline/create.hpp"
+#include "pipeline/dynamic_state.hpp"
 #include "pipeline/input_attachments.hpp"
 #include "pipeline/program.hpp"
 #include "tilegpu/resource.hpp"
@@ -74,10 +75,6 @@ std::string topology_name(VkPrimitiveTopology topology) {
   for (const Topology& known : kTopologies)
     if (known.topology == topology) return known.name;
   return "number " + std::to_string(topology);
-}
-bool is_line(VkPrimitiveTopology topology) {
-  return topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST || topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP ||
-         topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY || topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY;
 }
 uint32_t vertices_of(VkPrimitiveTopology topology) {
   for (const Topology& known : kTopologies)
@@ -384,11 +381,7 @@ Status check_lines(const Program& program, const GraphicsState& state, DynamicSt
 Status check_line_state(const Program& program, const FixedFunctionState& state) {
   const RasterizationState& raster = state.rasterization;
   const Checker check{program};
-  const uint32_t made = program.primitives.made_vertices();
-  const bool lines = raster.polygon_mode == VK_POLYGON_MODE_LINE || (made ? made == 2 : is_line(state.topology));
-  if (lines && !raster.rasterizer_discard && !(raster.line_width > 0 && raster.line_width <= kMaxLineWidth_px))
-    return check.error("lineWidth is " + std::to_string(raster.line_width) + "; lineWidthRange is 1 to " +
-                       std::to_string(static_cast<int>(kMaxLineWidth_px)));
+  if (raster.rasterizer_discard || !draws_lines(state, program.primitives.made_vertices())) return Ok{};
   if (!raster.line_stipple) return Ok{};
   if (raster.line_stipple_factor == 0 || raster.line_stipple_factor > kMaxLineStippleFactor)
     return check.error("lineStippleFactor is " + std::to_string(raster.line_stipple_factor) + "; it must be 1 to " +

@@ -13,7 +13,7 @@ namespace tilegpu::records {
 LineRule line_rule(const RasterizationState& state) {
   LineRule rule;
   rule.stippled = state.line_stipple;
-  const float width = state.line_width > 0 && state.line_width <= 64 ? state.line_width : 1.0f;
+  const float width = state.allowed_line_width_px();
   rule.half_px = static_cast<double>(width) * 0.5;
   rule.width_px = std::max(1u, static_cast<uint32_t>(width + 0.5f));
   switch (state.line_mode) {
@@ -24,7 +24,7 @@ LineRule line_rule(const RasterizationState& state) {
       rule.kind = LineKind::smooth;
       break;
     case VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT:
-      rule.kind = rule.stippled ? LineKind::rectangle : LineKind::triangles;
+      rule.kind = LineKind::rectangle;
       break;
     default:  // lines that are not strict have no stipple
       rule.stippled = false;

@@ -40,7 +40,7 @@ const char* describe_rule(const records::CoverageRule& rule) {
     case records::LineKind::bresenham:
       return rule.line.stippled ? "stippled Bresenham lines one by one" : "Bresenham lines one by one";
     case records::LineKind::rectangle:
-      return "stippled rectangular lines one by one";
+      return rule.line.stippled ? "stippled rectangular lines one by one" : "rectangular lines one by one";
     case records::LineKind::smooth:
       return rule.line.stippled ? "stippled smooth lines one by one" : "smooth lines one by one";
     case records::LineKind::triangles:

@@ -24,7 +24,7 @@ enum class Coverage : uint8_t {
   each,     // triangle by triangle: window, blocks or rows of blocks, each tested by itself (coverage.hpp, coverage_sink.hpp)
   listed,   // several samples: the blocks of a batch together, into lists of what is seen (batch_coverage.hpp, sample_lists.hpp)
   at_once,  // one sample, AVX-512: covered, tested and numbered in one go (batch_tests.hpp)
-  ruled,    // triangle by triangle, large or small, by a rule of the draw's own (ruled_coverage.hpp)
+  ruled,    // record by record, large or small, by a rule of the draw's own (ruled_coverage.hpp, line_coverage.hpp)
 };
 /// Tests before shading. kill: no write; the test is repeated, with writes, after shading.
 enum class EarlyTests : uint8_t { none, kill, full };
