@@ -362,7 +362,7 @@ void rules() {
   RasterizationState state;
   CHECK(records::line_rule(state).kind == LineKind::triangles);
   state.line_mode = VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT;
-  CHECK(records::line_rule(state).kind == LineKind::triangles);
+  CHECK(records::line_rule(state).kind == LineKind::rectangle);
   state.line_stipple = true, state.line_stipple_factor = 5, state.line_stipple_pattern = 0x0101;
   const LineRule rule = records::line_rule(state);
   CHECK(rule.kind == LineKind::rectangle && rule.period() == 80);

@@ -7,7 +7,6 @@
 
 #include "descriptor/set_memory.hpp"
 #include "pipeline/create.hpp"
-#include "pipeline/dynamic_state.hpp"
 #include "pipeline/input_attachments.hpp"
 #include "pipeline/program.hpp"
 #include "tilegpu/resource.hpp"
@@ -381,7 +380,6 @@ Status check_lines(const Program& program, const GraphicsState& state, DynamicSt
 Status check_line_state(const Program& program, const FixedFunctionState& state) {
   const RasterizationState& raster = state.rasterization;
   const Checker check{program};
-  if (raster.rasterizer_discard || !draws_lines(state, program.primitives.made_vertices())) return Ok{};
   if (!raster.line_stipple) return Ok{};
   if (raster.line_stipple_factor == 0 || raster.line_stipple_factor > kMaxLineStippleFactor)
     return check.error("lineStippleFactor is " + std::to_string(raster.line_stipple_factor) + "; it must be 1 to " +
