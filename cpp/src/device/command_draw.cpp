@@ -83,7 +83,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
   if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());
-  if (Status ok = pipeline::check_line_state(pipeline.program(), state); !ok) return named(ok.error());
+  if (Status ok = pipeline::check_drawn_lines(pipeline.program(), state); !ok) return named(ok.error());
   if (r.dynamic.needs_resolving()) {
     if (pipeline.resolved()) {
       r.state.resolved = pipeline.resolved();

@@ -93,8 +93,11 @@ Status check_topology(const Program& program, const FixedFunctionState& state);
 /// Line modes and stipples of a new pipeline that don't go with the rest of it; what is dynamic is not looked at.
 Status check_lines(const Program& program, const GraphicsState& state, DynamicStates dynamic);
 
-/// Lines with a stipple that their mode has not. Asked at draws too: both may be dynamic.
+/// A stipple that is out of range, or that the mode of lines has not.
 Status check_line_state(const Program& program, const FixedFunctionState& state);
+
+/// The same, and what lines that are drawn don't go with. Asked at draws: all of it may be dynamic.
+Status check_drawn_lines(const Program& program, const GraphicsState& state);
 
 /// "vertex", "tessellation_control", ...
 const char* stage_name(VkShaderStageFlagBits stage);

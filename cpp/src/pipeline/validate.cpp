@@ -7,6 +7,7 @@
 
 #include "descriptor/set_memory.hpp"
 #include "pipeline/create.hpp"
+#include "pipeline/dynamic_state.hpp"
 #include "pipeline/input_attachments.hpp"
 #include "pipeline/program.hpp"
 #include "tilegpu/resource.hpp"
@@ -350,25 +351,38 @@ Status check_topology(const Program& program, const FixedFunctionState& state) {
   return Ok{};
 }
 
-Status check_lines(const Program& program, const GraphicsState& state, DynamicStates dynamic) {
-  const Checker check{program};
-  const RasterizationState& raster = state.rasterization;
+namespace {
+
+// Bresenham's lines have no samples of their own, and the alpha of smooth ones is their coverage.
+Status check_line_samples(const Checker& check, const RasterizationState& raster, const MultisampleState& m, const char* rule) {
   const char* const mode = raster.line_mode == VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT            ? "BRESENHAM"
                            : raster.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT ? "RECTANGULAR_SMOOTH"
                                                                                                    : nullptr;
+  if (!mode) return Ok{};
+  const char* const given = m.alpha_to_coverage ? "alphaToCoverageEnable"
+                            : m.alpha_to_one    ? "alphaToOneEnable"
+                            : m.sample_shading  ? "sampleShadingEnable"
+                                                : nullptr;
+  if (!given) return Ok{};
+  return check.error(std::string("lineRasterizationMode is ") + mode + " and " + given + " is true; with BRESENHAM and " +
+                     "RECTANGULAR_SMOOTH it must be false (" + rule + ")");
+}
+
+}  // namespace
+
+Status check_lines(const Program& program, const GraphicsState& state, DynamicStates dynamic) {
+  const Checker check{program};
+  const RasterizationState& raster = state.rasterization;
   const bool fixed_mode = !dynamic.has(DynamicState::line_rasterization_mode);
   if (raster.line_mode < VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT || raster.line_mode > VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT)
     return check.error("lineRasterizationMode is number " + std::to_string(raster.line_mode) +
                        "; allowed are VK_LINE_RASTERIZATION_MODE_DEFAULT, _RECTANGULAR, _BRESENHAM and _RECTANGULAR_SMOOTH");
-  if (fixed_mode && mode) {
-    const MultisampleState& m = state.multisample;
-    const char* const given = m.alpha_to_coverage && !dynamic.has(DynamicState::alpha_to_coverage_enable) ? "alphaToCoverageEnable"
-                              : m.alpha_to_one && !dynamic.has(DynamicState::alpha_to_one_enable)         ? "alphaToOneEnable"
-                              : m.sample_shading                                                          ? "sampleShadingEnable"
-                                                                                                          : nullptr;
-    if (given)
-      return check.error(std::string("lineRasterizationMode is ") + mode + " and " + given + " is true; with BRESENHAM and " +
-                         "RECTANGULAR_SMOOTH it must be false (VUID-VkGraphicsPipelineCreateInfo-lineRasterizationMode-02766)");
+  if (fixed_mode) {
+    MultisampleState known = state.multisample;
+    if (dynamic.has(DynamicState::alpha_to_coverage_enable)) known.alpha_to_coverage = false;
+    if (dynamic.has(DynamicState::alpha_to_one_enable)) known.alpha_to_one = false;
+    if (Status ok = check_line_samples(check, raster, known, "VUID-VkGraphicsPipelineCreateInfo-lineRasterizationMode-02766"); !ok)
+      return ok;
   }
   if (dynamic.has(DynamicState::line_stipple_enable)) return Ok{};
   GraphicsState known = state;  // what is dynamic is as it may be
@@ -388,6 +402,12 @@ Status check_line_state(const Program& program, const FixedFunctionState& state)
   return check.error(
       "stippledLineEnable is true and lineRasterizationMode is DEFAULT, whose lines are not strict here (strictLines is false) and have no "
       "stipple; set RECTANGULAR, BRESENHAM or RECTANGULAR_SMOOTH");
+}
+
+Status check_drawn_lines(const Program& program, const GraphicsState& state) {
+  if (Status ok = check_line_state(program, state); !ok) return ok;
+  if (!draws_lines(state, program.primitives.made_vertices())) return Ok{};
+  return check_line_samples(Checker{program}, state.rasterization, state.multisample, "VUID-vkCmdDraw-None-10608");
 }
 
 Status check_state(const Program& program, const GraphicsState& state) {

@@ -186,6 +186,14 @@ bool is_watched(const Worker& w, uint32_t tile_pixel) {
                      [&](const Watched& watched) { return watched.quad + watched.lane == tile_pixel; });
 }
 
+// The samples of a watched pixel that a primitive covers, with their depths: what low-resolution Z turned away before the raster.
+void note_covered(Worker& w, Watched& watched, Source source, FragmentStep step) {
+  const uint64_t coverage =
+      raster_coverage(w, draw_of(*source.record), *source.record, *source.chunk, watched.x_px & ~1, watched.y_px & ~1);
+  for (uint32_t s = 0; s < w.shape.samples; s++)
+    if (coverage >> (4 * s + watched.lane) & 1) note(w, watched, s, step, id_of(source)).depth = depth_of(w, source, watched, s);
+}
+
 }  // namespace
 
 void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, uint32_t height_px, const records::BinGrid& grid,
@@ -300,24 +308,12 @@ void cleared(Worker& w, const command::ClearCall& clear) {
 }
 
 void lrz_primitive(Worker& w, Source source) {
-  for (Watched& watched : w.trace.watched) {
-    const uint64_t coverage =
-        raster_coverage(w, draw_of(*source.record), *source.record, *source.chunk, watched.x_px & ~1, watched.y_px & ~1);
-    for (uint32_t s = 0; s < w.shape.samples; s++)
-      if (coverage >> (4 * s + watched.lane) & 1)
-        note(w, watched, s, FragmentStep::lrz_primitive, id_of(source)).depth = depth_of(w, source, watched, s);
-  }
+  for (Watched& watched : w.trace.watched) note_covered(w, watched, source, FragmentStep::lrz_primitive);
 }
 
 void lrz_block(Worker& w, Source source, int32_t block_x, int32_t block_y) {
-  for (Watched& watched : w.trace.watched) {
-    if (watched.x_px >> 2 != block_x || watched.y_px >> 2 != block_y) continue;
-    const uint64_t coverage =
-        raster_coverage(w, draw_of(*source.record), *source.record, *source.chunk, watched.x_px & ~1, watched.y_px & ~1);
-    for (uint32_t s = 0; s < w.shape.samples; s++)
-      if (coverage >> (4 * s + watched.lane) & 1)
-        note(w, watched, s, FragmentStep::lrz_block, id_of(source)).depth = depth_of(w, source, watched, s);
-  }
+  for (Watched& watched : w.trace.watched)
+    if (watched.x_px >> 2 == block_x && watched.y_px >> 2 == block_y) note_covered(w, watched, source, FragmentStep::lrz_block);
 }
 
 void rasterized(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage) {
