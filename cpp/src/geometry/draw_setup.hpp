@@ -84,7 +84,7 @@ struct DrawSetup {
   float bias_unit = 0;      // r of a fixed-point depth format
   SampleGrid grid;
   float half_line_px = 0.5f;
-  LineRule line;              // of lines that are no polygons
+  LineRule line;  // of lines that are no polygons
 };
 
 void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out);
