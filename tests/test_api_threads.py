@@ -104,6 +104,44 @@ def test_two_threads_that_draw_into_one_pass_take_turns(late: int) -> None:
     assert sum(row["draws"] for row in rp.explain().rows) == 3
 
 
+def test_a_draw_of_one_thread_is_whole() -> None:
+    """A draw binds, then draws: with the interpreter's threads changed at every chance, nothing of another's comes between."""
+    device = tg.Device(cache_dir="off", threads=1)
+    size, count = 64, 400
+    out = device.image((size, size), "r8g8b8a8_unorm")
+    frag = """#version 450
+layout(push_constant) uniform P { vec4 color; };
+layout(binding = 0) uniform sampler2D t; layout(location = 0) out vec4 o; void main() { o = color + texture(t, vec2(0.5)); }"""
+    pipe = device.pipeline(FULL, frag, color=[out.format], dynamic=["color_write_mask"])
+    black = device.texture(np.zeros((1, 1, 4), np.uint8))
+    errors: list[BaseException] = []
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+
+        def draws(channel: int) -> None:
+            color = [float(c == channel) for c in range(4)]
+            try:
+                for k in range(channel, count, 2):
+                    place = (k % size, k // size, 1, 1)
+                    rp.draw(pipe, count=3, bind={"t": black}, push={"color": color}, scissor=place)
+            except BaseException as e:
+                errors.append(e)
+
+        rp.set(color_write_mask=["rgba"])
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        threads = [threading.Thread(target=draws, args=(channel,)) for channel in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(interval)
+    assert not errors
+    drawn = out.numpy().reshape(-1, 4)[:count]
+    want = np.zeros((count, 4), np.uint8)
+    want[0::2, 0] = want[1::2, 1] = 255
+    assert np.array_equal(drawn, want)
+
+
 INTERRUPTED = """
 import os, signal, threading, time
 import tilegpu as tg

@@ -6,6 +6,7 @@ In: the user's arguments. Out: commands of an open command buffer.
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,9 @@ class PassCommands:
     _formats: Sequence[FormatInfo | None] = ()  # of the colour attachments
     _views: int = 1  # how many the pass has; without: 1
 
+    def __init__(self) -> None:
+        self._turn = threading.Lock()  # a draw is several commands of the core: none of another thread's comes between them
+
     def _open(self) -> DrawArguments:
         if self._draws is None:
             raise ValidationError(f"{self._what} is not open; draw inside its with block")
@@ -56,7 +60,8 @@ class PassCommands:
         has takes one value for all, or a list. A draw that needs a state that was never set raises
         :class:`ValidationError`, which names it.
         """
-        self._open().state.set(state, f"{self._what}: set")
+        with self._turn:
+            self._open().state.set(state, f"{self._what}: set")
 
     def draw(
         self,
@@ -100,34 +105,35 @@ class PassCommands:
         ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw, but for what the
         pipeline lists in ``dynamic``: there it is the same as :meth:`set` before the draw.
         """
-        draws = self._open()
-        available = draws.prepare(
-            pipeline,
-            vertices,
-            indices,
-            bind,
-            sets,
-            push,
-            viewport,
-            scissor,
-            stencil_reference,
-            blend_constants,
-            depth_bias,
-        )
-        instance_count = draws.instances(pipeline, instances)
-        if count is None:
-            if available is None:
-                raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
-            count = max(0, available - arguments.whole(first, f"{self._what}, {pipeline.title}: first"))
-        self._check_range(pipeline, first, count, first_instance, vertex_offset)
-        if indices is None:
-            if vertex_offset:
-                raise ValidationError(
-                    f"{self._what}, {pipeline.title}: vertex_offset={vertex_offset} is for indexed draws; use first="
-                )
-            draws.commands.draw(count, instance_count, first, first_instance)
-        else:
-            draws.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
+        with self._turn:
+            draws = self._open()
+            available = draws.prepare(
+                pipeline,
+                vertices,
+                indices,
+                bind,
+                sets,
+                push,
+                viewport,
+                scissor,
+                stencil_reference,
+                blend_constants,
+                depth_bias,
+            )
+            instance_count = draws.instances(pipeline, instances)
+            if count is None:
+                if available is None:
+                    raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
+                count = max(0, available - arguments.whole(first, f"{self._what}, {pipeline.title}: first"))
+            self._check_range(pipeline, first, count, first_instance, vertex_offset)
+            if indices is None:
+                if vertex_offset:
+                    raise ValidationError(
+                        f"{self._what}, {pipeline.title}: vertex_offset={vertex_offset} is for indexed draws; use first="
+                    )
+                draws.commands.draw(count, instance_count, first, first_instance)
+            else:
+                draws.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
 
     def _check_range(
         self, pipeline: Pipeline, first: Any, count: Any, first_instance: Any, vertex_offset: Any
@@ -181,61 +187,62 @@ class PassCommands:
         draw has as many vertices of so many bytes as were written. The other arguments are those of :meth:`draw`; ``instances`` is the data
         of per-instance bindings.
         """
-        draws = self._open()
-        draws.require_pipeline(pipeline)
-        what = f"{self._what}, {pipeline.title}"
-        words = 4 if indices is None else 5
-        if byte_count is not None:
-            byte_count = arguments.count(byte_count, f"{what}: byte_count", MAX_U32)
-            if indices is not None or not isinstance(indirect, (Buffer, BufferSlice)):
-                raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
-        offset = arguments.whole(offset, f"{what}: offset")
-        stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
-        counter: tuple[_core.Buffer, int] | None = None
-        if isinstance(draw_count, (Buffer, BufferSlice)):
-            core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
-            counter, draw_count = (core_of_count, count_offset), None
-        draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
-        for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
-            if value is not None and not 0 <= value <= MAX_U32:
-                raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
-        if isinstance(indirect, BufferSlice):
-            offset, indirect = offset + indirect.offset, indirect.buffer
-        if isinstance(indirect, Buffer):
-            if byte_count is None:
-                require_usage(indirect, "indirect_buffer", f"{what}: indirect")
-            stride = words * 4 if stride is None else stride
-            if draw_count is None:
-                draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
-            core = indirect.core
-        else:
-            array = np.atleast_2d(arguments.array(indirect, f"{what}: indirect"))
-            if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
-                raise ValidationError(
-                    f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})"
-                )
-            core = draws.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
-            stride = words * 4
-            draw_count = len(array) if draw_count is None else min(draw_count, len(array))
-        draws.prepare(
-            pipeline,
-            vertices,
-            indices,
-            bind,
-            sets,
-            push,
-            viewport,
-            scissor,
-            stencil_reference,
-            blend_constants,
-            depth_bias,
-        )
-        if instances is not None or pipeline.vertex_layout.per_instance:
-            draws.instances(pipeline, instances)
-        if byte_count is not None:
-            draws.commands.draw_indirect_byte_count(core, offset, byte_count)
-        else:
-            draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride, *(counter or ()))
+        with self._turn:
+            draws = self._open()
+            draws.require_pipeline(pipeline)
+            what = f"{self._what}, {pipeline.title}"
+            words = 4 if indices is None else 5
+            if byte_count is not None:
+                byte_count = arguments.count(byte_count, f"{what}: byte_count", MAX_U32)
+                if indices is not None or not isinstance(indirect, (Buffer, BufferSlice)):
+                    raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
+            offset = arguments.whole(offset, f"{what}: offset")
+            stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
+            counter: tuple[_core.Buffer, int] | None = None
+            if isinstance(draw_count, (Buffer, BufferSlice)):
+                core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
+                counter, draw_count = (core_of_count, count_offset), None
+            draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
+            for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
+                if value is not None and not 0 <= value <= MAX_U32:
+                    raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
+            if isinstance(indirect, BufferSlice):
+                offset, indirect = offset + indirect.offset, indirect.buffer
+            if isinstance(indirect, Buffer):
+                if byte_count is None:
+                    require_usage(indirect, "indirect_buffer", f"{what}: indirect")
+                stride = words * 4 if stride is None else stride
+                if draw_count is None:
+                    draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
+                core = indirect.core
+            else:
+                array = np.atleast_2d(arguments.array(indirect, f"{what}: indirect"))
+                if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
+                    raise ValidationError(
+                        f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})"
+                    )
+                core = draws.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
+                stride = words * 4
+                draw_count = len(array) if draw_count is None else min(draw_count, len(array))
+            draws.prepare(
+                pipeline,
+                vertices,
+                indices,
+                bind,
+                sets,
+                push,
+                viewport,
+                scissor,
+                stencil_reference,
+                blend_constants,
+                depth_bias,
+            )
+            if instances is not None or pipeline.vertex_layout.per_instance:
+                draws.instances(pipeline, instances)
+            if byte_count is not None:
+                draws.commands.draw_indirect_byte_count(core, offset, byte_count)
+            else:
+                draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride, *(counter or ()))
 
     def clear(
         self,
@@ -253,29 +260,30 @@ class PassCommands:
         ``color``: (r, g, b, a) for colour ``attachment``, or a mapping of these by number. ``rect``: (x, y, width,
         height), by default all. ``layer``, ``layers``: the first and how many (``None``: all from it on); views are layers.
         """
-        commands = self._open().commands
-        first = arguments.whole(layer, f"{self._what}: layer of clear")
-        count = _REMAINING if layers is None else arguments.whole(layers, f"{self._what}: layers of clear")
-        if not 0 <= first <= _REMAINING or not 1 <= count <= _REMAINING:
-            raise ValidationError(f"{self._what}: clear of {count} layers from {first} on; it must be at least one, from 0 on")
-        area = [0, 0, *self._size] if rect is None else rect_of(rect, f"{self._what}: rect of clear")
-        attachment = arguments.whole(attachment, f"{self._what}: attachment of clear")
-        colors = {} if color is None else dict(color) if isinstance(color, Mapping) else {attachment: color}
-        if not colors and depth is None and stencil is None:
-            raise ValidationError(f"{self._what}: clear() of nothing; give color=, depth= or stencil=")
-        for number, value in colors.items():
-            number = arguments.whole(number, f"{self._what}: attachment of clear")
-            info = self._formats[number] if 0 <= number < len(self._formats) else None
-            if info is None:
-                raise ValidationError(
-                    f"{self._what}: clear of colour attachment {number}; the pass has {len(self._formats)}"
-                )
-            values = clear_color(value, f"{self._what}: clear of color[{number}]")
-            commands.clear_attachment(number, 1, _core.ClearValue.color(info.number, values), area, first, count)
-        for aspect, number in (("depth", depth), ("stencil", stencil)):
-            if number is not None:
-                clear = clear_depth_stencil(number, aspect, f"{self._what}: clear of {aspect}")
-                commands.clear_attachment(-1, _core.ENUMS["image_aspect"][aspect], clear, area, first, count)
+        with self._turn:
+            commands = self._open().commands
+            first = arguments.whole(layer, f"{self._what}: layer of clear")
+            count = _REMAINING if layers is None else arguments.whole(layers, f"{self._what}: layers of clear")
+            if not 0 <= first <= _REMAINING or not 1 <= count <= _REMAINING:
+                raise ValidationError(f"{self._what}: clear of {count} layers from {first} on; it must be at least one, from 0 on")
+            area = [0, 0, *self._size] if rect is None else rect_of(rect, f"{self._what}: rect of clear")
+            attachment = arguments.whole(attachment, f"{self._what}: attachment of clear")
+            colors = {} if color is None else dict(color) if isinstance(color, Mapping) else {attachment: color}
+            if not colors and depth is None and stencil is None:
+                raise ValidationError(f"{self._what}: clear() of nothing; give color=, depth= or stencil=")
+            for number, value in colors.items():
+                number = arguments.whole(number, f"{self._what}: attachment of clear")
+                info = self._formats[number] if 0 <= number < len(self._formats) else None
+                if info is None:
+                    raise ValidationError(
+                        f"{self._what}: clear of colour attachment {number}; the pass has {len(self._formats)}"
+                    )
+                values = clear_color(value, f"{self._what}: clear of color[{number}]")
+                commands.clear_attachment(number, 1, _core.ClearValue.color(info.number, values), area, first, count)
+            for aspect, number in (("depth", depth), ("stencil", stencil)):
+                if number is not None:
+                    clear = clear_depth_stencil(number, aspect, f"{self._what}: clear of {aspect}")
+                    commands.clear_attachment(-1, _core.ENUMS["image_aspect"][aspect], clear, area, first, count)
 
     def query(self) -> Query:
         """An occlusion query: ``with rp.query() as q: rp.draw(...)``, after the pass ``q.samples``; of a pass with views

@@ -37,7 +37,8 @@ class RenderPass(PassCommands, PassResults):
         trace: bool | str | Sequence[Any] = False,
         view_mask: int = 0,
     ) -> None:
-        super().__init__(device, arguments.text(label, "pass: label"), trace)
+        PassCommands.__init__(self)
+        PassResults.__init__(self, device, arguments.text(label, "pass: label"), trace)
         if color is None:
             color = ()
         elif isinstance(color, (Attachment, Image, ImageView, Texture)):
@@ -143,7 +144,8 @@ class RenderPass(PassCommands, PassResults):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        draws, self._draws = self._draws, None
+        with self._turn:  # a draw of another thread is whole, or finds no open pass
+            draws, self._draws = self._draws, None
         if draws is None:
             return
         commands = draws.commands
@@ -167,16 +169,17 @@ class RenderPass(PassCommands, PassResults):
         this pass's. They find nothing of what :meth:`set` said, and leave nothing. Raises :class:`ValidationError` for what
         does not fit, among it an active query that they were not made for.
         """
-        commands = self._open().commands
         for number, secondary in enumerate(secondaries):
             if not isinstance(secondary, SecondaryCommandBuffer):
                 raise ValidationError(
                     f"{self._what}: execute_commands: argument {number} is {arguments.shown(secondary)}; "
                     "it must be a secondary command buffer (dev.secondary)"
                 )
-        commands.execute_commands([secondary.ended(self._what) for secondary in secondaries])
-        self._reads += secondaries
-        self._notes += [note for secondary in secondaries for note in secondary.undefined if note not in self._notes]
+        ended = [secondary.ended(self._what) for secondary in secondaries]
+        with self._turn:
+            self._open().commands.execute_commands(ended)
+            self._reads += secondaries
+            self._notes += [note for secondary in secondaries for note in secondary.undefined if note not in self._notes]
 
     def __repr__(self) -> str:
         state = "open" if self._draws is not None else "ended" if self._stats is not None else "not entered"

@@ -23,6 +23,7 @@ class SecondaryCommandBuffer(PassCommands):
     def __init__(
         self, device: Context, color: Any, depth: Any, stencil: Any, samples: int, occlusion_query: bool, label: str, view_mask: int = 0
     ) -> None:
+        super().__init__()
         self.label = arguments.text(label, "secondary command buffer: label")
         self._what = f"secondary command buffer '{self.label}'"
         self._device = device
@@ -66,7 +67,8 @@ class SecondaryCommandBuffer(PassCommands):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        draws, self._draws = self._draws, None
+        with self._turn:  # a draw of another thread is whole, or finds nothing open
+            draws, self._draws = self._draws, None
         if draws is None:
             return
         self._discarded = True
