@@ -50,6 +50,12 @@ def test_every_option_of_the_build_is_named() -> None:
     assert [name for name in options if f"`{name}`" not in TEXT] == []
 
 
+def test_every_variable_of_the_makefile_is_named() -> None:
+    names = re.findall(r"^(?:export )?(\w+) *\?=", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert {"JOBS", "DEMO", "CMAKE_CXX_COMPILER_LAUNCHER"} <= set(names)
+    assert [name for name in names if f"`{name}`" not in TEXT and f"`{name}=`" not in TEXT] == []
+
+
 def test_files_and_functions_that_recipes_name_are_there() -> None:
     names = re.findall(r"`([\w./-]+/[\w.-]+\.(?:cpp|hpp|py|pyi|json|md|yaml))`", TEXT)
     assert len(names) > 20

@@ -333,13 +333,15 @@ shared uint64_t here;"""
     run(text, body, {"Bv": values, "Br": start}, {"Br": want}, n)
 
 
-def kernel(capabilities: str, element: str, stride_B: int, types: str, body: str, variables: str = "") -> bytes:
+def kernel(
+    capabilities: str, element: str, stride_B: int, types: str, body: str, variables: str = "", extensions: str = ""
+) -> bytes:
     """SPIR-V of 32 invocations that GLSL can't say: block B is an array of ``element`` (%b), R of %uint (%out); %i is the invocation."""
     asked = "\n".join(f"OpCapability {name}" for name in capabilities.split())
-    dots = 'OpExtension "SPV_KHR_integer_dot_product"\n' if "DotProduct" in capabilities else ""
+    more = "".join(f'OpExtension "{name}"\n' for name in extensions.split())
     return spirv.assemble(f"""OpCapability Shader
 {asked}
-{dots}OpExtension "SPV_KHR_storage_buffer_storage_class"
+{more}OpExtension "SPV_KHR_storage_buffer_storage_class"
 OpMemoryModel Logical GLSL450
 OpEntryPoint GLCompute %main "main" %id
 OpExecutionMode %main LocalSize 32 1 1
@@ -653,7 +655,8 @@ def test_integer_dot_products() -> None:
     top = 2**31 - 1
     columns = [s, u, mixed, np.minimum(s + 0x7FFFFF00, top), np.minimum(u + 0x7FFFFF00, 2**32 - 1), np.minimum(mixed + 0x7FFFFF00, top)]
     want = np.stack(columns, 1).astype(np.int64).astype(np.uint32)
-    module = kernel("Int8 DotProduct DotProductInput4x8Bit DotProductInput4x8BitPacked", "%uint", 4, DOT_TYPES, DOT + "\n" + stores)
+    dots = "Int8 DotProduct DotProductInput4x8Bit DotProductInput4x8BitPacked"
+    module = kernel(dots, "%uint", 4, DOT_TYPES, DOT + "\n" + stores, extensions="SPV_KHR_integer_dot_product")
     for case in CASES:
         dev = device(*case)
         out = dev.buffer(want.nbytes)

@@ -368,6 +368,36 @@ void test_inline_blocks_and_copies() {
   refused(other->copy(*set, 0, 0, 1, 0, 1), "the types must be the same");
 }
 
+// Elements past a binding's end are those of the bindings that follow, on both sides, whatever their sizes are.
+void test_copies_over_several_bindings() {
+  const std::vector<DescriptorBinding> sizes = {{.binding = 0, .type = kUniform, .count = 2},
+                                                {.binding = 2, .type = kUniform, .count = 0},
+                                                {.binding = 3, .type = kUniform},
+                                                {.binding = 7, .type = kUniform, .count = 3},
+                                                {.binding = 8, .type = kTexture}};
+  Bench bench(
+      "layout(set=0, binding=0) uniform A { uint v; } a[2]; layout(set=0, binding=3) uniform B { uint v; } b; "
+      "layout(set=0, binding=7) uniform C { uint v; } c[3];",
+      "r = a[0].v + a[1].v * 10u + b.v * 100u + c[0].v * 1000u + c[1].v * 10000u + c[2].v * 100000u;", {sizes});
+  auto set = bench.set(), other = bench.set();
+  const uint32_t place[6][2] = {{0, 0}, {0, 1}, {3, 0}, {7, 0}, {7, 1}, {7, 2}};
+  for (uint32_t i = 0; i < 6; ++i) {
+    must(set->write(place[i][0], place[i][1], of(buffer({i + 1, 0, 0, 0}))));
+    must(other->write(place[i][0], place[i][1], of(buffer({9, 0, 0, 0}))));
+  }
+  must(other->copy(*set, 0, 1, 3, 0, 4));  // 2, 3, 4, 5 to b, c[0], c[1], c[2]
+  CHECK(bench.draw({other})[0] == 543299u);
+  must(other->copy(*set, 0, 5, 0, 1, 1));  // c[2], counted from the first binding
+  CHECK(bench.draw({other})[0] == 543269u);
+  must(other->copy(*other, 0, 0, 0, 0, 6));
+  must(other->copy(*set, 0, 0, 0, 0, 6));
+  CHECK(bench.draw({other})[0] == 654321u);
+  refused(other->copy(*set, 0, 0, 0, 1, 6), "the types must be the same");
+  refused(other->copy(*set, 7, 0, 0, 0, 4), "the types must be the same");
+  refused(other->copy(*set, 8, 0, 8, 0, 2), "they and the bindings behind them have fewer");
+  CHECK(bench.draw({other})[0] == 654321u);  // nothing of what was refused
+}
+
 // Two pipelines whose layouts have the same set 0: it stays bound; what the second does not use may be anything.
 void test_compatible_layouts() {
   const std::vector<DescriptorBinding> shared = {{.binding = 0, .type = kUniform}, {.binding = 3, .type = kTexture}};
@@ -548,6 +578,7 @@ int main() {
   test_push_descriptors();
   test_variable_count_and_immutable_samplers();
   test_inline_blocks_and_copies();
+  test_copies_over_several_bindings();
   test_compatible_layouts();
   test_sampler_numbers();
   test_recording_threads();

@@ -335,6 +335,61 @@ Status DescriptorSet::write_inline(uint32_t binding, uint32_t offset_B, const vo
   });
 }
 
+namespace {
+
+/// A copy's elements within one binding of each set.
+struct CopyRun {
+  const DescriptorBinding *from, *to;
+  uint32_t from_element, to_element, count;
+};
+
+/// Where element `element` of `b` is, in the bindings that follow: null behind the last one. An inline block's elements are its bytes,
+/// and end with it.
+const DescriptorBinding* reached(const SetMemory& memory, const DescriptorBinding* b, uint32_t& element) {
+  const std::vector<DescriptorBinding>& all = memory.layout->bindings();
+  while (element >= memory.count_of(*b) && descriptor::kind_of(b->type) != Kind::inline_block) {
+    element -= memory.count_of(*b);
+    if (++b == all.data() + all.size()) return nullptr;
+  }
+  return b;
+}
+
+Status check_run(const CopyRun& run) {
+  assert(run.count && run.from && run.to);
+  if (run.from->type != run.to->type)
+    return invalid("copy of " + name_of(*run.from) + " to " + name_of(*run.to) + ": the types must be the same");
+  if (descriptor::kind_of(run.to->type) == Kind::sampler && !run.to->immutable_samplers.empty())
+    return invalid("copy to " + name_of(*run.to) + ", which has immutable samplers; they are there already");
+  return Ok{};
+}
+
+/// Elements that run past their binding go on in the next one. Source: VkCopyDescriptorSet, "all applicable consecutive bindings".
+Expected<std::vector<CopyRun>> copy_runs(const SetMemory& from, const DescriptorBinding* a, uint32_t source_element, const SetMemory& to,
+                                         const DescriptorBinding* b, uint32_t element, uint32_t count) {
+  const DescriptorBinding *first_a = a, *first_b = b;
+  const uint32_t all = count, first_source = source_element, first_element = element;
+  std::vector<CopyRun> runs;
+  while (count) {
+    a = reached(from, a, source_element);
+    b = a ? reached(to, b, element) : nullptr;
+    const uint32_t left_a = a ? from.count_of(*a) - std::min(source_element, from.count_of(*a)) : 0;
+    const uint32_t left_b = b ? to.count_of(*b) - std::min(element, to.count_of(*b)) : 0;
+    const uint32_t n = std::min({count, left_a, left_b});
+    const bool block = b && descriptor::kind_of(b->type) == Kind::inline_block;
+    if (n == 0 || (block && n < count))
+      return invalid("copy of " + std::to_string(all) + " elements from element " + std::to_string(first_source) + " of " +
+                     name_of(*first_a) + ", which has " + std::to_string(from.count_of(*first_a)) + ", to element " +
+                     std::to_string(first_element) + " of " + name_of(*first_b) + ", which has " + std::to_string(to.count_of(*first_b)) +
+                     ": they and the bindings behind them have fewer");
+    runs.push_back({a, b, source_element, element, n});
+    if (Status ok = check_run(runs.back()); !ok) return ok.error();
+    source_element += n, element += n, count -= n;
+  }
+  return runs;
+}
+
+}  // namespace
+
 Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding, uint32_t source_element, uint32_t binding,
                            uint32_t element, uint32_t count) {
   const Ptr<const SetMemory> from = source.memory();
@@ -344,28 +399,26 @@ Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding,
                    ": the layouts must have both");
   if (a->type != b->type) return invalid("copy of " + name_of(*a) + " to " + name_of(*b) + ": the types must be the same");
   if (from->textures != textures_) return invalid("copy of " + name_of(*a) + ": the sets are of different devices");
-  if (uint64_t{source_element} + count > from->count_of(*a) || uint64_t{element} + count > count_of(*b))
-    return invalid("copy of " + std::to_string(count) + " elements from element " + std::to_string(source_element) + " of " + name_of(*a) +
-                   ", which has " + std::to_string(from->count_of(*a)) + ", to element " + std::to_string(element) + " of " + name_of(*b) +
-                   ", which has " + std::to_string(count_of(*b)));
-  if (descriptor::kind_of(b->type) == Kind::inline_block) {
+  auto runs = copy_runs(*from, a, source_element, *memory(), b, element, count);
+  if (!runs) return runs.error();
+  if (descriptor::kind_of(b->type) == Kind::inline_block)
     return write_inline(binding, element, from->inline_bytes(*a).data() + source_element, count);
-  }
-  if (descriptor::kind_of(b->type) == Kind::sampler && !b->immutable_samplers.empty())
-    return invalid("copy to " + name_of(*b) + ", which has immutable samplers; they are there already");
   return without_exceptions([&]() -> Status {
-    std::vector<Element> elements(count);  // to be written; then the old ones, let go of without the lock
+    std::vector<Element> elements;  // to be written; then the old ones, let go of without the lock
     std::lock_guard lock(mutex_);
     SetMemory& memory = own_memory();
-    for (uint32_t i = 0; i < count; i++) {
-      elements[i] = from->element(*a, source_element + i);
-      if (!b->immutable_samplers.empty()) elements[i].sampler = memory.element(*b, element + i).sampler;
-      memory.prepare(*b, elements[i]);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-      std::swap(memory.element(*b, element + i), elements[i]);
-      memory.put(*b, element + i);
-    }
+    for (const CopyRun& run : *runs)
+      for (uint32_t i = 0; i < run.count; i++) {
+        Element& made = elements.emplace_back(from->element(*run.from, run.from_element + i));
+        if (!run.to->immutable_samplers.empty()) made.sampler = memory.element(*run.to, run.to_element + i).sampler;
+        memory.prepare(*run.to, made);
+      }
+    auto made = elements.begin();
+    for (const CopyRun& run : *runs)
+      for (uint32_t i = 0; i < run.count; i++) {
+        std::swap(memory.element(*run.to, run.to_element + i), *made++);
+        memory.put(*run.to, run.to_element + i);
+      }
     version_.fetch_add(1, std::memory_order_acq_rel);
     return Ok{};
   });

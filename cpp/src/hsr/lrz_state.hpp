@@ -1,4 +1,5 @@
-// hsr/lrz_state.hpp -- low-resolution Z, the rules: which draw may be tested against it, which may write it, and what ends it.
+// hsr/lrz_state.hpp -- low-resolution Z, the rules: which draw may be tested against it, which may write it, where
+// its direction changes (LESS, GREATER), and what ends it.
 //
 // In: facts of the pass and, in the order of recording, of its draws and clears. Out: a decision for each draw, with the severity of
 // what was taken away and the rule in words. Low-resolution Z holds depth of draws that come *later* (binning sees the whole pass
