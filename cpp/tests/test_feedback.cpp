@@ -58,11 +58,12 @@ struct Film {
 
 /// `meanwhile`: between recording and submission.
 Expected<Ptr<Submission>> run(
-    const Bench& bench, const Film& film, const std::vector<Ptr<DescriptorSet>>& sets, const std::function<void()>& meanwhile = [] {}) {
+    const Bench& bench, const Film& film, const std::vector<Ptr<DescriptorSet>>& sets, const std::function<void()>& meanwhile = [] {},
+    const std::vector<uint32_t>& offsets_B = {}) {
   auto cb = std::make_shared<CommandBuffer>(bench.device);
   must(cb->begin()), must(cb->begin_rendering(film.rendering()));
   cb->bind_pipeline(bench.pipeline);
-  for (uint32_t i = 0; i < sets.size(); ++i) cb->bind_descriptor_set(i, sets[i]);
+  for (uint32_t i = 0; i < sets.size(); ++i) cb->bind_descriptor_set(i, sets[i], offsets_B);
   if (Status ok = cb->draw(3, 1, 0, 0); !ok) return ok.error();
   must(cb->end_rendering()), must(cb->end());
   meanwhile();
@@ -135,6 +136,39 @@ void test_late_sets() {
   not_drawn(run(bench, film, {set}, [&] { write(1, 1); }));
 }
 
+/// Buffers on the target: code that always runs reads it, or one that may, or one that never does, which names no element either.
+void test_conditions_of_buffers() {
+  struct Case {
+    const char* body;
+    const char* said;  // null: nothing
+    bool refused;
+  };
+  const char* const kDoubt = ": under a condition; if it does, the values are undefined";
+  for (const Case& c : {Case{"r = v[0];", kReads, true}, Case{"for (int i = 0; i < 2; i++) r += v[i];", kReads, true},
+                        Case{"atomicAdd(v[0], 1u);", kReads, true}, Case{"uint w = v.length(); r = w;", kDoubt, false},
+                        Case{"if (x > 99) r = v[0];", kDoubt, false}, Case{"if (x > 99) discard; r = v[0];", kDoubt, false},
+                        Case{"if (x > 99) v[0] = 5u;", kDoubt, false}, Case{"if (false) r = v[0];", nullptr, false}})
+    for (const VkDescriptorType type : {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC}) {
+      const Bench bench("layout(set=0, binding=0) buffer B { uint v[]; };", c.body, {{{.binding = 0, .type = type}}});
+      const Film film;
+      const auto level = film.image->layout(VK_IMAGE_ASPECT_COLOR_BIT, 1, 0);
+      auto rows = take(Buffer::create({.size_B = level.offset_B + 4 * kWidth_px, .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT}));
+      must(rows->bind(film.image->memory(), 0));
+      auto set = take(bench.device->create_descriptor_set(bench.layout->sets[0], 0));
+      must(set->write(0, 0, of(rows, level.offset_B, 4 * kWidth_px)));
+      const bool dynamic = type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
+      auto done = run(bench, film, {set}, [] {}, std::vector<uint32_t>(dynamic));
+      if (c.refused) {
+        not_drawn(done);
+        continue;
+      }
+      if (!CHECK_MESSAGE(done, done ? "" : done.error().message)) continue;
+      const std::vector<std::string> lines = (*done)->warnings(0);
+      CHECK_MESSAGE(lines.size() == (c.said ? 1 : 0), c.body);
+      if (c.said && !lines.empty()) CHECK_MESSAGE(lines[0].ends_with(c.said), lines[0]);
+    }
+}
+
 /// The parts of a suspended pass: each reads, and both are one pass.
 void test_parts_of_one_pass() {
   const Bench bench("layout(set=0, binding=0) uniform usampler2D t;", kBody, {{{.binding = 0, .type = kTexture}}});
@@ -168,6 +202,7 @@ int main() {
   test_immutable_samplers();
   test_samplers_of_another_set();
   test_late_sets();
+  test_conditions_of_buffers();
   test_parts_of_one_pass();
   return tilegpu::test::finish("test_feedback");
 }

@@ -21,14 +21,15 @@ using framebuffer::ReadParts;
 
 /// What a shader does with an element.
 struct Access {
-  bool writes, certain;
+  bool writes;
+  framebuffer::Certainty certainty;
 };
 
 /// Parts that a shader reads some of, and may write them.
 Status note_parts(command::Pass& pass, const Program& program, const DescriptorName& name, const ReadParts& parts, Access access,
                   bool of_buffer) {
   if (!framebuffer::meets_targets(parts)) return Ok{};
-  return framebuffer::note_read(pass.feedback, parts, {describe(program, name), access.writes, access.certain, of_buffer});
+  return framebuffer::note_read(pass.feedback, parts, {describe(program, name), access.writes, access.certainty, of_buffer});
 }
 
 Status note_range(command::Pass& pass, const Program& program, const DescriptorName& name, const Buffer& buffer,
@@ -49,7 +50,7 @@ Status note_use(command::Pass& pass, const Program& program, const SetUse& use) 
     const auto& targets = pass.feedback.targets;
     if (std::none_of(targets.begin(), targets.end(), [&](const auto& t) { return t.memory == read.memory; })) continue;
     Status ok = Ok{};
-    const Access access{read.written, read.certain};
+    const Access access{read.written, read.certainty};
     if (e.buffer) {
       const uint64_t begin_B = e.buffer->memory_offset_B() + e.offset_B;
       if (e.range_B) ok = note_range(pass, program, read.name, *e.buffer, {begin_B, begin_B + e.range_B}, access);
@@ -66,7 +67,7 @@ Status note_use(command::Pass& pass, const Program& program, const SetUse& use) 
 }
 
 Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets& bound, const shader::BufferSlot& slot, uint32_t element,
-                    bool certain) {
+                    framebuffer::Certainty certainty) {
   const DescriptorName name{slot.set, slot.binding, element};
   auto found = find_element(program, bound, name);
   if (!found) return found.error();
@@ -77,14 +78,14 @@ Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets
   const auto& code = *reinterpret_cast<const shader::BufferDescriptor*>(at);
   if (!code.size_B) return Ok{};
   const uint64_t begin_B = buffer.memory_offset_B() + static_cast<uint64_t>(code.data - buffer.data());
-  return note_range(pass, program, name, buffer, {begin_B, begin_B + code.size_B}, {slot.writable, certain});
+  return note_range(pass, program, name, buffer, {begin_B, begin_B + code.size_B}, {slot.writable, certainty});
 }
 
 /// Dynamic buffers are where the draw's offsets put them.
 Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets& bound, bool late) {
   for (const shader::BufferSlot& slot : program.dynamic_buffers)
     if ((bound.late[slot.set] != nullptr) == late) {
-      const auto one = [&](uint32_t i, bool certain) { return note_dynamic(pass, program, bound, slot, i, certain); };
+      const auto one = [&](uint32_t i, framebuffer::Certainty certainty) { return note_dynamic(pass, program, bound, slot, i, certainty); };
       if (Status ok = each_element(slot.named, slot.count, slot.count, one); !ok) return ok;
     }
   return Ok{};
@@ -236,7 +237,7 @@ Status check_compute_sets(device::DeviceState& device, SetUse& scratch, const Pr
   }
   for (const shader::BufferSlot& slot : program.dynamic_buffers)
     if ((bound.late[slot.set] != nullptr) == late) {
-      const auto one = [&](uint32_t i, bool) -> Status {
+      const auto one = [&](uint32_t i, framebuffer::Certainty) -> Status {
         auto found = find_element(program, bound, {slot.set, slot.binding, i});
         if (!found) return found.error();
         if (slot.writable && *found && (*found)->buffer) sets.written.push_back((*found)->buffer);

@@ -16,6 +16,7 @@ using command::BoundSets;
 using descriptor::Element;
 using descriptor::SetMemory;
 using descriptor::TexturedView;
+using framebuffer::Certainty;
 using framebuffer::LevelRange;
 using pipeline::Program;
 using pipeline::SetGroup;
@@ -165,12 +166,12 @@ struct Checker {
   }
 
   /// Texels of the view are read, of these levels, or written.
-  void add_view(const TexturedView& view, const Element& e, const DescriptorName& at, const shader::TextureSlot& slot, bool certain,
+  void add_view(const TexturedView& view, const Element& e, const DescriptorName& at, const shader::TextureSlot& slot, Certainty certainty,
                 LevelRange levels) {
-    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certain, levels});
+    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certainty, levels});
     if (view.view)  // planes may have memories of their own
       for (const Ptr<Image>& plane : view.view->image()->planes())
-        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), &e, at, false, certain, levels});
+        if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), &e, at, false, certainty, levels});
   }
 
   /// Elements that there are of a binding; all that the shader names where no set is bound.
@@ -181,17 +182,18 @@ struct Checker {
 
   Status buffers(const shader::BufferSlot& slot) {
     assert(slot.table == slot.set);
-    return each_element(slot.named, slot.count, count_of(slot.set, slot.binding, slot.count), [&](uint32_t i, bool certain) -> Status {
-      const DescriptorName at{slot.set, slot.binding, i};
-      auto found = find_element(program, bound, at);
-      if (!found) return found.error();
-      const Element* e = *found;
-      if (e && e->buffer) out.reads.push_back({&e->buffer->memory()->contents(), e, at, slot.writable, certain});
-      return Ok{};
-    });
+    return each_element(slot.named, slot.count, count_of(slot.set, slot.binding, slot.count),
+                        [&](uint32_t i, Certainty certainty) -> Status {
+                          const DescriptorName at{slot.set, slot.binding, i};
+                          auto found = find_element(program, bound, at);
+                          if (!found) return found.error();
+                          const Element* e = *found;
+                          if (e && e->buffer) out.reads.push_back({&e->buffer->memory()->contents(), e, at, slot.writable, certainty});
+                          return Ok{};
+                        });
   }
 
-  Status texture(const pipeline::TextureUse& use, uint32_t i, bool certain) {
+  Status texture(const pipeline::TextureUse& use, uint32_t i, Certainty certainty) {
     const shader::TextureSlot& slot = use.slot;
     const DescriptorName at{slot.image_set, slot.image_binding, i};
     auto found = find_element(program, bound, at);
@@ -204,7 +206,7 @@ struct Checker {
         view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
     if (!fits) return fits;
     if (slot.is_alone()) {
-      if (slot.uses) add_view(view, *image, at, slot, certain, levels_fetched(type));
+      if (slot.uses) add_view(view, *image, at, slot, certainty, levels_fetched(type));
       if (view.view)
         if (Status ok = check_conversion(program, slot, at, *view.view, nullptr); !ok) return ok;
       need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
@@ -226,7 +228,7 @@ struct Checker {
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
     }
-    if (levels.count) add_view(view, *image, at, slot, certain, levels);
+    if (levels.count) add_view(view, *image, at, slot, certainty, levels);
     return Ok{};
   }
 
@@ -248,8 +250,8 @@ struct Checker {
     for (const pipeline::TextureUse& use : group.textures) {
       const uint32_t count = count_of(use.slot.image_set, use.slot.image_binding, use.slot.image_count);
       if (Status ok = check_pairs(use.slot, count); !ok) return ok;
-      const Status done =
-          each_element(use.slot.named, use.slot.image_count, count, [&](uint32_t i, bool certain) { return texture(use, i, certain); });
+      const Status done = each_element(use.slot.named, use.slot.image_count, count,
+                                       [&](uint32_t i, Certainty certainty) { return texture(use, i, certainty); });
       if (!done) return done;
     }
     if (requests.empty()) return Ok{};
@@ -260,19 +262,26 @@ struct Checker {
 }  // namespace
 
 Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,
-                    const std::function<Status(uint32_t element, bool certain)>& visit) {
+                    const std::function<Status(uint32_t element, Certainty certainty)>& visit) {
   assert(count <= of_slot && std::is_sorted(named.constant.begin(), named.constant.end()));
-  if (!named.any) {
-    for (size_t k = 0; k < named.constant.size(); k++) {
-      const uint32_t i = std::min(named.constant[k], of_slot - 1);  // as the code has it
-      if (i >= count || (k && i == std::min(named.constant[k - 1], of_slot - 1))) continue;
-      if (Status done = visit(i, true); !done) return done;
-    }
+  assert(std::includes(named.constant.begin(), named.constant.end(), named.always.begin(), named.always.end()));
+  const auto in = [&](const std::vector<uint32_t>& list, uint32_t i) {  // as the code has it: the last stands for those behind it
+    const auto at = std::lower_bound(list.begin(), list.end(), i);
+    return at != list.end() && (*at == i || i == of_slot - 1);
+  };
+  const auto certainty = [&](uint32_t i) {
+    if (in(named.always, i) || (named.any_always && of_slot == 1)) return Certainty::certain;
+    return in(named.constant, i) || of_slot == 1 ? Certainty::by_condition : Certainty::by_index;
+  };
+  if (named.any) {
+    for (uint32_t i = 0; i < count; i++)
+      if (Status done = visit(i, certainty(i)); !done) return done;
     return Ok{};
   }
-  for (uint32_t i = 0, k = 0; i < count; i++) {
-    while (k < named.constant.size() && named.constant[k] < i) k++;
-    if (Status done = visit(i, count == 1 || (k < named.constant.size() && named.constant[k] == i)); !done) return done;
+  for (size_t k = 0; k < named.constant.size(); k++) {
+    const uint32_t i = std::min(named.constant[k], of_slot - 1);
+    if (i >= count || (k && i == std::min(named.constant[k - 1], of_slot - 1))) continue;
+    if (Status done = visit(i, certainty(i)); !done) return done;
   }
   return Ok{};
 }

@@ -26,7 +26,7 @@ struct SetUse {
     const descriptor::Element* element;  // of the set's memory, which whoever asks keeps
     DescriptorName name;
     bool written;
-    bool certain;                    // the shader names it by a constant; else by an index that may be another's
+    framebuffer::Certainty certainty;
     framebuffer::LevelRange levels;  // of a view: those that it can read
   };
   std::vector<Read> reads;   // views and buffers
@@ -44,9 +44,9 @@ struct SetUses {
   Expected<Ptr<const SetUse>> find(const pipeline::Program& program, size_t group, const command::BoundSets& bound) const;
 };
 
-/// Elements that a shader names, of `count` that there are and `of_slot` that its code clamps indices to; `certain`: by a constant.
+/// Elements that a shader names, of `count` that there are and `of_slot` that its code clamps indices to.
 Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,
-                    const std::function<Status(uint32_t element, bool certain)>& visit);
+                    const std::function<Status(uint32_t element, framebuffer::Certainty certainty)>& visit);
 
 /// The element of a bound set; null where nothing is there and nothing has to be.
 Expected<const descriptor::Element*> find_element(const pipeline::Program& program, const command::BoundSets& bound,

@@ -97,6 +97,8 @@ const char* doubt(PossibleUse::Why why, bool writes) {
   switch (why) {
     case PossibleUse::Why::index:
       return ": by an index that is not constant; if it does, the values are undefined";
+    case PossibleUse::Why::condition:
+      return ": under a condition; if it does, the values are undefined";
     case PossibleUse::Why::part_of_view:
       return writes ? ": its view has other layers as well; if it writes this one, the values are undefined"
                     : ": its view has other levels or layers as well; if it reads this one, the values are undefined";
@@ -208,7 +210,7 @@ ReadParts targets_read(const Feedback& f, const resource::MemoryContents& memory
 Status note_read(Feedback& f, const ReadParts& parts, const Reader& reader) {
   if (!meets_targets(parts)) return Ok{};
   uint32_t any = 0;
-  bool all = reader.certain;
+  bool all = reader.certainty == Certainty::certain;
   for (uint32_t targets : parts) any |= targets, all = all && targets;
   if (all && (parts.size() == 1 || reader.writes)) {
     const uint32_t targets = parts.size() == 1 ? any : 1u << std::countr_zero(any);
@@ -216,9 +218,10 @@ Status note_read(Feedback& f, const ReadParts& parts, const Reader& reader) {
     if (reader.writes) note(f.written, f.writer, targets, reader.who);  // whichever part it is
     return check(f);
   }
-  const auto why = !reader.certain    ? PossibleUse::Why::index
-                   : reader.of_buffer ? PossibleUse::Why::part_of_buffer
-                                      : PossibleUse::Why::part_of_view;
+  const auto why = reader.certainty == Certainty::by_index       ? PossibleUse::Why::index
+                   : reader.certainty == Certainty::by_condition ? PossibleUse::Why::condition
+                   : reader.of_buffer                            ? PossibleUse::Why::part_of_buffer
+                                                                 : PossibleUse::Why::part_of_view;
   note_possible(f.may_read, any, reader.who, why);
   if (reader.writes) note_possible(f.may_write, any, reader.who, why);
   if (all) note_all_targets(f, parts, reader.who);

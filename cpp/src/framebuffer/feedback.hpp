@@ -48,9 +48,13 @@ inline bool meets_targets(const ReadParts& parts) {
   return std::any_of(parts.begin(), parts.end(), [](uint32_t targets) { return targets != 0; });
 }
 
+/// Whether a shader that is drawn with reads a descriptor: `by_index` of an array, which may be another's; `by_condition`: in code that
+/// may not run.
+enum class Certainty : uint8_t { certain, by_index, by_condition };
+
 /// Targets that shaders may read, or write: the first to do it, and why it isn't known.
 struct PossibleUse {
-  enum class Why : uint8_t { index, part_of_view, part_of_buffer };
+  enum class Why : uint8_t { index, condition, part_of_view, part_of_buffer };
   uint32_t targets = 0;
   std::array<std::string, kFeedbackTargets> who;
   std::array<Why, kFeedbackTargets> why{};
@@ -74,8 +78,8 @@ struct Feedback {
 struct Reader {
   std::string who;  // "pipeline 'p': 'albedo' (set 0, binding 1)"
   bool writes = false;
-  bool certain = true;     // else an element of an array that is named by no constant: never an error
-  bool of_buffer = false;  // its parts are bytes
+  Certainty certainty = Certainty::certain;  // else never an error
+  bool of_buffer = false;                    // its parts are bytes
 };
 
 /// Load operations and resolves write from the beginning.

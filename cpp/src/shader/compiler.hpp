@@ -50,9 +50,11 @@ struct DescriptorAddress {
   bool operator==(const DescriptorAddress&) const = default;
 };
 /// Which elements of an array of descriptors a shader names: those of constant indices, and any where another index is among them.
+/// None: only code that never runs names the variable.
 struct NamedElements {
   std::vector<uint32_t> constant;  // in order
-  bool any = false;
+  std::vector<uint32_t> always;    // of these: by code that runs whenever the stage does
+  bool any = false, any_always = false;
   bool operator==(const NamedElements&) const = default;
 };
 struct BufferSlot {

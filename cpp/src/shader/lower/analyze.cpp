@@ -1,7 +1,7 @@
-// shader/lower/analyze.cpp -- what a specialised stage does: traits for classification, the resource table.
+// shader/lower/analyze.cpp -- what a specialised stage does: traits for classification.
 //
-// In: ShaderModules and specialisation. Out: StageTraits, ResourceTable of compiler.hpp.
-// Source: Vulkan specification, "Fragment Operations" (early tests, sample shading), "Shader Resource Interface".
+// In: ShaderModules and specialisation. Out: StageTraits of compiler.hpp.
+// Source: Vulkan specification, "Fragment Operations" (early tests, sample shading).
 #include <algorithm>
 #include <cassert>
 #include <iterator>
@@ -268,186 +268,6 @@ void compute_traits(const Module& m, const Constants& constants, StageTraits& t)
   t.orders_lanes = t.orders_groups || ordered(shared);
 }
 
-void merge(NamedElements& known, const NamedElements& more) {
-  std::vector<uint32_t> both;
-  std::set_union(known.constant.begin(), known.constant.end(), more.constant.begin(), more.constant.end(), std::back_inserter(both));
-  known = {std::move(both), known.any || more.any};
-}
-
-/// Of the arrays of descriptors among global variables, by variable.
-std::map<uint32_t, NamedElements> named_elements(const Module& m, const Constants& constants) {
-  std::map<uint32_t, NamedElements> named;
-  for (uint32_t id : m.global_variables)
-    if (is_array(m.type(m.pointee(id)).kind)) named[id];
-  if (named.empty()) return named;
-  each_instruction(m, [&](const Instruction& i) {
-    const bool chain = i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain;
-    if (chain) {
-      const auto found = named.find(m.operand(i, 0));
-      if (found == named.end()) return;
-      const uint32_t index = m.operand(i, 1);
-      if (constants.find(index))
-        merge(found->second, {{constants.word(index)}, false});
-      else
-        found->second.any = true;
-    } else if (i.op == spv::OpLoad || i.op == spv::OpCopyObject || i.op == spv::OpSelect || i.op == spv::OpFunctionCall) {
-      // Handed on as a whole; the name of a function is no variable's.
-      for (uint32_t word : m.operands(i))
-        if (const auto found = named.find(word); found != named.end()) found->second.any = true;
-    }
-  });
-  return named;
-}
-
-void merge(ResourceTable& table, const BufferSlot& s) {
-  for (BufferSlot& known : table.buffers) {
-    if (known.set != s.set || known.binding != s.binding) continue;
-    known.count = std::max(known.count, s.count), known.writable = known.writable || s.writable;
-    merge(known.named, s.named);
-    return;
-  }
-  table.buffers.push_back(s);
-}
-
-void merge(ResourceTable& table, const TextureSlot& s) {
-  for (TextureSlot& known : table.textures) {
-    if (known.image_set != s.image_set || known.image_binding != s.image_binding || known.sampler_set != s.sampler_set ||
-        known.sampler_binding != s.sampler_binding || known.combined != s.combined)
-      continue;
-    known.uses |= s.uses, known.offsets = known.offsets || s.offsets;
-    merge(known.named, s.named);
-    known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
-    return;
-  }
-  table.textures.push_back(s);
-}
-
-/// The slot of an image and a sampler; combined: both the same.
-struct TextureBuilder {
-  ResourceTable& table;
-  const Module& m;
-  const Constants& constants;
-  std::map<uint32_t, NamedElements> named = named_elements(m, constants);
-
-  uint32_t count_of(uint32_t variable) const { return descriptor_count(m, constants, variable); }
-  NamedElements named_of(uint32_t variable) const {
-    const auto found = named.find(variable);
-    return found == named.end() ? NamedElements{{0}, false} : found->second;
-  }
-  void add(uint32_t image, uint32_t sampler, uint8_t uses, bool offsets) {
-    const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
-    TextureSlot s;
-    s.image_set = di.set == kNone ? 0 : di.set, s.image_binding = di.binding, s.image_count = count_of(image), s.uses = uses;
-    s.offsets = offsets;
-    s.sampler_set = s.sampler_binding = ~0u;
-    if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
-    s.combined = sampler == image, s.named = named_of(image);
-    if (sampler && !s.combined) s.sampler_count = count_of(sampler);
-    merge(table, s);
-  }
-  /// `id`: a sampled image, or an image. `offsets`: texel offsets are given.
-  void use(uint32_t id, uint8_t uses, bool offsets = false) {
-    const Instruction* i = m.find(id);
-    while (i && (i->op == spv::OpCopyObject || i->op == spv::OpImage)) i = m.find(m.operand(*i, 0));
-    if (!i) return;
-    if (i->op == spv::OpSampledImage) {
-      for (uint32_t image : resource_roots(m, m.operand(*i, 0))) {
-        for (uint32_t sampler : resource_roots(m, m.operand(*i, 1))) add(image, sampler, uses, offsets);
-      }
-      return;
-    }
-    for (uint32_t root : resource_roots(m, id)) {
-      const uint32_t type = descriptor_type(m, root);
-      const TypeInfo& info = m.type(type).kind == Kind::sampled_image ? m.type(m.type(type).element) : m.type(type);
-      if (info.kind == Kind::image && info.dim == spv::DimSubpassData) continue;
-      // A texel buffer has no sampler, however the shader declares it.
-      add(root, m.type(type).kind == Kind::sampled_image && info.dim != spv::DimBuffer ? root : 0, uses, offsets);
-    }
-  }
-};
-
-/// Of an instruction that samples.
-bool has_offset(const Module& m, const Instruction& i) {
-  const bool dref = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod ||
-                    i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
-  const uint32_t at = dref ? 3 : 2;
-  return m.operands(i).size() > at && m.operand(i, at) & (spv::ImageOperandsConstOffsetMask | spv::ImageOperandsOffsetMask);
-}
-
-Expected<ResourceTable> find_resources(const ShaderModule& module, const Specialization& specialization) {
-  Expected<Constants> constants = specialise(module, specialization);
-  if (!constants) return constants.error();
-  const Module& m = module.module();
-  ResourceTable table;
-  TextureBuilder builder{table, m, *constants};
-  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
-  for (uint32_t id : m.global_variables) {
-    const spv::StorageClass storage = m.storage_of(id);
-    if (!m.used[id] || (storage != spv::StorageClassUniform && storage != spv::StorageClassStorageBuffer)) continue;
-    const Decorations& deco = m.decoration(id);
-    const uint32_t block = descriptor_type(m, id);
-    BufferSlot s;
-    s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id), s.named = builder.named_of(id);
-    s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
-    merge(table, s);
-  }
-  each_instruction(m, [&](const Instruction& i) {
-    const uint32_t first = m.operand(i, 0);
-    switch (i.op) {
-      case spv::OpImageSampleImplicitLod:
-      case spv::OpImageSampleDrefImplicitLod:
-      case spv::OpImageSampleProjImplicitLod:
-      case spv::OpImageSampleProjDrefImplicitLod:
-        builder.use(first, !fragment ? kUseLod : takes_rho_squared(m, i) ? kUseImplicit : kUseGradient, has_offset(m, i));
-        break;
-      case spv::OpImageSampleExplicitLod:
-      case spv::OpImageSampleDrefExplicitLod:
-      case spv::OpImageSampleProjExplicitLod:
-      case spv::OpImageSampleProjDrefExplicitLod: {
-        const bool dref = i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
-        builder.use(first, m.operand(i, dref ? 3 : 2) & spv::ImageOperandsGradMask ? kUseGradient : kUseLod, has_offset(m, i));
-        break;
-      }
-      case spv::OpImageFetch:
-      case spv::OpImageRead:
-        builder.use(first, kUseFetch);
-        break;
-      case spv::OpImageWrite:
-        builder.use(first, kUseStore);
-        break;
-      case spv::OpImageTexelPointer:
-        builder.use(first, kUseAddress);
-        break;
-      case spv::OpImageGather:
-      case spv::OpImageDrefGather:
-        builder.use(first, kUseGather);
-        break;
-      case spv::OpImageQuerySize:
-      case spv::OpImageQuerySizeLod:
-      case spv::OpImageQueryLevels:
-      case spv::OpImageQuerySamples:
-        builder.use(first, 0);
-        break;
-      case spv::OpImageQueryLod:
-        builder.use(first, kUseQueryLod);
-        break;
-      default:
-        break;
-    }
-  });
-  return table;
-}
-
-/// Adds what the stage uses; what several use is one entry.
-Status add_resources(const ShaderModule& module, const Specialization& specialization, ResourceTable& table) {
-  Expected<ResourceTable> found =
-      known_or(module.facts(), &ModuleFacts::resources, specialization, [&] { return find_resources(module, specialization); });
-  if (!found) return found.error();
-  for (const BufferSlot& slot : found->buffers) merge(table, slot);
-  for (const TextureSlot& slot : found->textures) merge(table, slot);
-  return Ok{};
-}
-
 }  // namespace
 
 /// Kills, loops, loads and what else single instructions tell.
@@ -600,21 +420,6 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
 
 Expected<StageTraits> analyze(const ShaderModule& module, const Specialization& specialization) {
   return known_or(module.facts(), &ModuleFacts::traits, specialization, [&] { return find_traits(module, specialization); });
-}
-
-Expected<ResourceTable> resource_table(std::span<const StageModule> stages) {
-  assert(!stages.empty());
-  ResourceTable table;
-  for (const StageModule& stage : stages)
-    if (Status s = add_resources(*stage.module, *stage.specialization, table); !s) return s.error();
-  std::sort(table.buffers.begin(), table.buffers.end(),
-            [](const BufferSlot& a, const BufferSlot& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
-  return table;
-}
-
-Expected<ResourceTable> resource_table(const ShaderModule& module, const Specialization& specialization) {
-  const StageModule stage{&module, &specialization};
-  return resource_table(std::span(&stage, 1));
 }
 
 }  // namespace tilegpu::shader

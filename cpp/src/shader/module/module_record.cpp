@@ -27,7 +27,7 @@ static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant
 static_assert(fields_of<StageTraits>() == 51 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 6);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
-static_assert(fields_of<NamedElements>() == 2 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 12 &&
+static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 12 &&
               fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -284,7 +284,7 @@ void fields(A& archive, uint32_t& number) {
 
 template <class A>
 void fields(A& archive, NamedElements& n) {
-  list_of(archive, n.constant), archive.flag(n.any);
+  list_of(archive, n.constant), list_of(archive, n.always), archive.flag(n.any), archive.flag(n.any_always);
 }
 
 template <class A>
