@@ -365,6 +365,8 @@ void test_inline_blocks_and_copies() {
   must(other->copy(*other, 1, 0, 1, 1, 1));
   CHECK(bench.draw({other})[0] == 6141u && bench.draw({set})[0] == 7541u);
   refused(other->copy(*set, 1, 1, 1, 0, 2), "which has 2");
+  refused(other->copy(*set, 0, 16, 0, 0, 8), "8 bytes from byte 16");
+  refused(other->copy(*set, 0, 0, 0, 4, 20), "multiples of 4 up to 20");
   refused(other->copy(*set, 0, 0, 1, 0, 1), "the types must be the same");
 }
 

@@ -343,13 +343,12 @@ struct CopyRun {
   uint32_t from_element, to_element, count;
 };
 
-/// Where element `element` of `b` is, in the bindings that follow: null behind the last one. An inline block's elements are its bytes,
-/// and end with it.
+/// Where element `element` of `b` is, in the bindings that follow: null behind the last one, and at an inline block, whose bytes are none.
 const DescriptorBinding* reached(const SetMemory& memory, const DescriptorBinding* b, uint32_t& element) {
   const std::vector<DescriptorBinding>& all = memory.layout->bindings();
-  while (element >= memory.count_of(*b) && descriptor::kind_of(b->type) != Kind::inline_block) {
+  while (element >= memory.count_of(*b)) {
     element -= memory.count_of(*b);
-    if (++b == all.data() + all.size()) return nullptr;
+    if (++b == all.data() + all.size() || descriptor::kind_of(b->type) == Kind::inline_block) return nullptr;
   }
   return b;
 }
@@ -375,8 +374,7 @@ Expected<std::vector<CopyRun>> copy_runs(const SetMemory& from, const Descriptor
     const uint32_t left_a = a ? from.count_of(*a) - std::min(source_element, from.count_of(*a)) : 0;
     const uint32_t left_b = b ? to.count_of(*b) - std::min(element, to.count_of(*b)) : 0;
     const uint32_t n = std::min({count, left_a, left_b});
-    const bool block = b && descriptor::kind_of(b->type) == Kind::inline_block;
-    if (n == 0 || (block && n < count))
+    if (n == 0)
       return invalid("copy of " + std::to_string(all) + " elements from element " + std::to_string(first_source) + " of " +
                      name_of(*first_a) + ", which has " + std::to_string(from.count_of(*first_a)) + ", to element " +
                      std::to_string(first_element) + " of " + name_of(*first_b) + ", which has " + std::to_string(to.count_of(*first_b)) +
@@ -399,11 +397,15 @@ Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding,
                    ": the layouts must have both");
   if (a->type != b->type) return invalid("copy of " + name_of(*a) + " to " + name_of(*b) + ": the types must be the same");
   if (from->textures != textures_) return invalid("copy of " + name_of(*a) + ": the sets are of different devices");
-  auto runs = copy_runs(*from, a, source_element, *memory(), b, element, count);
-  if (!runs) return runs.error();
-  if (descriptor::kind_of(b->type) == Kind::inline_block)
+  if (descriptor::kind_of(b->type) == Kind::inline_block) {
+    if (uint64_t{source_element} + count > from->count_of(*a))
+      return invalid("copy of " + std::to_string(count) + " bytes from byte " + std::to_string(source_element) + " of " + name_of(*a) +
+                     ", which has " + std::to_string(from->count_of(*a)));
     return write_inline(binding, element, from->inline_bytes(*a).data() + source_element, count);
+  }
   return without_exceptions([&]() -> Status {
+    auto runs = copy_runs(*from, a, source_element, *memory(), b, element, count);
+    if (!runs) return runs.error();
     std::vector<Element> elements;  // to be written; then the old ones, let go of without the lock
     std::lock_guard lock(mutex_);
     SetMemory& memory = own_memory();
