@@ -208,10 +208,31 @@ void sample_locations() {
   }
 }
 
+// Who may use sample locations says so of its depth images (Zink of all of several samples); they are as any other.
+void depth_images_for_locations() {
+  Scene s;
+  for (const VkFormat format : {VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_D16_UNORM, VK_FORMAT_D32_SFLOAT_S8_UINT}) {
+    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+    info.flags = VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT;
+    info.imageType = VK_IMAGE_TYPE_2D, info.format = format, info.extent = {8, 8, 1};
+    info.mipLevels = info.arrayLayers = 1, info.usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    for (const VkSampleCountFlagBits samples : {VK_SAMPLE_COUNT_1_BIT, VK_SAMPLE_COUNT_4_BIT, VK_SAMPLE_COUNT_16_BIT}) {
+      info.samples = samples;
+      VkImage image = nullptr;
+      CHECK(s.p.CreateImage(s.p.device, &info, nullptr, &image) == VK_SUCCESS);
+      s.p.DestroyImage(s.p.device, image, nullptr);
+    }
+    info.format = VK_FORMAT_R8G8B8A8_UNORM, info.usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    VkImage image = nullptr;
+    CHECK(s.p.CreateImage(s.p.device, &info, nullptr, &image) == VK_ERROR_FORMAT_NOT_SUPPORTED);
+  }
+}
+
 }  // namespace
 
 int main() {
   what_it_says();
+  depth_images_for_locations();
   conservative();
   sample_locations();
   return test::finish("test_vulkan_coverage");

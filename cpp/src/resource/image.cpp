@@ -89,11 +89,13 @@ Status check_dimensions(const ImageCreateInfo& info, const std::string& name) {
     return field_error(name, "flags", "cube_compatible with a 1d or 3d image", "a 2d image", "make it 2d, with a layer for each face");
   constexpr VkImageCreateFlags kKnownFlags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |
                                              VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
-                                             VK_IMAGE_CREATE_EXTENDED_USAGE_BIT | VK_IMAGE_CREATE_DISJOINT_BIT;
+                                             VK_IMAGE_CREATE_EXTENDED_USAGE_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
+                                             VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT;
   if (info.flags & ~kKnownFlags)
     return field_error(name, "flags", number(info.flags),
-                       "cube_compatible, 2d_array_compatible, mutable_format, extended_usage, alias and disjoint", "drop the others",
-                       VK_ERROR_FEATURE_NOT_PRESENT);
+                       "cube_compatible, 2d_array_compatible, mutable_format, extended_usage, alias, disjoint and "
+                       "sample_locations_compatible_depth",
+                       "drop the others", VK_ERROR_FEATURE_NOT_PRESENT);
   if ((info.flags & VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT) && !is_3d)
     return field_error(name, "flags", "2d_array_compatible with a 1d or 2d image", "a 3d image", "drop the flag: only slices need it");
   return Ok{};
