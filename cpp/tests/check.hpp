@@ -31,10 +31,6 @@ __attribute__((format(printf, 4, 5))) inline bool failed(const char* expression,
   return false;
 }
 
-inline bool check(bool ok, const char* expression, const char* file, int line, const std::string& detail) {
-  return ok ? passed() : failed(expression, file, line, "%s", detail.c_str());
-}
-
 inline int finish(const char* name) {
   std::printf("%s: %d checks, %d failed\n", name, checks, failures);
   return failures ? 1 : 0;
@@ -45,4 +41,4 @@ inline int finish(const char* name) {
 /// Gives whether it holds. What follows the condition is printf's, and is looked at only where it does not.
 #define CHECK(x, ...) \
   (static_cast<bool>(x) ? ::tilegpu::test::passed() : ::tilegpu::test::failed(#x, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__))
-#define CHECK_MESSAGE(x, detail) ::tilegpu::test::check(static_cast<bool>(x), #x, __FILE__, __LINE__, detail)
+#define CHECK_MESSAGE(x, detail) CHECK(x, "%s", std::string(detail).c_str())

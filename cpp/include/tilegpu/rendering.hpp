@@ -20,6 +20,7 @@ struct RenderingAttachment {
   VkClearValue clear = {};
   VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
   Ptr<ImageView> resolve_view;
+  bool input_only = false;  ///< read as an input attachment and never drawn to: the image needs that usage alone
 };
 
 struct RenderingInfo {
@@ -33,7 +34,8 @@ struct RenderingInfo {
   uint32_t view_mask = 0;
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
-  /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the attachments.
+  /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the
+  /// attachments; without any, as the first pipeline that draws.
   uint32_t single_sampled_samples = 0;
   std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
   bool trace_tiles = false;                 ///< keep what moved for each bin: Submission::tile_trace

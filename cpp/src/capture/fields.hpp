@@ -266,6 +266,7 @@ void fields(A& a, RenderingAttachment& r) {
           {VK_RESOLVE_MODE_NONE, VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, VK_RESOLVE_MODE_AVERAGE_BIT, VK_RESOLVE_MODE_MIN_BIT,
            VK_RESOLVE_MODE_MAX_BIT},
           "resolve mode");
+  a.flag(r.input_only, "input only");
 }
 
 // Without the attachments.

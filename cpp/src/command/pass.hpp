@@ -4,6 +4,7 @@
 // place, and never moved or copied. Once ended it is const, and any number of executions read it at once.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <set>
@@ -73,6 +74,10 @@ struct Targets {
   std::vector<VkFormat> color;  // UNDEFINED: unused slot
   VkFormat depth = VK_FORMAT_UNDEFINED, stencil = VK_FORMAT_UNDEFINED;
   bool operator==(const Targets&) const = default;
+  bool empty() const {
+    return depth == VK_FORMAT_UNDEFINED && stencil == VK_FORMAT_UNDEFINED &&
+           std::all_of(color.begin(), color.end(), [](VkFormat f) { return f == VK_FORMAT_UNDEFINED; });
+  }
 };
 
 /// Never the same twice in a process.

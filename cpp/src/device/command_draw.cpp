@@ -81,6 +81,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
   if (const VkImageAspectFlags left_out = pipeline.info().untested_aspects)
     pipeline::leave_out_tests(left_out, without_tests.emplace(r.dynamic.state()).depth_stencil);
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
+  if (Status ok = device::adopt_samples(r, static_cast<uint32_t>(state.multisample.samples)); !ok) return ok.error();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
   if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());
   if (Status ok = pipeline::check_drawn_lines(pipeline.program(), state); !ok) return named(ok.error());

@@ -96,6 +96,28 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
 
 }  // namespace
 
+namespace device {
+
+Status adopt_samples(Recorder& r, uint32_t samples) {
+  assert(r.open);
+  command::Pass& pass = *r.open;
+  if (pass.samples == samples || !pass.states.empty() || !pass.executed.empty() || pass.info.single_sampled_samples ||
+      !pass.targets.empty())
+    return Ok{};
+  if (!r.inherits) {
+    RenderingInfo info = pass.info;
+    info.single_sampled_samples = samples;
+    auto framebuffer = framebuffer::make_framebuffer(info, r.device->state().info.profile);
+    if (!framebuffer) return framebuffer.error();
+    pass.framebuffer = std::move(*framebuffer);
+    pass.info = std::move(info);
+  }
+  pass.samples = samples;
+  return Ok{};
+}
+
+}  // namespace device
+
 Status CommandBuffer::begin_rendering(const RenderingInfo& info) {
   return device::record(*recorder_, "begin_rendering", [&] { return begin_pass(*recorder_, info); });
 }

@@ -109,7 +109,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
 
 bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
   return a.view == b.view && a.load_op == b.load_op && a.store_op == b.store_op && a.resolve_mode == b.resolve_mode &&
-         a.resolve_view == b.resolve_view && std::memcmp(&a.clear, &b.clear, sizeof a.clear) == 0;
+         a.resolve_view == b.resolve_view && a.input_only == b.input_only && std::memcmp(&a.clear, &b.clear, sizeof a.clear) == 0;
 }
 
 // What differs between two begin infos that must be the same but for their flags; null: nothing.

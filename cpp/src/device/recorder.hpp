@@ -107,6 +107,9 @@ struct Recorder {
   std::vector<uint32_t> counting;                    // active, in the open pass's list
 };
 
+/// A pass without attachments has the samples of the first pipeline that draws in it. Others: nothing is done.
+Status adopt_samples(Recorder& recorder, uint32_t samples);
+
 inline Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }
 inline std::string pass_name(const command::Pass& pass) { return "pass '" + pass.info.label + "'"; }
 

@@ -127,7 +127,6 @@ Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layou
   ImageViewCreateInfo view;
   view.image = *image;
   view.type = layout.layer_count > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D;
-  view.aspects = a.view->info().aspects;
   return ImageView::create(view);
 }
 

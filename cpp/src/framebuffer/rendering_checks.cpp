@@ -52,10 +52,14 @@ struct Checker {
     return Ok{};
   }
 
-  Status check_view(const ImageView& view, VkImageAspectFlags aspect, const std::string& name) {
+  Status check_view(const ImageView& view, VkImageAspectFlags aspect, const std::string& name, bool input_only = false) {
     const vk::FormatInfo& format = *vk::find_format(view.info().format);
     const ImageCreateInfo& image = view.image()->info();
-    if (!(view.info().aspects & aspect)) {
+    // Of depth and stencil Vulkan ignores a view's aspects (VkImageViewCreateInfo): an attachment has those that it is bound as.
+    const bool has = aspect == VK_IMAGE_ASPECT_DEPTH_BIT     ? format.depth_bits != 0
+                     : aspect == VK_IMAGE_ASPECT_STENCIL_BIT ? format.stencil_bits != 0
+                                                             : (view.info().aspects & aspect) != 0;
+    if (!has) {
       return field_error(pass, name + ".view", std::string(format.name) + " without that aspect",
                          aspect == VK_IMAGE_ASPECT_COLOR_BIT   ? "a colour view"
                          : aspect == VK_IMAGE_ASPECT_DEPTH_BIT ? "a view with depth"
@@ -68,7 +72,8 @@ struct Checker {
     }
     const VkImageUsageFlags needed =
         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    if (image.usage && !(image.usage & needed)) {
+    const bool as_input = input_only && image.usage & VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
+    if (image.usage && !(image.usage & needed) && !as_input) {
       return field_error(pass, name + ": usage of " + object_name("image", image.label), number(image.usage),
                          aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment",
                          "create the image with that usage");
@@ -164,7 +169,7 @@ struct Checker {
       return Ok{};
     }
     if (Status ops = check_ops(a, name); !ops) return ops.error();
-    if (Status view = check_view(*a.view, aspect, name); !view) return view.error();
+    if (Status view = check_view(*a.view, aspect, name, a.input_only); !view) return view.error();
     if (Status counts = check_samples(*a.view, name); !counts) return counts.error();
     if (Status once = use(*a.view, aspect, name); !once) return once.error();
     const bool touches = a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || a.store_op == VK_ATTACHMENT_STORE_OP_STORE;

@@ -101,6 +101,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_line_rasterization,
     Extension::EXT_provoking_vertex,
     Extension::EXT_scalar_block_layout,
+    Extension::EXT_separate_stencil_usage,
     Extension::EXT_shader_stencil_export,
     Extension::EXT_shader_viewport_index_layer,
     Extension::EXT_vertex_input_dynamic_state,

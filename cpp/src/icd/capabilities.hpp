@@ -34,6 +34,8 @@ const Capabilities& capabilities();
 /// What a format can do as an image or in a buffer; 0: not known.
 VkFormatFeatureFlags2 image_features(VkFormat format);
 VkFormatFeatureFlags2 buffer_features(VkFormat format);
+/// Of all aspects: that of stencil may be given apart, in the chain (VK_EXT_separate_stencil_usage).
+VkImageUsageFlags all_usage(VkImageUsageFlags usage, const void* next);
 /// vkGetPhysicalDeviceImageFormatProperties2 but for external memory.
 VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageFormatProperties& out);
 

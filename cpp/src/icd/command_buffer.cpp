@@ -29,6 +29,15 @@ InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
   return out;
 }
 
+// What is cleared is what has a format.
+void inherit(const VkCommandBufferInheritanceRenderingInfo& in, OpenPass& pass) {
+  pass.view_mask = in.viewMask;
+  for (uint32_t i = 0; i < in.colorAttachmentCount && i < kMaxColorAttachments; ++i)
+    if (in.pColorAttachmentFormats[i] == VK_FORMAT_UNDEFINED) pass.unbacked_colors |= 1U << i;
+  if (in.depthAttachmentFormat == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_DEPTH_BIT;
+  if (in.stencilAttachmentFormat == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_STENCIL_BIT;
+}
+
 }  // namespace
 
 VkResult VKAPI_CALL CreateCommandPool(VkDevice, const VkCommandPoolCreateInfo*, const VkAllocationCallbacks*, VkCommandPool* pCommandPool) {
@@ -97,7 +106,7 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
     commandBuffer->pass.subpass = inherited.subpass;
     using Rendering = VkCommandBufferInheritanceRenderingInfo;
     const auto* rendering = find_next<Rendering>(inherited.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO);
-    if (!inherited.renderPass && rendering) commandBuffer->pass.view_mask = rendering->viewMask;
+    if (!inherited.renderPass && rendering) inherit(*rendering, commandBuffer->pass);
     const Status ok = commandBuffer->core->begin(inheritance_of(*pBeginInfo->pInheritanceInfo));
     return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
   }

@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "icd/capabilities.hpp"
+#include "icd/objects.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "vk/ycbcr.hpp"
 
@@ -53,6 +54,11 @@ VkFormatFeatureFlags2 buffer_features(VkFormat format) {
   return flags;
 }
 
+VkImageUsageFlags all_usage(VkImageUsageFlags usage, const void* next) {
+  const auto* stencil = find_next<VkImageStencilUsageCreateInfo>(next, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
+  return stencil ? usage | stencil->stencilUsage : usage;
+}
+
 namespace {
 
 struct Need {
@@ -80,6 +86,7 @@ constexpr VkImageCreateFlags kFlags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IM
 VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageFormatProperties& out) {
   out = {};
   const VkFormatFeatureFlags2 features = image_features(info.format);
+  const VkImageUsageFlags usage = all_usage(info.usage, info.pNext);
   if (!features || info.flags & ~kFlags) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   if (info.flags & VK_IMAGE_CREATE_DISJOINT_BIT && !(features & VK_FORMAT_FEATURE_2_DISJOINT_BIT)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   if (info.flags & VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT && !vk::find_format(info.format)->depth_bits)
@@ -89,7 +96,7 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   // Views of a compressed image are of compressed formats, and can't do more.
   if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT) || vk::find_format(info.format)->is_compressed()) {
     for (const Need& need : kNeeds)
-      if (info.usage & need.usage && !(features & need.feature)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+      if (usage & need.usage && !(features & need.feature)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   }
   const bool cube = info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT;
   const bool depth = features & VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT;
@@ -109,13 +116,13 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
       return VK_ERROR_FORMAT_NOT_SUPPORTED;
   }
   if (cube && info.type != VK_IMAGE_TYPE_2D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
-  if (apart && (cube || info.type != VK_IMAGE_TYPE_2D || info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT))
+  if (apart && (cube || info.type != VK_IMAGE_TYPE_2D || usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT))
     return VK_ERROR_FORMAT_NOT_SUPPORTED;
   out.maxMipLevels = apart ? 1 : static_cast<uint32_t>(std::bit_width(out.maxExtent.width));
   out.maxArrayLayers = info.type == VK_IMAGE_TYPE_3D ? 1 : limits.maxImageArrayLayers;
   out.sampleCounts = VK_SAMPLE_COUNT_1_BIT;
   if (info.type == VK_IMAGE_TYPE_2D && info.tiling == VK_IMAGE_TILING_OPTIMAL && !cube &&
-      info.usage & (kAttachments | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT) &&
+      usage & (kAttachments | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT) &&
       features & (VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT))
     out.sampleCounts = limits.framebufferColorSampleCounts;
   out.maxResourceSize = capabilities().properties.maxMemoryAllocationSize;

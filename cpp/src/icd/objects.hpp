@@ -99,6 +99,8 @@ struct OpenPass {
   VkRect2D area = {};
   uint32_t layers = 1;
   uint32_t view_mask = 0;            ///< of dynamic rendering
+  uint32_t unbacked_colors = 0;      ///< of dynamic rendering: those without a view, which nothing writes
+  VkImageAspectFlags unbacked = 0;   ///< the same of depth and stencil
   std::vector<VkImageView> views;    ///< of the framebuffer's attachments
   std::vector<VkClearValue> clears;  ///< by attachment
   /// Timestamps that are written inside of the pass: a pass of tiles has no time between its draws, so that they follow it.

@@ -231,6 +231,10 @@ void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool ignored, 
   if (const auto* state = find_next<Advanced>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT))
     out.blend.advanced.fill({state->srcPremultiplied != 0, state->dstPremultiplied != 0, false, state->blendOverlap});
   std::copy(in.blendConstants, in.blendConstants + 4, out.blend_constants.begin());
+  const auto* write = find_next<VkPipelineColorWriteCreateInfoEXT>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT);
+  for (size_t i = 0; write && i < out.color_formats.size(); ++i)
+    if (const uint32_t location = out.attachment_locations[i]; location < write->attachmentCount && !write->pColorWriteEnables[location])
+      out.blend.color_write_enables &= ~(1U << i);
 }
 
 // What the pass has: of a subpass, or of dynamic rendering.

@@ -226,6 +226,15 @@ void clear_new_views(VkCommandBuffer commands, const TilePass& tiles, uint32_t a
                                                       static_cast<uint32_t>(std::countr_zero(left)), 1));
 }
 
+// That no subpass of the tile pass draws to it: some read it.
+bool is_only_read(const VkRenderPass_T& pass, const TilePass& tiles, uint32_t attachment) {
+  for (uint32_t s = tiles.first; s <= tiles.last; ++s) {
+    const Subpass& subpass = pass.subpasses[s];
+    if (subpass.depth_stencil == attachment || location_of(subpass, attachment) != VK_ATTACHMENT_UNUSED) return false;
+  }
+  return tiles.depth_stencil_resolve != attachment;
+}
+
 RenderingAttachment attachment_of(const OpenPass& open, const TilePass& tiles, uint32_t attachment, bool stencil) {
   RenderingAttachment out;
   if (attachment == VK_ATTACHMENT_UNUSED) return out;
@@ -234,7 +243,14 @@ RenderingAttachment attachment_of(const OpenPass& open, const TilePass& tiles, u
   out.view = open.views[attachment]->core;
   out.load_op = ops.load, out.store_op = ops.store;
   if (attachment < open.clears.size()) out.clear = open.clears[attachment];
+  out.input_only = is_only_read(*open.render_pass, tiles, attachment);
   return out;
+}
+
+/// Of this device alone, where it is given (VkDeviceGroupRenderPassBeginInfo).
+VkRect2D area_of(const void* next, const VkRect2D& area) {
+  const auto* group = find_next<VkDeviceGroupRenderPassBeginInfo>(next, VK_STRUCTURE_TYPE_DEVICE_GROUP_RENDER_PASS_BEGIN_INFO);
+  return group && group->deviceRenderAreaCount ? group->pDeviceRenderAreas[0] : area;
 }
 
 // What the program calls it: the open labels, or the render pass.
@@ -244,11 +260,34 @@ std::string pass_label(VkCommandBuffer commands, VkRenderPass pass) {
   return label.empty() && pass ? pass->name : label;
 }
 
+// A target of a resolve is cleared at its first use as any attachment is; what no resolve writes keeps that: an aspect whose mode is NONE.
+// A tile holds the attachment that is resolved, not its target: a pass of its own.
+void clear_unresolved(VkCommandBuffer commands, const TilePass& tiles) {
+  const OpenPass& open = commands->pass;
+  const uint32_t target = tiles.depth_stencil_resolve;
+  if (target == VK_ATTACHMENT_UNUSED || open.render_pass->uses[target].first < tiles.first) return;
+  const VkAttachmentDescription2& a = open.render_pass->attachments[target];
+  const vk::FormatInfo& format = *vk::find_format(a.format);
+  RenderingInfo info;
+  info.label = pass_label(commands, open.render_pass);
+  info.render_area = open.area;
+  info.layer_count = open.layers;
+  info.view_mask = open.render_pass->subpasses[open.subpass].view_mask;
+  if (format.depth_bits && !tiles.depth_resolve_mode && a.loadOp == VK_ATTACHMENT_LOAD_OP_CLEAR)
+    info.depth = attachment_of(open, tiles, target, false);
+  if (format.stencil_bits && !tiles.stencil_resolve_mode && a.stencilLoadOp == VK_ATTACHMENT_LOAD_OP_CLEAR)
+    info.stencil = attachment_of(open, tiles, target, true);
+  if (!info.depth.view && !info.stencil.view) return;
+  const Status begun = commands->core->begin_rendering(info);
+  record(commands, begun ? commands->core->end_rendering() : begun);
+}
+
 void begin_tile_pass(VkCommandBuffer commands) {
   const OpenPass& open = commands->pass;
   assert(open.render_pass && open.subpass < open.render_pass->subpasses.size());
   const TilePass& tiles = open.render_pass->tile_passes[open.render_pass->subpasses[open.subpass].tile_pass];
   assert(tiles.first == open.subpass && tiles.color.size() == tiles.resolve.size() && tiles.color.size() <= kMaxColorAttachments);
+  clear_unresolved(commands, tiles);
   RenderingInfo info;
   info.label = pass_label(commands, open.render_pass);
   info.render_area = open.area;
@@ -306,7 +345,7 @@ void VKAPI_CALL CmdBeginRenderPass2(VkCommandBuffer commandBuffer, const VkRende
   open = {};
   open.render_pass = begin->renderPass;
   open.rendering = true;
-  open.area = begin->renderArea;
+  open.area = area_of(begin->pNext, begin->renderArea);
   open.layers = begin->framebuffer->layers;
   open.views = begin->framebuffer->views;
   if (const auto* given = find_next<VkRenderPassAttachmentBeginInfo>(begin->pNext, VK_STRUCTURE_TYPE_RENDER_PASS_ATTACHMENT_BEGIN_INFO);
@@ -362,7 +401,7 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   RenderingInfo info;
   info.flags = in->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT);
   info.label = pass_label(commandBuffer, nullptr);
-  info.render_area = in->renderArea;
+  info.render_area = area_of(in->pNext, in->renderArea);
   info.layer_count = std::max(1U, in->layerCount);
   info.view_mask = in->viewMask;
   for (uint32_t i = 0; i < in->colorAttachmentCount; ++i) info.color.push_back(attachment_of(&in->pColorAttachments[i]));
@@ -370,8 +409,11 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   info.stencil = attachment_of(in->pStencilAttachment);
   commandBuffer->pass = {};
   commandBuffer->pass.rendering = true;
-  commandBuffer->pass.area = in->renderArea;
+  commandBuffer->pass.area = info.render_area;
   commandBuffer->pass.view_mask = in->viewMask;
+  for (size_t i = 0; i < info.color.size() && i < kMaxColorAttachments; ++i)
+    if (!info.color[i].view) commandBuffer->pass.unbacked_colors |= 1U << i;
+  commandBuffer->pass.unbacked = (info.depth.view ? 0 : VK_IMAGE_ASPECT_DEPTH_BIT) | (info.stencil.view ? 0 : VK_IMAGE_ASPECT_STENCIL_BIT);
   record(commandBuffer, commandBuffer->core->begin_rendering(info));
 }
 
@@ -383,7 +425,7 @@ void VKAPI_CALL CmdEndRendering(VkCommandBuffer commandBuffer) {
 
 // Where a colour of the open subpass lies in its pass; VK_ATTACHMENT_UNUSED: nowhere, and a clear does nothing.
 static uint32_t slot_of_color(const OpenPass& open, uint32_t color) {
-  if (!open.render_pass) return color;
+  if (!open.render_pass) return color < kMaxColorAttachments && open.unbacked_colors >> color & 1 ? VK_ATTACHMENT_UNUSED : color;
   const Subpass& subpass = open.render_pass->subpasses[open.subpass];
   if (color >= subpass.color.size() || subpass.color[color] == VK_ATTACHMENT_UNUSED) return VK_ATTACHMENT_UNUSED;
   return slot_of(open.render_pass->tile_passes[subpass.tile_pass], subpass.color[color]);
@@ -401,9 +443,10 @@ void VKAPI_CALL CmdClearAttachments(VkCommandBuffer commandBuffer, uint32_t atta
     const bool color = clear.aspectMask & VK_IMAGE_ASPECT_COLOR_BIT;
     const uint32_t slot =
         color && clear.colorAttachment != VK_ATTACHMENT_UNUSED ? slot_of_color(open, clear.colorAttachment) : VK_ATTACHMENT_UNUSED;
-    if (color ? slot == VK_ATTACHMENT_UNUSED : no_depth) continue;
+    const VkImageAspectFlags aspects = clear.aspectMask & ~open.unbacked;  // Vulkan: what no view is behind has no effect
+    if (color ? slot == VK_ATTACHMENT_UNUSED : no_depth || !aspects) continue;
     for (uint32_t r = 0; r < rectCount; ++r)
-      record(commandBuffer, commandBuffer->core->clear_attachment(color ? static_cast<int>(slot) : -1, clear.aspectMask, clear.clearValue,
+      record(commandBuffer, commandBuffer->core->clear_attachment(color ? static_cast<int>(slot) : -1, aspects, clear.clearValue,
                                                                   pRects[r].rect, views ? 0 : pRects[r].baseArrayLayer,
                                                                   views ? VK_REMAINING_ARRAY_LAYERS : pRects[r].layerCount));
   }

@@ -67,12 +67,12 @@ void VKAPI_CALL DestroyBufferView(VkDevice, VkBufferView bufferView, const VkAll
 VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkImage* pImage) {
   VkPhysicalDeviceImageFormatInfo2 asked{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2};
   asked.format = pCreateInfo->format, asked.type = pCreateInfo->imageType, asked.tiling = pCreateInfo->tiling;
-  asked.usage = pCreateInfo->usage, asked.flags = pCreateInfo->flags;
+  asked.usage = all_usage(pCreateInfo->usage, pCreateInfo->pNext), asked.flags = pCreateInfo->flags;
   VkImageFormatProperties limits{};
   if (const VkResult r = image_limits(asked, limits); r != VK_SUCCESS || !(limits.sampleCounts & pCreateInfo->samples))
     return fail(device, VK_ERROR_FORMAT_NOT_SUPPORTED,
                 "image: " + format_name(pCreateInfo->format) + " with type " + std::to_string(pCreateInfo->imageType) + ", usage " +
-                    std::to_string(pCreateInfo->usage) + ", flags " + std::to_string(pCreateInfo->flags) + ", samples " +
+                    std::to_string(asked.usage) + ", flags " + std::to_string(pCreateInfo->flags) + ", samples " +
                     std::to_string(pCreateInfo->samples) + " is not there; vkGetPhysicalDeviceImageFormatProperties says what is");
   tilegpu::ImageCreateInfo info;
   info.label = next_label();
@@ -82,7 +82,7 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
   info.type = pCreateInfo->imageType;
   info.mip_levels = pCreateInfo->mipLevels, info.array_layers = pCreateInfo->arrayLayers;
   info.samples = pCreateInfo->samples;
-  info.usage = pCreateInfo->usage;
+  info.usage = asked.usage;
   info.flags = pCreateInfo->flags;
   auto core = tilegpu::Image::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_FORMAT_NOT_SUPPORTED);

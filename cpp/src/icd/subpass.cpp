@@ -85,6 +85,19 @@ Status check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
   return Ok{};
 }
 
+bool has_attachments(const Subpass& subpass) {
+  const auto any = [](const std::vector<uint32_t>& list) {
+    return std::any_of(list.begin(), list.end(), [](uint32_t a) { return a != VK_ATTACHMENT_UNUSED; });
+  };
+  return any(subpass.color) || any(subpass.inputs) || subpass.depth_stencil != VK_ATTACHMENT_UNUSED;
+}
+
+// The samples of a subpass without attachments are its pipelines', which are not known here: it is alone.
+Status check_attachments(const Subpass& before, const Subpass& next) {
+  if (has_attachments(before) && has_attachments(next)) return Ok{};
+  return Error{VK_ERROR_FEATURE_NOT_PRESENT, "a subpass without attachments has its pipelines' samples"};
+}
+
 // The tile pass with one more subpass, or what forbids it.
 Status add(const VkRenderPass_T& pass, TilePass& tiles, const Subpass& subpass) {
   if (Status ok = check_resolved(tiles, subpass); !ok) return ok;
@@ -147,6 +160,7 @@ Status group_subpasses(VkRenderPass_T& pass, std::vector<std::string>& apart) {
       Status ok = aliases ? check_dependencies(pass, joined, s) : aliases;
       if (ok && subpass.view_mask != pass.subpasses[joined.first].view_mask)
         ok = Error{VK_ERROR_FEATURE_NOT_PRESENT, "it has other views (viewMask) than the subpass before it"};
+      if (ok) ok = check_attachments(pass.subpasses[s - 1], subpass);
       if (ok) ok = add(pass, joined, subpass);
       if (ok) {
         joined.last = s;

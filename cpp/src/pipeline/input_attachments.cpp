@@ -44,8 +44,10 @@ std::vector<uint32_t> targets_at(const InputAttachmentIndices& indices, uint32_t
   }
   for (uint32_t i = 0; i < kMaxColorAttachments; i++)
     if (indices.color[i] == index) targets.push_back(i);
-  if (indices.depth == index) targets.push_back(shader::kInputDepth);
-  if (indices.stencil == index) targets.push_back(shader::kInputStencil);
+  // Both aspects of one attachment have one index; the variable's type says which it reads.
+  const bool both = indices.depth == index && indices.stencil == index;
+  if (indices.depth == index && (!both || base == Base::f32)) targets.push_back(shader::kInputDepth);
+  if (indices.stencil == index && (!both || base != Base::f32)) targets.push_back(shader::kInputStencil);
   return targets;
 }
 
