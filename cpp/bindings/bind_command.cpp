@@ -222,7 +222,14 @@ void bind_dispatches(CommandBufferClass& c) {
       .def(
           "dispatch_indirect",
           [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B) { unwrap(cb.dispatch_indirect(std::move(buffer), offset_B)); },
-          py::arg("buffer"), py::arg("offset_B"));
+          py::arg("buffer"), py::arg("offset_B"))
+      .def(
+          "begin_conditional_rendering",
+          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, bool inverted) {
+            unwrap(cb.begin_conditional_rendering({std::move(buffer), offset_B}, inverted));
+          },
+          py::arg("buffer"), py::arg("offset_B"), py::arg("inverted"))
+      .def("end_conditional_rendering", [](CommandBuffer& cb) { unwrap(cb.end_conditional_rendering()); });
 }
 
 void bind_draws(CommandBufferClass& c) {

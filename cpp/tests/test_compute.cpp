@@ -187,6 +187,12 @@ void captures_have_dispatches() {
   CHECK(cb->dispatch_base(1, 0, 0, 4, 1, 1));
   CHECK(cb->fill_buffer(s.indirect, 0, 12, 1));
   CHECK(cb->dispatch_indirect(s.indirect, 0));
+  Setup::words(*s.indirect)[8] = 0;
+  for (const bool inverted : {false, true}) {
+    CHECK(cb->begin_conditional_rendering({s.indirect, 32}, inverted));
+    CHECK(cb->dispatch(2, 1, 1));
+    CHECK(cb->end_conditional_rendering());
+  }
   CHECK(cb->end());
   const std::string path = "/tmp/tilegpu_test_compute_" + std::to_string(getpid()) + ".tgc";
   Status saved = save_capture(s.device, {cb}, path);
@@ -206,8 +212,9 @@ void captures_have_dispatches() {
   };
   CHECK(bytes(path) == bytes(again) && bytes(path).size() > 1000);
   auto done = s.device->submit_and_wait({loaded->command_buffers, {}}, {});
-  CHECK(done && (*done)->dispatch_count() == 2 && (*done)->dispatch_stats(0).workgroups[0] == 4);
+  CHECK(done && (*done)->dispatch_count() == 4 && (*done)->dispatch_stats(0).workgroups[0] == 4);
   CHECK(done && (*done)->dispatch_stats(1).invocations == 256);
+  CHECK(done && (*done)->dispatch_stats(2).invocations == 0 && (*done)->dispatch_stats(3).invocations == 512);
   std::remove(path.c_str()), std::remove(again.c_str());
 }
 

@@ -12,6 +12,7 @@ from tilegpu import _core, arguments, shader
 from tilegpu.arena import Arena
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.conditional import Condition
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
@@ -111,13 +112,16 @@ def dispatch(
     bind: Mapping[Any, Any] | None = None,
     sets: Mapping[int, DescriptorSet] | None = None,
     push: Any = None,
+    condition: Buffer | BufferSlice | None = None,
+    inverted: bool = False,
 ) -> DispatchStats:
     """Runs workgroups and waits for them; buffers hold the result then (:meth:`Buffer.numpy`).
 
     ``groups``: workgroups in x, y and z; or ``invocations``: so many of them, rounded up to whole workgroups (the shader
     leaves out what is beyond). ``base``: of the workgroups' ids. ``bind``: by name or (set, binding): buffers, textures,
     arrays and mappings for blocks that the shader only reads. ``sets``: whole sets by number
-    (:meth:`Device.descriptor_set`). ``push``: push constants, a mapping by name or bytes.
+    (:meth:`Device.descriptor_set`). ``push``: push constants, a mapping by name or bytes. ``condition``: a buffer, or a part of one,
+    that begins with a ``uint32``: nothing runs where it is 0, or with ``inverted`` where it is not (no workgroups in the result).
 
     A dispatch sees what passes, copies and dispatches before it wrote. The result has the same bits for any number of threads and lanes
     if invocations meet in memory only by atomics, or across barriers of their workgroup.
@@ -139,7 +143,7 @@ def dispatch(
                 f"{_MOST} are allowed in x, y and z: use another direction, or several dispatches with base="
             )
     first = _three(base, 0, f"{what}, {pipeline.title}: base", _MOST)
-    return _run(self, pipeline, what, bind, sets, push, lambda cb: cb.dispatch_base(first, counts))
+    return _run(self, pipeline, what, bind, sets, push, (condition, inverted), lambda cb: cb.dispatch_base(first, counts))
 
 
 def dispatch_indirect(
@@ -151,6 +155,8 @@ def dispatch_indirect(
     bind: Mapping[Any, Any] | None = None,
     sets: Mapping[int, DescriptorSet] | None = None,
     push: Any = None,
+    condition: Buffer | BufferSlice | None = None,
+    inverted: bool = False,
 ) -> DispatchStats:
     """The same with the workgroups in x, y and z as three ``uint32`` in ``buffer``, ``offset`` bytes from its start.
 
@@ -165,7 +171,7 @@ def dispatch_indirect(
     at = arguments.count(offset, f"{what}, {pipeline.title}: offset", 1 << 48)
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
-    return _run(self, pipeline, what, bind, sets, push, lambda cb: cb.dispatch_indirect(whole.core, start + at))
+    return _run(self, pipeline, what, bind, sets, push, (condition, inverted), lambda cb: cb.dispatch_indirect(whole.core, start + at))
 
 
 def _require_pipeline(pipeline: Any, what: str) -> None:
@@ -190,8 +196,10 @@ def _run(
     bind: Mapping[Any, Any] | None,
     sets: Mapping[int, DescriptorSet] | None,
     push: Any,
+    only_if: tuple[Any, Any],
     record: Callable[[_core.CommandBuffer], None],
 ) -> DispatchStats:
+    condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
     arena = Arena(device)
     data = pipeline.push_bytes(push, what) if push is not None or pipeline.has_push else b""
     commands = _core.CommandBuffer(device.core)
@@ -200,7 +208,11 @@ def _run(
     DescriptorBinder(arena, compute=True).bind(commands, pipeline, bind, sets, what)
     if data:
         commands.push_constants(0, data)
+    if condition:
+        condition.begin(commands)
     record(commands)
+    if condition:
+        commands.end_conditional_rendering()
     commands.end()
     found = device._submit(commands).dispatch_stats(0)
     x, y, z = found.workgroups

@@ -15,6 +15,7 @@ import numpy as np
 from tilegpu import _core, arguments
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query, StatisticsQuery
@@ -290,6 +291,17 @@ class PassCommands:
         the sum, and ``q.views`` has that of each."""
         self._open()
         return Query(self.label, lambda: self._open().commands, self._views)
+
+    def conditional(self, buffer: Buffer | BufferSlice, *, inverted: bool = False) -> ConditionalRendering:
+        """``with rp.conditional(visible): rp.draw(...)``: draws and clears of the block are left out where the ``uint32`` that
+        ``buffer``, or a part of one, begins with is 0; with ``inverted`` where it is not.
+
+        It is read when the pass is executed: a dispatch or a copy before the pass may have written it, the samples of an earlier query
+        for one. Draws that are left out count as draws of no vertices. Blocks do not nest.
+        """
+        self._open()
+        condition = Condition(buffer, inverted, f"{self._what}: buffer of conditional")
+        return ConditionalRendering(lambda: self._open().commands, condition)
 
     def transform_feedback(
         self, buffers: Any, *, resume: Any = None, keep: Any = None, stream: int = 0

@@ -163,6 +163,12 @@ class TILEGPU_API CommandBuffer {
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
 
+  /// VK_EXT_conditional_rendering: until its end draws, dispatches and clears inside of passes are discarded where the word of 32 bits at
+  /// `place` is 0 (`inverted`: is not 0). It is read as each pass and dispatch is executed. Load and store operations, copies and queries
+  /// go on. Begun in a pass it ends there; outside, outside.
+  Status begin_conditional_rendering(const BufferPlace& place, bool inverted = false);
+  Status end_conditional_rendering();
+
   /// VK_EXT_transform_feedback, inside passes: what the last stage before the rasterizer captures of the draws between begin and end. A
   /// counter says how many bytes a buffer holds already, and gets how many it holds then.
   Status bind_transform_feedback_buffers(uint32_t first, std::span<const BufferPlace> buffers);

@@ -61,6 +61,7 @@ struct Collector {
     const ComputePipelineCreateInfo& info = dispatch.pipeline->info();
     if (objects.compute_pipelines.add(dispatch.pipeline)) objects.modules.add(info.stage.module), add(info.layout);
     add(dispatch.indirect);
+    if (dispatch.condition) add(dispatch.condition->buffer);
     for (uint32_t i = 0; dispatch.sets && i < kMaxDescriptorSets; i++) add(bound_memories.take(dispatch.sets->bound, i));
     if (dispatch.pipeline->program().uses_addresses) add_addressed();
   }
@@ -90,6 +91,7 @@ struct Collector {
     for (const command::TransformFeedback& t : pass.transform_feedback)
       for (const auto* places : {&t.bound, &t.resumed, &t.kept})
         for (const BufferPlace& place : *places) add(place.buffer);
+    for (const command::Condition& condition : pass.conditions) add(condition.buffer);
     for (const command::ExecutedPart& part : pass.executed) add(part.recording);
     if (pass.uses_addresses) add_addressed();
   }

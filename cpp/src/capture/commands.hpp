@@ -43,6 +43,8 @@ enum class PassTag : uint8_t {
   byte_count,
   begin_transform_feedback,
   end_transform_feedback,
+  begin_condition,
+  end_condition,
   count
 };
 
@@ -82,6 +84,12 @@ struct References {
       p = table.read(a, what);
   }
 };
+
+/// Of conditional rendering; a null buffer: none.
+template <class A>
+void condition_fields(References<A> r, command::Condition& c) {
+  r.ref(c.buffer), r.a.number(c.offset_B, "offset"), r.a.flag(c.inverted, "inverted");
+}
 
 // Regions or ranges; the smallest, of two buffers or a range, takes 20 bytes.
 template <class A, class Region>

@@ -196,6 +196,17 @@ struct Loader : ObjectLoader {
     }
   }
 
+  command::Condition read_condition() {
+    command::Condition condition;
+    References<Reader> references{r, o};
+    condition_fields(references, condition);
+    return condition;
+  }
+  void begin_condition(CommandBuffer& cb) {
+    const command::Condition condition = read_condition();
+    if (ok()) check(cb.begin_conditional_rendering({condition.buffer, condition.offset_B}, condition.inverted));
+  }
+
   // Of what stages do.
   void change_counting(CommandBuffer& cb, bool begins) {
     const Ptr<QueryPool> pool = o.pools.read(r, "query pool");
@@ -243,7 +254,7 @@ struct Loader : ObjectLoader {
     r.list(pass.pushes, kMaxPushConstants_B, kMostItems, "push constants", [&](auto& block) {
       if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
     });
-    const uint32_t count = r.get_count(9, kMostItems, "commands of a pass");
+    const uint32_t count = r.get_count(7, kMostItems, "commands of a pass");
     for (uint32_t i = 0; i < count && ok(); i++) {
       PassTag tag{};
       r.number(tag, "command of a pass");
@@ -253,6 +264,8 @@ struct Loader : ObjectLoader {
       if (tag == PassTag::begin_query || tag == PassTag::end_query) change_counting(cb, tag == PassTag::begin_query);
       if (tag == PassTag::execute_commands) execute_in(cb, pass);
       if (tag == PassTag::draw || tag == PassTag::indirect || tag == PassTag::byte_count) draw(cb, pass, tag);
+      if (tag == PassTag::begin_condition) begin_condition(cb);
+      if (tag == PassTag::end_condition) check(cb.end_conditional_rendering());
       if (tag == PassTag::begin_transform_feedback || tag == PassTag::end_transform_feedback)
         change_transform_feedback(cb, tag == PassTag::begin_transform_feedback);
     }
@@ -353,6 +366,7 @@ struct Loader : ObjectLoader {
     for (uint32_t& k : groups) r.number(k, "workgroups");
     const Ptr<Buffer> indirect = o.buffers.read(r, "buffer");
     const uint64_t offset_B = r.get<uint64_t>();
+    const command::Condition condition = read_condition();
     const uint8_t* push = r.take(kMaxPushConstants_B);
     State::Sets sets;
     bound_sets(sets);
@@ -361,8 +375,11 @@ struct Loader : ObjectLoader {
     for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
       cb.bind_descriptor_set(i, sets[i].set, sets[i].dynamic_offsets_B, VK_PIPELINE_BIND_POINT_COMPUTE);
     if (Status done = cb.push_constants(0, push, kMaxPushConstants_B); !done) return done;
+    if (condition.buffer)
+      if (Status ok = cb.begin_conditional_rendering({condition.buffer, condition.offset_B}, condition.inverted); !ok) return ok;
     Status done =
         indirect ? cb.dispatch_indirect(indirect, offset_B) : cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]);
+    if (done && condition.buffer) done = cb.end_conditional_rendering();
     if (done) remember_written(pipeline->program(), sets);
     return done;
   }

@@ -198,6 +198,11 @@ void write_bound_sets(Writer& w, const Objects& o, const BoundMemories& bound_me
   assert(!bound || offset_B == bound->dynamic_offsets_B.data() + bound->dynamic_offsets_B.size());
 }
 
+void write_condition(Writer& w, const Objects& o, command::Condition condition) {
+  References<Writer> references{w, o};
+  condition_fields(references, condition);
+}
+
 // A pass's own states, push constants, queries and commands; those of the secondaries that it executes stand in their recordings.
 class PassWriter {
  public:
@@ -351,6 +356,12 @@ class PassWriter {
       case command::RecordedCommand::Kind::end_transform_feedback:
         w_.put(PassTag::end_transform_feedback);
         places(pass_.transform_feedback[c.index].kept);
+        return;
+      case command::RecordedCommand::Kind::begin_condition:
+        w_.put(PassTag::begin_condition);
+        return write_condition(w_, o_, pass_.conditions[c.index]);
+      case command::RecordedCommand::Kind::end_condition:
+        w_.put(PassTag::end_condition);
     }
   }
   void places(const std::array<BufferPlace, kMaxTransformFeedbackBuffers>& of) {
@@ -416,6 +427,7 @@ struct CommandWriter {
     for (uint32_t k : c->base) w.put(k);
     for (uint32_t k : c->groups) w.put(k);
     o.buffers.write(w, c->indirect), w.put(c->indirect_offset_B);
+    write_condition(w, o, c->condition.value_or(command::Condition{}));
     w.put_bytes(c->push->bytes, kMaxPushConstants_B);
     write_bound_sets(w, o, bound_memories, c->sets ? &c->sets->bound : nullptr);
   }

@@ -21,7 +21,8 @@ struct Dispatch {
   std::array<uint32_t, 3> base{}, groups{};
   Ptr<Buffer> indirect;  // set: the groups are there when it is executed
   uint64_t indirect_offset_B = 0;
-  Ptr<const ComputeSets> sets;  // null: the shader reads none
+  std::optional<Condition> condition;  // not met: nothing is executed
+  Ptr<const ComputeSets> sets;         // null: the shader reads none
   Ptr<const PushBlock> push;
 };
 

@@ -9,6 +9,7 @@
 #include <deque>
 #include <set>
 
+#include "command/condition.hpp"
 #include "command/draw.hpp"
 #include "descriptor/set_memory.hpp"
 #include "framebuffer/feedback.hpp"
@@ -29,9 +30,11 @@ struct RecordedCommand {
     begin_counting,
     end_counting,
     begin_transform_feedback,
-    end_transform_feedback
+    end_transform_feedback,
+    begin_condition,
+    end_condition
   } kind = Kind::draw;
-  uint32_t index = 0;  // in draws, clears, indirects, counting or transform_feedback
+  uint32_t index = 0;  // in draws, clears, indirects, counting, transform_feedback or conditions
 };
 
 struct IndirectDraw {
@@ -124,6 +127,7 @@ struct Pass {
   std::vector<ActiveQuery> queries;   // occlusion
   std::vector<ActiveQuery> counting;  // of other types
   std::vector<TransformFeedback> transform_feedback;
+  std::vector<Condition> conditions;
   std::vector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;          // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;   // that shaders may write; images may lie there too

@@ -144,6 +144,7 @@ Status CommandBuffer::end() {
   if (r.outer_query) return invalid("end: query " + std::to_string(r.outer_query->query) + " is active; call end_query first");
   if (!r.outer_counting.empty())
     return invalid("end: query " + std::to_string(r.outer_counting.front().query) + " is active; call end_query first");
+  if (r.condition) return invalid("end: conditional rendering is active; call end_conditional_rendering first");
   if (r.open) r.making->part = std::move(r.open);
   r.ended = std::move(r.making);
   r.stage = CommandBufferState::executable;

@@ -42,6 +42,7 @@ Status record_dispatch(Recorder& r, const char* call, command::Dispatch dispatch
   if (!r.compute.push || std::memcmp(r.compute.push->bytes, r.push.bytes, sizeof r.push.bytes) != 0)
     r.compute.push = std::make_shared<const command::PushBlock>(r.push);
   dispatch.push = r.compute.push;
+  dispatch.condition = r.condition;
   return device::add(r, Ptr<const command::Dispatch>(std::make_shared<const command::Dispatch>(std::move(dispatch))), call);
 }
 

@@ -56,6 +56,8 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
   const auto is_pass = [](const command::Command& c) { return std::holds_alternative<Ptr<const command::Pass>>(c); };
   if (r.transform_feedback >= 0)
     return invalid("execute_commands: transform feedback is active; end it before, or begin it in the secondary command buffer");
+  if (r.condition)
+    return invalid("execute_commands: conditional rendering is active; end it before, or begin it in the secondary command buffer");
   if (!r.counting.empty() || !r.outer_counting.empty())
     return invalid(
         "execute_commands: a query of pipeline statistics or primitives generated is active; end it before, or begin it in the "

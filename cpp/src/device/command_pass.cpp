@@ -57,7 +57,7 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
     r.open->commands.push_back({command::RecordedCommand::Kind::begin_counting, static_cast<uint32_t>(r.open->counting.size())});
     r.open->counting.push_back(query);
   }
-  return Ok{};
+  return r.condition ? device::begin_condition(r) : Status(Ok{});
 }
 
 Status end_pass(Recorder& r) {
@@ -67,6 +67,9 @@ Status end_pass(Recorder& r) {
     return invalid(pass_name(*r.open) + ": end_rendering while a query is active; call end_query first");
   if (r.transform_feedback >= 0)
     return invalid(pass_name(*r.open) + ": end_rendering while transform feedback is active; call end_transform_feedback first");
+  if (r.condition && r.condition_in_pass)
+    return invalid(pass_name(*r.open) + ": end_rendering while conditional rendering is active; call end_conditional_rendering first");
+  if (r.condition) device::end_condition(r);
   r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
   r.active_query = -1;
   return Ok{};
@@ -130,6 +133,7 @@ void CommandBuffer::discard_rendering() {
   if (recorder_->inherits) return;  // a part is dropped with its command buffer: reset()
   recorder_->open.reset();
   recorder_->active_query = -1;
+  if (recorder_->condition_in_pass) recorder_->condition.reset();
 }
 
 Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,

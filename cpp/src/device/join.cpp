@@ -52,7 +52,7 @@ const DrawState* as_it_is(Pass&, const Pass&, const DrawState& of_piece, const c
 void append(Pass& pass, const Pass& piece, const Fit& fit) {
   const int32_t first_query = static_cast<int32_t>(pass.queries.size());
   const auto first_feedback = static_cast<int32_t>(pass.transform_feedback.size());
-  const auto first_counting = static_cast<uint32_t>(pass.counting.size());
+  const auto first_counting = static_cast<uint32_t>(pass.counting.size()), first_condition = static_cast<uint32_t>(pass.conditions.size());
   const DrawState *from = nullptr, *to = nullptr;
   std::unordered_map<const DrawState*, size_t> places;  // of the piece's states
   std::vector<const DrawState*> of_place(piece.states.size());
@@ -96,10 +96,15 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
       case RecordedCommand::Kind::begin_transform_feedback:
       case RecordedCommand::Kind::end_transform_feedback:
         pass.commands.push_back({c.kind, static_cast<uint32_t>(first_feedback) + c.index});
+        break;
+      case RecordedCommand::Kind::begin_condition:
+      case RecordedCommand::Kind::end_condition:
+        pass.commands.push_back({c.kind, first_condition + c.index});
     }
   pass.queries.insert(pass.queries.end(), piece.queries.begin(), piece.queries.end());
   pass.counting.insert(pass.counting.end(), piece.counting.begin(), piece.counting.end());
   pass.transform_feedback.insert(pass.transform_feedback.end(), piece.transform_feedback.begin(), piece.transform_feedback.end());
+  pass.conditions.insert(pass.conditions.end(), piece.conditions.begin(), piece.conditions.end());
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
   pass.written_views.insert(piece.written_views.begin(), piece.written_views.end());
   pass.has_late_sets |= piece.has_late_sets;

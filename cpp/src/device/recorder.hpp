@@ -104,8 +104,16 @@ struct Recorder {
   ComputeState compute;
   std::optional<command::ActiveQuery> outer_query;   // begun outside of passes: it counts in all until it ends
   std::vector<command::ActiveQuery> outer_counting;  // the same of other types
+  std::optional<command::Condition> condition;       // of conditional rendering that is active
+  bool condition_in_pass = false;                    // begun in the open pass
   std::vector<uint32_t> counting;                    // active, in the open pass's list
 };
+
+/// The recorder's condition begins and ends in the open pass (device/command_conditional.cpp).
+Status begin_condition(Recorder& recorder);
+void end_condition(Recorder& recorder);
+/// An error where the pass writes what the condition is read from.
+Status note_condition(command::Pass& pass, const command::Condition& condition);
 
 /// A pass without attachments has the samples of the first pipeline that draws in it. Others: nothing is done.
 Status adopt_samples(Recorder& recorder, uint32_t samples);

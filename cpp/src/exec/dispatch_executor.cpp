@@ -82,6 +82,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
                                  const std::atomic<bool>& cancelled) {
   const pipeline::Program& program = dispatch.pipeline->program();
   Run run{dispatch, cancelled, dispatch.pipeline->kernel(), program.stages.front().traits};
+  if (dispatch.condition && !command::is_met(*dispatch.condition)) return Ok{};  // the counts stay 0
   const std::string who = "dispatch of pipeline '" + program.label + "': ";
   run.groups = dispatch.groups;
   if (dispatch.indirect) {

@@ -125,6 +125,18 @@ struct Counting {
   }
 };
 
+// Of conditional rendering: whether the commands that follow are discarded.
+bool discards(const command::Pass& pass, const RecordedCommand& c) {
+  assert(c.index < pass.conditions.size());
+  return c.kind == RecordedCommand::Kind::begin_condition && !command::is_met(pass.conditions[c.index]);
+}
+
+// A draw that is discarded draws no vertices: it keeps its number.
+DrawCall discarded(DrawCall draw) {
+  draw.count = draw.instance_count = 0;
+  return draw;
+}
+
 // One command for each view; then draws for other viewports, which no command names.
 void expand(uint32_t view_mask, PassPlan& plan) {
   [[maybe_unused]] const auto originals = static_cast<uint32_t>(plan.expanded.size());
@@ -163,20 +175,38 @@ void plan_draws(const command::Pass& pass, PassPlan& plan) {
   const bool chooses = std::any_of(pass.states.begin(), pass.states.end(), [](const auto& s) { return s.all && s.all->count > 1; });
   const bool expands = pass.info.view_mask || chooses || !pass.counting.empty();
   Counting counting{plan, {}, 0};
-  if (!pass.indirects.empty() || expands) plan.expanded = pass.draws;
+  if (!pass.indirects.empty() || expands || !pass.conditions.empty()) plan.expanded = pass.draws;
+  bool skips = false;
   for (const RecordedCommand& c : pass.commands) {
-    if (c.kind == RecordedCommand::Kind::clear) plan.commands.push_back({0, &pass.clears[c.index]});
-    if (c.kind == RecordedCommand::Kind::begin_counting || c.kind == RecordedCommand::Kind::end_counting) counting.change(c);
-    if (c.kind == RecordedCommand::Kind::draw) {
-      if (counting.slot) plan.expanded[c.index].counted = counting.slot;
-      plan.commands.push_back({c.index, nullptr});
-    }
-    if (c.kind != RecordedCommand::Kind::indirect) continue;
-    const IndirectDraw& indirect = pass.indirects[c.index];
-    for (uint32_t i = 0; i < indirect.count; i++) {
-      plan.commands.push_back({static_cast<uint32_t>(plan.expanded.size()), nullptr});
-      plan.expanded.push_back(read_indirect(indirect, i));
-      plan.expanded.back().counted = counting.slot;
+    switch (c.kind) {
+      case RecordedCommand::Kind::clear:
+        if (!skips) plan.commands.push_back({0, &pass.clears[c.index]});
+        break;
+      case RecordedCommand::Kind::begin_counting:
+      case RecordedCommand::Kind::end_counting:
+        counting.change(c);
+        break;
+      case RecordedCommand::Kind::begin_condition:
+      case RecordedCommand::Kind::end_condition:
+        skips = discards(pass, c);
+        break;
+      case RecordedCommand::Kind::draw:
+        if (counting.slot) plan.expanded[c.index].counted = counting.slot;
+        if (skips) plan.expanded[c.index] = discarded(plan.expanded[c.index]);
+        plan.commands.push_back({c.index, nullptr});
+        break;
+      case RecordedCommand::Kind::indirect: {
+        const IndirectDraw& indirect = pass.indirects[c.index];
+        for (uint32_t i = 0; i < indirect.count; i++) {
+          plan.commands.push_back({static_cast<uint32_t>(plan.expanded.size()), nullptr});
+          plan.expanded.push_back(skips ? discarded(indirect.base) : read_indirect(indirect, i));
+          plan.expanded.back().counted = counting.slot;
+        }
+        break;
+      }
+      case RecordedCommand::Kind::begin_transform_feedback:
+      case RecordedCommand::Kind::end_transform_feedback:
+        break;
     }
   }
   for (const command::PassCommand& c : plan.commands) plan.draw_count += c.clear == nullptr;

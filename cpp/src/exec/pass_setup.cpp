@@ -48,7 +48,7 @@ void plan_commands(PassRun& run) {
   run.found = run.kept.plans.find(run.pass);
   run.plan = run.found.get();
   if (!run.plan) {
-    if (run.pass.indirects.empty()) run.made = std::make_shared<PassPlan>();
+    if (run.pass.indirects.empty() && run.pass.conditions.empty()) run.made = std::make_shared<PassPlan>();
     PassPlan& plan = run.made ? *run.made : run.kept.passing_plan;
     plan_draws(run.pass, plan);
     run.plan = &plan;

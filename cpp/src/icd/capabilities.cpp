@@ -85,6 +85,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_blend_operation_advanced,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
+    Extension::EXT_conditional_rendering,
     Extension::EXT_conservative_rasterization,
     Extension::EXT_sample_locations,
     Extension::EXT_depth_clip_control,
@@ -242,6 +243,7 @@ Features make_features() {
   f.multiview = true;
   f.logicOp = true;
   f.multiDrawIndirect = true;
+  f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
   f.depthClamp = true;

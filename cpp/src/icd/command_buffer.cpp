@@ -83,6 +83,7 @@ void VKAPI_CALL FreeCommandBuffers(VkDevice, VkCommandPool commandPool, uint32_t
 
 VkResult VKAPI_CALL ResetCommandBuffer(VkCommandBuffer commandBuffer, VkCommandBufferResetFlags) {
   commandBuffer->pass = {};
+  commandBuffer->condition.reset();
   commandBuffer->core->reset();
   commandBuffer->result = VK_SUCCESS;
   return VK_SUCCESS;
@@ -93,6 +94,7 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
   commandBuffer->labels.clear();
   commandBuffer->pass = {};  // of a recording that was given up inside one
   commandBuffer->colors = {};
+  commandBuffer->condition.reset();
   commandBuffer->core->reset();
   if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&
       pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) {

@@ -121,6 +121,12 @@ struct ColorStates {
   bool changed = false;
 };
 
+/// Conditional rendering that was begun outside of render passes.
+struct OpenCondition {
+  BufferPlace place;
+  bool inverted = false;
+};
+
 }  // namespace tilegpu::icd
 
 struct VkCommandBuffer_T {
@@ -132,6 +138,7 @@ struct VkCommandBuffer_T {
   VkResult result = VK_SUCCESS;     ///< of what was recorded: the first error, which vkEndCommandBuffer gives
   tilegpu::icd::OpenPass pass;
   tilegpu::icd::ColorStates colors;
+  std::optional<tilegpu::icd::OpenCondition> condition;
 };
 
 // --- non-dispatchable

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "icd/command_buffer.hpp"
+#include "icd/conditional.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
@@ -228,6 +229,7 @@ void clear_new_views(VkCommandBuffer commands, const TilePass& tiles, uint32_t a
 
 // That no subpass of the tile pass draws to it: some read it.
 bool is_only_read(const VkRenderPass_T& pass, const TilePass& tiles, uint32_t attachment) {
+  assert(attachment < pass.attachments.size() && tiles.last < pass.subpasses.size());
   for (uint32_t s = tiles.first; s <= tiles.last; ++s) {
     const Subpass& subpass = pass.subpasses[s];
     if (subpass.depth_stencil == attachment || location_of(subpass, attachment) != VK_ATTACHMENT_UNUSED) return false;
@@ -268,6 +270,7 @@ void clear_unresolved(VkCommandBuffer commands, const TilePass& tiles) {
   if (target == VK_ATTACHMENT_UNUSED || open.render_pass->uses[target].first < tiles.first) return;
   const VkAttachmentDescription2& a = open.render_pass->attachments[target];
   const vk::FormatInfo& format = *vk::find_format(a.format);
+  assert(format.is_depth_stencil() && target < open.views.size());
   RenderingInfo info;
   info.label = pass_label(commands, open.render_pass);
   info.render_area = open.area;
@@ -287,6 +290,7 @@ void begin_tile_pass(VkCommandBuffer commands) {
   assert(open.render_pass && open.subpass < open.render_pass->subpasses.size());
   const TilePass& tiles = open.render_pass->tile_passes[open.render_pass->subpasses[open.subpass].tile_pass];
   assert(tiles.first == open.subpass && tiles.color.size() == tiles.resolve.size() && tiles.color.size() <= kMaxColorAttachments);
+  suspend_condition(commands);
   clear_unresolved(commands, tiles);
   RenderingInfo info;
   info.label = pass_label(commands, open.render_pass);
@@ -318,6 +322,7 @@ void begin_tile_pass(VkCommandBuffer commands) {
   if (!begun) return;
   for (size_t i = 0; i < tiles.color.size(); ++i) clear_new_views(commands, tiles, tiles.color[i], static_cast<int>(i));
   clear_new_views(commands, tiles, tiles.depth_stencil, -1);
+  resume_condition(commands);
 }
 
 // That there is a view for each attachment that a subpass uses.
@@ -331,7 +336,11 @@ Status check_views(const OpenPass& open) {
   return Ok{};
 }
 
-void end_tile_pass(VkCommandBuffer commands) { record(commands, commands->core->end_rendering()); }
+void end_tile_pass(VkCommandBuffer commands) {
+  suspend_condition(commands);
+  record(commands, commands->core->end_rendering());
+  resume_condition(commands);
+}
 
 void write_timestamps(VkCommandBuffer commands) {
   for (const auto& [pool, query] : commands->pass.timestamps) record(commands, commands->core->write_timestamp(pool->core, query));
@@ -414,7 +423,9 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   for (size_t i = 0; i < info.color.size() && i < kMaxColorAttachments; ++i)
     if (!info.color[i].view) commandBuffer->pass.unbacked_colors |= 1U << i;
   commandBuffer->pass.unbacked = (info.depth.view ? 0 : VK_IMAGE_ASPECT_DEPTH_BIT) | (info.stencil.view ? 0 : VK_IMAGE_ASPECT_STENCIL_BIT);
+  suspend_condition(commandBuffer);
   record(commandBuffer, commandBuffer->core->begin_rendering(info));
+  resume_condition(commandBuffer);
 }
 
 void VKAPI_CALL CmdEndRendering(VkCommandBuffer commandBuffer) {
