@@ -208,6 +208,25 @@ def test_the_level_of_detail_is_asked_for(dev: tg.Device) -> None:
         assert (got[..., 2] == levels).all()
 
 
+@pytest.mark.parametrize("mipmap", ["nearest", "linear"])
+@pytest.mark.parametrize("limits", [{}, {"min_lod": 1.25, "max_lod": 2.25}, {"mip_lod_bias": 1.75}, {"mip_lod_bias": -9.5, "min_lod": 0.75}])
+def test_what_limits_the_level_does_not_limit_the_lod(dev: tg.Device, mipmap: str, limits: dict[str, float]) -> None:
+    """x: the level that is read, after the sampler's limits and the view's levels; y: lambda' before them. Of a view from level 2 on, too."""
+    whole = dev.texture(np.zeros((64, 64, 4), np.float32), mipmaps=True).image
+    low, high, bias = limits.get("min_lod", 0), limits.get("max_lod", 1000), limits.get("mip_lod_bias", 0)
+    frag = f"layout(binding = 0) uniform sampler2D t; void main() {{ {AT} o = textureQueryLod(t, at).xyxy; }}"
+    for base, side in ((0, 64), (2, 16)):
+        view = whole.view(level=base, levels=whole.mip_levels - base)
+        sampler = dev.sampler(mag_filter="linear", min_filter="linear", mipmap_mode=mipmap, **limits)
+        for step in (0.0005, 0.02, 0.04, 0.1, 0.3, 5.0):
+            got = run(dev, frag, {"t": (view, sampler)}, (step, 0.0), (0.0, step / 3))
+            lod = np.log2(step * side) + bias
+            level = np.clip(np.clip(lod, low, high), 0, whole.mip_levels - base - 1)
+            if mipmap == "nearest":
+                level = max(np.ceil(level + 0.5) - 1, 0)
+            np.testing.assert_allclose(got, np.broadcast_to([level, lod, level, lod], got.shape), atol=2e-3)
+
+
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_queries_of_textures_by_lane(lanes: int) -> None:
     dev = tg.Device(cache_dir="off", lanes=lanes)

@@ -3,7 +3,7 @@
 //
 // In: coordinates and both derivatives, by lane. Out: the samples' mean (or least, or greatest), in the order of their numbers, so that the
 // bits are the same everywhere. Source: Vulkan specification, "Scale Factor Operation, LOD Operation and Image Level(s) Selection"
-// (rho_max, rho_min, eta, N) and "Texel Anisotropic Filtering"; N is eta rounded up. A cube moves its direction.
+// (rho_max, rho_min, eta, N) and "Texel Anisotropic Filtering", "LOD Query"; N is eta rounded up. A cube moves its direction.
 #include <cassert>
 #include <cmath>
 
@@ -92,9 +92,10 @@ void SamplerFunctionBuilder::query_lod() {
   load_context(LLVMGetParam(fn, descriptor), nullptr);
   const auto p = [&](uint32_t k) { return LLVMGetParam(fn, k); };
   const Anisotropy a = anisotropy_of({{p(s), p(t), p(r)}, {p(dsdx), p(dtdx), p(drdx)}, {p(dsdy), p(dtdy), p(drdy)}}, nullptr);
-  Value limited = clamp_lod(c, plan.key.sampler.unnormalized_coordinates ? ir.fk(0) : a.lambda);
-  Value last = ir.splat(ir.sitofp(ir.sub(c.level_count, ir.c32(1))));
-  return_values({ir.fclamp(limited, ir.fk(0), last), limited, ir.fk(0), ir.fk(0)});
+  // The level (or between which two) that would be read, from the view's first on; and lambda' without the sampler's limits.
+  const LevelChoice choice = plan.key.sampler.unnormalized_coordinates ? choose_level(c, ir.fk(0)) : a.choice;
+  Value level = plan.mip_linear ? choice.d : ir.sitofp(choice.level);
+  return_values({level, a.lambda, ir.fk(0), ir.fk(0)});
 }
 
 }  // namespace tilegpu::shader
