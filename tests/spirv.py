@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 VULKAN = "vulkan1.0"
 
@@ -34,3 +35,65 @@ def optimise(module: bytes, *passes: str) -> bytes:
             == 0
         )
         return after.read_bytes() if valid else module
+
+
+def kernel_text(
+    capabilities: str, element: str, stride_B: int, types: str, body: str, variables: str = "", extensions: str = "",
+    glsl: bool = False, decorations: str = "",
+) -> str:
+    """SPIR-V of 32 invocations that GLSL can't say: block B is an array of ``element`` (%b), R of %uint (%out); %i is the invocation."""
+    asked = "\n".join(f"OpCapability {name}" for name in capabilities.split())
+    more = "".join(f'OpExtension "{name}"\n' for name in extensions.split())
+    return f"""OpCapability Shader
+{asked}
+{more}OpExtension "SPV_KHR_storage_buffer_storage_class"
+{'%glsl = OpExtInstImport "GLSL.std.450"' if glsl else ""}
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main" %id
+OpExecutionMode %main LocalSize 32 1 1
+OpName %B "B"
+OpName %R "R"
+OpMemberName %B 0 "v"
+OpMemberName %R 0 "v"
+{decorations}
+OpDecorate %id BuiltIn GlobalInvocationId
+OpDecorate %elements ArrayStride {stride_B}
+OpDecorate %words ArrayStride 4
+OpDecorate %B Block
+OpMemberDecorate %B 0 Offset 0
+OpDecorate %R Block
+OpMemberDecorate %R 0 Offset 0
+OpDecorate %b DescriptorSet 0
+OpDecorate %b Binding 0
+OpDecorate %out DescriptorSet 0
+OpDecorate %out Binding 1
+%void = OpTypeVoid
+%f = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%uint3 = OpTypeVector %uint 3
+%in3 = OpTypePointer Input %uint3
+%id = OpVariable %in3 Input
+{"".join(f"%u{k} = OpConstant %uint {k}" + chr(10) for k in range(7))}{types}
+%elements = OpTypeRuntimeArray {element}
+%words = OpTypeRuntimeArray %uint
+%B = OpTypeStruct %elements
+%R = OpTypeStruct %words
+%pB = OpTypePointer StorageBuffer %B
+%pR = OpTypePointer StorageBuffer %R
+%pelement = OpTypePointer StorageBuffer {element}
+%puint = OpTypePointer StorageBuffer %uint
+%b = OpVariable %pB StorageBuffer
+%out = OpVariable %pR StorageBuffer
+%main = OpFunction %void None %f
+%start = OpLabel
+{variables}%id3 = OpLoad %uint3 %id
+%i = OpCompositeExtract %uint %id3 0
+{body}
+OpReturn
+OpFunctionEnd
+"""
+
+
+def kernel(*parts: str, validate: bool = True, **more: Any) -> bytes:
+    """The module of :func:`kernel_text`."""
+    return assemble(kernel_text(*parts, **more), validate=validate)

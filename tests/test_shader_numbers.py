@@ -333,60 +333,6 @@ shared uint64_t here;"""
     run(text, body, {"Bv": values, "Br": start}, {"Br": want}, n)
 
 
-def kernel(
-    capabilities: str, element: str, stride_B: int, types: str, body: str, variables: str = "", extensions: str = ""
-) -> bytes:
-    """SPIR-V of 32 invocations that GLSL can't say: block B is an array of ``element`` (%b), R of %uint (%out); %i is the invocation."""
-    asked = "\n".join(f"OpCapability {name}" for name in capabilities.split())
-    more = "".join(f'OpExtension "{name}"\n' for name in extensions.split())
-    return spirv.assemble(f"""OpCapability Shader
-{asked}
-{more}OpExtension "SPV_KHR_storage_buffer_storage_class"
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %id
-OpExecutionMode %main LocalSize 32 1 1
-OpName %B "B"
-OpName %R "R"
-OpMemberName %B 0 "v"
-OpMemberName %R 0 "v"
-OpDecorate %id BuiltIn GlobalInvocationId
-OpDecorate %elements ArrayStride {stride_B}
-OpDecorate %words ArrayStride 4
-OpDecorate %B Block
-OpMemberDecorate %B 0 Offset 0
-OpDecorate %R Block
-OpMemberDecorate %R 0 Offset 0
-OpDecorate %b DescriptorSet 0
-OpDecorate %b Binding 0
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 1
-%void = OpTypeVoid
-%f = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%uint3 = OpTypeVector %uint 3
-%in3 = OpTypePointer Input %uint3
-%id = OpVariable %in3 Input
-{"".join(f"%u{k} = OpConstant %uint {k}" + chr(10) for k in range(7))}{types}
-%elements = OpTypeRuntimeArray {element}
-%words = OpTypeRuntimeArray %uint
-%B = OpTypeStruct %elements
-%R = OpTypeStruct %words
-%pB = OpTypePointer StorageBuffer %B
-%pR = OpTypePointer StorageBuffer %R
-%pelement = OpTypePointer StorageBuffer {element}
-%puint = OpTypePointer StorageBuffer %uint
-%b = OpVariable %pB StorageBuffer
-%out = OpVariable %pR StorageBuffer
-%main = OpFunction %void None %f
-%start = OpLabel
-{variables}%id3 = OpLoad %uint3 %id
-%i = OpCompositeExtract %uint %id3 0
-{body}
-OpReturn
-OpFunctionEnd
-""")
-
-
 SWITCH_TYPES = """%long = OpTypeInt 64 1
 %short = OpTypeInt 16 1
 %byte = OpTypeInt 8 0
@@ -462,7 +408,7 @@ def test_switches_and_indices() -> None:
         ],
         1,
     ).astype(np.uint32)
-    module = kernel("Int64 Int16 Int8", "%long", 8, SWITCH_TYPES, SWITCHES, "%list = OpVariable %pfive Function %list0\n")
+    module = spirv.kernel("Int64 Int16 Int8", "%long", 8, SWITCH_TYPES, SWITCHES, "%list = OpVariable %pfive Function %list0\n")
     for case in CASES:
         dev = device(*case)
         pipe = dev.compute_pipeline(module)
@@ -656,7 +602,7 @@ def test_integer_dot_products() -> None:
     columns = [s, u, mixed, np.minimum(s + 0x7FFFFF00, top), np.minimum(u + 0x7FFFFF00, 2**32 - 1), np.minimum(mixed + 0x7FFFFF00, top)]
     want = np.stack(columns, 1).astype(np.int64).astype(np.uint32)
     dots = "Int8 DotProduct DotProductInput4x8Bit DotProductInput4x8BitPacked"
-    module = kernel(dots, "%uint", 4, DOT_TYPES, DOT + "\n" + stores, extensions="SPV_KHR_integer_dot_product")
+    module = spirv.kernel(dots, "%uint", 4, DOT_TYPES, DOT + "\n" + stores, extensions="SPV_KHR_integer_dot_product")
     for case in CASES:
         dev = device(*case)
         out = dev.buffer(want.nbytes)

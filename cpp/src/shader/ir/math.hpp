@@ -67,6 +67,8 @@ Value emit_float_to_half(const Ir& ir, Value x);
 Value emit_half_to_float(const Ir& ir, Value bits);
 /// f32 to the nearest half, as f32.
 Value emit_round_to_half(const Ir& ir, Value x);
+/// f32 or f64 towards zero: to f32, or to a value of a half, as f32. What is too large becomes the largest.
+Value emit_convert_towards_zero(const Ir& ir, Value x, bool to_half);
 /// f64 to f32 that may be rounded again to a half: where it is inexact, the neighbour whose last bit is one.
 Value emit_round_to_odd(const Ir& ir, Value x);
 /// Towards zero, saturating at `to`'s range, NaN to 0; `to` has 8, 16, 32 or 64 bits.

@@ -111,6 +111,21 @@ Value emit_round_to_odd(const Ir& ir, Value x) {
   return ir.as_float(ir.select(inexact, ir.or_(towards_zero, ir.ik(pattern, 1)), pattern));
 }
 
+Value emit_convert_towards_zero(const Ir& ir, Value x, bool to_half) {
+  if (Ir::bits_of(x) == 64) {
+    Value near = ir.to_float(x);
+    Value larger = ir.fgt(ir.fabs(ir.to_double(near)), ir.fabs(x));  // not of NaN, nor of infinity itself
+    x = ir.as_float(ir.sub(ir.bits(near), ir.zext(larger, ir.i32)));
+  }
+  if (!to_half) return x;
+  Value size = ir.fabs(x), pattern = ir.bits(x);
+  Value normal = ir.as_float(ir.and_(pattern, ir.ik(pattern, ~0x1fffu)));
+  Value small = ir.fmul(ir.ftrunc(ir.fmul(x, ir.fk(x, 0x1p24f))), ir.fk(x, 0x1p-24f));  // multiples of the least half
+  Value most = ir.copysign(ir.fk(x, 65504.0f), x);
+  Value finite = ir.select(ir.fgt(size, ir.fk(x, 65504.0f)), most, ir.select(ir.flt(size, ir.fk(x, 0x1p-14f)), small, normal));
+  return ir.select(ir.flt(size, ir.infinity(x)), finite, x);  // infinity and NaN stay
+}
+
 Value emit_float_to_integer(const Ir& ir, Value x, Type to, bool is_signed) {
   if (to == ir.i32 && Ir::bits_of(x) == 32) return is_signed ? emit_float_to_int(ir, x) : emit_float_to_uint(ir, x);
   return ir.call_intrinsic(is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {Ir::like(x, to), Ir::type_of(x)}, {x});

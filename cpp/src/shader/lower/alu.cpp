@@ -65,7 +65,6 @@ constexpr Unary<spv::Op> kUnary[] = {
     {spv::OpNot, [](const Ir& ir, Value x) { return ir.not_(x); }},
     {spv::OpLogicalNot, [](const Ir& ir, Value x) { return ir.not_(x); }},
     {spv::OpBitReverse, [](const Ir& ir, Value x) { return ir.unary("llvm.bitreverse", x); }},
-    {spv::OpBitCount, [](const Ir& ir, Value x) { return ir.unary("llvm.ctpop", x); }},
     {spv::OpQuantizeToF16, quantize_to_half},
     {spv::OpIsNan, [](const Ir& ir, Value x) { return ir.is_nan(x); }},
     {spv::OpIsInf, [](const Ir& ir, Value x) { return ir.feq(ir.fabs(x), ir.infinity(x)); }},
@@ -226,6 +225,14 @@ Val Lowering::alu_of_whole(const Instruction& i) {
       Value offset = scalar(m.operand(i, insert ? 2 : 1)), count = scalar(m.operand(i, insert ? 3 : 2));
       return map(i.type, base, other, [&](const Ir&, Value x, Value y) { return bit_field(i.op, x, y, offset, count); });
     }
+    case spv::OpBitCount: {  // of any width, as any other
+      const Type type = scalar_type(bases(i.type).front());
+      return map(i.type, o(0), [&](const Ir&, Value x) {
+        Value count = ir.unary("llvm.ctpop", x);
+        const uint32_t bits = Ir::bits_of(x), wanted = Ir::bits_of(type);
+        return bits < wanted ? ir.zext(count, type) : bits > wanted ? ir.trunc(count, type) : count;
+      });
+    }
     case spv::OpBitcast:  // the validator lets pointers of any class pass
       for (uint32_t type : {i.type, m.type_of(m.operand(i, 0))})
         if (m.type(type).kind == Kind::pointer && !is_address(m.type(type))) return r;
@@ -288,6 +295,11 @@ bool Lowering::conversion(const Instruction& i) {
   if (!to_integer && !from_integer && i.op != spv::OpUConvert && i.op != spv::OpSConvert && i.op != spv::OpFConvert) return false;
   const Base to = bases(i.type).front();
   const Type type = scalar_type(to);
+  if (const uint32_t mode = m.decoration(i.id).fp_rounding_mode; mode == spv::FPRoundingModeRTP || mode == spv::FPRoundingModeRTN) {
+    unsupported("a conversion that is rounded upwards or downwards (FPRoundingMode RTP, RTN) is not supported; use RTE or RTZ");
+    define(i.id, zero(i.type));
+    return true;
+  }
   const bool is_signed = i.op == spv::OpConvertFToS || i.op == spv::OpConvertSToF || i.op == spv::OpSConvert;
   const Val given = value(m.operand(i, 0));
   const auto convert = [&](const Ir&, Value x) {
@@ -300,6 +312,7 @@ bool Lowering::conversion(const Instruction& i) {
       return is_signed ? LLVMBuildSIToFP(ir.builder, x, floats, "") : LLVMBuildUIToFP(ir.builder, x, floats, "");
     }
     if (i.op == spv::OpFConvert) {
+      if (m.decoration(i.id).fp_rounding_mode == spv::FPRoundingModeRTZ) return emit_convert_towards_zero(ir, x, to == Base::f16);
       if (to == Base::f64) return bits == 64 ? x : ir.to_double(x);
       if (bits == 64) return to == Base::f16 ? emit_round_to_odd(ir, x) : ir.to_float(x);
       return x;  // halves are rounded below

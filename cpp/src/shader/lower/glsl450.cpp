@@ -93,9 +93,9 @@ constexpr Binary<uint32_t> kBinary[] = {
     {GLSLstd450Atan2, emit_atan2},
     {GLSLstd450Pow, emit_pow},
     {GLSLstd450FMin, emit_fmin},
-    {GLSLstd450NMin, emit_fmin},
+    {GLSLstd450NMin, emit_nmin},
     {GLSLstd450FMax, emit_fmax},
-    {GLSLstd450NMax, emit_fmax},
+    {GLSLstd450NMax, emit_nmax},
     {GLSLstd450UMin, [](const Ir& ir, Value x, Value y) { return ir.umin(x, y); }},
     {GLSLstd450SMin, [](const Ir& ir, Value x, Value y) { return ir.smin(x, y); }},
     {GLSLstd450UMax, [](const Ir& ir, Value x, Value y) { return ir.umax(x, y); }},
@@ -106,7 +106,7 @@ constexpr Binary<uint32_t> kBinary[] = {
 
 constexpr Ternary<uint32_t> kTernary[] = {
     {GLSLstd450FClamp, emit_fclamp},
-    {GLSLstd450NClamp, emit_fclamp},
+    {GLSLstd450NClamp, emit_nclamp},
     {GLSLstd450UClamp, [](const Ir& ir, Value x, Value low, Value high) { return ir.umin(ir.umax(x, low), high); }},
     {GLSLstd450SClamp, [](const Ir& ir, Value x, Value low, Value high) { return ir.smin(ir.smax(x, low), high); }},
     // Exact at both ends: a = 0 gives x, a = 1 gives y.

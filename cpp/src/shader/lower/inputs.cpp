@@ -182,8 +182,8 @@ Val Interpolator::at_other_position(const Instruction& i) {
   const Pointer p = l.pointer(l.m.operand(i, 2));
   Val result{i.type, {}};
   const auto scalars = root ? interface_of(l.m, l.constants, root) : std::vector<InterfaceScalar>();
-  if (p.word_dynamic || scalars.empty()) {
-    l.fail("interpolateAt* needs an input that is not indexed dynamically");
+  if (scalars.empty()) {
+    l.fail("interpolateAt* needs an input");
     return l.zero(i.type);
   }
   Position at;
@@ -198,11 +198,19 @@ Val Interpolator::at_other_position(const Instruction& i) {
   }
   const bool uniform = once != nullptr;
   const Barycentrics b = barycentrics(at, uniform);
-  for (uint32_t k = 0; k < l.width(i.type) && p.word + k < scalars.size(); ++k) {
-    const InterfaceScalar& s = scalars[p.word + k];
-    const int row = key.varyings.find(s.location, s.component);
-    result.c.push_back(row < 0 ? l.ir.fk(0.0f) : interpolate(static_cast<uint32_t>(row), s.interpolation, b, uniform));
-  }
+  const uint32_t width = l.width(i.type);
+  const auto scalar_at = [&](uint32_t word) {
+    const int row = key.varyings.find(scalars[word].location, scalars[word].component);
+    return row < 0 ? l.ir.fk(0.0f) : interpolate(static_cast<uint32_t>(row), scalars[word].interpolation, b, uniform);
+  };
+  for (uint32_t k = 0; k < width && p.word + k < scalars.size(); ++k) result.c.push_back(scalar_at(p.word + k));
+  // An index that is known as the shader runs: of all that it may choose, the one that it does.
+  if (!p.word_dynamic) return result;
+  assert(result.c.size() == width);
+  Value chosen = l.vary(p.word_dynamic);
+  for (uint32_t k = 0; k < width; ++k)
+    for (uint32_t word = p.word + k + 1; word < scalars.size(); ++word)
+      result.c[k] = l.ir.select(l.ir.eq(chosen, l.ir.ik(word - p.word - k)), scalar_at(word), result.c[k]);
   return result;
 }
 

@@ -52,6 +52,8 @@ struct Subgroup {
   Value running() const { return ballot(ir.true_mask()); }
   Value below() const { return ir.sub(ir.shl(ir.ik(1), place()), ir.ik(1)); }
   Value lowest(Value bits) const { return ir.call_intrinsic("llvm.cttz", {ir.vi32}, {bits, ir.c1(false)}); }
+  /// Of a ballot: bits of invocations that there are.
+  Value invocations_of(const Val& ballot) const { return ir.and_(l.vary(ballot.c[0]), ir.ik((1u << kSubgroupSize) - 1)); }
   Value count(Value bits) const { return ir.unary("llvm.ctpop", bits); }
 
   Value combine(spv::Op op, Value a, Value b) const;
@@ -158,7 +160,7 @@ Val Subgroup::reduce(const Instruction& i) const {
 }
 
 Val Subgroup::count_bits(const Instruction& i) const {
-  Value bits = ir.and_(l.vary(l.value(l.m.operand(i, 2)).c[0]), ir.ik((1u << kSubgroupSize) - 1));
+  Value bits = invocations_of(l.value(l.m.operand(i, 2)));
   const auto operation = static_cast<spv::GroupOperation>(l.m.operand(i, 1));
   if (operation == spv::GroupOperationExclusiveScan) bits = ir.and_(bits, below());
   if (operation == spv::GroupOperationInclusiveScan) bits = ir.and_(bits, ir.or_(below(), ir.shl(ir.ik(1), place())));
@@ -254,10 +256,10 @@ bool Lowering::subgroup(const Instruction& i) {
       define(i.id, s.count_bits(i));
       return true;
     case spv::OpGroupNonUniformBallotFindLSB:
-      yes(s.lowest(vary(value(o(1)).c[0])));
+      yes(s.lowest(s.invocations_of(value(o(1)))));
       return true;
     case spv::OpGroupNonUniformBallotFindMSB:
-      yes(ir.sub(ir.ik(31), ir.call_intrinsic("llvm.ctlz", {ir.vi32}, {vary(value(o(1)).c[0]), ir.c1(false)})));
+      yes(ir.sub(ir.ik(31), ir.call_intrinsic("llvm.ctlz", {ir.vi32}, {s.invocations_of(value(o(1))), ir.c1(false)})));
       return true;
     case spv::OpGroupNonUniformBroadcastFirst:
       taken(s.lowest(s.running()));

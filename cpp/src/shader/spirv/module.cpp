@@ -38,10 +38,47 @@ std::string literal(const Module& m, const Instruction& i, uint32_t operand, uin
 
 /// Members of a structure with a name or decoration of their own; more would only ask for memory.
 constexpr uint32_t kMaxMember = 65535;
+constexpr size_t kMaxGroup = 64;
 
 bool is_type(spv::Op op) { return op >= spv::OpTypeVoid && op <= spv::OpTypeForwardPointer; }
 
 bool is_constant(spv::Op op) { return op >= spv::OpConstantTrue && op <= spv::OpSpecConstantOp && op != spv::OpConstantSampler; }
+
+/// Decorations with a number, and those without; others say nothing that is needed here.
+constexpr std::pair<spv::Decoration, uint32_t Decorations::*> kNumbers[] = {
+    {spv::DecorationLocation, &Decorations::location},
+    {spv::DecorationComponent, &Decorations::component},
+    {spv::DecorationIndex, &Decorations::index},
+    {spv::DecorationDescriptorSet, &Decorations::set},
+    {spv::DecorationBinding, &Decorations::binding},
+    {spv::DecorationInputAttachmentIndex, &Decorations::input_attachment},
+    {spv::DecorationSpecId, &Decorations::spec_id},
+    {spv::DecorationBuiltIn, &Decorations::builtin},
+    {spv::DecorationOffset, &Decorations::offset_B},
+    {spv::DecorationArrayStride, &Decorations::array_stride_B},
+    {spv::DecorationMatrixStride, &Decorations::matrix_stride_B},
+    {spv::DecorationFPRoundingMode, &Decorations::fp_rounding_mode},
+    {spv::DecorationStream, &Decorations::stream},
+    {spv::DecorationXfbBuffer, &Decorations::xfb_buffer},
+    {spv::DecorationXfbStride, &Decorations::xfb_stride_B},
+};
+constexpr std::pair<spv::Decoration, bool Decorations::*> kFlags[] = {
+    {spv::DecorationRowMajor, &Decorations::row_major},
+    {spv::DecorationBlock, &Decorations::block},
+    {spv::DecorationBufferBlock, &Decorations::buffer_block},
+    {spv::DecorationFlat, &Decorations::flat},
+    {spv::DecorationNoPerspective, &Decorations::noperspective},
+    {spv::DecorationCentroid, &Decorations::centroid},
+    {spv::DecorationSample, &Decorations::sample},
+    {spv::DecorationNonWritable, &Decorations::nonwritable},
+    {spv::DecorationNonReadable, &Decorations::nonreadable},
+    {spv::DecorationCoherent, &Decorations::coherent},
+    {spv::DecorationVolatile, &Decorations::volatile_},
+    {spv::DecorationNoContraction, &Decorations::no_contraction},
+    {spv::DecorationInvariant, &Decorations::invariant},
+    {spv::DecorationRelaxedPrecision, &Decorations::relaxed_precision},
+    {spv::DecorationPatch, &Decorations::patch},
+};
 
 struct Reader {
   Module& m;
@@ -49,6 +86,7 @@ struct Reader {
   bool found_entry = false;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<spv::ExecutionMode, std::vector<uint32_t>>>> modes;
   std::vector<uint32_t> forward_pointers;
+  std::unordered_map<uint32_t, std::vector<const Instruction*>> groups;  // decorations of decoration groups
 
   Status split();
   Status read_declarations();
@@ -60,6 +98,8 @@ struct Reader {
   Status read_forward_pointer(const Instruction& i);
   Status read_calls();
   void decorate(Decorations& d, const Instruction& i, uint32_t operand);
+  Decorations& member_decorations(uint32_t type, uint32_t member);
+  Status decorate_group(const Instruction& i);
   bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
 };
 
@@ -121,98 +161,36 @@ Status Reader::split() {
 
 void Reader::decorate(Decorations& d, const Instruction& i, uint32_t operand) {
   assert(i.op == spv::OpDecorate || i.op == spv::OpMemberDecorate);
-  const uint32_t value = m.operand(i, operand + 1);
-  switch (static_cast<spv::Decoration>(m.operand(i, operand))) {
-    case spv::DecorationLocation:
-      d.location = value;
-      break;
-    case spv::DecorationComponent:
-      d.component = value;
-      break;
-    case spv::DecorationIndex:
-      d.index = value;
-      break;
-    case spv::DecorationDescriptorSet:
-      d.set = value;
-      break;
-    case spv::DecorationBinding:
-      d.binding = value;
-      break;
-    case spv::DecorationInputAttachmentIndex:
-      d.input_attachment = value;
-      break;
-    case spv::DecorationSpecId:
-      d.spec_id = value;
-      break;
-    case spv::DecorationBuiltIn:
-      d.builtin = value;
-      break;
-    case spv::DecorationOffset:
-      d.offset_B = value;
-      break;
-    case spv::DecorationArrayStride:
-      d.array_stride_B = value;
-      break;
-    case spv::DecorationMatrixStride:
-      d.matrix_stride_B = value;
-      break;
-    case spv::DecorationRowMajor:
-      d.row_major = true;
-      break;
-    case spv::DecorationBlock:
-      d.block = true;
-      break;
-    case spv::DecorationBufferBlock:
-      d.buffer_block = true;
-      break;
-    case spv::DecorationFlat:
-      d.flat = true;
-      break;
-    case spv::DecorationNoPerspective:
-      d.noperspective = true;
-      break;
-    case spv::DecorationCentroid:
-      d.centroid = true;
-      break;
-    case spv::DecorationSample:
-      d.sample = true;
-      break;
-    case spv::DecorationNonWritable:
-      d.nonwritable = true;
-      break;
-    case spv::DecorationNonReadable:
-      d.nonreadable = true;
-      break;
-    case spv::DecorationCoherent:
-      d.coherent = true;
-      break;
-    case spv::DecorationVolatile:
-      d.volatile_ = true;
-      break;
-    case spv::DecorationNoContraction:
-      d.no_contraction = true;
-      break;
-    case spv::DecorationInvariant:
-      d.invariant = true;
-      break;
-    case spv::DecorationRelaxedPrecision:
-      d.relaxed_precision = true;
-      break;
-    case spv::DecorationPatch:
-      d.patch = true;
-      break;
-    case spv::DecorationStream:
-      d.stream = value;
-      break;
-    case spv::DecorationXfbBuffer:
-      d.xfb_buffer = value;
-      break;
-    case spv::DecorationXfbStride:
-      d.xfb_stride_B = value;
-      break;
-    default:
-      break;
+  const auto decoration = static_cast<spv::Decoration>(m.operand(i, operand));
+  for (const auto& [known, number] : kNumbers)
+    if (known == decoration) d.*number = m.operand(i, operand + 1);
+  for (const auto& [known, flag] : kFlags)
+    if (known == decoration) d.*flag = true;
+}
+
+Decorations& Reader::member_decorations(uint32_t type, uint32_t member) {
+  assert(valid(type) && member <= kMaxMember);
+  auto& members = m.member_decorations[type];
+  if (members.size() <= member) members.resize(member + 1);
+  return members[member];
+}
+
+/// The decorations of a group for each target, or each member of one.
+Status Reader::decorate_group(const Instruction& i) {
+  const auto found = groups.find(m.operand(i, 0));
+  if (found == groups.end()) return Ok{};
+  // A module's size bounds the targets and the decorations, and this their product.
+  if (found->second.size() > kMaxGroup)
+    return error("decoration group " + std::to_string(found->first) + " has " + std::to_string(found->second.size()) +
+                 " decorations; at most " + std::to_string(kMaxGroup) + " are allowed");
+  const bool members = i.op == spv::OpGroupMemberDecorate;
+  for (uint32_t k = 1; k + members < i.count; k += 1 + members) {
+    const uint32_t target = m.operand(i, k), member = members ? m.operand(i, k + 1) : 0;
+    if (!valid(target) || member > kMaxMember) return error(op_name(i.op) + " has an invalid target");
+    for (const Instruction* decoration : found->second)
+      decorate(members ? member_decorations(target, member) : m.decorations[target], *decoration, 1);
   }
+  return Ok{};
 }
 
 /// A pointer that structures name before its own declaration, which says to what.
@@ -362,18 +340,17 @@ Status Reader::read_annotation(const Instruction& i) {
       break;
     }
     case spv::OpDecorate:
-      if (valid(o(0))) decorate(m.decorations[o(0)], i, 1);
+      if (!valid(o(0))) break;
+      decorate(m.decorations[o(0)], i, 1);
+      if (const Instruction* target = m.find(o(0)); target && target->op == spv::OpDecorationGroup) groups[o(0)].push_back(&i);
       break;
-    case spv::OpMemberDecorate: {
+    case spv::OpMemberDecorate:
       if (!valid(o(0)) || o(1) > kMaxMember) return error("OpMemberDecorate has an invalid target");
-      auto& members = m.member_decorations[o(0)];
-      if (members.size() <= o(1)) members.resize(o(1) + 1);
-      decorate(members[o(1)], i, 2);
+      decorate(member_decorations(o(0), o(1)), i, 2);
       break;
-    }
     case spv::OpGroupDecorate:
     case spv::OpGroupMemberDecorate:
-      return unsupported(op_name(i.op) + " (use OpDecorate) is");
+      return decorate_group(i);
     default:
       break;
   }

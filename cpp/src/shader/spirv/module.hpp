@@ -88,6 +88,7 @@ struct Decorations {
   bool flat = false, noperspective = false, centroid = false, sample = false;
   bool nonwritable = false, nonreadable = false, coherent = false, volatile_ = false;
   bool no_contraction = false, invariant = false, relaxed_precision = false;
+  uint32_t fp_rounding_mode = kNone;                              // spv::FPRoundingMode
   bool patch = false;                                             // of tessellation: one for all vertices
   uint32_t stream = 0, xfb_buffer = kNone, xfb_stride_B = kNone;  // transform feedback; its offset is offset_B
 };

@@ -1,0 +1,204 @@
+"""Instructions that GLSL has no words for, against NumPy: minima with NaN, conversions towards zero, groups of decorations; and what GLSL
+has words for and few write: ballots with bits of nobody, interpolants chosen as the shader runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spirv
+import tilegpu as tg
+
+Array = np.ndarray[Any, Any]
+CASES = [(4, 1, ""), (8, 2, "x86-64-v3"), (16, 1, "")]
+N = 32
+
+
+def words_of(module: bytes | str, data: Array, given: Array | None = None) -> Array:
+    """Of R, on every device the same: what 32 invocations make of B. ``given``: what R holds; B is the result then."""
+    seen = []
+    for lanes, threads, target in CASES:
+        dev = tg.Device(lanes=lanes, threads=threads, jit_target=target, cache_dir="off")
+        b, r = dev.buffer(data), dev.buffer(np.zeros(N, np.uint32) if given is None else given)
+        dev.dispatch(dev.compute_pipeline(module), 1, bind={"B": b, "R": r})
+        seen.append((r if given is None else b).numpy())
+    for other in seen[1:]:
+        np.testing.assert_array_equal(other, seen[0])
+    return seen[0]
+
+
+SPECIAL = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 3.0], np.float32)
+THREE = """%float = OpTypeFloat 32
+%v3 = OpTypeVector %float 4"""
+LOAD3 = """%at = OpAccessChain %pelement %b %u0 %i
+%v = OpLoad %v3 %at
+%x = OpCompositeExtract %float %v 0
+%y = OpCompositeExtract %float %v 1
+%z = OpCompositeExtract %float %v 2
+"""
+STORE = """%word = OpBitcast %uint %r
+%to = OpAccessChain %puint %out %u0 %i
+OpStore %to %word"""
+
+
+@pytest.mark.parametrize("name", ["NMin", "NMax", "NClamp"])
+def test_a_number_wins_over_nan(name: str) -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.choice(SPECIAL, (N, 4))
+    rows[:16, :2] = [(a, b) for a in (1.5, np.nan, -np.inf, 3.0) for b in (np.nan, 1.5, np.inf, -1.5)]
+    low, high = np.fmin(rows[:, 1], rows[:, 2]), np.fmax(rows[:, 1], rows[:, 2])
+    if name == "NClamp":
+        rows[:, 1], rows[:, 2] = np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high)
+        rows[:, 1:3].sort(axis=1)
+        want = np.fmin(np.fmax(rows[:, 0], rows[:, 1]), rows[:, 2])
+    else:
+        want = (np.fmin if name == "NMin" else np.fmax)(rows[:, 0], rows[:, 1])
+    operands = "%x %y %z" if name == "NClamp" else "%x %y"
+    body = f"{LOAD3}%r = OpExtInst %float %glsl {name} {operands}\n{STORE}"
+    module = spirv.kernel("", "%v3", 16, THREE, body, glsl=True)
+    got = words_of(module, rows).view(np.float32)
+    np.testing.assert_array_equal(got, want)  # zeros of either sign are equal
+
+
+def towards_zero(x: Array) -> Array:
+    """float32 to the half that is not beyond it."""
+    with np.errstate(over="ignore"):
+        near = x.astype(np.float16)
+    beyond = np.abs(near.astype(np.float64)) > np.abs(x.astype(np.float64))
+    return np.where(beyond, near.view(np.uint16) - 1, near.view(np.uint16)).astype(np.uint16)
+
+
+@pytest.mark.parametrize("mode", ["RTE", "RTZ"])
+def test_conversions_to_halves_are_rounded_as_they_say(mode: str) -> None:
+    rng = np.random.default_rng(8)
+    values = np.concatenate(
+        [
+            np.array([0, -0.0, 65504, 65519, 65520, 1e6, np.inf, -np.inf, 6e-8, 2.9e-8, -5.97e-8, 6.1e-5, -6.0975e-5, 1 / 3], np.float32),
+            np.ldexp(rng.uniform(1, 2, N - 14), rng.integers(-26, 17, N - 14)).astype(np.float32) * rng.choice([-1, 1], N - 14),
+        ]
+    ).astype(np.float32)
+    body = """%at = OpAccessChain %puint %out %u0 %i
+%word = OpLoad %uint %at
+%x = OpBitcast %float %word
+%h = OpFConvert %half %x
+%to = OpAccessChain %pelement %b %u0 %i
+OpStore %to %h"""
+    module = spirv.kernel(
+        "Float16 StorageBuffer16BitAccess", "%half", 2, "%float = OpTypeFloat 32\n%half = OpTypeFloat 16", body,
+        extensions="SPV_KHR_16bit_storage", decorations=f"OpDecorate %h FPRoundingMode {mode}",
+    )  # fmt: skip
+    got = words_of(module, np.zeros(N, np.float16), values.view(np.uint32))
+    with np.errstate(over="ignore"):
+        want = (values.astype(np.float16) if mode == "RTE" else towards_zero(values).view(np.float16))
+    assert got.tobytes() == want.tobytes()
+
+
+def test_bits_are_counted_into_any_width() -> None:
+    """OpBitCount of 32 bits as 16, 32 and 64."""
+    data = np.random.default_rng(2).integers(0, 1 << 32, N, np.uint32)
+    body = """%at = OpAccessChain %pelement %b %u0 %i
+%v = OpLoad %uint %at
+%a = OpBitCount %uint %v
+%s = OpBitCount %short %v
+%l = OpBitCount %long %v
+%s32 = OpUConvert %uint %s
+%l32 = OpUConvert %uint %l
+%hi = OpIMul %uint %a %k10000
+%mid = OpIMul %uint %s32 %k100
+%sum = OpIAdd %uint %hi %mid
+%all = OpIAdd %uint %sum %l32
+%to = OpAccessChain %puint %out %u0 %i
+OpStore %to %all"""
+    types = "%long = OpTypeInt 64 0\n%short = OpTypeInt 16 0\n%k10000 = OpConstant %uint 10000\n%k100 = OpConstant %uint 100"
+    module = spirv.kernel("Int64 Int16", "%uint", 4, types, body)
+    np.testing.assert_array_equal(words_of(module, data), [int(v).bit_count() * 10101 for v in data])
+
+
+def test_decorations_by_groups() -> None:
+    """One group for two variables, one for members of two blocks: the same kernel as with decorations of their own."""
+    body = """%at = OpAccessChain %pelement %b %u0 %i
+%v = OpLoad %uint %at
+%r = OpIAdd %uint %v %u5
+%to = OpAccessChain %puint %out %u0 %i
+OpStore %to %r"""
+    text = spirv.kernel_text("", "%uint", 4, "", body)
+    members = ["MemberDecorate %B 0 Offset 0", "MemberDecorate %R 0 Offset 0"]
+    for line in ["Decorate %b DescriptorSet 0", "Decorate %out DescriptorSet 0", *members]:
+        assert f"Op{line}\n" in text
+        text = text.replace(f"Op{line}\n", "")
+    groups = """OpDecorate %set DescriptorSet 0
+OpDecorate %first Offset 0
+%set = OpDecorationGroup
+%first = OpDecorationGroup
+OpGroupDecorate %set %b %out
+OpGroupMemberDecorate %first %B 0 %R 0
+"""
+    at = text.index("OpDecorate %b Binding 0")
+    module = spirv.assemble(text[:at] + groups + text[at:], validate=False)
+    data = np.arange(N, dtype=np.uint32)
+    np.testing.assert_array_equal(words_of(module, data), data + 5)
+
+
+def test_groups_that_would_multiply_are_refused() -> None:
+    text = spirv.kernel_text("", "%uint", 4, "", "")
+    many = "OpDecorate %set DescriptorSet 0\n" * 65 + "%set = OpDecorationGroup\nOpGroupDecorate %set %b\n"
+    at = text.index("OpDecorate %b Binding 0")
+    with pytest.raises(tg.Error, match="has 65 decorations; at most 64 are allowed"):
+        tg.Device(cache_dir="off").compute_pipeline(spirv.assemble(text[:at] + many + text[at:], validate=False))
+
+
+def test_bits_of_nobody_do_not_count_in_ballots() -> None:
+    text = """#version 450
+#extension GL_KHR_shader_subgroup_ballot : require
+layout(local_size_x = 32) in;
+layout(set = 0, binding = 0) buffer B { uint b[]; };
+layout(set = 0, binding = 1) buffer R { uint r[]; };
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  uvec4 v = uvec4(b[i], 7, 7, 7);
+  r[i] = subgroupBallotFindLSB(v) | subgroupBallotFindMSB(v) << 8 | subgroupBallotBitCount(v) << 16;
+}"""
+    data = np.array([(1 + k % 15) | 0xFFF0 << k % 13 for k in range(N)], np.uint32) & ~np.uint32(0)
+    low = [int(v) & 15 for v in data]
+    want = [(v & -v).bit_length() - 1 | (v.bit_length() - 1) << 8 | v.bit_count() << 16 for v in low]
+    np.testing.assert_array_equal(words_of(text, data), want)
+
+
+AT = ["interpolateAtOffset(a[k], vec2(0.25, -0.125))", "interpolateAtCentroid(a[k])", "interpolateAtSample(a[k], 0)"]
+
+
+@pytest.mark.parametrize("where", AT)
+def test_interpolants_chosen_as_the_shader_runs(where: str) -> None:
+    """An element of an array by an index that pixels differ in is what a switch over constants gives."""
+    vertex = """#version 450
+layout(location = 0) out vec3 a[4];
+void main() {
+  vec2 p = vec2(gl_VertexIndex == 1 ? 3 : -1, gl_VertexIndex == 2 ? 3 : -1);
+  for (int k = 0; k < 4; k++) a[k] = vec3(p, 1) * (k + 1) + k;
+  gl_Position = vec4(p, 0, 1 + 0.25 * gl_VertexIndex);
+}"""
+    head = "#version 450\nlayout(location = 0) in vec3 a[4]; layout(location = 0) out vec4 o;\n"
+    index = "int k = int(gl_FragCoord.x + gl_FragCoord.y * 3) % 4;"
+    cases = "\n".join(f"if (k == {k}) v = {where.replace('a[k]', f'a[{k}]')};" for k in range(4))
+    second = where.replace("a[k]", "a[k].y")
+    frags = [
+        f"{head}void main() {{ {index} o = vec4({where}, 1); }}",
+        f"{head}void main() {{ {index} vec3 v; {cases} o = vec4(v, 1); }}",
+        f"{head}void main() {{ {index} o = vec4(vec3({second}), 1); }}",
+    ]
+    pictures = []
+    for lanes, threads, target in CASES:
+        dev = tg.Device(lanes=lanes, threads=threads, jit_target=target, cache_dir="off")
+        for frag in frags:
+            image = dev.image((16, 16), "r32g32b32a32_sfloat")
+            pipe = dev.pipeline(vertex, frag, color=[image])
+            with dev.render_pass(color=[image]) as rp:
+                rp.draw(pipe, count=3)
+            pictures.append(image.numpy())
+    for k in range(0, len(pictures), 3):
+        np.testing.assert_array_equal(pictures[k], pictures[0])
+        np.testing.assert_array_equal(pictures[k + 1], pictures[0])
+        np.testing.assert_array_equal(pictures[k + 2][..., 0], pictures[0][..., 1])
+    assert len(np.unique(pictures[0])) > 100
