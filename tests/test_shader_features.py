@@ -189,9 +189,7 @@ def test_case(devices: list[tg.Device], case: Case) -> None:
 
 
 UNSUPPORTED = [
-    ("fragment", "#extension GL_EXT_fragment_shader_barycentric : enable\n", "o.xyz = gl_BaryCoordEXT;", "FragmentBarycentric"),
     ("fragment", "#extension GL_ARB_shader_clock : enable\n", "o.x = float(clock2x32ARB().x);", "ShaderClock|extension"),
-    ("fragment", "#extension GL_ARB_fragment_shader_interlock : enable\nlayout(pixel_interlock_ordered) in;\n", "beginInvocationInterlockARB(); endInvocationInterlockARB();", "Interlock|extension"),
     ("fragment", "#extension GL_EXT_shader_atomic_float : enable\nlayout(binding = 0, r32f) uniform image2D im;", "imageAtomicAdd(im, ivec2(0), o.x);", "AtomicFloat|extension|OpAtomicFAdd"),
 ]  # fmt: skip
 

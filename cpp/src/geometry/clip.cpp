@@ -4,6 +4,7 @@
 // Sutherland and Hodgman, "Reentrant Polygon Clipping", in homogeneous coordinates. A cut is computed from the inner vertex to
 // the outer one whichever way the edge runs, and the distances to later planes are interpolated along with the position, so that
 // two triangles cut their common edge at the same point, to the bit.
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -116,9 +117,48 @@ void clip_polygon(const DrawSetup& draw, const Batch& batch, const uint32_t* slo
   out.count = count;
 }
 
+namespace {
+
+/// Of a varying that is the primitive's: where its value comes from.
+struct OfPrimitive {
+  bool barycentric = false;  // 1 at the primitive's vertex number `corner`, 0 at the others
+  uint32_t corner = 0;       // else what that vertex has in the row `source`
+  uint32_t source = 0;
+};
+
+/// Missing vertices, the third of a line, are the valid one with the highest number. Source: Vulkan specification, "Barycentric
+/// Interpolation", whose tables are the order in which primitives are assembled.
+OfPrimitive of_primitive(const shader::VaryingLayout& layout, uint32_t row, uint32_t corners) {
+  const shader::VaryingComponent& c = layout.components[row];
+  assert(c.of_primitive() && corners >= 1 && corners <= 3);
+  if (c.corner == 0) return {true, c.component, 0};
+  const int source = layout.find(c.location, c.component);
+  assert(source >= 0);  // varyings.cpp lists both
+  return {false, std::min<uint32_t>(c.corner, corners) - 1, static_cast<uint32_t>(source)};
+}
+
+/// All vertices of the polygon are made.
+void make_all(const Batch& batch, const uint32_t* slot, uint32_t corners, ClippedPolygon& polygon) {
+  for (uint32_t i = 0; i < polygon.count; i++) {
+    if (polygon.made[i]) continue;
+    polygon.made[i] = 1;
+    bool found = false;
+    for (uint32_t k = 0; k < 3; k++) {
+      polygon.weight[i][k] = !found && k < corners && slot[k] == polygon.slot[i] ? 1.0f : 0.0f;
+      found |= polygon.weight[i][k] != 0;
+    }
+    assert(found);
+    polygon.w[i] = batch.position[3 * kBatchStride + polygon.slot[i]];
+  }
+}
+
+}  // namespace
+
 void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, uint32_t provoking_slot,
                          ClippedPolygon& polygon, Output& out) {
   if (draw.components == 0) return;
+  const shader::VaryingLayout& layout = draw.resolved->varyings;
+  if (draw.own_vertices) make_all(batch, slot, corners, polygon);
   for (uint32_t i = 0; i < polygon.count; i++) {
     if (!polygon.made[i]) continue;
     Arena<float>& varyings = out.chunk->varyings;
@@ -132,8 +172,14 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
     float* to = varyings.data() + polygon.vertex[i].varyings;
     for (uint32_t c = 0; c < draw.components; c++) {
       const auto value = [&](uint32_t vertex) -> const float& { return varyings.data()[batch.varyings_of(vertex) + c * kBatchStride]; };
-      const shader::Interpolation interpolation = draw.resolved->varyings.components[c].interpolation;
+      const shader::Interpolation interpolation = layout.components[c].interpolation;
       float sum = 0;
+      const bool own = layout.components[c].of_primitive();
+      const OfPrimitive from = own ? of_primitive(layout, c, corners) : OfPrimitive{};
+      if (own && !from.barycentric) {
+        std::memcpy(&to[c * kBatchStride], varyings.data() + batch.varyings_of(slot[from.corner]) + from.source * kBatchStride, 4);
+        continue;
+      }
       if (interpolation == shader::Interpolation::flat) {
         std::memcpy(&to[c * kBatchStride], &value(provoking_slot), 4);
         continue;
@@ -144,7 +190,7 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
         if (weight == 0) continue;
         if (interpolation == shader::Interpolation::noperspective)
           weight = weight * batch.position[3 * kBatchStride + slot[k]] / polygon.w[i];
-        const float term = weight * value(slot[k]);
+        const float term = own ? (k == from.corner ? weight : 0) : weight * value(slot[k]);
         sum = begun ? sum + term : term;
         begun = true;
       }
@@ -167,6 +213,21 @@ PolygonFacing polygon_facing(const DrawSetup& draw, const ClippedPolygon& polygo
   }
   if (area == 0 || !(area > 0 ? draw.keep_positive : draw.keep_negative)) return {};
   return {area, depth_bias(draw, polygon.vertex[0].post, polygon.vertex[largest_at].post, polygon.vertex[largest_at + 1].post)};
+}
+
+void give_own_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t slot[3], bool exchanged, TriangleRecord& record,
+                       Output& out) {
+  assert(draw.own_vertices);
+  ClippedPolygon polygon;
+  polygon.count = 3;
+  for (uint32_t k = 0; k < 3; k++) {
+    polygon.slot[k] = static_cast<uint8_t>(slot[k]), polygon.made[k] = 1, polygon.w[k] = batch.position[3 * kBatchStride + slot[k]];
+    for (uint32_t i = 0; i < 3; i++) polygon.weight[k][i] = k == i ? 1.0f : 0.0f;
+  }
+  write_made_vertices(draw, batch, slot, 3, slot[draw.provoking_last ? 2 : 0], polygon, out);
+  record.vertex[0] = polygon.vertex[0].varyings;
+  record.vertex[1] = polygon.vertex[exchanged ? 2 : 1].varyings;
+  record.vertex[2] = polygon.vertex[exchanged ? 1 : 2].varyings;
 }
 
 void clip_triangle(const DrawSetup& draw, uint32_t draw_index, const Batch& batch, const uint32_t slot[3], uint32_t primitive_id,

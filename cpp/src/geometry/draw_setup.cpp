@@ -106,6 +106,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());
+  out.own_vertices = resolved.varyings.of_primitive();
   out.has_flat = false;
   for (const auto& component : resolved.varyings.components) out.has_flat |= component.interpolation == shader::Interpolation::flat;
 

@@ -74,6 +74,7 @@ struct DrawSetup {
   uint32_t clip_distances = 0, cull_distances = 0;
   uint32_t components = 0;  // varyings
   bool has_flat = false;
+  bool own_vertices = false;                             // some varyings are the primitive's: its records share no vertex with others
   int32_t x0_px = 0, y0_px = 0, x1_px = -1, y1_px = -1;  // inclusive: what may be drawn to
   bool empty = true;                                     // that is nothing
   bool keep_positive = true, keep_negative = true;       // by sign of the area (y down): not culled
@@ -191,9 +192,13 @@ struct PolygonFacing {
   float bias = 0;
 };
 PolygonFacing polygon_facing(const DrawSetup& draw, const ClippedPolygon& polygon);
-/// Writes the varyings of made vertices; flat ones come from `provoking`'s slot.
+/// Writes the varyings of made vertices; flat ones come from `provoking`'s slot. Where the draw's primitives have vertices of their own,
+/// all of them are made. `corners`: 1 for points, whose two slots are the same.
 void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t* slot, uint32_t corners, uint32_t provoking_slot,
                          ClippedPolygon& polygon, Output& out);
+/// A record of a whole triangle gets vertices that no other record shares, with what is the primitive's.
+void give_own_vertices(const DrawSetup& draw, const Batch& batch, const uint32_t slot[3], bool exchanged, TriangleRecord& record,
+                       Output& out);
 
 /// One record of a line that is no polygon, and its bins (line_records.cpp); returns records written. The stipple goes on behind it.
 uint32_t emit_segment(const DrawSetup& draw, uint32_t flags, const RecordVertex& a, const RecordVertex& b, bool provoking_is_b,

@@ -92,7 +92,7 @@ uint32_t emit_point(const DrawSetup& draw, uint32_t flags, const Batch& batch, u
   const uint32_t slots[2] = {slot, slot};
   whole_line(batch, slots, draw.has_flat && slot != provoking_slot, point);
   point.count = 1;
-  write_made_vertices(draw, batch, slots, 2, provoking_slot, point, out);
+  write_made_vertices(draw, batch, slots, 1, provoking_slot, point, out);
   RecordVertex& v = point.vertex[0];
   add_bias(v, bias);
   return emit_square(draw, flags, v, half_point(draw, batch, slot), primitive_id, out);

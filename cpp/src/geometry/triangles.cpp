@@ -202,7 +202,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
   }
   out.survivors += static_cast<uint32_t>(__builtin_popcount(visible));
   chunk.records.reserve(chunk.records.size() + kGroup);
-  if (g.same_bin && !source.codes && !draw.bias && !out.primitive_ids && !(g.wide & visible)) {
+  if (g.same_bin && !source.codes && !draw.bias && !draw.own_vertices && !out.primitive_ids && !(g.wide & visible)) {
     const auto index = static_cast<uint32_t>(chunk.records.size());
     for (uint32_t bits = visible; bits; bits &= bits - 1) {
       const int i = __builtin_ctz(bits);
@@ -226,6 +226,10 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
     const auto b = static_cast<uint32_t>(g.slot[1 + exchange][i]), c = static_cast<uint32_t>(g.slot[2 - exchange][i]);
     const auto index = static_cast<uint32_t>(chunk.records.size());
     TriangleRecord& record = write_record(chunk.records, source, chunk, a, b, c, flags[exchange]);
+    if (draw.own_vertices) {
+      const uint32_t slots[3] = {a, static_cast<uint32_t>(g.slot[1][i]), static_cast<uint32_t>(g.slot[2][i])};
+      source.own(draw, slots, exchange, record, out);
+    }
     if (draw.bias) {
       const float bias = depth_bias(draw, source.post[a], source.post[b], source.post[c]);
       for (float& z : record.z) z += bias;
@@ -251,6 +255,9 @@ struct BatchSource {
   void clip(const DrawSetup& draw, uint32_t draw_index, const uint32_t slot[3], uint32_t primitive_id, Output& out) {
     clip_triangle(draw, draw_index, batch, slot, primitive_id, out);
   }
+  void own(const DrawSetup& draw, const uint32_t slot[3], bool exchanged, TriangleRecord& record, Output& out) {
+    give_own_vertices(draw, batch, slot, exchanged, record, out);
+  }
 };
 
 struct RangeSource {
@@ -262,6 +269,10 @@ struct RangeSource {
   void clip(const DrawSetup& draw, uint32_t draw_index, const uint32_t slot[3], uint32_t primitive_id, Output& out) {
     constexpr uint32_t kSlots[3] = {0, 1, 2};
     clip_triangle(draw, draw_index, range.corners(slot, *out.chunk), kSlots, primitive_id, out);
+  }
+  void own(const DrawSetup& draw, const uint32_t slot[3], bool exchanged, TriangleRecord& record, Output& out) {
+    constexpr uint32_t kSlots[3] = {0, 1, 2};
+    give_own_vertices(draw, range.corners(slot, *out.chunk), kSlots, exchanged, record, out);
   }
 };
 

@@ -45,6 +45,7 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
     return stop("3", "the fragment shader uses the result of an atomic operation", &t.side_effect_line);
   if (c.side_effects && t.reads_written_memory)
     return stop("3", "the fragment shader reads and writes the same buffer", &t.side_effect_line);
+  if (t.interlocked) return stop("3", "fragments of a pixel wait for each other (interlock)");
   if (t.asks_who_runs) return stop("4", "the rasterizer's coverage is needed: operations on those of a subgroup that run");
   if (t.uses_centroid) return stop("4", "the rasterizer's coverage is needed: centroid interpolation");
   if (t.reads_sample_mask) return stop("4", "the rasterizer's coverage is needed: gl_SampleMaskIn");

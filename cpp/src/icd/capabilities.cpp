@@ -78,6 +78,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_descriptor_update_template,
     Extension::KHR_dynamic_rendering,
     Extension::KHR_imageless_framebuffer,
+    Extension::KHR_fragment_shader_barycentric,
     Extension::KHR_push_descriptor,
     Extension::KHR_sampler_mirror_clamp_to_edge,
     Extension::KHR_sampler_ycbcr_conversion,
@@ -94,6 +95,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_extended_dynamic_state,
     Extension::EXT_extended_dynamic_state2,
     Extension::EXT_extended_dynamic_state3,
+    Extension::EXT_fragment_shader_interlock,
     Extension::EXT_index_type_uint8,
     Extension::EXT_inline_uniform_block,
     Extension::EXT_load_store_op_none,
@@ -109,6 +111,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_primitives_generated_query,
     Extension::EXT_transform_feedback,
     Extension::KHR_draw_indirect_count,
+    Extension::KHR_fragment_shader_barycentric,
     Extension::EXT_vertex_attribute_divisor,
     Extension::KHR_zero_initialize_workgroup_memory,
     Extension::EXT_private_data,
@@ -243,6 +246,7 @@ Features make_features() {
   f.multiview = true;
   f.logicOp = true;
   f.multiDrawIndirect = true;
+  f.fragmentShaderBarycentric = true;
   f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
@@ -253,6 +257,8 @@ Features make_features() {
   f.occlusionQueryPrecise = true;
   f.pipelineStatisticsQuery = true;
   f.geometryShader = f.tessellationShader = true;
+  f.fragmentShaderBarycentric = true;
+  f.fragmentShaderPixelInterlock = f.fragmentShaderSampleInterlock = true;
   f.shaderTessellationAndGeometryPointSize = true;
   f.largePoints = f.wideLines = true;
   f.vertexAttributeInstanceRateDivisor = f.vertexAttributeInstanceRateZeroDivisor = true;
@@ -447,7 +453,8 @@ Properties make_properties() {
   p.sampleLocationSubPixelBits = 4;
   p.variableSampleLocations = VK_TRUE;
   p.provokingVertexModePerPipeline = VK_TRUE;
-  p.lineSubPixelPrecisionBits = 8;  // as subPixelPrecisionBits
+  p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
+  p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;

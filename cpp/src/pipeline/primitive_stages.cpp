@@ -104,12 +104,13 @@ Status add_geometry(const Program& program, const Stage& stage, PrimitiveStages&
   if (traits.writes_viewport_index) add(out.emits, shader::kViewportLocation, 0);
   if (traits.writes_point_size) add(out.emits, shader::kPointSizeLocation, 0);
   if (traits.writes_primitive_id) add(out.emits, shader::kPrimitiveIdLocation, 0);
-  const uint64_t components = uint64_t{traits.modes.output_vertices} * out.emits.components.size();
+  const auto emitted =
+      std::count_if(out.emits.components.begin(), out.emits.components.end(), [](const auto& c) { return !c.of_primitive(); });
+  const uint64_t components = traits.modes.output_vertices * static_cast<uint64_t>(emitted);
   constexpr uint32_t kOwn = 16;  // position, distances and what chooses a place, of each vertex
   if (components > kMaxEmittedComponents + uint64_t{kOwn} * traits.modes.output_vertices)
     return wrong("the geometry shader emits up to " + std::to_string(traits.modes.output_vertices) + " vertices of " +
-                 std::to_string(out.emits.components.size()) + " components; at most " + std::to_string(kMaxEmittedComponents) +
-                 " are allowed in all");
+                 std::to_string(emitted) + " components; at most " + std::to_string(kMaxEmittedComponents) + " are allowed in all");
   return Ok{};
 }
 

@@ -24,17 +24,23 @@ struct VaryingComponent {
   uint8_t location = 0, component = 0;
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
-  bool patch = false;  // of the patch: a word that all of its vertices share
+  bool patch = false;         // of the patch: a word that all of its vertices share
+  uint8_t corner = 0;         // 1 to 3: what vertex 0 to 2 of the primitive has there, all over it
+  bool of_primitive() const;  // assembly writes it, no shader: each primitive has vertices of its own
   bool operator==(const VaryingComponent&) const = default;
 };
 /// Locations beyond all that a shader may name: built-ins that the next stage reads, or that transform feedback captures, travel like
 /// varyings, with the element as component.
 inline constexpr uint32_t kPositionLocation = 240, kPointSizeLocation = 241, kLayerLocation = 242, kViewportLocation = 243,
-                          kPrimitiveIdLocation = 244, kOuterLevelLocation = 245, kInnerLevelLocation = 246, kClipDistanceLocation = 254,
-                          kCullDistanceLocation = 255;
+                          kPrimitiveIdLocation = 244, kOuterLevelLocation = 245, kInnerLevelLocation = 246, kBarycentricLocation = 247,
+                          kLinearBarycentricLocation = 248, kClipDistanceLocation = 254, kCullDistanceLocation = 255;
+inline bool VaryingComponent::of_primitive() const {
+  return corner != 0 || location == kBarycentricLocation || location == kLinearBarycentricLocation;
+}
 struct VaryingLayout {
   std::vector<VaryingComponent> components;  // those that the fragment shader reads, by (location, component)
-  int find(uint32_t location, uint32_t component, bool patch = false) const;  // -1: not read
+  int find(uint32_t location, uint32_t component, bool patch = false, uint32_t corner = 0) const;  // -1: not read
+  bool of_primitive() const;                                                                       // any of them
   bool operator==(const VaryingLayout&) const = default;
 };
 
@@ -172,6 +178,7 @@ struct StageTraits {
   bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
   DepthLayout depth_layout = DepthLayout::any;
   bool reads_sample_mask = false, reads_helper = false, uses_centroid = false;
+  bool interlocked = false;    // fragments that share a pixel run one after the other, in the order of their primitives
   bool asks_who_runs = false;  // subgroup operations whose result depends on which invocations take part: ballots, votes, sums
   bool per_sample = false;     // SampleId, SamplePosition or `sample` inputs
   bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;

@@ -376,6 +376,11 @@ static void input_attachment_traits(const Module& m, const Constants& constants,
 
 static void mode_traits(const Module& m, StageTraits& t) {
   t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
+  for (spv::ExecutionMode mode : {spv::ExecutionModePixelInterlockOrderedEXT, spv::ExecutionModePixelInterlockUnorderedEXT,
+                                  spv::ExecutionModeSampleInterlockOrderedEXT, spv::ExecutionModeSampleInterlockUnorderedEXT})
+    t.interlocked = t.interlocked || m.entry.has_mode(mode);
+  // One that only reads has its turn all the same: it runs where one that writes would.
+  t.writes_memory = t.writes_memory || t.interlocked;
   if (m.entry.has_mode(spv::ExecutionModeDepthGreater)) t.depth_layout = DepthLayout::greater;
   if (m.entry.has_mode(spv::ExecutionModeDepthLess)) t.depth_layout = DepthLayout::less;
   if (m.entry.has_mode(spv::ExecutionModeDepthUnchanged)) t.depth_layout = DepthLayout::unchanged;

@@ -156,7 +156,8 @@ void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& s
   for (auto [id, bits] : specialization) word(id), key.add(bits);
   word(static_cast<uint32_t>(varyings.components.size()));
   for (const VaryingComponent& c : varyings.components)
-    word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample), word(c.patch);
+    word(c.location), word(c.component), word(static_cast<uint32_t>(c.interpolation)), word(c.centroid), word(c.sample), word(c.patch),
+        word(c.corner);
   word(static_cast<uint32_t>(resources.buffers.size()));
   for (const BufferSlot& s : resources.buffers) {
     word(s.set), word(s.binding), word(s.count), word(s.writable);

@@ -24,11 +24,7 @@ struct FragmentBuilder {
   std::vector<InputVariable> variables;
 
   void find_inputs();
-  int row_of(const InterfaceScalar& s) const {
-    return s.builtin == spv::BuiltInClipDistance   ? key.varyings.find(kClipDistanceLocation, s.element)
-           : s.builtin == spv::BuiltInCullDistance ? key.varyings.find(kCullDistanceLocation, s.element)
-                                                   : key.varyings.find(s.location, s.component);
-  }
+  int row_of(const InterfaceScalar& s) const { return inputs.row_of(s); }
   std::vector<Value> compute(bool uniform);
   std::vector<Value> compute_by_call();
   void compute_at(const Interpolator::Position& at, bool uniform, const InputVariable& v, std::optional<Interpolator::Barycentrics>& b,

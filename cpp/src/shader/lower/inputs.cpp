@@ -176,6 +176,16 @@ Value Interpolator::interpolate(uint32_t row, Interpolation how, const Barycentr
   return ir.fma(smooth ? b.b2 : b.l2, d2, ir.fma(smooth ? b.b1 : b.l1, d1, of_primitive([&] { return l.vary(v0); })));
 }
 
+bool Interpolator::travels(uint32_t builtin) {
+  return builtin == spv::BuiltInClipDistance || builtin == spv::BuiltInCullDistance || builtin == spv::BuiltInBaryCoordKHR ||
+         builtin == spv::BuiltInBaryCoordNoPerspKHR;
+}
+
+int Interpolator::row_of(const InterfaceScalar& s) const {
+  if (travels(s.builtin)) return key.varyings.find(builtin_location(s.builtin), s.element);
+  return key.varyings.find(s.location, s.component, false, s.corner);
+}
+
 /// interpolateAtCentroid, interpolateAtSample, interpolateAtOffset.
 Val Interpolator::at_other_position(const Instruction& i) {
   const uint32_t op = l.m.operand(i, 1), root = pointer_root(l.m, l.m.operand(i, 2));
@@ -200,7 +210,7 @@ Val Interpolator::at_other_position(const Instruction& i) {
   const Barycentrics b = barycentrics(at, uniform);
   const uint32_t width = l.width(i.type);
   const auto scalar_at = [&](uint32_t word) {
-    const int row = key.varyings.find(scalars[word].location, scalars[word].component);
+    const int row = row_of(scalars[word]);
     return row < 0 ? l.ir.fk(0.0f) : interpolate(static_cast<uint32_t>(row), scalars[word].interpolation, b, uniform);
   };
   for (uint32_t k = 0; k < width && p.word + k < scalars.size(); ++k) result.c.push_back(scalar_at(p.word + k));

@@ -136,6 +136,9 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpKill:
     case spv::OpUnreachable:
     case spv::OpTerminateInvocation:
+    // A packet holds a place once, and the packer keeps the order of quads at a place (tile/shading/shade.hpp): they have their turns.
+    case spv::OpBeginInvocationInterlockEXT:
+    case spv::OpEndInvocationInterlockEXT:
     case spv::OpMemoryBarrier:  // lanes of a vector run in step, and those of a workgroup on one thread
       return;
     case spv::OpControlBarrier:

@@ -11,17 +11,24 @@
 
 namespace tilegpu::shader {
 
-int VaryingLayout::find(uint32_t location, uint32_t component, bool patch) const {
+int VaryingLayout::find(uint32_t location, uint32_t component, bool patch, uint32_t corner) const {
+  assert(corner <= 3);
   for (size_t k = 0; k < components.size(); ++k) {
-    if (components[k].location == location && components[k].component == component && components[k].patch == patch)
+    if (components[k].location == location && components[k].component == component && components[k].patch == patch &&
+        components[k].corner == corner)
       return static_cast<int>(k);
   }
   return -1;
 }
 
-/// Built-ins that a stage has from the one before; a fragment shader finds all but distances by itself.
+bool VaryingLayout::of_primitive() const {
+  return std::any_of(components.begin(), components.end(), [](const VaryingComponent& c) { return c.of_primitive(); });
+}
+
+/// Built-ins that a stage has from the one before; a fragment shader finds all but distances and barycentrics by itself.
 static bool travels(const Module& m, uint32_t variable, uint32_t builtin) {
   if (builtin == spv::BuiltInClipDistance || builtin == spv::BuiltInCullDistance) return true;
+  if (builtin == spv::BuiltInBaryCoordKHR || builtin == spv::BuiltInBaryCoordNoPerspKHR) return true;
   if (builtin == spv::BuiltInTessLevelOuter || builtin == spv::BuiltInTessLevelInner) return true;
   return is_per_vertex(m, variable) && builtin_location(builtin) != kNone;
 }
@@ -40,25 +47,32 @@ static Expected<VaryingLayout> find_varyings(const ShaderModule& fragment, const
       const bool patch = is_of_patch(m, id);
       if (s.builtin != kNone) {
         if (!travels(m, id, s.builtin)) continue;
-        layout.components.push_back({static_cast<uint8_t>(builtin_location(s.builtin)), static_cast<uint8_t>(s.element),
-                                     Interpolation::smooth, s.centroid, s.sample, patch});
+        layout.components.push_back({static_cast<uint8_t>(builtin_location(s.builtin)), static_cast<uint8_t>(s.element), s.interpolation,
+                                     s.centroid, s.sample, patch});
         continue;
       }
       assert(s.location < kMaxLocations && s.component < 4);  // check_limits
-      layout.components.push_back(
-          {static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample, patch});
+      VaryingComponent c{static_cast<uint8_t>(s.location), static_cast<uint8_t>(s.component), s.interpolation, s.centroid, s.sample, patch};
+      layout.components.push_back(c);
+      if (s.corner == 0) continue;
+      c.corner = static_cast<uint8_t>(s.corner);  // beside what the vertex has, which it is taken from
+      layout.components.push_back(c);
     }
   }
   std::sort(layout.components.begin(), layout.components.end(), [](const VaryingComponent& a, const VaryingComponent& b) {
-    return std::tuple(a.patch, a.location, a.component) < std::tuple(b.patch, b.location, b.component);
+    // Of inputs that share a component the one that is interpolated most decides how clipping makes it.
+    return std::tuple(a.patch, a.location, a.component, a.corner, a.interpolation) <
+           std::tuple(b.patch, b.location, b.component, b.corner, b.interpolation);
   });
   layout.components.erase(std::unique(layout.components.begin(), layout.components.end(),
                                       [](const VaryingComponent& a, const VaryingComponent& b) {
-                                        return a.location == b.location && a.component == b.component && a.patch == b.patch;
+                                        return a.location == b.location && a.component == b.component && a.patch == b.patch &&
+                                               a.corner == b.corner;
                                       }),
                           layout.components.end());
-  if (layout.components.size() > kMaxVaryingComponents) {
-    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(layout.components.size()) +
+  const auto read = std::count_if(layout.components.begin(), layout.components.end(), [](const auto& c) { return !c.of_primitive(); });
+  if (read > kMaxVaryingComponents) {
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + fragment.label() + "': it reads " + std::to_string(read) +
                                                  " varying components; the limit is " + std::to_string(kMaxVaryingComponents)};
   }
   return layout;

@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 6);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 51 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 6);
+static_assert(fields_of<StageTraits>() == 52 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 12 &&
@@ -231,6 +231,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.writes_stencil,
                      &t.reads_sample_mask,
                      &t.reads_helper,
+                     &t.interlocked,
                      &t.asks_who_runs,
                      &t.uses_centroid,
                      &t.per_sample,
@@ -269,7 +270,7 @@ template <class A>
 void fields(A& archive, VaryingComponent& c) {
   archive.number(c.location), archive.number(c.component);
   archive.enumerator(c.interpolation, Interpolation::flat);
-  archive.flag(c.centroid), archive.flag(c.sample), archive.flag(c.patch);
+  archive.flag(c.centroid), archive.flag(c.sample), archive.flag(c.patch), archive.number(c.corner);
 }
 
 template <class A>

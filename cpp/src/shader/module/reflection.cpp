@@ -205,7 +205,7 @@ struct Reflector {
   void add_variable(uint32_t id, std::vector<ReflectedVariable>& variables) {
     const Decorations& decoration = module.decoration(id);
     if (decoration.builtin != kNone) return;
-    const bool vertices = is_per_vertex(module, id), patch = is_of_patch(module, id);
+    const bool vertices = is_per_vertex(module, id) || is_of_corners(module, id), patch = is_of_patch(module, id);
     const uint32_t pointee = vertices ? module.type(module.pointee(id)).element : module.pointee(id);
     const TypeInfo& info = module.type(pointee);
     if (info.kind == Kind::structure && module.decoration(pointee).block) {

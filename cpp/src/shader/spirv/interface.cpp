@@ -148,6 +148,17 @@ bool is_per_vertex(const Module& m, uint32_t variable) {
   return m.type(m.pointee(variable)).kind == Kind::array && !is_of_patch(m, variable) && !is_whole_builtin(m, variable);
 }
 
+bool is_of_corners(const Module& m, uint32_t variable) {
+  if (m.entry.model != spv::ExecutionModelFragment || m.storage_of(variable) != spv::StorageClassInput) return false;
+  const TypeInfo& type = m.type(m.pointee(variable));
+  if (type.kind != Kind::array) return false;
+  if (m.decoration(variable).of_corners) return true;
+  const TypeInfo& element = m.type(type.element);  // a block whose members are decorated
+  for (uint32_t k = 0; element.kind == Kind::structure && k < element.members.size(); ++k)
+    if (m.member(type.element, k).of_corners) return true;
+  return false;
+}
+
 bool is_of_patch(const Module& m, uint32_t variable) {
   const spv::ExecutionModel model = m.entry.model;
   const bool output = m.storage_of(variable) == spv::StorageClassOutput;
@@ -182,6 +193,10 @@ uint32_t builtin_location(uint32_t builtin) {
       return kOuterLevelLocation;
     case spv::BuiltInTessLevelInner:
       return kInnerLevelLocation;
+    case spv::BuiltInBaryCoordKHR:
+      return kBarycentricLocation;
+    case spv::BuiltInBaryCoordNoPerspKHR:
+      return kLinearBarycentricLocation;
     case spv::BuiltInClipDistance:
       return kClipDistanceLocation;
     case spv::BuiltInCullDistance:
@@ -203,7 +218,17 @@ std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& cons
   at.component = d.component == kNone ? 0 : d.component;
   at.index = d.index;
   Walk::decorate(at, d);
-  Walk{m, constants, out}.go(type, at);
+  if (d.builtin == spv::BuiltInBaryCoordNoPerspKHR) at.interpolation = Interpolation::noperspective;
+  if (is_of_corners(m, variable)) {
+    at.interpolation = Interpolation::flat;
+    for (uint32_t k = 0; k < array_length(constants, type); ++k) {
+      InterfaceScalar corner = at;
+      corner.corner = std::min(k, 2u) + 1;  // others are undefined
+      Walk{m, constants, out}.go(m.type(type).element, corner);
+    }
+  } else {
+    Walk{m, constants, out}.go(type, at);
+  }
   assert(out.size() == words_in(m, constants, type).size());
   return out;
 }

@@ -25,10 +25,13 @@ struct InterfaceScalar {
   bool is_signed = false;
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
+  uint32_t corner = 0;  // 1 to 3: of the primitive's vertex 0 to 2 (PerVertexKHR)
 };
 
 /// Whether the variable's outermost array counts the vertices of a primitive or a patch, and takes no locations.
 bool is_per_vertex(const Module& m, uint32_t variable);
+/// An input of a fragment shader whose outermost array counts the primitive's vertices (PerVertexKHR), and takes no locations.
+bool is_of_corners(const Module& m, uint32_t variable);
 /// One for all vertices of a patch.
 bool is_of_patch(const Module& m, uint32_t variable);
 /// Of one vertex, where there are several.

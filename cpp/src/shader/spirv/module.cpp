@@ -78,6 +78,7 @@ constexpr std::pair<spv::Decoration, bool Decorations::*> kFlags[] = {
     {spv::DecorationInvariant, &Decorations::invariant},
     {spv::DecorationRelaxedPrecision, &Decorations::relaxed_precision},
     {spv::DecorationPatch, &Decorations::patch},
+    {spv::DecorationPerVertexKHR, &Decorations::of_corners},
 };
 
 struct Reader {

@@ -90,6 +90,7 @@ struct Decorations {
   bool no_contraction = false, invariant = false, relaxed_precision = false;
   uint32_t fp_rounding_mode = kNone;                              // spv::FPRoundingMode
   bool patch = false;                                             // of tessellation: one for all vertices
+  bool of_corners = false;                                        // PerVertexKHR
   uint32_t stream = 0, xfb_buffer = kNone, xfb_stride_B = kNone;  // transform feedback; its offset is offset_B
 };
 

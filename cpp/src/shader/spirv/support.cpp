@@ -56,6 +56,9 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityDenormPreserve,
     spv::CapabilityRoundingModeRTE,
     spv::CapabilityStencilExportEXT,
+    spv::CapabilityFragmentBarycentricKHR,
+    spv::CapabilityFragmentShaderPixelInterlockEXT,
+    spv::CapabilityFragmentShaderSampleInterlockEXT,
     // Memory is coherent, and barriers order all of it: what the model lets a shader leave out is done all the same.
     spv::CapabilityVulkanMemoryModel,
     spv::CapabilityVulkanMemoryModelDeviceScope,
@@ -115,11 +118,9 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(StorageInputOutput16),
     TILEGPU_ROW(SubgroupBallotKHR),
     TILEGPU_ROW(SubgroupVoteKHR),
-    TILEGPU_ROW(FragmentBarycentricKHR),
     TILEGPU_ROW(FragmentShadingRateKHR),
     TILEGPU_ROW(FragmentDensityEXT),
-    TILEGPU_ROW(FragmentShaderPixelInterlockEXT),
-    TILEGPU_ROW(FragmentShaderSampleInterlockEXT),
+    TILEGPU_ROW(FragmentShaderShadingRateInterlockEXT),
     TILEGPU_ROW(FragmentFullyCoveredEXT),
     TILEGPU_ROW(ShaderClockKHR),
     TILEGPU_ROW(RayTracingKHR),
@@ -131,6 +132,8 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
 #undef TILEGPU_ROW
 
 constexpr std::pair<spv::BuiltIn, const char*> kBuiltIns[] = {
+    {spv::BuiltInBaryCoordKHR, "BaryCoordKHR (gl_BaryCoordEXT)"},
+    {spv::BuiltInBaryCoordNoPerspKHR, "BaryCoordNoPerspKHR (gl_BaryCoordNoPerspEXT)"},
     {spv::BuiltInPosition, "Position (gl_Position)"},
     {spv::BuiltInPointSize, "PointSize (gl_PointSize)"},
     {spv::BuiltInClipDistance, "ClipDistance (gl_ClipDistance)"},
