@@ -89,6 +89,7 @@ struct Scene {
   void varyings(uint32_t count, std::vector<shader::Interpolation> modes = {}) {
     resolved.varyings.components.assign(count, {});
     for (uint32_t i = 0; i < count && i < modes.size(); i++) resolved.varyings.components[i].interpolation = modes[i];
+    for (const auto& c : resolved.varyings.components) resolved.has_flat |= c.interpolation == shader::Interpolation::flat;
     shader_config.components = count;
   }
   command::DrawState& new_state() {

@@ -106,9 +106,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());
-  out.own_vertices = resolved.varyings.of_primitive();
-  out.has_flat = false;
-  for (const auto& component : resolved.varyings.components) out.has_flat |= component.interpolation == shader::Interpolation::flat;
+  out.has_flat = resolved.has_flat, out.own_vertices = resolved.has_own_vertices;
 
   // The specification's area has the other sign: counter-clockwise (positive there) is negative here.
   out.positive_is_front = raster.front_face == VK_FRONT_FACE_CLOCKWISE;
@@ -118,6 +116,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.provoking_last = raster.provoking_vertex_last;
 
   out.bias = raster.depth_bias_enable && (raster.depth_bias_constant != 0 || raster.depth_bias_slope != 0);
+  out.amends_records = out.bias || out.own_vertices;
   out.bias_float = false;
   out.bias_unit = 0;
   switch (resolved.depth_format) {

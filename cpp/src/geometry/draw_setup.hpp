@@ -81,8 +81,9 @@ struct DrawSetup {
   bool positive_is_front = false;
   bool provoking_last = false;
   bool bias = false;
-  bool bias_float = false;  // depth format is floating point
-  float bias_unit = 0;      // r of a fixed-point depth format
+  bool amends_records = false;  // one of both: triangles are not as their vertices were written
+  bool bias_float = false;      // depth format is floating point
+  float bias_unit = 0;          // r of a fixed-point depth format
   SampleGrid grid;
   float half_line_px = 0.5f;
   LineRule line;  // of lines that are no polygons

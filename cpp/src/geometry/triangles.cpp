@@ -182,6 +182,16 @@ inline TriangleRecord& write_record(Arena<TriangleRecord>& records, Source& sour
   return record;
 }
 
+// What a record has beside its vertices': vertices of its own, and the bias of its plane.
+template <class Source>
+void amend_record(const DrawSetup& draw, Source& source, const uint32_t slot[3], bool exchanged, TriangleRecord& record, Output& out) {
+  assert(draw.amends_records);
+  if (draw.own_vertices) source.own(draw, slot, exchanged, record, out);
+  if (!draw.bias) return;
+  const float bias = depth_bias(draw, source.post[slot[0]], source.post[slot[exchanged ? 2 : 1]], source.post[slot[exchanged ? 1 : 2]]);
+  for (float& z : record.z) z += bias;
+}
+
 // Records and bins of a group's triangles. Source: of vertices, see below.
 template <class Source>
 inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_t flags[2], TriangleGroup& g, uint32_t lanes,
@@ -202,7 +212,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
   }
   out.survivors += static_cast<uint32_t>(__builtin_popcount(visible));
   chunk.records.reserve(chunk.records.size() + kGroup);
-  if (g.same_bin && !source.codes && !draw.bias && !draw.own_vertices && !out.primitive_ids && !(g.wide & visible)) {
+  if (g.same_bin && !source.codes && !draw.amends_records && !out.primitive_ids && !(g.wide & visible)) {
     const auto index = static_cast<uint32_t>(chunk.records.size());
     for (uint32_t bits = visible; bits; bits &= bits - 1) {
       const int i = __builtin_ctz(bits);
@@ -226,13 +236,9 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
     const auto b = static_cast<uint32_t>(g.slot[1 + exchange][i]), c = static_cast<uint32_t>(g.slot[2 - exchange][i]);
     const auto index = static_cast<uint32_t>(chunk.records.size());
     TriangleRecord& record = write_record(chunk.records, source, chunk, a, b, c, flags[exchange]);
-    if (draw.own_vertices) {
+    if (draw.amends_records) {
       const uint32_t slots[3] = {a, static_cast<uint32_t>(g.slot[1][i]), static_cast<uint32_t>(g.slot[2][i])};
-      source.own(draw, slots, exchange, record, out);
-    }
-    if (draw.bias) {
-      const float bias = depth_bias(draw, source.post[a], source.post[b], source.post[c]);
-      for (float& z : record.z) z += bias;
+      amend_record(draw, source, slots, exchange, record, out);
     }
     if (out.primitive_ids) chunk.primitive_id.push_back(first_primitive + static_cast<uint32_t>(i) * out.primitive_id_step);
     if (g.wide >> i & 1) hsr::lrz_insert(out.lrz, record);

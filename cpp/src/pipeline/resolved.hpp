@@ -70,6 +70,7 @@ struct Resolved {
   PrimitiveStages primitives;                       // between the vertex shader and the rasterizer
   uint32_t lanes = 0;                               // of geometry shaders
   shader::VaryingLayout varyings;                   // that reach the rasterizer, and what is captured
+  bool has_flat = false, has_own_vertices = false;  // some of these: flat; the primitive's (VaryingComponent::of_primitive)
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
   std::vector<shader::BufferSlot> written_buffers;  // by any stage
   std::vector<shader::TextureSlot> written_images;  // by any stage
