@@ -435,9 +435,79 @@ void test_unresolved_aspects() {
   CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
 }
 
+/// An image that is an input attachment and nothing else that is drawn to: loaded, read in the tile, stored as it was.
+void test_input_only() {
+  Program p;
+  p.remake_device({"VK_KHR_create_renderpass2"}, nullptr);
+  const More more(p);
+  VkAttachmentDescription2 kept = description(kColor);
+  kept.loadOp = VK_ATTACHMENT_LOAD_OP_LOAD;
+  const VkAttachmentReference2 input = reference(0), color = reference(1);
+  VkSubpassDescription2 subpass{VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2};
+  subpass.inputAttachmentCount = 1, subpass.pInputAttachments = &input;
+  subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &color;
+  const VkRenderPass pass = make_pass(p, more, {kept, description(kColor)}, subpass);
+  const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
+  VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  set_info.bindingCount = 1, set_info.pBindings = &binding;
+  VkDescriptorSetLayout set_layout = nullptr;
+  CHECK(p.CreateDescriptorSetLayout(p.device, &set_info, nullptr, &set_layout) == VK_SUCCESS);
+  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
+  VkPipelineLayout layout = nullptr;
+  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
+  const VkPipeline pipeline = make_pipeline(p, kVertex, R"(#version 450
+layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput i;
+layout(location = 0) out vec4 color;
+void main() { color = subpassLoad(i).yxzw; })",
+                                            layout, pass, 0);
+  const VkImageUsageFlags copies = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+  const auto image = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | copies);
+  const auto target = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+  VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+  VkDescriptorPool pool = nullptr;
+  CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
+  VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
+  VkDescriptorSet set = nullptr;
+  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+  const VkDescriptorImageInfo read{nullptr, image.view, kGeneral};
+  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+  write.dstSet = set, write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, write.pImageInfo = &read;
+  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {image.view, target.view}, kSide_px);
+  const VkCommandBuffer c = p.begin();
+  const VkClearColorValue value{{1, 0, 0.2F, 1}};
+  const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  more.CmdClearColorImage(c, image.image, kGeneral, &value, 1, &all);
+  begin_pass(p, c, pass, framebuffer, std::vector<VkClearValue>(2));
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
+  set_area(p, c);
+  p.CmdDraw(c, 3, 1, 0, 0);
+  p.CmdEndRenderPass(c);
+  const auto seen = copy_out(p, c, target, VK_IMAGE_ASPECT_COLOR_BIT), same = copy_out(p, c, image, VK_IMAGE_ASPECT_COLOR_BIT);
+  p.run(c);
+  for (uint32_t k = 0; k < kPixels; ++k) {
+    CHECK(at<uint32_t>(seen, k % kSide_px, k / kSide_px) == 0xff33ff00U);
+    CHECK(at<uint32_t>(same, k % kSide_px, k / kSide_px) == 0xff3300ffU);
+  }
+  p.destroy(seen);
+  p.destroy(same);
+  p.DestroyFramebuffer(p.device, framebuffer, nullptr);
+  p.destroy(image);
+  p.destroy(target);
+  p.DestroyPipeline(p.device, pipeline, nullptr);
+  p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorPool(p.device, pool, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr);
+  p.DestroyRenderPass(p.device, pass, nullptr);
+  CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
+}
+
 }  // namespace
 
 int main() {
+  test_input_only();
   test_fixed_color_writes();
   test_area_of_device();
   test_aspects();
