@@ -151,7 +151,7 @@ const char* deferral_obstacle(const command::DrawState& state) {
   if (!resolved.shades() && !resolved.output.slice) return "nothing is shaded";
   if (resolved.varyings.components.empty())
     return "the fragment shader reads nothing but the position from the vertex shader: there is nothing to defer";
-  if (resolved.varyings.of_primitive()) return "the fragment shader reads barycentrics: each primitive has vertices of its own";
+  if (resolved.has_own_vertices) return "the fragment shader reads barycentrics: each primitive has vertices of its own";
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
   return nullptr;
 }

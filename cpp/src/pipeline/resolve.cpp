@@ -64,7 +64,8 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   resolved->primitives = program.primitives;
   resolved->varyings = with_captured(program.written_by(program.before_rasterization().stage), program.primitives.captured);
   for (const shader::VaryingComponent& c : resolved->varyings.components)
-    resolved->has_flat |= c.interpolation == shader::Interpolation::flat, resolved->has_own_vertices |= c.of_primitive();
+    resolved->has_flat |= c.interpolation == shader::Interpolation::flat;
+  resolved->has_own_vertices = resolved->varyings.of_primitive();
   resolved->inputs = program.inputs;
   resolved->written_buffers = program.written_buffers, resolved->written_images = program.written_images;
   resolved->classification = classify(program, state);
