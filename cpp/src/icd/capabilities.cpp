@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "shader_abi/abi.hpp"
@@ -111,7 +112,6 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_primitives_generated_query,
     Extension::EXT_transform_feedback,
     Extension::KHR_draw_indirect_count,
-    Extension::KHR_fragment_shader_barycentric,
     Extension::EXT_vertex_attribute_divisor,
     Extension::KHR_zero_initialize_workgroup_memory,
     Extension::EXT_private_data,
@@ -129,6 +129,14 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_global_priority,
     Extension::EXT_global_priority_query,
 };
+
+constexpr bool each_once() {
+  for (const Extension& e : kExtensions)
+    for (const Extension* other = &e + 1; other != std::end(kExtensions); ++other)
+      if (*other == e) return false;
+  return true;
+}
+static_assert(each_once());
 
 uint32_t wanted_version() {
   const char* text = std::getenv("TILEGPU_VULKAN");
@@ -246,7 +254,6 @@ Features make_features() {
   f.multiview = true;
   f.logicOp = true;
   f.multiDrawIndirect = true;
-  f.fragmentShaderBarycentric = true;
   f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
