@@ -190,6 +190,46 @@ VkImageView view_of(Program& p, VkImage image, VkFormat format, VkImageAspectFla
   return out;
 }
 
+/// Input attachments of a fragment shader, bindings 0 and up of set 0.
+struct Inputs {
+  Program& p;
+  VkDescriptorSetLayout set_layout = nullptr;
+  VkPipelineLayout layout = nullptr;
+  VkDescriptorPool pool = nullptr;
+  VkDescriptorSet set = nullptr;
+
+  Inputs(Program& program, const std::vector<VkImageView>& views) : p(program) {
+    std::vector<VkDescriptorSetLayoutBinding> bindings;
+    for (uint32_t i = 0; i < views.size(); ++i)
+      bindings.push_back({i, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr});
+    VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+    set_info.bindingCount = static_cast<uint32_t>(bindings.size()), set_info.pBindings = bindings.data();
+    CHECK(p.CreateDescriptorSetLayout(p.device, &set_info, nullptr, &set_layout) == VK_SUCCESS);
+    VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
+    CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
+    VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+    CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
+    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
+    CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+    for (uint32_t i = 0; i < views.size(); ++i) {
+      const VkDescriptorImageInfo read{nullptr, views[i], kGeneral};
+      VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+      write.dstSet = set, write.dstBinding = i, write.descriptorCount = 1;
+      write.descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, write.pImageInfo = &read;
+      p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+    }
+  }
+  ~Inputs() {
+    p.DestroyPipelineLayout(p.device, layout, nullptr);
+    p.DestroyDescriptorPool(p.device, pool, nullptr);
+    p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr);
+  }
+  Inputs(const Inputs&) = delete;
+
+  void bind(VkCommandBuffer c) const { p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr); }
+};
+
 /// A view's aspects are ignored where it is an attachment: both are cleared through a view of either; then a shader reads both as one
 /// input.
 void test_aspects() {
@@ -209,41 +249,19 @@ void test_aspects() {
   reads.colorAttachmentCount = 1, reads.pColorAttachments = &color;
   const VkRenderPass reading = make_pass(p, more, {kept, description(kColor)}, reads);
 
-  VkDescriptorSetLayoutBinding bindings[2]{};
-  for (uint32_t i = 0; i < 2; ++i) bindings[i] = {i, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
-  VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
-  set_info.bindingCount = 2, set_info.pBindings = bindings;
-  VkDescriptorSetLayout set_layout = nullptr;
-  CHECK(p.CreateDescriptorSetLayout(p.device, &set_info, nullptr, &set_layout) == VK_SUCCESS);
-  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-  layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-  const VkPipeline pipeline = make_pipeline(p, kVertex, R"(#version 450
-layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput d;
-layout(input_attachment_index = 0, set = 0, binding = 1) uniform usubpassInput s;
-layout(location = 0) out vec4 color;
-void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0, 1); })",
-                                            layout, reading, 0);
   const VkImageUsageFlags usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
   const auto image = p.image(kDepthStencil, kSide_px, kSide_px, usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const auto target = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const VkImageView views[] = {view_of(p, image.image, kDepthStencil, VK_IMAGE_ASPECT_DEPTH_BIT),
                                view_of(p, image.image, kDepthStencil, VK_IMAGE_ASPECT_STENCIL_BIT),
                                view_of(p, image.image, kDepthStencil, VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT)};
-  VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
-  VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
-  for (uint32_t i = 0; i < 2; ++i) {
-    const VkDescriptorImageInfo read{nullptr, views[i], kGeneral};
-    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-    write.dstSet = set, write.dstBinding = i, write.descriptorCount = 1;
-    write.descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, write.pImageInfo = &read;
-    p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
-  }
+  const Inputs inputs(p, {views[0], views[1]});
+  const VkPipeline pipeline = make_pipeline(p, kVertex, R"(#version 450
+layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput d;
+layout(input_attachment_index = 0, set = 0, binding = 1) uniform usubpassInput s;
+layout(location = 0) out vec4 color;
+void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0, 1); })",
+                                            inputs.layout, reading, 0);
   for (uint32_t i = 0; i < 3; ++i) {
     const VkFramebuffer first = p.framebuffer(clearing, {views[i]}, kSide_px);
     const VkFramebuffer second = p.framebuffer(reading, {views[i], target.view}, kSide_px);
@@ -253,7 +271,7 @@ void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0,
     p.CmdEndRenderPass(c);
     begin_pass(p, c, reading, second, std::vector<VkClearValue>(2));
     p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
-    p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
+    inputs.bind(c);
     set_area(p, c);
     p.CmdDraw(c, 3, 1, 0, 0);
     p.CmdEndRenderPass(c);
@@ -274,9 +292,6 @@ void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0,
   p.destroy(image);
   p.destroy(target);
   p.DestroyPipeline(p.device, pipeline, nullptr);
-  p.DestroyPipelineLayout(p.device, layout, nullptr);
-  p.DestroyDescriptorPool(p.device, pool, nullptr);
-  p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr);
   p.DestroyRenderPass(p.device, clearing, nullptr);
   p.DestroyRenderPass(p.device, reading, nullptr);
   CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
@@ -447,33 +462,15 @@ void test_input_only() {
   subpass.inputAttachmentCount = 1, subpass.pInputAttachments = &input;
   subpass.colorAttachmentCount = 1, subpass.pColorAttachments = &color;
   const VkRenderPass pass = make_pass(p, more, {kept, description(kColor)}, subpass);
-  const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
-  VkDescriptorSetLayoutCreateInfo set_info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
-  set_info.bindingCount = 1, set_info.pBindings = &binding;
-  VkDescriptorSetLayout set_layout = nullptr;
-  CHECK(p.CreateDescriptorSetLayout(p.device, &set_info, nullptr, &set_layout) == VK_SUCCESS);
-  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-  layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
+  const VkImageUsageFlags copies = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+  const auto image = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | copies);
+  const auto target = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+  const Inputs inputs(p, {image.view});
   const VkPipeline pipeline = make_pipeline(p, kVertex, R"(#version 450
 layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput i;
 layout(location = 0) out vec4 color;
 void main() { color = subpassLoad(i).yxzw; })",
-                                            layout, pass, 0);
-  const VkImageUsageFlags copies = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
-  const auto image = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | copies);
-  const auto target = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
-  VkDescriptorPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
-  VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
-  const VkDescriptorImageInfo read{nullptr, image.view, kGeneral};
-  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-  write.dstSet = set, write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, write.pImageInfo = &read;
-  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+                                            inputs.layout, pass, 0);
   const VkFramebuffer framebuffer = p.framebuffer(pass, {image.view, target.view}, kSide_px);
   const VkCommandBuffer c = p.begin();
   const VkClearColorValue value{{1, 0, 0.2F, 1}};
@@ -481,7 +478,7 @@ void main() { color = subpassLoad(i).yxzw; })",
   more.CmdClearColorImage(c, image.image, kGeneral, &value, 1, &all);
   begin_pass(p, c, pass, framebuffer, std::vector<VkClearValue>(2));
   p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
-  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr);
+  inputs.bind(c);
   set_area(p, c);
   p.CmdDraw(c, 3, 1, 0, 0);
   p.CmdEndRenderPass(c);
@@ -497,9 +494,6 @@ void main() { color = subpassLoad(i).yxzw; })",
   p.destroy(image);
   p.destroy(target);
   p.DestroyPipeline(p.device, pipeline, nullptr);
-  p.DestroyPipelineLayout(p.device, layout, nullptr);
-  p.DestroyDescriptorPool(p.device, pool, nullptr);
-  p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr);
   p.DestroyRenderPass(p.device, pass, nullptr);
   CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
 }
