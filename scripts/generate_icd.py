@@ -1,10 +1,11 @@
 """What the Vulkan driver takes from the registry: entry points, extensions, features, properties. Writes cpp/src/icd/generated.
 
-    python scripts/generate_icd.py [--registry /usr/share/vulkan/registry/vk.xml] [--check]
+    python scripts/generate_icd.py [--registry build/vulkan-headers/usr/share/vulkan/registry/vk.xml] [--check]
 
-In: vk.xml of Debian's libvulkan-dev. Out: C++ that is committed, so that a build needs no Python; ``--check`` only compares
-(tests/test_icd_generated.py). Commands and structures of Vulkan up to 1.3 and of KHR and EXT extensions are taken, whether the driver has
-them or not: what it has is decided in cpp/src/icd/capabilities.cpp, and a command without an implementation is null.
+In: vk.xml beside the headers that the build takes (cpp/cmake/FindTilegpuVulkanHeaders.cmake). Out: C++ that is committed, so that a build
+needs no Python; ``--check`` only compares (tests/test_icd_generated.py). Commands and structures of Vulkan up to 1.4 and of KHR and EXT
+extensions are taken, whether the driver has them or not: what it has is decided in cpp/src/icd/capabilities.cpp, and a command without an
+implementation is null.
 Source: Vulkan specification, appendix "API Boilerplate"; the registry's own schema.
 """
 
@@ -19,8 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "cpp" / "src" / "icd" / "generated"
-REGISTRY = Path("/usr/share/vulkan/registry/vk.xml")
-VERSIONS = {"1.0": "VK_API_VERSION_1_0", "1.1": "VK_API_VERSION_1_1", "1.2": "VK_API_VERSION_1_2", "1.3": "VK_API_VERSION_1_3"}
+DOWNLOADED = ROOT / "build" / "vulkan-headers" / "usr" / "share" / "vulkan" / "registry" / "vk.xml"
+REGISTRY = DOWNLOADED if DOWNLOADED.is_file() else Path("/usr/share/vulkan/registry/vk.xml")
+VERSIONS = {f"1.{minor}": f"VK_API_VERSION_1_{minor}" for minor in range(5)}
 AUTHORS = ("VK_KHR_", "VK_EXT_")
 #: Extensions of a platform whose commands the loader hands to the driver; the others have headers of their own.
 PLATFORMS = {"xcb", "xlib", "wayland"}
@@ -30,8 +32,8 @@ RENAMED = {
     ("VkPhysicalDeviceSubgroupProperties", "supportedOperations"): "subgroupSupportedOperations",
     ("VkPhysicalDeviceSubgroupProperties", "quadOperationsInAllStages"): "subgroupQuadOperationsInAllStages",
 }
-#: Outputs that are arrays of the caller's: filled by hand.
-BY_HAND = {"VkPhysicalDeviceHostImageCopyPropertiesEXT"}
+#: Outputs that are arrays of the caller's, and their counts: filled by hand (physical_device.cpp).
+BY_HAND = {"copySrcLayoutCount", "pCopySrcLayouts", "copyDstLayoutCount", "pCopyDstLayouts", "layeredApiCount", "pLayeredApis"}
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Command:
     alias: str = ""
     version: str = ""
     extensions: list[str] = field(default_factory=list)
+    beside: str = ""  # there only where this extension is too
 
 
 @dataclass
@@ -61,6 +64,11 @@ class Registry:
     properties: list[Structure]
 
 
+def is_vulkan(node: ET.Element) -> bool:
+    """Not of Vulkan SC alone, whose definitions stand beside Vulkan's."""
+    return "vulkan" in (node.get("api") or "vulkan").split(",")
+
+
 def text_of(element: ET.Element) -> str:
     return re.sub(r"\s+", " ", "".join(t for e in [element] for t in walk(e))).strip()
 
@@ -76,7 +84,7 @@ def walk(element: ET.Element) -> list[str]:
 
 def read_commands(root: ET.Element) -> dict[str, Command]:
     commands: dict[str, Command] = {}
-    for node in root.findall("./commands/command"):
+    for node in filter(is_vulkan, root.findall("./commands/command")):
         alias = node.get("alias")
         if alias:
             name = node.get("name")
@@ -89,7 +97,7 @@ def read_commands(root: ET.Element) -> dict[str, Command]:
         assert name
         command = Command(name, result=proto.findtext("type") or "void")
         for parameter in node.findall("param"):
-            if parameter.get("api") not in (None, "vulkan"):
+            if not is_vulkan(parameter):
                 continue
             command.parameters.append(text_of(parameter))
             if not command.first:
@@ -135,14 +143,17 @@ def read(path: Path) -> Registry:
             if not (require.get("extension") or AUTHORS[0]).startswith(AUTHORS):
                 continue  # there only beside an extension of a vendor
             for node in require.findall("./command"):
-                commands[node.get("name") or ""].extensions.append(name)
+                command = commands[node.get("name") or ""]
+                command.extensions.append(name)
+                if (require.get("depends") or "").startswith(AUTHORS) and "," not in require.get("depends", ""):
+                    command.beside = require.get("depends", "")
         types |= {node.get("name") or "" for node in extension.findall("./require/type")}
     wanted = {n: c for n, c in commands.items() if c.version or c.extensions}
     for command in list(wanted.values()):  # what an alias stands for
         if command.alias:
             wanted.setdefault(command.alias, commands[command.alias])
     header = 0
-    for define in root.findall("./types/type[@category='define']"):
+    for define in filter(is_vulkan, root.findall("./types/type[@category='define']")):
         if define.findtext("name") == "VK_HEADER_VERSION":
             header = int((define.find("name").tail or "").strip())  # type: ignore[union-attr]
     return Registry(
@@ -156,21 +167,22 @@ def read(path: Path) -> Registry:
 
 def structures(root: ET.Element, types: set[str], extended: str) -> list[Structure]:
     found = []
-    for node in root.findall("./types/type[@category='struct']"):
+    for node in filter(is_vulkan, root.findall("./types/type[@category='struct']")):
         name = node.get("name") or ""
-        if node.get("alias") or name not in types or name in BY_HAND:
+        if node.get("alias") or name not in types:
             continue
         if extended not in (node.get("structextends") or "").split(","):
             continue
         stype, members = "", []
-        for member in node.findall("member"):
+        for member in filter(is_vulkan, node.findall("member")):
             kind, label = member.findtext("type") or "", member.findtext("name") or ""
             if label == "sType":
                 stype = member.get("values") or ""
-            elif label != "pNext":
+            elif label != "pNext" and label not in BY_HAND:
                 array = member.findtext("enum") or "".join(re.findall(r"\[(\d+)\]", text_of(member)))
                 members.append((kind, RENAMED.get((name, label), label), array))
-        found.append(Structure(name, stype, members))
+        if members:
+            found.append(Structure(name, stype, members))
     return sorted(found, key=lambda s: s.name)
 
 

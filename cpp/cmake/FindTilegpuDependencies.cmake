@@ -2,11 +2,7 @@
 # packages, and makes Tilegpu::VulkanHeaders and Tilegpu::ShaderDependencies of them.
 include(FindPackageHandleStandardArgs)
 
-find_path(TILEGPU_VULKAN_INCLUDE vulkan/vulkan_core.h REQUIRED)
-if(NOT TARGET Tilegpu::VulkanHeaders)
-  add_library(Tilegpu::VulkanHeaders INTERFACE IMPORTED)
-  target_include_directories(Tilegpu::VulkanHeaders SYSTEM INTERFACE ${TILEGPU_VULKAN_INCLUDE})
-endif()
+find_package(TilegpuVulkanHeaders REQUIRED)
 
 # The newest LLVM first: Debian keeps each version's package files below /usr/lib/llvm-<version>.
 set(_llvm_paths)

@@ -30,7 +30,7 @@ def device(tmp_path: Path, version: str) -> dict:
     return json.loads(path.read_text())["capabilities"]["device"]
 
 
-@pytest.mark.parametrize("version", ["1.1", "1.2", "1.3"])
+@pytest.mark.parametrize("version", ["1.1", "1.2", "1.3", "1.4"])
 def test_it_runs(version: str) -> None:
     text = run([need("vulkaninfo")], TILEGPU_VULKAN=version)
     assert "tilegpu" in text and f"apiVersion         = {version}." in re.sub(r" +=", "         =", text)

@@ -64,6 +64,8 @@ class TILEGPU_API CommandBuffer {
   void bind_pipeline(Ptr<ComputePipeline> pipeline);
   void bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B);
   void bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type);
+  /// vkCmdBindIndexBuffer2: size_B may be VK_WHOLE_SIZE; indices behind it read as 0.
+  Status bind_index_buffer2(Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, VkIndexType type);
   /// vkCmdBindDescriptorSets for one set. Each dynamic buffer takes an offset, in the order of binding and element.
   /// Draws and dispatches have sets of their own.
   void bind_descriptor_set(uint32_t set, Ptr<DescriptorSet> descriptors, std::vector<uint32_t> dynamic_offsets_B = {},

@@ -69,6 +69,8 @@ struct BufferCreateInfo {
 class TILEGPU_API Buffer {
  public:
   static Expected<Ptr<Buffer>> create(const BufferCreateInfo& info);
+  /// Over memory of the host's, as far as it goes: for copies alone, which touch what their regions name and nothing beside.
+  static Ptr<Buffer> over_host(void* memory);
   Status bind(Ptr<DeviceMemory> memory, uint64_t offset_B);
   const BufferCreateInfo& info() const { return info_; }
   uint64_t size_B() const { return info_.size_B; }

@@ -30,7 +30,7 @@ struct Loader : ObjectLoader {
     GraphicsState set;  // what the pipeline fixes, and what draws found set
     std::vector<VertexSource> vertex_buffers;
     Ptr<Buffer> index_buffer;
-    uint64_t index_offset_B = 0;
+    uint64_t index_offset_B = 0, index_size_B = 0;
     VkIndexType index_type = VK_INDEX_TYPE_UINT32;
     struct Set {
       Ptr<DescriptorSet> set;
@@ -77,9 +77,7 @@ struct Loader : ObjectLoader {
       if (r.ok()) range(*v.buffer, v.offset_B, v.size_B);
     });
     s.index_buffer = o.buffers.read(r, "buffer");
-    uint64_t index_size_B = 0;
-    if (s.index_buffer) range(*s.index_buffer, s.index_offset_B, index_size_B);
-    if (r.ok() && s.index_buffer && index_size_B != s.index_buffer->size_B() - s.index_offset_B) r.fail("indices end before their buffer");
+    if (s.index_buffer) range(*s.index_buffer, s.index_offset_B, s.index_size_B);
     r.among(s.index_type, {VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32, VK_INDEX_TYPE_UINT8_EXT}, "index type");
     bound_sets(s.sets);
   }
@@ -107,7 +105,7 @@ struct Loader : ObjectLoader {
       if (!(bound >> i & 1)) cb.bind_vertex_buffer(i, nullptr, 0);
     for (const VertexSource& v : s.vertex_buffers)
       check(cb.bind_vertex_buffer2(v.binding, v.buffer, v.offset_B, v.size_B, stride_of(*s.pipeline, s.set, v.binding)));
-    cb.bind_index_buffer(s.index_buffer, s.index_offset_B, s.index_type);
+    check(cb.bind_index_buffer2(s.index_buffer, s.index_offset_B, s.index_size_B, s.index_type));
     for (uint32_t i = 0; i < kMaxDescriptorSets; i++) cb.bind_descriptor_set(i, s.sets[i].set, s.sets[i].dynamic_offsets_B);
     for (uint64_t left = kept_states(*s.pipeline).bits; left; left &= left - 1) {
       const auto which = static_cast<DynamicState>(std::countr_zero(left));

@@ -38,6 +38,17 @@ void CommandBuffer::bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkI
   r.state_dirty = true;
 }
 
+Status CommandBuffer::bind_index_buffer2(Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, VkIndexType type) {
+  bind_index_buffer(std::move(buffer), offset_B, type);
+  uint64_t& bound_B = recorder_->state.index_size_B;
+  if (size_B == VK_WHOLE_SIZE) return Ok{};
+  if (size_B > bound_B)
+    return invalid("bind_index_buffer2: size is " + std::to_string(size_B) + " B; behind its offset the buffer has " +
+                   std::to_string(bound_B) + " B");
+  bound_B = size_B;
+  return Ok{};
+}
+
 namespace {
 
 device::SetBindings& sets_of(Recorder& r, VkPipelineBindPoint point) {

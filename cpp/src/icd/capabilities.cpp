@@ -125,6 +125,26 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_host_query_reset,
     Extension::EXT_tooling_info,
     Extension::EXT_subgroup_size_control,
+    Extension::KHR_map_memory2,
+    Extension::KHR_maintenance5,
+    Extension::KHR_maintenance6,
+    Extension::KHR_dynamic_rendering_local_read,
+    Extension::KHR_index_type_uint8,
+    Extension::KHR_line_rasterization,
+    Extension::KHR_load_store_op_none,
+    Extension::KHR_vertex_attribute_divisor,
+    Extension::KHR_calibrated_timestamps,
+    Extension::EXT_calibrated_timestamps,
+    Extension::KHR_incremental_present,
+    Extension::EXT_host_image_copy,
+    Extension::EXT_4444_formats,
+    Extension::EXT_memory_budget,
+    Extension::EXT_memory_priority,
+    Extension::EXT_pageable_device_local_memory,
+    Extension::EXT_pipeline_robustness,
+    Extension::EXT_queue_family_foreign,
+    Extension::EXT_external_memory_acquire_unmodified,
+    Extension::EXT_texel_buffer_alignment,
     Extension::KHR_global_priority,
     Extension::EXT_global_priority,
     Extension::EXT_global_priority_query,
@@ -144,7 +164,8 @@ uint32_t wanted_version() {
   if (std::strcmp(text, "1.1") == 0) return VK_API_VERSION_1_1;
   if (std::strcmp(text, "1.2") == 0) return VK_API_VERSION_1_2;
   if (std::strcmp(text, "1.3") == 0) return VK_API_VERSION_1_3;
-  std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN is '%s'; it must be 1.1, 1.2 or 1.3; taken as 1.1\n", text);
+  if (std::strcmp(text, "1.4") == 0) return VK_API_VERSION_1_4;
+  std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN is '%s'; it must be 1.1, 1.2, 1.3 or 1.4; taken as 1.1\n", text);
   return VK_API_VERSION_1_1;
 }
 
@@ -308,7 +329,14 @@ Features make_features() {
   // Texels outside are zeros, and 1 where the format has no alpha; stores there do nothing. Buffers are clamped: no robustBufferAccess2.
   f.robustImageAccess = true;
   f.robustImageAccess2 = true;
-  f.maintenance4 = true;
+  f.maintenance4 = f.maintenance5 = f.maintenance6 = true;
+  f.dynamicRenderingLocalRead = true;
+  f.hostImageCopy = true;
+  f.pushDescriptor = true;
+  f.memoryPriority = f.pageableDeviceLocalMemory = true;  // taken, and without effect: there is one memory
+  f.pipelineRobustness = true;                            // whatever is asked for, accesses are checked
+  f.formatA4R4G4B4 = f.formatA4B4G4R4 = true;
+  f.texelBufferAlignment = true;
   f.shaderTerminateInvocation = true;
   f.shaderDemoteToHelperInvocation = true;
   return f;
@@ -419,6 +447,8 @@ void set_versions(Properties& p) {
   p.conformanceVersion = {0, 0, 0, 0};
   std::memcpy(p.driverUUID, "tilegpu driver ", sizeof p.driverUUID);
   std::memcpy(p.deviceUUID, "tilegpu software", sizeof p.deviceUUID);
+  std::memcpy(p.optimalTilingLayoutUUID, "tilegpu: packed ", sizeof p.optimalTilingLayoutUUID);
+  p.identicalMemoryTypeRequirements = VK_TRUE;
 }
 
 /// Sets hold kMaxDescriptorsOfSet elements, of any kinds, whenever they are written.
@@ -442,6 +472,11 @@ void set_descriptor_properties(Properties& p) {
   p.maxPerStageDescriptorInlineUniformBlocks = p.maxDescriptorSetInlineUniformBlocks = 16;
   p.maxPerStageDescriptorUpdateAfterBindInlineUniformBlocks = p.maxDescriptorSetUpdateAfterBindInlineUniformBlocks = 16;
   p.maxPushDescriptors = 1 << 8;
+  p.defaultRobustnessStorageBuffers = p.defaultRobustnessUniformBuffers = p.defaultRobustnessVertexInputs =
+      VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS;
+  p.defaultRobustnessImages = VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_ROBUST_IMAGE_ACCESS_2;
+  p.storageTexelBufferOffsetAlignmentBytes = p.uniformTexelBufferOffsetAlignmentBytes = kTexelBufferAlignment_B;
+  p.storageTexelBufferOffsetSingleTexelAlignment = p.uniformTexelBufferOffsetSingleTexelAlignment = VK_FALSE;
 }
 
 Properties make_properties() {
@@ -459,6 +494,12 @@ Properties make_properties() {
   p.sampleLocationCoordinateRange[1] = 0.9375F;
   p.sampleLocationSubPixelBits = 4;
   p.variableSampleLocations = VK_TRUE;
+  p.supportsNonZeroFirstInstance = VK_TRUE;
+  p.dynamicRenderingLocalReadDepthStencilAttachments = p.dynamicRenderingLocalReadMultisampledAttachments = VK_TRUE;
+  p.depthStencilSwizzleOneSupport = VK_TRUE;
+  p.polygonModePointSize = VK_TRUE;
+  p.nonStrictSinglePixelWideLinesUseParallelogram = p.nonStrictWideLinesUseParallelogram = VK_TRUE;
+  p.maxCombinedImageSamplerDescriptorCount = 1;
   p.provokingVertexModePerPipeline = VK_TRUE;
   p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
   p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits

@@ -271,8 +271,8 @@ const DescriptorSetLayout* pushed_layout(VkCommandBuffer commands, VkPipelineLay
 
 }  // namespace
 
-void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout layout,
-                                        uint32_t set, uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites) {
+void VKAPI_CALL CmdPushDescriptorSet(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout layout,
+                                     uint32_t set, uint32_t descriptorWriteCount, const VkWriteDescriptorSet* pDescriptorWrites) {
   const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
   const auto push = [&](uint32_t binding, uint32_t element, const Descriptor& d) {
     return commandBuffer->core->push_descriptor(layout->core, set, binding, element, d, pipelineBindPoint);
@@ -286,8 +286,14 @@ void VKAPI_CALL CmdPushDescriptorSetKHR(VkCommandBuffer commandBuffer, VkPipelin
   }
 }
 
-void VKAPI_CALL CmdPushDescriptorSetWithTemplateKHR(VkCommandBuffer commandBuffer, VkDescriptorUpdateTemplate descriptorUpdateTemplate,
-                                                    VkPipelineLayout layout, uint32_t set, const void* pData) {
+void VKAPI_CALL CmdPushDescriptorSet2(VkCommandBuffer commandBuffer, const VkPushDescriptorSetInfo* info) {
+  for_each_bind_point(info->stageFlags, [&](VkPipelineBindPoint point) {
+    CmdPushDescriptorSet(commandBuffer, point, info->layout, info->set, info->descriptorWriteCount, info->pDescriptorWrites);
+  });
+}
+
+void VKAPI_CALL CmdPushDescriptorSetWithTemplate(VkCommandBuffer commandBuffer, VkDescriptorUpdateTemplate descriptorUpdateTemplate,
+                                                 VkPipelineLayout layout, uint32_t set, const void* pData) {
   const DescriptorSetLayout* const of = pushed_layout(commandBuffer, layout, set);
   if (!of) return;
   const auto push = [&](uint32_t binding, uint32_t element, const Descriptor& d) {
@@ -300,6 +306,10 @@ void VKAPI_CALL CmdPushDescriptorSetWithTemplateKHR(VkCommandBuffer commandBuffe
       record(commandBuffer, update(*of, entry.dstBinding, entry.dstArrayElement, i, read, push));
     }
   }
+}
+
+void VKAPI_CALL CmdPushDescriptorSetWithTemplate2(VkCommandBuffer commandBuffer, const VkPushDescriptorSetWithTemplateInfo* info) {
+  CmdPushDescriptorSetWithTemplate(commandBuffer, info->descriptorUpdateTemplate, info->layout, info->set, info->pData);
 }
 
 }  // namespace tilegpu::icd

@@ -39,6 +39,11 @@ void VKAPI_CALL CmdBindIndexBuffer(VkCommandBuffer commandBuffer, VkBuffer buffe
   commandBuffer->core->bind_index_buffer(buffer ? buffer->core : nullptr, offset, indexType);
 }
 
+void VKAPI_CALL CmdBindIndexBuffer2(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size,
+                                    VkIndexType indexType) {
+  record(commandBuffer, commandBuffer->core->bind_index_buffer2(buffer ? buffer->core : nullptr, offset, buffer ? size : 0, indexType));
+}
+
 void VKAPI_CALL CmdBindDescriptorSets(VkCommandBuffer commandBuffer, VkPipelineBindPoint pipelineBindPoint, VkPipelineLayout,
                                       uint32_t firstSet, uint32_t descriptorSetCount, const VkDescriptorSet* pDescriptorSets,
                                       uint32_t dynamicOffsetCount, const uint32_t* pDynamicOffsets) {
@@ -59,6 +64,17 @@ void VKAPI_CALL CmdBindDescriptorSets(VkCommandBuffer commandBuffer, VkPipelineB
     commandBuffer->core->bind_descriptor_set(firstSet + i, set, {pDynamicOffsets, pDynamicOffsets + dynamic}, pipelineBindPoint);
     pDynamicOffsets += dynamic;
   }
+}
+
+void VKAPI_CALL CmdBindDescriptorSets2(VkCommandBuffer commandBuffer, const VkBindDescriptorSetsInfo* info) {
+  for_each_bind_point(info->stageFlags, [&](VkPipelineBindPoint point) {
+    CmdBindDescriptorSets(commandBuffer, point, info->layout, info->firstSet, info->descriptorSetCount, info->pDescriptorSets,
+                          info->dynamicOffsetCount, info->pDynamicOffsets);
+  });
+}
+
+void VKAPI_CALL CmdPushConstants2(VkCommandBuffer commandBuffer, const VkPushConstantsInfo* info) {
+  record(commandBuffer, commandBuffer->core->push_constants(info->offset, info->pValues, info->size));
 }
 
 void VKAPI_CALL CmdPushConstants(VkCommandBuffer commandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t offset, uint32_t size,

@@ -223,7 +223,7 @@ void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, Vk
 void VKAPI_CALL CmdSetLineStippleEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
   commandBuffer->core->set_line_stipple_enable(enable);
 }
-void VKAPI_CALL CmdSetLineStippleEXT(VkCommandBuffer commandBuffer, uint32_t lineStippleFactor, uint16_t lineStipplePattern) {
+void VKAPI_CALL CmdSetLineStipple(VkCommandBuffer commandBuffer, uint32_t lineStippleFactor, uint16_t lineStipplePattern) {
   record(commandBuffer, commandBuffer->core->set_line_stipple(lineStippleFactor, lineStipplePattern));
 }
 

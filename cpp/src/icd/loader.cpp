@@ -2,6 +2,7 @@
 //
 // In: names of commands. Out: their addresses. Source: Vulkan-Loader, LoaderDriverInterface.md, interface version 7; Vulkan
 // specification, "Command Function Pointers" (which names give null).
+#include <algorithm>
 #include <cstring>
 
 #include "icd/entry_points.hpp"
@@ -18,7 +19,10 @@ constexpr uint32_t kLeastInterfaceVersion = 5;  // below it the loader takes eve
 PFN_vkVoidFunction of_device(VkDevice device, const char* name) {
   const EntryPoint* row = find_entry_point(name);
   if (!row || row->level != Level::device) return nullptr;
-  const bool core = row->version && row->version <= capabilities().api_version;
+  // VK_KHR_maintenance5: no commands of versions behind the one that the program asked for.
+  const uint32_t version =
+      device->features.maintenance5 ? std::min(capabilities().api_version, device->instance->api_version) : capabilities().api_version;
+  const bool core = row->version && row->version <= version;
   return core || row->extensions.any_of(device->extensions) || row->extensions.any_of(device->instance->extensions) ? row->function
                                                                                                                     : nullptr;
 }

@@ -5,12 +5,41 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/memory.hpp"
 #include "vk/ycbcr.hpp"
 
 namespace tilegpu::icd {
+
+namespace {
+
+std::atomic<uint64_t> g_allocated_B = 0;
+
+uint64_t number_in(const char* path, const char* format, uint64_t otherwise) {
+  FILE* const file = std::fopen(path, "re");
+  if (!file) return otherwise;
+  char line[256];
+  unsigned long long number = 0;
+  bool found = false;
+  while (!found && std::fgets(line, sizeof line, file)) found = std::sscanf(line, format, &number) == 1;
+  std::fclose(file);
+  return found ? number : otherwise;
+}
+
+}  // namespace
+
+uint64_t allocated_B() { return g_allocated_B; }
+
+uint64_t free_memory_B() {
+  uint64_t free_B = number_in("/proc/meminfo", "MemAvailable: %llu", uint64_t{1} << 40) << 10;
+  const uint64_t limit_B = number_in("/sys/fs/cgroup/memory.max", "%llu", ~uint64_t{0});  // "max": no number
+  const uint64_t used_B = number_in("/sys/fs/cgroup/memory.current", "%llu", 0);
+  if (limit_B != ~uint64_t{0}) free_B = std::min(free_B, limit_B - std::min(limit_B, used_B));
+  return free_B;
+}
 
 namespace {
 
@@ -66,6 +95,7 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
       return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     memory->core = *core;
+    g_allocated_B += size_B;
   }
   assert((memory->core == nullptr) == (pAllocateInfo->memoryTypeIndex == kTypeLazy));
   *pMemory = memory.release();
@@ -75,7 +105,7 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
 void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks*) {
   if (!memory) return;
   assert(!memory->core || device->allocated_B >= memory->size_B);
-  if (memory->core) device->allocated_B -= memory->size_B;
+  if (memory->core) device->allocated_B -= memory->size_B, g_allocated_B -= memory->size_B;
   delete memory;
 }
 
@@ -109,9 +139,21 @@ void VKAPI_CALL UnmapMemory(VkDevice, VkDeviceMemory memory) {
   if (memory->core) memory->core->unmap();
 }
 
+VkResult VKAPI_CALL MapMemory2(VkDevice device, const VkMemoryMapInfo* pMemoryMapInfo, void** ppData) {
+  return MapMemory(device, pMemoryMapInfo->memory, pMemoryMapInfo->offset, pMemoryMapInfo->size, pMemoryMapInfo->flags, ppData);
+}
+
+VkResult VKAPI_CALL UnmapMemory2(VkDevice device, const VkMemoryUnmapInfo* pMemoryUnmapInfo) {
+  UnmapMemory(device, pMemoryUnmapInfo->memory);
+  return VK_SUCCESS;
+}
+
 // All memory is coherent.
 VkResult VKAPI_CALL FlushMappedMemoryRanges(VkDevice, uint32_t, const VkMappedMemoryRange*) { return VK_SUCCESS; }
 VkResult VKAPI_CALL InvalidateMappedMemoryRanges(VkDevice, uint32_t, const VkMappedMemoryRange*) { return VK_SUCCESS; }
+
+// One memory is as near as the other: nothing is moved by priority.
+void VKAPI_CALL SetDeviceMemoryPriorityEXT(VkDevice, VkDeviceMemory, float) {}
 
 void VKAPI_CALL GetDeviceMemoryCommitment(VkDevice, VkDeviceMemory memory, VkDeviceSize* pCommittedMemoryInBytes) {
   *pCommittedMemoryInBytes = memory->core ? memory->size_B : 0;
@@ -227,12 +269,15 @@ VkResult VKAPI_CALL BindImageMemory(VkDevice device, VkImage image, VkDeviceMemo
   return bind_image(device, image, 0, memory, memoryOffset);
 }
 
-// All of them are tried; the first error is the result.
+// All of them are tried; the first error is the result, and each has its own where that is asked for.
 template <class Info, class Bind>
 static VkResult bind_each(const Info* infos, uint32_t count, Bind bind) {
   VkResult first = VK_SUCCESS;
-  for (uint32_t i = 0; i < count; ++i)
-    if (const VkResult r = bind(infos[i]); first == VK_SUCCESS) first = r;
+  for (uint32_t i = 0; i < count; ++i) {
+    const VkResult r = bind(infos[i]);
+    if (const auto* status = find_next<VkBindMemoryStatus>(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_MEMORY_STATUS)) *status->pResult = r;
+    if (first == VK_SUCCESS) first = r;
+  }
   return first;
 }
 

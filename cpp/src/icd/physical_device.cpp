@@ -1,8 +1,11 @@
 // icd/physical_device.cpp -- what the device is and can do, answered from the one table (capabilities.hpp).
 //
 // In: structures to fill. Out: filled. Source: Vulkan specification, "Devices and Queues", "Limits", "Features", "Formats".
+#include <algorithm>
+
+#include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/objects.hpp"
+#include "icd/memory.hpp"
 
 namespace tilegpu::icd {
 
@@ -19,9 +22,55 @@ void VKAPI_CALL GetPhysicalDeviceProperties(VkPhysicalDevice, VkPhysicalDevicePr
   *pProperties = capabilities().core;
 }
 
+namespace {
+
+/// Images have no layouts: a copy of the host's takes any that it may find.
+constexpr VkImageLayout kCopyLayouts[] = {
+    VK_IMAGE_LAYOUT_GENERAL,
+    VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+    VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+    VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+    VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+    VK_IMAGE_LAYOUT_PREINITIALIZED,
+    VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+    VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL,
+    VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_STENCIL_ATTACHMENT_OPTIMAL,
+    VK_IMAGE_LAYOUT_STENCIL_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_READ_ONLY_OPTIMAL,
+    VK_IMAGE_LAYOUT_ATTACHMENT_OPTIMAL,
+    VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ,
+    VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
+};
+
+void list_layouts(uint32_t& count, VkImageLayout* out) {
+  enumerate(static_cast<uint32_t>(std::size(kCopyLayouts)), &count, out,
+            [](uint32_t i, VkImageLayout& layout) { layout = kCopyLayouts[i]; });
+}
+
+template <class Structure>
+void list_copy_layouts(void* next, VkStructureType type) {
+  if (auto* out = find_next<Structure>(next, type)) {
+    list_layouts(out->copySrcLayoutCount, out->pCopySrcLayouts);
+    list_layouts(out->copyDstLayoutCount, out->pCopyDstLayouts);
+  }
+}
+
+}  // namespace
+
 void VKAPI_CALL GetPhysicalDeviceProperties2(VkPhysicalDevice, VkPhysicalDeviceProperties2* pProperties) {
   pProperties->properties = capabilities().core;
   fill(pProperties->pNext, capabilities().properties);
+  // What the table can't have: lists in the caller's memory.
+  list_copy_layouts<VkPhysicalDeviceHostImageCopyProperties>(pProperties->pNext,
+                                                             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES);
+  list_copy_layouts<VkPhysicalDeviceVulkan14Properties>(pProperties->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES);
+  using Layers = VkPhysicalDeviceLayeredApiPropertiesListKHR;
+  if (auto* layers = find_next<Layers>(pProperties->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR))
+    layers->layeredApiCount = 0;
 }
 
 void VKAPI_CALL GetPhysicalDeviceMultisamplePropertiesEXT(VkPhysicalDevice, VkSampleCountFlagBits samples,
@@ -53,6 +102,13 @@ void VKAPI_CALL GetPhysicalDeviceMemoryProperties(VkPhysicalDevice, VkPhysicalDe
 
 void VKAPI_CALL GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties2* pMemoryProperties) {
   pMemoryProperties->memoryProperties = capabilities().memory;
+  using Budget = VkPhysicalDeviceMemoryBudgetPropertiesEXT;
+  auto* budget = find_next<Budget>(pMemoryProperties->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+  if (!budget) return;
+  std::fill_n(budget->heapBudget, VK_MAX_MEMORY_HEAPS, VkDeviceSize{0});
+  std::fill_n(budget->heapUsage, VK_MAX_MEMORY_HEAPS, VkDeviceSize{0});
+  budget->heapUsage[kHeap] = allocated_B();
+  budget->heapBudget[kHeap] = std::min(capabilities().memory.memoryHeaps[kHeap].size, allocated_B() + free_memory_B());
 }
 
 void VKAPI_CALL GetPhysicalDeviceFormatProperties(VkPhysicalDevice, VkFormat format, VkFormatProperties* pFormatProperties) {
@@ -106,6 +162,9 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
   if (auto* conversion =
           find_next<Conversion>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_IMAGE_FORMAT_PROPERTIES))
     conversion->combinedImageSamplerDescriptorCount = 1;  // planes lie behind one descriptor
+  using HostCopy = VkHostImageCopyDevicePerformanceQuery;
+  if (auto* speed = find_next<HostCopy>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_HOST_IMAGE_COPY_DEVICE_PERFORMANCE_QUERY))
+    speed->optimalDeviceAccess = speed->identicalMemoryLayout = VK_TRUE;
   return image_limits(*pImageFormatInfo, pImageFormatProperties->imageFormatProperties);
 }
 

@@ -216,16 +216,17 @@ void take_depth_stencil(const VkPipelineDepthStencilStateCreateInfo& in, DepthSt
   out.back = in.back;
 }
 
-// `ignored`: pAttachments, which may lead anywhere then.
-void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool ignored, GraphicsPipelineCreateInfo& out) {
+// `of_subpass`: by its colours, which are locations. `ignored`: pAttachments, which may lead anywhere then.
+void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool of_subpass, bool ignored, GraphicsPipelineCreateInfo& out) {
+  const auto place_of = [&](size_t i) { return of_subpass ? out.attachment_locations[i] : static_cast<uint32_t>(i); };
   out.blend.logic_op_enable = in.logicOpEnable;
   out.blend.logic_op = in.logicOp;
-  // Vulkan has them by the subpass's colours, the core by the attachments of the pass, which may be in another order.
+  // Vulkan has them by the colours of the subpass or of the pass (`place_of`), the core by the attachments of the tile pass.
   out.blend.attachments.clear();
   for (size_t i = 0; i < out.color_formats.size(); ++i) {
-    const uint32_t location = out.attachment_locations[i];
-    const bool given = location < in.attachmentCount && !ignored;
-    out.blend.attachments.push_back(given ? in.pAttachments[location] : VkPipelineColorBlendAttachmentState{});
+    const uint32_t place = place_of(i);
+    const bool given = place < in.attachmentCount && !ignored;
+    out.blend.attachments.push_back(given ? in.pAttachments[place] : VkPipelineColorBlendAttachmentState{});
   }
   using Advanced = VkPipelineColorBlendAdvancedStateCreateInfoEXT;
   if (const auto* state = find_next<Advanced>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT))
@@ -233,8 +234,27 @@ void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool ignored, 
   std::copy(in.blendConstants, in.blendConstants + 4, out.blend_constants.begin());
   const auto* write = find_next<VkPipelineColorWriteCreateInfoEXT>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT);
   for (size_t i = 0; write && i < out.color_formats.size(); ++i)
-    if (const uint32_t location = out.attachment_locations[i]; location < write->attachmentCount && !write->pColorWriteEnables[location])
+    if (const uint32_t place = place_of(i); place < write->attachmentCount && !write->pColorWriteEnables[place])
       out.blend.color_write_enables &= ~(1U << i);
+}
+
+// VK_KHR_dynamic_rendering_local_read: which locations write the attachments, and which indices read them.
+void take_local_read(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  assert(!in.renderPass);
+  const auto put = [](const uint32_t* from, uint32_t count, std::array<uint32_t, kMaxColorAttachments>& to) {
+    if (!from) return;  // each its own number
+    to.fill(VK_ATTACHMENT_UNUSED);
+    std::copy_n(from, std::min(count, kMaxColorAttachments), to.begin());
+  };
+  using Locations = VkRenderingAttachmentLocationInfo;
+  if (const auto* info = find_next<Locations>(in.pNext, VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_LOCATION_INFO))
+    put(info->pColorAttachmentLocations, info->colorAttachmentCount, out.attachment_locations);
+  using Indices = VkRenderingInputAttachmentIndexInfo;
+  if (const auto* info = find_next<Indices>(in.pNext, VK_STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO)) {
+    put(info->pColorAttachmentInputIndices, info->colorAttachmentCount, out.input_attachments.color);
+    if (info->pDepthInputAttachmentIndex) out.input_attachments.depth = *info->pDepthInputAttachmentIndex;
+    if (info->pStencilInputAttachmentIndex) out.input_attachments.stencil = *info->pStencilInputAttachmentIndex;
+  }
 }
 
 // What the pass has: of a subpass, or of dynamic rendering.
@@ -245,6 +265,7 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
       out.depth_format = rendering->depthAttachmentFormat;
       out.stencil_format = rendering->stencilAttachmentFormat;
     }
+    take_local_read(in, out);
     return;
   }
   const VkRenderPass_T& pass = *in.renderPass;
@@ -314,7 +335,7 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
   const bool sets_all = is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT}) &&
                         is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT}) &&
                         is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT});
-  if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, sets_all, out);
+  if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, in.renderPass, sets_all, out);
   return Ok{};
 }
 

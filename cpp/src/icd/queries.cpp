@@ -1,6 +1,7 @@
 // icd/queries.cpp -- query pools: occlusion, timestamps, pipeline statistics, primitives generated. In: queries. Out: results to the host,
 // or to a buffer. Source: Vulkan specification, "Queries".
 #include <cstring>
+#include <ctime>
 #include <optional>
 
 #include "icd/command_buffer.hpp"
@@ -112,6 +113,37 @@ void VKAPI_CALL CmdCopyQueryPoolResults(VkCommandBuffer commandBuffer, VkQueryPo
                                         VkBuffer dstBuffer, VkDeviceSize dstOffset, VkDeviceSize stride, VkQueryResultFlags flags) {
   record(commandBuffer,
          commandBuffer->core->copy_query_pool_results(queryPool->core, firstQuery, queryCount, dstBuffer->core, dstOffset, stride, flags));
+}
+
+// --- VK_KHR_calibrated_timestamps: timestamps are the system's monotonic clock, in nanoseconds
+
+namespace {
+
+constexpr VkTimeDomainKHR kTimeDomains[] = {VK_TIME_DOMAIN_DEVICE_KHR, VK_TIME_DOMAIN_CLOCK_MONOTONIC_KHR,
+                                            VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_KHR};
+
+uint64_t now_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL GetPhysicalDeviceCalibrateableTimeDomainsKHR(VkPhysicalDevice, uint32_t* pTimeDomainCount,
+                                                                 VkTimeDomainKHR* pTimeDomains) {
+  return enumerate(static_cast<uint32_t>(std::size(kTimeDomains)), pTimeDomainCount, pTimeDomains,
+                   [](uint32_t i, VkTimeDomainKHR& out) { out = kTimeDomains[i]; });
+}
+
+VkResult VKAPI_CALL GetCalibratedTimestampsKHR(VkDevice, uint32_t timestampCount, const VkCalibratedTimestampInfoKHR* pTimestampInfos,
+                                               uint64_t* pTimestamps, uint64_t* pMaxDeviation) {
+  const uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
+  for (uint32_t i = 0; i < timestampCount; ++i)
+    pTimestamps[i] =
+        now_ns(pTimestampInfos[i].timeDomain == VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_KHR ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC);
+  *pMaxDeviation = now_ns(CLOCK_MONOTONIC) - begin_ns + 1;
+  return VK_SUCCESS;
 }
 
 }  // namespace tilegpu::icd

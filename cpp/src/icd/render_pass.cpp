@@ -152,6 +152,8 @@ void VKAPI_CALL DestroyRenderPass(VkDevice, VkRenderPass renderPass, const VkAll
 
 void VKAPI_CALL GetRenderAreaGranularity(VkDevice, VkRenderPass, VkExtent2D* pGranularity) { *pGranularity = {1, 1}; }
 
+void VKAPI_CALL GetRenderingAreaGranularity(VkDevice, const VkRenderingAreaInfo*, VkExtent2D* pGranularity) { *pGranularity = {1, 1}; }
+
 VkResult VKAPI_CALL CreateFramebuffer(VkDevice, const VkFramebufferCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                       VkFramebuffer* out) {
   auto* framebuffer = new VkFramebuffer_T{{}, pCreateInfo->width, pCreateInfo->height, pCreateInfo->layers};
@@ -433,6 +435,10 @@ void VKAPI_CALL CmdEndRendering(VkCommandBuffer commandBuffer) {
   write_timestamps(commandBuffer);
   commandBuffer->pass = {};
 }
+
+// Pipelines say the same of themselves, as they must: draws go by theirs.
+void VKAPI_CALL CmdSetRenderingAttachmentLocations(VkCommandBuffer, const VkRenderingAttachmentLocationInfo*) {}
+void VKAPI_CALL CmdSetRenderingInputAttachmentIndices(VkCommandBuffer, const VkRenderingInputAttachmentIndexInfo*) {}
 
 // Where a colour of the open subpass lies in its pass; VK_ATTACHMENT_UNUSED: nowhere, and a clear does nothing.
 static uint32_t slot_of_color(const OpenPass& open, uint32_t color) {

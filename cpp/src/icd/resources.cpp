@@ -6,6 +6,7 @@
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "resource/image_layout.hpp"
+#include "tilegpu/host_copy.hpp"
 
 namespace tilegpu::icd {
 
@@ -30,6 +31,12 @@ VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCre
   info.label = next_label();
   info.size_B = pCreateInfo->size;
   info.usage = pCreateInfo->usage;
+  if (const auto* wide = find_next<VkBufferUsageFlags2CreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_BUFFER_USAGE_FLAGS_2_CREATE_INFO)) {
+    if (wide->usage >> 32)
+      return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
+                  "buffer: usage is " + std::to_string(wide->usage) + "; of the flags above 32 bits none is there");
+    info.usage = static_cast<VkBufferUsageFlags>(wide->usage);
+  }
   auto core = tilegpu::Buffer::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
   if (const uint64_t wanted = captured_address(*pCreateInfo)) {
@@ -113,6 +120,24 @@ void VKAPI_CALL GetImageSubresourceLayout(VkDevice, VkImage image, const VkImage
   const SubresourceLayout at = core.layout(aspect, pSubresource->mipLevel, volume ? 0 : pSubresource->arrayLayer);
   const uint64_t all_B = volume ? at.size_B * core.extent(pSubresource->mipLevel).depth : at.size_B;
   *pLayout = {at.offset_B, all_B, at.row_pitch_B, at.size_B, at.size_B};
+}
+
+void VKAPI_CALL GetImageSubresourceLayout2(VkDevice device, VkImage image, const VkImageSubresource2* pSubresource,
+                                           VkSubresourceLayout2* pLayout) {
+  const VkImageSubresource& part = pSubresource->imageSubresource;
+  GetImageSubresourceLayout(device, image, &part, &pLayout->subresourceLayout);
+  if (auto* size = find_next<VkSubresourceHostMemcpySize>(pLayout->pNext, VK_STRUCTURE_TYPE_SUBRESOURCE_HOST_MEMCPY_SIZE))
+    size->size = packed_size_B(*image->core, static_cast<VkImageAspectFlagBits>(part.aspectMask), part.mipLevel);
+}
+
+void VKAPI_CALL GetDeviceImageSubresourceLayout(VkDevice device, const VkDeviceImageSubresourceInfo* pInfo, VkSubresourceLayout2* pLayout) {
+  VkImage image = nullptr;
+  if (CreateImage(device, pInfo->pCreateInfo, nullptr, &image) != VK_SUCCESS) {
+    pLayout->subresourceLayout = {};
+    return;
+  }
+  GetImageSubresourceLayout2(device, image, pInfo->pSubresource, pLayout);
+  DestroyImage(device, image, nullptr);
 }
 
 VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo* pCreateInfo, const VkAllocationCallbacks*,

@@ -20,6 +20,13 @@ inline void give_no_feedback(const void* next) {
   std::fill_n(feedback->pPipelineStageCreationFeedbacks, feedback->pipelineStageCreationFeedbackCount, VkPipelineCreationFeedback{});
 }
 
+/// Of VK_KHR_maintenance5's structure, where it is given.
+template <class Info>
+VkPipelineCreateFlags2 flags_of(const Info& info) {
+  const auto* wide = find_next<VkPipelineCreateFlags2CreateInfo>(info.pNext, VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO);
+  return wide ? wide->flags : info.flags;
+}
+
 /// `create` (const Info&, VkPipeline*) for each; null where it failed, and behind a failure with EARLY_RETURN_ON_FAILURE. Creating waits
 /// for no compiler, so VK_PIPELINE_COMPILE_REQUIRED is never the answer. Returns the first failure.
 template <class Info, class Create>
@@ -31,7 +38,7 @@ VkResult create_each(uint32_t count, const Info* infos, VkPipeline* out, const C
     const VkResult r = create(infos[i], &out[i]);
     assert((r == VK_SUCCESS) == (out[i] != nullptr));
     if (first == VK_SUCCESS) first = r;
-    if (r != VK_SUCCESS && infos[i].flags & VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT) break;
+    if (r != VK_SUCCESS && flags_of(infos[i]) & VK_PIPELINE_CREATE_2_EARLY_RETURN_ON_FAILURE_BIT) break;
   }
   return first;
 }

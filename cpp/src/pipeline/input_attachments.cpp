@@ -35,14 +35,15 @@ VkFormat format_of(const GraphicsPipelineCreateInfo& info, uint32_t target) {
 }
 
 /// The attachments that have this index; kNoIndex: those that are read without one.
-std::vector<uint32_t> targets_at(const InputAttachmentIndices& indices, uint32_t index, Base base) {
+std::vector<uint32_t> targets_at(const GraphicsPipelineCreateInfo& info, uint32_t index, Base base) {
+  const InputAttachmentIndices& indices = info.input_attachments;
   std::vector<uint32_t> targets;
   if (index == kNoIndex) {
     if (base == Base::f32 && !indices.depth) targets.push_back(shader::kInputDepth);
     if (base != Base::f32 && !indices.stencil) targets.push_back(shader::kInputStencil);
     return targets;
   }
-  for (uint32_t i = 0; i < kMaxColorAttachments; i++)
+  for (uint32_t i = 0; i < kMaxColorAttachments && i < info.color_formats.size(); i++)
     if (indices.color[i] == index) targets.push_back(i);
   // Both aspects of one attachment have one index; the variable's type says which it reads.
   const bool both = indices.depth == index && indices.stencil == index;
@@ -75,7 +76,7 @@ Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineC
       const uint32_t index = input.index == kNoIndex ? kNoIndex : input.index + element;
       const std::string at =
           index == kNoIndex ? name + " (without input_attachment_index)" : name + " (input_attachment_index " + std::to_string(index) + ")";
-      const std::vector<uint32_t> targets = targets_at(info.input_attachments, index, input.base);
+      const std::vector<uint32_t> targets = targets_at(info, index, input.base);
       if (targets.size() > 1)
         return wrong(at + " names " + target_name(targets[0]) + " and " + target_name(targets[1]) + "; give each an index of its own");
       if (targets.empty() || format_of(info, targets[0]) == VK_FORMAT_UNDEFINED)

@@ -20,6 +20,7 @@ constexpr uint64_t kHugePage_B = 2ull << 20;
 // From here on huge pages pay: a 1080p frame then takes 4 page faults instead of 2000.
 constexpr uint64_t kHugeFrom_B = 4ull << 20;
 constexpr uint64_t kBindAlignment_B = 64;
+constexpr uint64_t kMaxSize_B = 1ull << 40;  // of a buffer
 
 uint64_t page_size_B() {
   static const auto size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -165,12 +166,22 @@ DeviceMemory::~DeviceMemory() {
 
 Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {
   const std::string name = object_name("buffer", info.label);
-  constexpr uint64_t kMaxSize_B = 1ull << 40;
   if (info.size_B == 0 || info.size_B > kMaxSize_B) {
     return field_error(name, "size_B", std::to_string(info.size_B), "1 to 2^40", "give the buffer the size of its data");
   }
   auto buffer = std::make_shared<Buffer>();
   buffer->info_ = info;
+  return buffer;
+}
+
+Ptr<Buffer> Buffer::over_host(void* memory) {
+  assert(memory);
+  auto buffer = std::make_shared<Buffer>();
+  buffer->info_.label = "memory of the host";
+  buffer->info_.size_B = kMaxSize_B;
+  buffer->memory_ = Ptr<DeviceMemory>(new DeviceMemory());  // without bytes of its own
+  buffer->memory_->contents_ = std::make_shared<resource::MemoryContents>();
+  buffer->data_ = static_cast<uint8_t*>(memory);
   return buffer;
 }
 

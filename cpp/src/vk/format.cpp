@@ -150,6 +150,8 @@ constexpr Row kRows[] = {
     packed_row(VK_FORMAT_R5G5B5A1_UNORM_PACK16, "r5g5b5a1_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 11}, {5, 6}, {5, 1}, {1, 0}),
     packed_row(VK_FORMAT_B5G5R5A1_UNORM_PACK16, "b5g5r5a1_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 1}, {5, 6}, {5, 11}, {1, 0}),
     packed_row(VK_FORMAT_A1R5G5B5_UNORM_PACK16, "a1r5g5b5_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 10}, {5, 5}, {5, 0}, {1, 15}),
+    packed_row(VK_FORMAT_A1B5G5R5_UNORM_PACK16, "a1b5g5r5_unorm_pack16", 2, Numeric::unorm, kUnorm, {5, 0}, {5, 5}, {5, 10}, {1, 15}),
+    packed_row(VK_FORMAT_A8_UNORM, "a8_unorm", 1, Numeric::unorm, kUnorm, {}, {}, {}, {8, 0}),
     packed_row(VK_FORMAT_B10G11R11_UFLOAT_PACK32, "b10g11r11_ufloat_pack32", 4, Numeric::ufloat, uses_of(Numeric::ufloat) | kVertex,
                {11, 0}, {11, 11}, {10, 22}, {}),
     TILEGPU_HIGH_BITS(10X6, 10x6, 10, 6),

@@ -1,6 +1,6 @@
 // icd/generated/entry_points.hpp -- what is known of a command.
 //
-// Made by scripts/generate_icd.py from the Vulkan registry, header version 239; not edited by hand.
+// Made by scripts/generate_icd.py from the Vulkan registry, header version 309; not edited by hand.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

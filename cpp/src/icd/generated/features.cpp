@@ -1,6 +1,6 @@
 // icd/generated/features.cpp -- Vulkan's structures of features: filled, and compared with what is wanted.
 //
-// Made by scripts/generate_icd.py from the Vulkan registry, header version 239; not edited by hand.
+// Made by scripts/generate_icd.py from the Vulkan registry, header version 309; not edited by hand.
 #include "icd/generated/features.hpp"
 
 namespace tilegpu::icd {
@@ -171,6 +171,11 @@ void fill(void* next, const Features& have) {
         out->reportAddressBinding = have.reportAddressBinding;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT*>(base);
+        out->attachmentFeedbackLoopDynamicState = have.attachmentFeedbackLoopDynamicState;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT*>(base);
         out->attachmentFeedbackLoopLayout = have.attachmentFeedbackLoopLayout;
@@ -206,10 +211,22 @@ void fill(void* next, const Features& have) {
         out->colorWriteEnable = have.colorWriteEnable;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceComputeShaderDerivativesFeaturesKHR*>(base);
+        out->computeDerivativeGroupQuads = have.computeDerivativeGroupQuads;
+        out->computeDerivativeGroupLinear = have.computeDerivativeGroupLinear;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceConditionalRenderingFeaturesEXT*>(base);
         out->conditionalRendering = have.conditionalRendering;
         out->inheritedConditionalRendering = have.inheritedConditionalRendering;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(base);
+        out->cooperativeMatrix = have.cooperativeMatrix;
+        out->cooperativeMatrixRobustBufferAccess = have.cooperativeMatrixRobustBufferAccess;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT: {
@@ -218,8 +235,21 @@ void fill(void* next, const Features& have) {
         out->customBorderColorWithoutFormat = have.customBorderColorWithoutFormat;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_ZERO_ONE_FEATURES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDeviceDepthClampZeroOneFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_BIAS_CONTROL_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDepthBiasControlFeaturesEXT*>(base);
+        out->depthBiasControl = have.depthBiasControl;
+        out->leastRepresentableValueForceUnormRepresentation = have.leastRepresentableValueForceUnormRepresentation;
+        out->floatRepresentation = have.floatRepresentation;
+        out->depthBiasExact = have.depthBiasExact;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDepthClampControlFeaturesEXT*>(base);
+        out->depthClampControl = have.depthClampControl;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_ZERO_ONE_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDepthClampZeroOneFeaturesKHR*>(base);
         out->depthClampZeroOne = have.depthClampZeroOne;
         break;
       }
@@ -265,6 +295,12 @@ void fill(void* next, const Features& have) {
         out->runtimeDescriptorArray = have.runtimeDescriptorArray;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_GENERATED_COMMANDS_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT*>(base);
+        out->deviceGeneratedCommands = have.deviceGeneratedCommands;
+        out->dynamicGeneratedPipelineLayout = have.dynamicGeneratedPipelineLayout;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_MEMORY_REPORT_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceDeviceMemoryReportFeaturesEXT*>(base);
         out->deviceMemoryReport = have.deviceMemoryReport;
@@ -273,6 +309,16 @@ void fill(void* next, const Features& have) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceDynamicRenderingFeatures*>(base);
         out->dynamicRendering = have.dynamicRendering;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDynamicRenderingLocalReadFeatures*>(base);
+        out->dynamicRenderingLocalRead = have.dynamicRenderingLocalRead;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT*>(base);
+        out->dynamicRenderingUnusedAttachments = have.dynamicRenderingUnusedAttachments;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTENDED_DYNAMIC_STATE_2_FEATURES_EXT: {
@@ -359,14 +405,24 @@ void fill(void* next, const Features& have) {
         out->attachmentFragmentShadingRate = have.attachmentFragmentShadingRate;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GLOBAL_PRIORITY_QUERY_FEATURES_KHR: {
-        auto* out = reinterpret_cast<VkPhysicalDeviceGlobalPriorityQueryFeaturesKHR*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FRAME_BOUNDARY_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceFrameBoundaryFeaturesEXT*>(base);
+        out->frameBoundary = have.frameBoundary;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GLOBAL_PRIORITY_QUERY_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceGlobalPriorityQueryFeatures*>(base);
         out->globalPriorityQuery = have.globalPriorityQuery;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT*>(base);
         out->graphicsPipelineLibrary = have.graphicsPipelineLibrary;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceHostImageCopyFeatures*>(base);
+        out->hostImageCopy = have.hostImageCopy;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES: {
@@ -395,6 +451,11 @@ void fill(void* next, const Features& have) {
         out->robustImageAccess = have.robustImageAccess;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_SLICED_VIEW_OF_3D_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceImageSlicedViewOf3DFeaturesEXT*>(base);
+        out->imageSlicedViewOf3D = have.imageSlicedViewOf3D;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_MIN_LOD_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceImageViewMinLodFeaturesEXT*>(base);
         out->minLod = have.minLod;
@@ -405,8 +466,8 @@ void fill(void* next, const Features& have) {
         out->imagelessFramebuffer = have.imagelessFramebuffer;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDeviceIndexTypeUint8FeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceIndexTypeUint8Features*>(base);
         out->indexTypeUint8 = have.indexTypeUint8;
         break;
       }
@@ -421,8 +482,13 @@ void fill(void* next, const Features& have) {
         out->legacyDithering = have.legacyDithering;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LINE_RASTERIZATION_FEATURES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDeviceLineRasterizationFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT*>(base);
+        out->legacyVertexAttributes = have.legacyVertexAttributes;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LINE_RASTERIZATION_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceLineRasterizationFeatures*>(base);
         out->rectangularLines = have.rectangularLines;
         out->bresenhamLines = have.bresenhamLines;
         out->smoothLines = have.smoothLines;
@@ -434,6 +500,33 @@ void fill(void* next, const Features& have) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance4Features*>(base);
         out->maintenance4 = have.maintenance4;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance5Features*>(base);
+        out->maintenance5 = have.maintenance5;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_6_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance6Features*>(base);
+        out->maintenance6 = have.maintenance6;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance7FeaturesKHR*>(base);
+        out->maintenance7 = have.maintenance7;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_8_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance8FeaturesKHR*>(base);
+        out->maintenance8 = have.maintenance8;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMapMemoryPlacedFeaturesEXT*>(base);
+        out->memoryMapPlaced = have.memoryMapPlaced;
+        out->memoryMapRangePlaced = have.memoryMapRangePlaced;
+        out->memoryUnmapReserve = have.memoryUnmapReserve;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT: {
@@ -472,6 +565,13 @@ void fill(void* next, const Features& have) {
         out->mutableDescriptorType = have.mutableDescriptorType;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NESTED_COMMAND_BUFFER_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceNestedCommandBufferFeaturesEXT*>(base);
+        out->nestedCommandBuffer = have.nestedCommandBuffer;
+        out->nestedCommandBufferRendering = have.nestedCommandBufferRendering;
+        out->nestedCommandBufferSimultaneousUse = have.nestedCommandBufferSimultaneousUse;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT*>(base);
         out->nonSeamlessCubeMap = have.nonSeamlessCubeMap;
@@ -495,6 +595,11 @@ void fill(void* next, const Features& have) {
         out->performanceCounterMultipleQueryPools = have.performanceCounterMultipleQueryPools;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_BINARY_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePipelineBinaryFeaturesKHR*>(base);
+        out->pipelineBinaries = have.pipelineBinaries;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_CREATION_CACHE_CONTROL_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDevicePipelineCreationCacheControlFeatures*>(base);
         out->pipelineCreationCacheControl = have.pipelineCreationCacheControl;
@@ -505,24 +610,34 @@ void fill(void* next, const Features& have) {
         out->pipelineExecutableInfo = have.pipelineExecutableInfo;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_LIBRARY_GROUP_HANDLES_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePipelineLibraryGroupHandlesFeaturesEXT*>(base);
+        out->pipelineLibraryGroupHandles = have.pipelineLibraryGroupHandles;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_PROPERTIES_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDevicePipelinePropertiesFeaturesEXT*>(base);
         out->pipelinePropertiesIdentifier = have.pipelinePropertiesIdentifier;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_PROTECTED_ACCESS_FEATURES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDevicePipelineProtectedAccessFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_PROTECTED_ACCESS_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePipelineProtectedAccessFeatures*>(base);
         out->pipelineProtectedAccess = have.pipelineProtectedAccess;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDevicePipelineRobustnessFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePipelineRobustnessFeatures*>(base);
         out->pipelineRobustness = have.pipelineRobustness;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR: {
         auto* out = reinterpret_cast<VkPhysicalDevicePresentIdFeaturesKHR*>(base);
         out->presentId = have.presentId;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePresentModeFifoLatestReadyFeaturesEXT*>(base);
+        out->presentModeFifoLatestReady = have.presentModeFifoLatestReady;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR: {
@@ -589,6 +704,11 @@ void fill(void* next, const Features& have) {
         out->rayTracingPipelineShaderGroupHandleCaptureReplayMixed = have.rayTracingPipelineShaderGroupHandleCaptureReplayMixed;
         out->rayTracingPipelineTraceRaysIndirect = have.rayTracingPipelineTraceRaysIndirect;
         out->rayTraversalPrimitiveCulling = have.rayTraversalPrimitiveCulling;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_POSITION_FETCH_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR*>(base);
+        out->rayTracingPositionFetch = have.rayTracingPositionFetch;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT: {
@@ -667,10 +787,20 @@ void fill(void* next, const Features& have) {
         out->shaderDrawParameters = have.shaderDrawParameters;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_EXPECT_ASSUME_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderExpectAssumeFeatures*>(base);
+        out->shaderExpectAssume = have.shaderExpectAssume;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceShaderFloat16Int8Features*>(base);
         out->shaderFloat16 = have.shaderFloat16;
         out->shaderInt8 = have.shaderInt8;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT_CONTROLS_2_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderFloatControls2Features*>(base);
+        out->shaderFloatControls2 = have.shaderFloatControls2;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_IMAGE_ATOMIC_INT64_FEATURES_EXT: {
@@ -684,14 +814,45 @@ void fill(void* next, const Features& have) {
         out->shaderIntegerDotProduct = have.shaderIntegerDotProduct;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR*>(base);
+        out->shaderMaximalReconvergence = have.shaderMaximalReconvergence;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MODULE_IDENTIFIER_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceShaderModuleIdentifierFeaturesEXT*>(base);
         out->shaderModuleIdentifier = have.shaderModuleIdentifier;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderObjectFeaturesEXT*>(base);
+        out->shaderObject = have.shaderObject;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_QUAD_CONTROL_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderQuadControlFeaturesKHR*>(base);
+        out->shaderQuadControl = have.shaderQuadControl;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR*>(base);
+        out->shaderRelaxedExtendedInstruction = have.shaderRelaxedExtendedInstruction;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT*>(base);
+        out->shaderReplicatedComposites = have.shaderReplicatedComposites;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_EXTENDED_TYPES_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures*>(base);
         out->shaderSubgroupExtendedTypes = have.shaderSubgroupExtendedTypes;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_ROTATE_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderSubgroupRotateFeatures*>(base);
+        out->shaderSubgroupRotate = have.shaderSubgroupRotate;
+        out->shaderSubgroupRotateClustered = have.shaderSubgroupRotateClustered;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR: {
@@ -702,6 +863,13 @@ void fill(void* next, const Features& have) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TERMINATE_INVOCATION_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceShaderTerminateInvocationFeatures*>(base);
         out->shaderTerminateInvocation = have.shaderTerminateInvocation;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TILE_IMAGE_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderTileImageFeaturesEXT*>(base);
+        out->shaderTileImageColorReadAccess = have.shaderTileImageColorReadAccess;
+        out->shaderTileImageDepthReadAccess = have.shaderTileImageDepthReadAccess;
+        out->shaderTileImageStencilReadAccess = have.shaderTileImageStencilReadAccess;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES: {
@@ -757,15 +925,40 @@ void fill(void* next, const Features& have) {
         out->variablePointers = have.variablePointers;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVertexAttributeDivisorFeatures*>(base);
         out->vertexAttributeInstanceRateDivisor = have.vertexAttributeInstanceRateDivisor;
         out->vertexAttributeInstanceRateZeroDivisor = have.vertexAttributeInstanceRateZeroDivisor;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT*>(base);
+        out->vertexAttributeRobustness = have.vertexAttributeRobustness;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_INPUT_DYNAMIC_STATE_FEATURES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT*>(base);
         out->vertexInputDynamicState = have.vertexInputDynamicState;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_ENCODE_AV1_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVideoEncodeAV1FeaturesKHR*>(base);
+        out->videoEncodeAV1 = have.videoEncodeAV1;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_ENCODE_QUANTIZATION_MAP_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVideoEncodeQuantizationMapFeaturesKHR*>(base);
+        out->videoEncodeQuantizationMap = have.videoEncodeQuantizationMap;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_MAINTENANCE_1_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVideoMaintenance1FeaturesKHR*>(base);
+        out->videoMaintenance1 = have.videoMaintenance1;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_MAINTENANCE_2_FEATURES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVideoMaintenance2FeaturesKHR*>(base);
+        out->videoMaintenance2 = have.videoMaintenance2;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: {
@@ -854,6 +1047,31 @@ void fill(void* next, const Features& have) {
         out->maintenance4 = have.maintenance4;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVulkan14Features*>(base);
+        out->globalPriorityQuery = have.globalPriorityQuery;
+        out->shaderSubgroupRotate = have.shaderSubgroupRotate;
+        out->shaderSubgroupRotateClustered = have.shaderSubgroupRotateClustered;
+        out->shaderFloatControls2 = have.shaderFloatControls2;
+        out->shaderExpectAssume = have.shaderExpectAssume;
+        out->rectangularLines = have.rectangularLines;
+        out->bresenhamLines = have.bresenhamLines;
+        out->smoothLines = have.smoothLines;
+        out->stippledRectangularLines = have.stippledRectangularLines;
+        out->stippledBresenhamLines = have.stippledBresenhamLines;
+        out->stippledSmoothLines = have.stippledSmoothLines;
+        out->vertexAttributeInstanceRateDivisor = have.vertexAttributeInstanceRateDivisor;
+        out->vertexAttributeInstanceRateZeroDivisor = have.vertexAttributeInstanceRateZeroDivisor;
+        out->indexTypeUint8 = have.indexTypeUint8;
+        out->dynamicRenderingLocalRead = have.dynamicRenderingLocalRead;
+        out->maintenance5 = have.maintenance5;
+        out->maintenance6 = have.maintenance6;
+        out->pipelineProtectedAccess = have.pipelineProtectedAccess;
+        out->pipelineRobustness = have.pipelineRobustness;
+        out->hostImageCopy = have.hostImageCopy;
+        out->pushDescriptor = have.pushDescriptor;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceVulkanMemoryModelFeatures*>(base);
         out->vulkanMemoryModel = have.vulkanMemoryModel;
@@ -934,6 +1152,11 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->reportAddressBinding, have.reportAddressBinding, enabled.reportAddressBinding, "reportAddressBinding", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT*>(base);
+        take(wanted->attachmentFeedbackLoopDynamicState, have.attachmentFeedbackLoopDynamicState, enabled.attachmentFeedbackLoopDynamicState, "attachmentFeedbackLoopDynamicState", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT*>(base);
         take(wanted->attachmentFeedbackLoopLayout, have.attachmentFeedbackLoopLayout, enabled.attachmentFeedbackLoopLayout, "attachmentFeedbackLoopLayout", missing);
@@ -969,10 +1192,22 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->colorWriteEnable, have.colorWriteEnable, enabled.colorWriteEnable, "colorWriteEnable", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceComputeShaderDerivativesFeaturesKHR*>(base);
+        take(wanted->computeDerivativeGroupQuads, have.computeDerivativeGroupQuads, enabled.computeDerivativeGroupQuads, "computeDerivativeGroupQuads", missing);
+        take(wanted->computeDerivativeGroupLinear, have.computeDerivativeGroupLinear, enabled.computeDerivativeGroupLinear, "computeDerivativeGroupLinear", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONDITIONAL_RENDERING_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceConditionalRenderingFeaturesEXT*>(base);
         take(wanted->conditionalRendering, have.conditionalRendering, enabled.conditionalRendering, "conditionalRendering", missing);
         take(wanted->inheritedConditionalRendering, have.inheritedConditionalRendering, enabled.inheritedConditionalRendering, "inheritedConditionalRendering", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(base);
+        take(wanted->cooperativeMatrix, have.cooperativeMatrix, enabled.cooperativeMatrix, "cooperativeMatrix", missing);
+        take(wanted->cooperativeMatrixRobustBufferAccess, have.cooperativeMatrixRobustBufferAccess, enabled.cooperativeMatrixRobustBufferAccess, "cooperativeMatrixRobustBufferAccess", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT: {
@@ -981,8 +1216,21 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->customBorderColorWithoutFormat, have.customBorderColorWithoutFormat, enabled.customBorderColorWithoutFormat, "customBorderColorWithoutFormat", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_ZERO_ONE_FEATURES_EXT: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDepthClampZeroOneFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_BIAS_CONTROL_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDepthBiasControlFeaturesEXT*>(base);
+        take(wanted->depthBiasControl, have.depthBiasControl, enabled.depthBiasControl, "depthBiasControl", missing);
+        take(wanted->leastRepresentableValueForceUnormRepresentation, have.leastRepresentableValueForceUnormRepresentation, enabled.leastRepresentableValueForceUnormRepresentation, "leastRepresentableValueForceUnormRepresentation", missing);
+        take(wanted->floatRepresentation, have.floatRepresentation, enabled.floatRepresentation, "floatRepresentation", missing);
+        take(wanted->depthBiasExact, have.depthBiasExact, enabled.depthBiasExact, "depthBiasExact", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDepthClampControlFeaturesEXT*>(base);
+        take(wanted->depthClampControl, have.depthClampControl, enabled.depthClampControl, "depthClampControl", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_ZERO_ONE_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDepthClampZeroOneFeaturesKHR*>(base);
         take(wanted->depthClampZeroOne, have.depthClampZeroOne, enabled.depthClampZeroOne, "depthClampZeroOne", missing);
         break;
       }
@@ -1028,6 +1276,12 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->runtimeDescriptorArray, have.runtimeDescriptorArray, enabled.runtimeDescriptorArray, "runtimeDescriptorArray", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_GENERATED_COMMANDS_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT*>(base);
+        take(wanted->deviceGeneratedCommands, have.deviceGeneratedCommands, enabled.deviceGeneratedCommands, "deviceGeneratedCommands", missing);
+        take(wanted->dynamicGeneratedPipelineLayout, have.dynamicGeneratedPipelineLayout, enabled.dynamicGeneratedPipelineLayout, "dynamicGeneratedPipelineLayout", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_MEMORY_REPORT_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceDeviceMemoryReportFeaturesEXT*>(base);
         take(wanted->deviceMemoryReport, have.deviceMemoryReport, enabled.deviceMemoryReport, "deviceMemoryReport", missing);
@@ -1036,6 +1290,16 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceDynamicRenderingFeatures*>(base);
         take(wanted->dynamicRendering, have.dynamicRendering, enabled.dynamicRendering, "dynamicRendering", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDynamicRenderingLocalReadFeatures*>(base);
+        take(wanted->dynamicRenderingLocalRead, have.dynamicRenderingLocalRead, enabled.dynamicRenderingLocalRead, "dynamicRenderingLocalRead", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT*>(base);
+        take(wanted->dynamicRenderingUnusedAttachments, have.dynamicRenderingUnusedAttachments, enabled.dynamicRenderingUnusedAttachments, "dynamicRenderingUnusedAttachments", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTENDED_DYNAMIC_STATE_2_FEATURES_EXT: {
@@ -1122,14 +1386,24 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->attachmentFragmentShadingRate, have.attachmentFragmentShadingRate, enabled.attachmentFragmentShadingRate, "attachmentFragmentShadingRate", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GLOBAL_PRIORITY_QUERY_FEATURES_KHR: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDeviceGlobalPriorityQueryFeaturesKHR*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FRAME_BOUNDARY_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceFrameBoundaryFeaturesEXT*>(base);
+        take(wanted->frameBoundary, have.frameBoundary, enabled.frameBoundary, "frameBoundary", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GLOBAL_PRIORITY_QUERY_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceGlobalPriorityQueryFeatures*>(base);
         take(wanted->globalPriorityQuery, have.globalPriorityQuery, enabled.globalPriorityQuery, "globalPriorityQuery", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT*>(base);
         take(wanted->graphicsPipelineLibrary, have.graphicsPipelineLibrary, enabled.graphicsPipelineLibrary, "graphicsPipelineLibrary", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceHostImageCopyFeatures*>(base);
+        take(wanted->hostImageCopy, have.hostImageCopy, enabled.hostImageCopy, "hostImageCopy", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES: {
@@ -1158,6 +1432,11 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->robustImageAccess, have.robustImageAccess, enabled.robustImageAccess, "robustImageAccess", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_SLICED_VIEW_OF_3D_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceImageSlicedViewOf3DFeaturesEXT*>(base);
+        take(wanted->imageSlicedViewOf3D, have.imageSlicedViewOf3D, enabled.imageSlicedViewOf3D, "imageSlicedViewOf3D", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_MIN_LOD_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceImageViewMinLodFeaturesEXT*>(base);
         take(wanted->minLod, have.minLod, enabled.minLod, "minLod", missing);
@@ -1168,8 +1447,8 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->imagelessFramebuffer, have.imagelessFramebuffer, enabled.imagelessFramebuffer, "imagelessFramebuffer", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES_EXT: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDeviceIndexTypeUint8FeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceIndexTypeUint8Features*>(base);
         take(wanted->indexTypeUint8, have.indexTypeUint8, enabled.indexTypeUint8, "indexTypeUint8", missing);
         break;
       }
@@ -1184,8 +1463,13 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->legacyDithering, have.legacyDithering, enabled.legacyDithering, "legacyDithering", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LINE_RASTERIZATION_FEATURES_EXT: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDeviceLineRasterizationFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT*>(base);
+        take(wanted->legacyVertexAttributes, have.legacyVertexAttributes, enabled.legacyVertexAttributes, "legacyVertexAttributes", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LINE_RASTERIZATION_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceLineRasterizationFeatures*>(base);
         take(wanted->rectangularLines, have.rectangularLines, enabled.rectangularLines, "rectangularLines", missing);
         take(wanted->bresenhamLines, have.bresenhamLines, enabled.bresenhamLines, "bresenhamLines", missing);
         take(wanted->smoothLines, have.smoothLines, enabled.smoothLines, "smoothLines", missing);
@@ -1197,6 +1481,33 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceMaintenance4Features*>(base);
         take(wanted->maintenance4, have.maintenance4, enabled.maintenance4, "maintenance4", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceMaintenance5Features*>(base);
+        take(wanted->maintenance5, have.maintenance5, enabled.maintenance5, "maintenance5", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_6_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceMaintenance6Features*>(base);
+        take(wanted->maintenance6, have.maintenance6, enabled.maintenance6, "maintenance6", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceMaintenance7FeaturesKHR*>(base);
+        take(wanted->maintenance7, have.maintenance7, enabled.maintenance7, "maintenance7", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_8_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceMaintenance8FeaturesKHR*>(base);
+        take(wanted->maintenance8, have.maintenance8, enabled.maintenance8, "maintenance8", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceMapMemoryPlacedFeaturesEXT*>(base);
+        take(wanted->memoryMapPlaced, have.memoryMapPlaced, enabled.memoryMapPlaced, "memoryMapPlaced", missing);
+        take(wanted->memoryMapRangePlaced, have.memoryMapRangePlaced, enabled.memoryMapRangePlaced, "memoryMapRangePlaced", missing);
+        take(wanted->memoryUnmapReserve, have.memoryUnmapReserve, enabled.memoryUnmapReserve, "memoryUnmapReserve", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT: {
@@ -1235,6 +1546,13 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->mutableDescriptorType, have.mutableDescriptorType, enabled.mutableDescriptorType, "mutableDescriptorType", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NESTED_COMMAND_BUFFER_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceNestedCommandBufferFeaturesEXT*>(base);
+        take(wanted->nestedCommandBuffer, have.nestedCommandBuffer, enabled.nestedCommandBuffer, "nestedCommandBuffer", missing);
+        take(wanted->nestedCommandBufferRendering, have.nestedCommandBufferRendering, enabled.nestedCommandBufferRendering, "nestedCommandBufferRendering", missing);
+        take(wanted->nestedCommandBufferSimultaneousUse, have.nestedCommandBufferSimultaneousUse, enabled.nestedCommandBufferSimultaneousUse, "nestedCommandBufferSimultaneousUse", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT*>(base);
         take(wanted->nonSeamlessCubeMap, have.nonSeamlessCubeMap, enabled.nonSeamlessCubeMap, "nonSeamlessCubeMap", missing);
@@ -1258,6 +1576,11 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->performanceCounterMultipleQueryPools, have.performanceCounterMultipleQueryPools, enabled.performanceCounterMultipleQueryPools, "performanceCounterMultipleQueryPools", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_BINARY_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineBinaryFeaturesKHR*>(base);
+        take(wanted->pipelineBinaries, have.pipelineBinaries, enabled.pipelineBinaries, "pipelineBinaries", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_CREATION_CACHE_CONTROL_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineCreationCacheControlFeatures*>(base);
         take(wanted->pipelineCreationCacheControl, have.pipelineCreationCacheControl, enabled.pipelineCreationCacheControl, "pipelineCreationCacheControl", missing);
@@ -1268,24 +1591,34 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->pipelineExecutableInfo, have.pipelineExecutableInfo, enabled.pipelineExecutableInfo, "pipelineExecutableInfo", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_LIBRARY_GROUP_HANDLES_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineLibraryGroupHandlesFeaturesEXT*>(base);
+        take(wanted->pipelineLibraryGroupHandles, have.pipelineLibraryGroupHandles, enabled.pipelineLibraryGroupHandles, "pipelineLibraryGroupHandles", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_PROPERTIES_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelinePropertiesFeaturesEXT*>(base);
         take(wanted->pipelinePropertiesIdentifier, have.pipelinePropertiesIdentifier, enabled.pipelinePropertiesIdentifier, "pipelinePropertiesIdentifier", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_PROTECTED_ACCESS_FEATURES_EXT: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineProtectedAccessFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_PROTECTED_ACCESS_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineProtectedAccessFeatures*>(base);
         take(wanted->pipelineProtectedAccess, have.pipelineProtectedAccess, enabled.pipelineProtectedAccess, "pipelineProtectedAccess", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineRobustnessFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDevicePipelineRobustnessFeatures*>(base);
         take(wanted->pipelineRobustness, have.pipelineRobustness, enabled.pipelineRobustness, "pipelineRobustness", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR: {
         auto* wanted = reinterpret_cast<const VkPhysicalDevicePresentIdFeaturesKHR*>(base);
         take(wanted->presentId, have.presentId, enabled.presentId, "presentId", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDevicePresentModeFifoLatestReadyFeaturesEXT*>(base);
+        take(wanted->presentModeFifoLatestReady, have.presentModeFifoLatestReady, enabled.presentModeFifoLatestReady, "presentModeFifoLatestReady", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR: {
@@ -1352,6 +1685,11 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->rayTracingPipelineShaderGroupHandleCaptureReplayMixed, have.rayTracingPipelineShaderGroupHandleCaptureReplayMixed, enabled.rayTracingPipelineShaderGroupHandleCaptureReplayMixed, "rayTracingPipelineShaderGroupHandleCaptureReplayMixed", missing);
         take(wanted->rayTracingPipelineTraceRaysIndirect, have.rayTracingPipelineTraceRaysIndirect, enabled.rayTracingPipelineTraceRaysIndirect, "rayTracingPipelineTraceRaysIndirect", missing);
         take(wanted->rayTraversalPrimitiveCulling, have.rayTraversalPrimitiveCulling, enabled.rayTraversalPrimitiveCulling, "rayTraversalPrimitiveCulling", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_POSITION_FETCH_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR*>(base);
+        take(wanted->rayTracingPositionFetch, have.rayTracingPositionFetch, enabled.rayTracingPositionFetch, "rayTracingPositionFetch", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT: {
@@ -1430,10 +1768,20 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->shaderDrawParameters, have.shaderDrawParameters, enabled.shaderDrawParameters, "shaderDrawParameters", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_EXPECT_ASSUME_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderExpectAssumeFeatures*>(base);
+        take(wanted->shaderExpectAssume, have.shaderExpectAssume, enabled.shaderExpectAssume, "shaderExpectAssume", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderFloat16Int8Features*>(base);
         take(wanted->shaderFloat16, have.shaderFloat16, enabled.shaderFloat16, "shaderFloat16", missing);
         take(wanted->shaderInt8, have.shaderInt8, enabled.shaderInt8, "shaderInt8", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT_CONTROLS_2_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderFloatControls2Features*>(base);
+        take(wanted->shaderFloatControls2, have.shaderFloatControls2, enabled.shaderFloatControls2, "shaderFloatControls2", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_IMAGE_ATOMIC_INT64_FEATURES_EXT: {
@@ -1447,14 +1795,45 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->shaderIntegerDotProduct, have.shaderIntegerDotProduct, enabled.shaderIntegerDotProduct, "shaderIntegerDotProduct", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MAXIMAL_RECONVERGENCE_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR*>(base);
+        take(wanted->shaderMaximalReconvergence, have.shaderMaximalReconvergence, enabled.shaderMaximalReconvergence, "shaderMaximalReconvergence", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_MODULE_IDENTIFIER_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderModuleIdentifierFeaturesEXT*>(base);
         take(wanted->shaderModuleIdentifier, have.shaderModuleIdentifier, enabled.shaderModuleIdentifier, "shaderModuleIdentifier", missing);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderObjectFeaturesEXT*>(base);
+        take(wanted->shaderObject, have.shaderObject, enabled.shaderObject, "shaderObject", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_QUAD_CONTROL_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderQuadControlFeaturesKHR*>(base);
+        take(wanted->shaderQuadControl, have.shaderQuadControl, enabled.shaderQuadControl, "shaderQuadControl", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR*>(base);
+        take(wanted->shaderRelaxedExtendedInstruction, have.shaderRelaxedExtendedInstruction, enabled.shaderRelaxedExtendedInstruction, "shaderRelaxedExtendedInstruction", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT*>(base);
+        take(wanted->shaderReplicatedComposites, have.shaderReplicatedComposites, enabled.shaderReplicatedComposites, "shaderReplicatedComposites", missing);
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_EXTENDED_TYPES_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures*>(base);
         take(wanted->shaderSubgroupExtendedTypes, have.shaderSubgroupExtendedTypes, enabled.shaderSubgroupExtendedTypes, "shaderSubgroupExtendedTypes", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_ROTATE_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderSubgroupRotateFeatures*>(base);
+        take(wanted->shaderSubgroupRotate, have.shaderSubgroupRotate, enabled.shaderSubgroupRotate, "shaderSubgroupRotate", missing);
+        take(wanted->shaderSubgroupRotateClustered, have.shaderSubgroupRotateClustered, enabled.shaderSubgroupRotateClustered, "shaderSubgroupRotateClustered", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR: {
@@ -1465,6 +1844,13 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TERMINATE_INVOCATION_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderTerminateInvocationFeatures*>(base);
         take(wanted->shaderTerminateInvocation, have.shaderTerminateInvocation, enabled.shaderTerminateInvocation, "shaderTerminateInvocation", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TILE_IMAGE_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceShaderTileImageFeaturesEXT*>(base);
+        take(wanted->shaderTileImageColorReadAccess, have.shaderTileImageColorReadAccess, enabled.shaderTileImageColorReadAccess, "shaderTileImageColorReadAccess", missing);
+        take(wanted->shaderTileImageDepthReadAccess, have.shaderTileImageDepthReadAccess, enabled.shaderTileImageDepthReadAccess, "shaderTileImageDepthReadAccess", missing);
+        take(wanted->shaderTileImageStencilReadAccess, have.shaderTileImageStencilReadAccess, enabled.shaderTileImageStencilReadAccess, "shaderTileImageStencilReadAccess", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES: {
@@ -1520,15 +1906,40 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->variablePointers, have.variablePointers, enabled.variablePointers, "variablePointers", missing);
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_EXT: {
-        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVertexAttributeDivisorFeatures*>(base);
         take(wanted->vertexAttributeInstanceRateDivisor, have.vertexAttributeInstanceRateDivisor, enabled.vertexAttributeInstanceRateDivisor, "vertexAttributeInstanceRateDivisor", missing);
         take(wanted->vertexAttributeInstanceRateZeroDivisor, have.vertexAttributeInstanceRateZeroDivisor, enabled.vertexAttributeInstanceRateZeroDivisor, "vertexAttributeInstanceRateZeroDivisor", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT*>(base);
+        take(wanted->vertexAttributeRobustness, have.vertexAttributeRobustness, enabled.vertexAttributeRobustness, "vertexAttributeRobustness", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_INPUT_DYNAMIC_STATE_FEATURES_EXT: {
         auto* wanted = reinterpret_cast<const VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT*>(base);
         take(wanted->vertexInputDynamicState, have.vertexInputDynamicState, enabled.vertexInputDynamicState, "vertexInputDynamicState", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_ENCODE_AV1_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVideoEncodeAV1FeaturesKHR*>(base);
+        take(wanted->videoEncodeAV1, have.videoEncodeAV1, enabled.videoEncodeAV1, "videoEncodeAV1", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_ENCODE_QUANTIZATION_MAP_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVideoEncodeQuantizationMapFeaturesKHR*>(base);
+        take(wanted->videoEncodeQuantizationMap, have.videoEncodeQuantizationMap, enabled.videoEncodeQuantizationMap, "videoEncodeQuantizationMap", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_MAINTENANCE_1_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVideoMaintenance1FeaturesKHR*>(base);
+        take(wanted->videoMaintenance1, have.videoMaintenance1, enabled.videoMaintenance1, "videoMaintenance1", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VIDEO_MAINTENANCE_2_FEATURES_KHR: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVideoMaintenance2FeaturesKHR*>(base);
+        take(wanted->videoMaintenance2, have.videoMaintenance2, enabled.videoMaintenance2, "videoMaintenance2", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES: {
@@ -1615,6 +2026,31 @@ void enable(const void* next, const Features& have, Features& enabled, MissingFe
         take(wanted->dynamicRendering, have.dynamicRendering, enabled.dynamicRendering, "dynamicRendering", missing);
         take(wanted->shaderIntegerDotProduct, have.shaderIntegerDotProduct, enabled.shaderIntegerDotProduct, "shaderIntegerDotProduct", missing);
         take(wanted->maintenance4, have.maintenance4, enabled.maintenance4, "maintenance4", missing);
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES: {
+        auto* wanted = reinterpret_cast<const VkPhysicalDeviceVulkan14Features*>(base);
+        take(wanted->globalPriorityQuery, have.globalPriorityQuery, enabled.globalPriorityQuery, "globalPriorityQuery", missing);
+        take(wanted->shaderSubgroupRotate, have.shaderSubgroupRotate, enabled.shaderSubgroupRotate, "shaderSubgroupRotate", missing);
+        take(wanted->shaderSubgroupRotateClustered, have.shaderSubgroupRotateClustered, enabled.shaderSubgroupRotateClustered, "shaderSubgroupRotateClustered", missing);
+        take(wanted->shaderFloatControls2, have.shaderFloatControls2, enabled.shaderFloatControls2, "shaderFloatControls2", missing);
+        take(wanted->shaderExpectAssume, have.shaderExpectAssume, enabled.shaderExpectAssume, "shaderExpectAssume", missing);
+        take(wanted->rectangularLines, have.rectangularLines, enabled.rectangularLines, "rectangularLines", missing);
+        take(wanted->bresenhamLines, have.bresenhamLines, enabled.bresenhamLines, "bresenhamLines", missing);
+        take(wanted->smoothLines, have.smoothLines, enabled.smoothLines, "smoothLines", missing);
+        take(wanted->stippledRectangularLines, have.stippledRectangularLines, enabled.stippledRectangularLines, "stippledRectangularLines", missing);
+        take(wanted->stippledBresenhamLines, have.stippledBresenhamLines, enabled.stippledBresenhamLines, "stippledBresenhamLines", missing);
+        take(wanted->stippledSmoothLines, have.stippledSmoothLines, enabled.stippledSmoothLines, "stippledSmoothLines", missing);
+        take(wanted->vertexAttributeInstanceRateDivisor, have.vertexAttributeInstanceRateDivisor, enabled.vertexAttributeInstanceRateDivisor, "vertexAttributeInstanceRateDivisor", missing);
+        take(wanted->vertexAttributeInstanceRateZeroDivisor, have.vertexAttributeInstanceRateZeroDivisor, enabled.vertexAttributeInstanceRateZeroDivisor, "vertexAttributeInstanceRateZeroDivisor", missing);
+        take(wanted->indexTypeUint8, have.indexTypeUint8, enabled.indexTypeUint8, "indexTypeUint8", missing);
+        take(wanted->dynamicRenderingLocalRead, have.dynamicRenderingLocalRead, enabled.dynamicRenderingLocalRead, "dynamicRenderingLocalRead", missing);
+        take(wanted->maintenance5, have.maintenance5, enabled.maintenance5, "maintenance5", missing);
+        take(wanted->maintenance6, have.maintenance6, enabled.maintenance6, "maintenance6", missing);
+        take(wanted->pipelineProtectedAccess, have.pipelineProtectedAccess, enabled.pipelineProtectedAccess, "pipelineProtectedAccess", missing);
+        take(wanted->pipelineRobustness, have.pipelineRobustness, enabled.pipelineRobustness, "pipelineRobustness", missing);
+        take(wanted->hostImageCopy, have.hostImageCopy, enabled.hostImageCopy, "hostImageCopy", missing);
+        take(wanted->pushDescriptor, have.pushDescriptor, enabled.pushDescriptor, "pushDescriptor", missing);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES: {

@@ -1,6 +1,6 @@
 // icd/generated/features.hpp -- every feature of the registry as one member.
 //
-// Made by scripts/generate_icd.py from the Vulkan registry, header version 239; not edited by hand.
+// Made by scripts/generate_icd.py from the Vulkan registry, header version 309; not edited by hand.
 #pragma once
 
 #include <string>
@@ -71,6 +71,7 @@ struct Features {
   bool accelerationStructureHostCommands = false;
   bool accelerationStructureIndirectBuild = false;
   bool advancedBlendCoherentOperations = false;
+  bool attachmentFeedbackLoopDynamicState = false;
   bool attachmentFeedbackLoopLayout = false;
   bool attachmentFragmentShadingRate = false;
   bool borderColorSwizzle = false;
@@ -80,11 +81,18 @@ struct Features {
   bool bufferDeviceAddressCaptureReplay = false;
   bool bufferDeviceAddressMultiDevice = false;
   bool colorWriteEnable = false;
+  bool computeDerivativeGroupLinear = false;
+  bool computeDerivativeGroupQuads = false;
   bool computeFullSubgroups = false;
   bool conditionalRendering = false;
+  bool cooperativeMatrix = false;
+  bool cooperativeMatrixRobustBufferAccess = false;
   bool customBorderColorWithoutFormat = false;
   bool customBorderColors = false;
   bool decodeModeSharedExponent = false;
+  bool depthBiasControl = false;
+  bool depthBiasExact = false;
+  bool depthClampControl = false;
   bool depthClampZeroOne = false;
   bool depthClipControl = false;
   bool depthClipEnable = false;
@@ -106,9 +114,13 @@ struct Features {
   bool descriptorIndexing = false;
   bool deviceFault = false;
   bool deviceFaultVendorBinary = false;
+  bool deviceGeneratedCommands = false;
   bool deviceMemoryReport = false;
   bool drawIndirectCount = false;
+  bool dynamicGeneratedPipelineLayout = false;
   bool dynamicRendering = false;
+  bool dynamicRenderingLocalRead = false;
+  bool dynamicRenderingUnusedAttachments = false;
   bool extendedDynamicState = false;
   bool extendedDynamicState2 = false;
   bool extendedDynamicState2LogicOp = false;
@@ -144,6 +156,7 @@ struct Features {
   bool extendedDynamicState3TessellationDomainOrigin = false;
   bool extendedDynamicState3ViewportSwizzle = false;
   bool extendedDynamicState3ViewportWScalingEnable = false;
+  bool floatRepresentation = false;
   bool formatA4B4G4R4 = false;
   bool formatA4R4G4B4 = false;
   bool formatRgba10x6WithoutYCbCrSampler = false;
@@ -155,20 +168,32 @@ struct Features {
   bool fragmentShaderPixelInterlock = false;
   bool fragmentShaderSampleInterlock = false;
   bool fragmentShaderShadingRateInterlock = false;
+  bool frameBoundary = false;
   bool geometryStreams = false;
   bool globalPriorityQuery = false;
   bool graphicsPipelineLibrary = false;
+  bool hostImageCopy = false;
   bool hostQueryReset = false;
   bool image2DViewOf3D = false;
   bool imageCompressionControl = false;
   bool imageCompressionControlSwapchain = false;
+  bool imageSlicedViewOf3D = false;
   bool imagelessFramebuffer = false;
   bool indexTypeUint8 = false;
   bool inheritedConditionalRendering = false;
   bool inlineUniformBlock = false;
+  bool leastRepresentableValueForceUnormRepresentation = false;
   bool legacyDithering = false;
+  bool legacyVertexAttributes = false;
   bool maintenance4 = false;
+  bool maintenance5 = false;
+  bool maintenance6 = false;
+  bool maintenance7 = false;
+  bool maintenance8 = false;
+  bool memoryMapPlaced = false;
+  bool memoryMapRangePlaced = false;
   bool memoryPriority = false;
+  bool memoryUnmapReserve = false;
   bool meshShader = false;
   bool meshShaderQueries = false;
   bool micromap = false;
@@ -182,18 +207,24 @@ struct Features {
   bool multiviewMeshShader = false;
   bool multiviewTessellationShader = false;
   bool mutableDescriptorType = false;
+  bool nestedCommandBuffer = false;
+  bool nestedCommandBufferRendering = false;
+  bool nestedCommandBufferSimultaneousUse = false;
   bool nonSeamlessCubeMap = false;
   bool nullDescriptor = false;
   bool pageableDeviceLocalMemory = false;
   bool performanceCounterMultipleQueryPools = false;
   bool performanceCounterQueryPools = false;
+  bool pipelineBinaries = false;
   bool pipelineCreationCacheControl = false;
   bool pipelineExecutableInfo = false;
   bool pipelineFragmentShadingRate = false;
+  bool pipelineLibraryGroupHandles = false;
   bool pipelinePropertiesIdentifier = false;
   bool pipelineProtectedAccess = false;
   bool pipelineRobustness = false;
   bool presentId = false;
+  bool presentModeFifoLatestReady = false;
   bool presentWait = false;
   bool primitiveFragmentShadingRate = false;
   bool primitiveFragmentShadingRateMeshShader = false;
@@ -205,6 +236,7 @@ struct Features {
   bool privateData = false;
   bool protectedMemory = false;
   bool provokingVertexLast = false;
+  bool pushDescriptor = false;
   bool rasterizationOrderColorAttachmentAccess = false;
   bool rasterizationOrderDepthAttachmentAccess = false;
   bool rasterizationOrderStencilAttachmentAccess = false;
@@ -215,6 +247,7 @@ struct Features {
   bool rayTracingPipelineShaderGroupHandleCaptureReplayMixed = false;
   bool rayTracingPipelineTraceRaysIndirect = false;
   bool rayTracingPipelineTraceRaysIndirect2 = false;
+  bool rayTracingPositionFetch = false;
   bool rayTraversalPrimitiveCulling = false;
   bool rectangularLines = false;
   bool reportAddressBinding = false;
@@ -241,7 +274,9 @@ struct Features {
   bool shaderDemoteToHelperInvocation = false;
   bool shaderDeviceClock = false;
   bool shaderDrawParameters = false;
+  bool shaderExpectAssume = false;
   bool shaderFloat16 = false;
+  bool shaderFloatControls2 = false;
   bool shaderImageFloat32AtomicAdd = false;
   bool shaderImageFloat32AtomicMinMax = false;
   bool shaderImageFloat32Atomics = false;
@@ -250,9 +285,14 @@ struct Features {
   bool shaderInputAttachmentArrayNonUniformIndexing = false;
   bool shaderInt8 = false;
   bool shaderIntegerDotProduct = false;
+  bool shaderMaximalReconvergence = false;
   bool shaderModuleIdentifier = false;
+  bool shaderObject = false;
   bool shaderOutputLayer = false;
   bool shaderOutputViewportIndex = false;
+  bool shaderQuadControl = false;
+  bool shaderRelaxedExtendedInstruction = false;
+  bool shaderReplicatedComposites = false;
   bool shaderSampledImageArrayNonUniformIndexing = false;
   bool shaderSharedFloat16AtomicAdd = false;
   bool shaderSharedFloat16AtomicMinMax = false;
@@ -270,8 +310,13 @@ struct Features {
   bool shaderStorageTexelBufferArrayNonUniformIndexing = false;
   bool shaderSubgroupClock = false;
   bool shaderSubgroupExtendedTypes = false;
+  bool shaderSubgroupRotate = false;
+  bool shaderSubgroupRotateClustered = false;
   bool shaderSubgroupUniformControlFlow = false;
   bool shaderTerminateInvocation = false;
+  bool shaderTileImageColorReadAccess = false;
+  bool shaderTileImageDepthReadAccess = false;
+  bool shaderTileImageStencilReadAccess = false;
   bool shaderUniformBufferArrayNonUniformIndexing = false;
   bool shaderUniformTexelBufferArrayDynamicIndexing = false;
   bool shaderUniformTexelBufferArrayNonUniformIndexing = false;
@@ -307,7 +352,12 @@ struct Features {
   bool variablePointersStorageBuffer = false;
   bool vertexAttributeInstanceRateDivisor = false;
   bool vertexAttributeInstanceRateZeroDivisor = false;
+  bool vertexAttributeRobustness = false;
   bool vertexInputDynamicState = false;
+  bool videoEncodeAV1 = false;
+  bool videoEncodeQuantizationMap = false;
+  bool videoMaintenance1 = false;
+  bool videoMaintenance2 = false;
   bool vulkanMemoryModel = false;
   bool vulkanMemoryModelAvailabilityVisibilityChains = false;
   bool vulkanMemoryModelDeviceScope = false;

@@ -1,6 +1,6 @@
 // icd/generated/properties.cpp -- Vulkan's structures of properties, filled.
 //
-// Made by scripts/generate_icd.py from the Vulkan registry, header version 239; not edited by hand.
+// Made by scripts/generate_icd.py from the Vulkan registry, header version 309; not edited by hand.
 #include "icd/generated/properties.hpp"
 
 #include <cstring>
@@ -33,6 +33,11 @@ void fill(void* next, const Properties& have) {
         out->advancedBlendAllOperations = have.advancedBlendAllOperations;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceComputeShaderDerivativesPropertiesKHR*>(base);
+        out->meshAndTaskShaderDerivatives = have.meshAndTaskShaderDerivatives;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CONSERVATIVE_RASTERIZATION_PROPERTIES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceConservativeRasterizationPropertiesEXT*>(base);
         out->primitiveOverestimationSize = have.primitiveOverestimationSize;
@@ -44,6 +49,11 @@ void fill(void* next, const Properties& have) {
         out->degenerateLinesRasterized = have.degenerateLinesRasterized;
         out->fullyCoveredFragmentShaderInputVariable = have.fullyCoveredFragmentShaderInputVariable;
         out->conservativeRasterizationPostDepthCoverage = have.conservativeRasterizationPostDepthCoverage;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceCooperativeMatrixPropertiesKHR*>(base);
+        out->cooperativeMatrixSupportedStages = have.cooperativeMatrixSupportedStages;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_PROPERTIES_EXT: {
@@ -126,6 +136,22 @@ void fill(void* next, const Properties& have) {
         out->maxDescriptorSetUpdateAfterBindSampledImages = have.maxDescriptorSetUpdateAfterBindSampledImages;
         out->maxDescriptorSetUpdateAfterBindStorageImages = have.maxDescriptorSetUpdateAfterBindStorageImages;
         out->maxDescriptorSetUpdateAfterBindInputAttachments = have.maxDescriptorSetUpdateAfterBindInputAttachments;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_GENERATED_COMMANDS_PROPERTIES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceDeviceGeneratedCommandsPropertiesEXT*>(base);
+        out->maxIndirectPipelineCount = have.maxIndirectPipelineCount;
+        out->maxIndirectShaderObjectCount = have.maxIndirectShaderObjectCount;
+        out->maxIndirectSequenceCount = have.maxIndirectSequenceCount;
+        out->maxIndirectCommandsTokenCount = have.maxIndirectCommandsTokenCount;
+        out->maxIndirectCommandsTokenOffset = have.maxIndirectCommandsTokenOffset;
+        out->maxIndirectCommandsIndirectStride = have.maxIndirectCommandsIndirectStride;
+        out->supportedIndirectCommandsInputModes = have.supportedIndirectCommandsInputModes;
+        out->supportedIndirectCommandsShaderStages = have.supportedIndirectCommandsShaderStages;
+        out->supportedIndirectCommandsShaderStagesPipelineBinding = have.supportedIndirectCommandsShaderStagesPipelineBinding;
+        out->supportedIndirectCommandsShaderStagesShaderBinding = have.supportedIndirectCommandsShaderStagesShaderBinding;
+        out->deviceGeneratedCommandsTransformFeedback = have.deviceGeneratedCommandsTransformFeedback;
+        out->deviceGeneratedCommandsMultiDrawIndirectCount = have.deviceGeneratedCommandsMultiDrawIndirectCount;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DISCARD_RECTANGLE_PROPERTIES_EXT: {
@@ -229,6 +255,12 @@ void fill(void* next, const Properties& have) {
         out->graphicsPipelineLibraryIndependentInterpolationDecoration = have.graphicsPipelineLibraryIndependentInterpolationDecoration;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceHostImageCopyProperties*>(base);
+        std::memcpy(out->optimalTilingLayoutUUID, have.optimalTilingLayoutUUID, sizeof out->optimalTilingLayoutUUID);
+        out->identicalMemoryTypeRequirements = have.identicalMemoryTypeRequirements;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceIDProperties*>(base);
         std::memcpy(out->deviceUUID, have.deviceUUID, sizeof out->deviceUUID);
@@ -247,8 +279,13 @@ void fill(void* next, const Properties& have) {
         out->maxDescriptorSetUpdateAfterBindInlineUniformBlocks = have.maxDescriptorSetUpdateAfterBindInlineUniformBlocks;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LINE_RASTERIZATION_PROPERTIES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDeviceLineRasterizationPropertiesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_PROPERTIES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceLegacyVertexAttributesPropertiesEXT*>(base);
+        out->nativeUnalignedPerformance = have.nativeUnalignedPerformance;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LINE_RASTERIZATION_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceLineRasterizationProperties*>(base);
         out->lineSubPixelPrecisionBits = have.lineSubPixelPrecisionBits;
         break;
       }
@@ -261,6 +298,40 @@ void fill(void* next, const Properties& have) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance4Properties*>(base);
         out->maxBufferSize = have.maxBufferSize;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance5Properties*>(base);
+        out->earlyFragmentMultisampleCoverageAfterSampleCounting = have.earlyFragmentMultisampleCoverageAfterSampleCounting;
+        out->earlyFragmentSampleMaskTestBeforeSampleCounting = have.earlyFragmentSampleMaskTestBeforeSampleCounting;
+        out->depthStencilSwizzleOneSupport = have.depthStencilSwizzleOneSupport;
+        out->polygonModePointSize = have.polygonModePointSize;
+        out->nonStrictSinglePixelWideLinesUseParallelogram = have.nonStrictSinglePixelWideLinesUseParallelogram;
+        out->nonStrictWideLinesUseParallelogram = have.nonStrictWideLinesUseParallelogram;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_6_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance6Properties*>(base);
+        out->blockTexelViewCompatibleMultipleLayers = have.blockTexelViewCompatibleMultipleLayers;
+        out->maxCombinedImageSamplerDescriptorCount = have.maxCombinedImageSamplerDescriptorCount;
+        out->fragmentShadingRateClampCombinerInputs = have.fragmentShadingRateClampCombinerInputs;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_7_PROPERTIES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMaintenance7PropertiesKHR*>(base);
+        out->robustFragmentShadingRateAttachmentAccess = have.robustFragmentShadingRateAttachmentAccess;
+        out->separateDepthStencilAttachmentAccess = have.separateDepthStencilAttachmentAccess;
+        out->maxDescriptorSetTotalUniformBuffersDynamic = have.maxDescriptorSetTotalUniformBuffersDynamic;
+        out->maxDescriptorSetTotalStorageBuffersDynamic = have.maxDescriptorSetTotalStorageBuffersDynamic;
+        out->maxDescriptorSetTotalBuffersDynamic = have.maxDescriptorSetTotalBuffersDynamic;
+        out->maxDescriptorSetUpdateAfterBindTotalUniformBuffersDynamic = have.maxDescriptorSetUpdateAfterBindTotalUniformBuffersDynamic;
+        out->maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic = have.maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic;
+        out->maxDescriptorSetUpdateAfterBindTotalBuffersDynamic = have.maxDescriptorSetUpdateAfterBindTotalBuffersDynamic;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAP_MEMORY_PLACED_PROPERTIES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceMapMemoryPlacedPropertiesEXT*>(base);
+        out->minPlacedMemoryMapAlignment = have.minPlacedMemoryMapAlignment;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MESH_SHADER_PROPERTIES_EXT: {
@@ -306,6 +377,11 @@ void fill(void* next, const Properties& have) {
         out->maxMultiviewInstanceIndex = have.maxMultiviewInstanceIndex;
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NESTED_COMMAND_BUFFER_PROPERTIES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceNestedCommandBufferPropertiesEXT*>(base);
+        out->maxCommandBufferNestingLevel = have.maxCommandBufferNestingLevel;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_OPACITY_MICROMAP_PROPERTIES_EXT: {
         auto* out = reinterpret_cast<VkPhysicalDeviceOpacityMicromapPropertiesEXT*>(base);
         out->maxOpacity2StateSubdivisionLevel = have.maxOpacity2StateSubdivisionLevel;
@@ -325,8 +401,17 @@ void fill(void* next, const Properties& have) {
         out->allowCommandBufferQueryCopies = have.allowCommandBufferQueryCopies;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_PROPERTIES_EXT: {
-        auto* out = reinterpret_cast<VkPhysicalDevicePipelineRobustnessPropertiesEXT*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_BINARY_PROPERTIES_KHR: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePipelineBinaryPropertiesKHR*>(base);
+        out->pipelineBinaryInternalCache = have.pipelineBinaryInternalCache;
+        out->pipelineBinaryInternalCacheControl = have.pipelineBinaryInternalCacheControl;
+        out->pipelineBinaryPrefersInternalCache = have.pipelineBinaryPrefersInternalCache;
+        out->pipelineBinaryPrecompiledInternalCache = have.pipelineBinaryPrecompiledInternalCache;
+        out->pipelineBinaryCompressedData = have.pipelineBinaryCompressedData;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePipelineRobustnessProperties*>(base);
         out->defaultRobustnessStorageBuffers = have.defaultRobustnessStorageBuffers;
         out->defaultRobustnessUniformBuffers = have.defaultRobustnessUniformBuffers;
         out->defaultRobustnessVertexInputs = have.defaultRobustnessVertexInputs;
@@ -349,8 +434,8 @@ void fill(void* next, const Properties& have) {
         out->transformFeedbackPreservesTriangleFanProvokingVertex = have.transformFeedbackPreservesTriangleFanProvokingVertex;
         break;
       }
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR: {
-        auto* out = reinterpret_cast<VkPhysicalDevicePushDescriptorPropertiesKHR*>(base);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDevicePushDescriptorProperties*>(base);
         out->maxPushDescriptors = have.maxPushDescriptors;
         break;
       }
@@ -426,6 +511,19 @@ void fill(void* next, const Properties& have) {
         std::memcpy(out->shaderModuleIdentifierAlgorithmUUID, have.shaderModuleIdentifierAlgorithmUUID, sizeof out->shaderModuleIdentifierAlgorithmUUID);
         break;
       }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_PROPERTIES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderObjectPropertiesEXT*>(base);
+        std::memcpy(out->shaderBinaryUUID, have.shaderBinaryUUID, sizeof out->shaderBinaryUUID);
+        out->shaderBinaryVersion = have.shaderBinaryVersion;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TILE_IMAGE_PROPERTIES_EXT: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceShaderTileImagePropertiesEXT*>(base);
+        out->shaderTileImageCoherentReadAccelerated = have.shaderTileImageCoherentReadAccelerated;
+        out->shaderTileImageReadSampleFromPixelRateInvocation = have.shaderTileImageReadSampleFromPixelRateInvocation;
+        out->shaderTileImageReadFromHelperInvocation = have.shaderTileImageReadFromHelperInvocation;
+        break;
+      }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES: {
         auto* out = reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(base);
         out->subgroupSize = have.subgroupSize;
@@ -467,6 +565,12 @@ void fill(void* next, const Properties& have) {
         out->transformFeedbackStreamsLinesTriangles = have.transformFeedbackStreamsLinesTriangles;
         out->transformFeedbackRasterizationStreamSelect = have.transformFeedbackRasterizationStreamSelect;
         out->transformFeedbackDraw = have.transformFeedbackDraw;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVertexAttributeDivisorProperties*>(base);
+        out->maxVertexAttribDivisor = have.maxVertexAttribDivisor;
+        out->supportsNonZeroFirstInstance = have.supportsNonZeroFirstInstance;
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_PROPERTIES_EXT: {
@@ -596,6 +700,31 @@ void fill(void* next, const Properties& have) {
         out->uniformTexelBufferOffsetAlignmentBytes = have.uniformTexelBufferOffsetAlignmentBytes;
         out->uniformTexelBufferOffsetSingleTexelAlignment = have.uniformTexelBufferOffsetSingleTexelAlignment;
         out->maxBufferSize = have.maxBufferSize;
+        break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES: {
+        auto* out = reinterpret_cast<VkPhysicalDeviceVulkan14Properties*>(base);
+        out->lineSubPixelPrecisionBits = have.lineSubPixelPrecisionBits;
+        out->maxVertexAttribDivisor = have.maxVertexAttribDivisor;
+        out->supportsNonZeroFirstInstance = have.supportsNonZeroFirstInstance;
+        out->maxPushDescriptors = have.maxPushDescriptors;
+        out->dynamicRenderingLocalReadDepthStencilAttachments = have.dynamicRenderingLocalReadDepthStencilAttachments;
+        out->dynamicRenderingLocalReadMultisampledAttachments = have.dynamicRenderingLocalReadMultisampledAttachments;
+        out->earlyFragmentMultisampleCoverageAfterSampleCounting = have.earlyFragmentMultisampleCoverageAfterSampleCounting;
+        out->earlyFragmentSampleMaskTestBeforeSampleCounting = have.earlyFragmentSampleMaskTestBeforeSampleCounting;
+        out->depthStencilSwizzleOneSupport = have.depthStencilSwizzleOneSupport;
+        out->polygonModePointSize = have.polygonModePointSize;
+        out->nonStrictSinglePixelWideLinesUseParallelogram = have.nonStrictSinglePixelWideLinesUseParallelogram;
+        out->nonStrictWideLinesUseParallelogram = have.nonStrictWideLinesUseParallelogram;
+        out->blockTexelViewCompatibleMultipleLayers = have.blockTexelViewCompatibleMultipleLayers;
+        out->maxCombinedImageSamplerDescriptorCount = have.maxCombinedImageSamplerDescriptorCount;
+        out->fragmentShadingRateClampCombinerInputs = have.fragmentShadingRateClampCombinerInputs;
+        out->defaultRobustnessStorageBuffers = have.defaultRobustnessStorageBuffers;
+        out->defaultRobustnessUniformBuffers = have.defaultRobustnessUniformBuffers;
+        out->defaultRobustnessVertexInputs = have.defaultRobustnessVertexInputs;
+        out->defaultRobustnessImages = have.defaultRobustnessImages;
+        std::memcpy(out->optimalTilingLayoutUUID, have.optimalTilingLayoutUUID, sizeof out->optimalTilingLayoutUUID);
+        out->identicalMemoryTypeRequirements = have.identicalMemoryTypeRequirements;
         break;
       }
       default:

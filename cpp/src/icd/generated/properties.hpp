@@ -1,6 +1,6 @@
 // icd/generated/properties.hpp -- every property of the registry beyond VkPhysicalDeviceProperties as one member.
 //
-// Made by scripts/generate_icd.py from the Vulkan registry, header version 239; not edited by hand.
+// Made by scripts/generate_icd.py from the Vulkan registry, header version 309; not edited by hand.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -18,6 +18,7 @@ struct Properties {
   VkBool32 advancedBlendNonPremultipliedSrcColor = {};
   VkBool32 allowCommandBufferQueryCopies = {};
   VkBool32 allowSamplerImageViewPostSubmitCreation = {};
+  VkBool32 blockTexelViewCompatibleMultipleLayers = {};
   size_t bufferCaptureReplayDescriptorDataSize = {};
   VkBool32 bufferlessPushDescriptors = {};
   size_t combinedImageSamplerDensityMapDescriptorSize = {};
@@ -26,15 +27,19 @@ struct Properties {
   VkConformanceVersion conformanceVersion = {};
   VkBool32 conservativePointAndLineRasterization = {};
   VkBool32 conservativeRasterizationPostDepthCoverage = {};
-  VkPipelineRobustnessImageBehaviorEXT defaultRobustnessImages = {};
-  VkPipelineRobustnessBufferBehaviorEXT defaultRobustnessStorageBuffers = {};
-  VkPipelineRobustnessBufferBehaviorEXT defaultRobustnessUniformBuffers = {};
-  VkPipelineRobustnessBufferBehaviorEXT defaultRobustnessVertexInputs = {};
+  VkShaderStageFlags cooperativeMatrixSupportedStages = {};
+  VkPipelineRobustnessImageBehavior defaultRobustnessImages = {};
+  VkPipelineRobustnessBufferBehavior defaultRobustnessStorageBuffers = {};
+  VkPipelineRobustnessBufferBehavior defaultRobustnessUniformBuffers = {};
+  VkPipelineRobustnessBufferBehavior defaultRobustnessVertexInputs = {};
   VkBool32 degenerateLinesRasterized = {};
   VkBool32 degenerateTrianglesRasterized = {};
   VkShaderFloatControlsIndependence denormBehaviorIndependence = {};
+  VkBool32 depthStencilSwizzleOneSupport = {};
   VkDeviceSize descriptorBufferAddressSpaceSize = {};
   VkDeviceSize descriptorBufferOffsetAlignment = {};
+  VkBool32 deviceGeneratedCommandsMultiDrawIndirectCount = {};
+  VkBool32 deviceGeneratedCommandsTransformFeedback = {};
   uint8_t deviceLUID[VK_LUID_SIZE] = {};
   VkBool32 deviceLUIDValid = {};
   uint32_t deviceNodeMask = {};
@@ -44,10 +49,15 @@ struct Properties {
   char driverName[VK_MAX_DRIVER_NAME_SIZE] = {};
   uint8_t driverUUID[VK_UUID_SIZE] = {};
   VkBool32 dynamicPrimitiveTopologyUnrestricted = {};
+  VkBool32 dynamicRenderingLocalReadDepthStencilAttachments = {};
+  VkBool32 dynamicRenderingLocalReadMultisampledAttachments = {};
+  VkBool32 earlyFragmentMultisampleCoverageAfterSampleCounting = {};
+  VkBool32 earlyFragmentSampleMaskTestBeforeSampleCounting = {};
   float extraPrimitiveOverestimationSizeGranularity = {};
   VkBool32 filterMinmaxImageComponentMapping = {};
   VkBool32 filterMinmaxSingleComponentFormats = {};
   VkBool32 fragmentDensityInvocations = {};
+  VkBool32 fragmentShadingRateClampCombinerInputs = {};
   VkBool32 fragmentShadingRateNonTrivialCombinerOps = {};
   VkBool32 fragmentShadingRateStrictMultiplyCombiner = {};
   VkBool32 fragmentShadingRateWithConservativeRasterization = {};
@@ -62,6 +72,7 @@ struct Properties {
   VkBool32 graphicsPipelineLibraryIndependentInterpolationDecoration = {};
   VkBool32 hasPrimary = {};
   VkBool32 hasRender = {};
+  VkBool32 identicalMemoryTypeRequirements = {};
   size_t imageCaptureReplayDescriptorDataSize = {};
   size_t imageViewCaptureReplayDescriptorDataSize = {};
   VkBool32 independentResolve = {};
@@ -100,12 +111,17 @@ struct Properties {
   VkBool32 layeredShadingRateAttachments = {};
   uint32_t lineSubPixelPrecisionBits = {};
   VkDeviceSize maxBufferSize = {};
+  uint32_t maxCombinedImageSamplerDescriptorCount = {};
+  uint32_t maxCommandBufferNestingLevel = {};
   uint32_t maxComputeWorkgroupSubgroups = {};
   uint32_t maxCustomBorderColorSamplers = {};
   uint32_t maxDescriptorBufferBindings = {};
   uint32_t maxDescriptorSetAccelerationStructures = {};
   uint32_t maxDescriptorSetInlineUniformBlocks = {};
   uint32_t maxDescriptorSetSubsampledSamplers = {};
+  uint32_t maxDescriptorSetTotalBuffersDynamic = {};
+  uint32_t maxDescriptorSetTotalStorageBuffersDynamic = {};
+  uint32_t maxDescriptorSetTotalUniformBuffersDynamic = {};
   uint32_t maxDescriptorSetUpdateAfterBindAccelerationStructures = {};
   uint32_t maxDescriptorSetUpdateAfterBindInlineUniformBlocks = {};
   uint32_t maxDescriptorSetUpdateAfterBindInputAttachments = {};
@@ -114,6 +130,9 @@ struct Properties {
   uint32_t maxDescriptorSetUpdateAfterBindStorageBuffers = {};
   uint32_t maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = {};
   uint32_t maxDescriptorSetUpdateAfterBindStorageImages = {};
+  uint32_t maxDescriptorSetUpdateAfterBindTotalBuffersDynamic = {};
+  uint32_t maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic = {};
+  uint32_t maxDescriptorSetUpdateAfterBindTotalUniformBuffersDynamic = {};
   uint32_t maxDescriptorSetUpdateAfterBindUniformBuffers = {};
   uint32_t maxDescriptorSetUpdateAfterBindUniformBuffersDynamic = {};
   uint32_t maxDiscardRectangles = {};
@@ -128,6 +147,12 @@ struct Properties {
   VkExtent2D maxFragmentSize = {};
   uint32_t maxFragmentSizeAspectRatio = {};
   uint64_t maxGeometryCount = {};
+  uint32_t maxIndirectCommandsIndirectStride = {};
+  uint32_t maxIndirectCommandsTokenCount = {};
+  uint32_t maxIndirectCommandsTokenOffset = {};
+  uint32_t maxIndirectPipelineCount = {};
+  uint32_t maxIndirectSequenceCount = {};
+  uint32_t maxIndirectShaderObjectCount = {};
   uint32_t maxInlineUniformBlockSize = {};
   uint32_t maxInlineUniformTotalSize = {};
   uint64_t maxInstanceCount = {};
@@ -193,18 +218,30 @@ struct Properties {
   uint32_t maxTransformFeedbackStreams = {};
   uint32_t maxUpdateAfterBindDescriptorsInAllPools = {};
   uint32_t maxVertexAttribDivisor = {};
+  VkBool32 meshAndTaskShaderDerivatives = {};
   uint32_t meshOutputPerPrimitiveGranularity = {};
   uint32_t meshOutputPerVertexGranularity = {};
   uint32_t minAccelerationStructureScratchOffsetAlignment = {};
   VkExtent2D minFragmentDensityTexelSize = {};
   VkExtent2D minFragmentShadingRateAttachmentTexelSize = {};
   VkDeviceSize minImportedHostPointerAlignment = {};
+  VkDeviceSize minPlacedMemoryMapAlignment = {};
   uint32_t minSubgroupSize = {};
+  VkBool32 nativeUnalignedPerformance = {};
+  VkBool32 nonStrictSinglePixelWideLinesUseParallelogram = {};
+  VkBool32 nonStrictWideLinesUseParallelogram = {};
+  uint8_t optimalTilingLayoutUUID[VK_UUID_SIZE] = {};
   uint32_t pciBus = {};
   uint32_t pciDevice = {};
   uint32_t pciDomain = {};
   uint32_t pciFunction = {};
+  VkBool32 pipelineBinaryCompressedData = {};
+  VkBool32 pipelineBinaryInternalCache = {};
+  VkBool32 pipelineBinaryInternalCacheControl = {};
+  VkBool32 pipelineBinaryPrecompiledInternalCache = {};
+  VkBool32 pipelineBinaryPrefersInternalCache = {};
   VkPointClippingBehavior pointClippingBehavior = {};
+  VkBool32 polygonModePointSize = {};
   VkBool32 prefersCompactPrimitiveOutput = {};
   VkBool32 prefersCompactVertexOutput = {};
   VkBool32 prefersLocalInvocationPrimitiveOutput = {};
@@ -222,6 +259,7 @@ struct Properties {
   VkShaderStageFlags requiredSubgroupSizeStages = {};
   VkDeviceSize resourceDescriptorBufferAddressSpaceSize = {};
   VkBool32 robustBufferAccessUpdateAfterBind = {};
+  VkBool32 robustFragmentShadingRateAttachmentAccess = {};
   VkDeviceSize robustStorageBufferAccessSizeAlignment = {};
   size_t robustStorageBufferDescriptorSize = {};
   size_t robustStorageTexelBufferDescriptorSize = {};
@@ -236,6 +274,9 @@ struct Properties {
   size_t samplerCaptureReplayDescriptorDataSize = {};
   VkDeviceSize samplerDescriptorBufferAddressSpaceSize = {};
   size_t samplerDescriptorSize = {};
+  VkBool32 separateDepthStencilAttachmentAccess = {};
+  uint8_t shaderBinaryUUID[VK_UUID_SIZE] = {};
+  uint32_t shaderBinaryVersion = {};
   VkBool32 shaderDenormFlushToZeroFloat16 = {};
   VkBool32 shaderDenormFlushToZeroFloat32 = {};
   VkBool32 shaderDenormFlushToZeroFloat64 = {};
@@ -260,6 +301,9 @@ struct Properties {
   VkBool32 shaderSignedZeroInfNanPreserveFloat64 = {};
   VkBool32 shaderStorageBufferArrayNonUniformIndexingNative = {};
   VkBool32 shaderStorageImageArrayNonUniformIndexingNative = {};
+  VkBool32 shaderTileImageCoherentReadAccelerated = {};
+  VkBool32 shaderTileImageReadFromHelperInvocation = {};
+  VkBool32 shaderTileImageReadSampleFromPixelRateInvocation = {};
   VkBool32 shaderUniformBufferArrayNonUniformIndexingNative = {};
   size_t storageBufferDescriptorSize = {};
   size_t storageImageDescriptorSize = {};
@@ -273,7 +317,12 @@ struct Properties {
   VkBool32 subsampledCoarseReconstructionEarlyAccess = {};
   VkBool32 subsampledLoads = {};
   VkResolveModeFlags supportedDepthResolveModes = {};
+  VkIndirectCommandsInputModeFlagsEXT supportedIndirectCommandsInputModes = {};
+  VkShaderStageFlags supportedIndirectCommandsShaderStages = {};
+  VkShaderStageFlags supportedIndirectCommandsShaderStagesPipelineBinding = {};
+  VkShaderStageFlags supportedIndirectCommandsShaderStagesShaderBinding = {};
   VkResolveModeFlags supportedStencilResolveModes = {};
+  VkBool32 supportsNonZeroFirstInstance = {};
   VkBool32 transformFeedbackDraw = {};
   VkBool32 transformFeedbackPreservesTriangleFanProvokingVertex = {};
   VkBool32 transformFeedbackQueries = {};
