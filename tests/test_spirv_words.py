@@ -202,3 +202,71 @@ void main() {
         np.testing.assert_array_equal(pictures[k + 1], pictures[0])
         np.testing.assert_array_equal(pictures[k + 2][..., 0], pictures[0][..., 1])
     assert len(np.unique(pictures[0])) > 100
+
+
+OLD_VOTES = """%at = OpAccessChain %pelement %b %u0 %i
+%v = OpLoad %uint %at
+%side = OpBitwiseAnd %uint %v %eight
+%left = OpINotEqual %bool %side %u0
+OpSelectionMerge %end None
+OpBranchConditional %left %then %else
+%then = OpLabel
+{0}
+OpBranch %end
+%else = OpLabel
+{1}
+OpBranch %end
+%end = OpLabel
+%r = OpPhi %uint %r0 %then %r1 %else
+%to = OpAccessChain %puint %out %u0 %i
+OpStore %to %r"""
+OLD_VOTE = """%odd{0} = OpBitwiseAnd %uint %v %u1
+%is{0} = OpINotEqual %bool %odd{0} %u0
+%is_likely{0} = OpExpectKHR %bool %is{0} %true
+OpAssumeTrueKHR %is_likely{0}
+%ballot{0} = OpSubgroupBallotKHR %uint4 %is_likely{0}
+%bits{0} = OpCompositeExtract %uint %ballot{0} 0
+%high{0} = OpCompositeExtract %uint %ballot{0} 1
+%first{0} = OpSubgroupFirstInvocationKHR %uint %v
+%which{0} = OpShiftRightLogical %uint %v %u5
+%read{0} = OpSubgroupReadInvocationKHR %uint %v %which{0}
+%all{0} = OpSubgroupAllKHR %bool %is{0}
+%any{0} = OpSubgroupAnyKHR %bool %is{0}
+%equal{0} = OpSubgroupAllEqualKHR %bool %is{0}
+%all_word{0} = OpSelect %uint %all{0} %u1 %u0
+%any_word{0} = OpSelect %uint %any{0} %u2 %u0
+%equal_word{0} = OpSelect %uint %equal{0} %u4 %u0
+%r01{0} = OpBitwiseOr %uint %all_word{0} %any_word{0}
+%r02{0} = OpBitwiseOr %uint %r01{0} %equal_word{0}
+%bits_up{0} = OpShiftLeftLogical %uint %bits{0} %u3
+%r03{0} = OpBitwiseOr %uint %r02{0} %bits_up{0}
+%first_up{0} = OpShiftLeftLogical %uint %first{0} %eight
+%r04{0} = OpBitwiseOr %uint %r03{0} %first_up{0}
+%read_up{0} = OpShiftLeftLogical %uint %read{0} %sixteen
+%r05{0} = OpBitwiseOr %uint %r04{0} %read_up{0}
+%r{0} = OpBitwiseOr %uint %r05{0} %high{0}"""
+
+
+def test_ballots_and_votes_of_the_extensions_before_subgroups() -> None:
+    """SPV_KHR_shader_ballot, SPV_KHR_subgroup_vote, SPV_KHR_expect_assume (what it assumes may be false: nothing is made of it)."""
+    rng = np.random.default_rng(12)
+    # Bits: 0 odd, 3 the branch, 5 and 6 the invocation that is read, which is the lane itself: those that run are defined.
+    data = (rng.integers(0, 2, N) + 8 * rng.integers(0, 2, N) + 32 * (np.arange(N) % 4)).astype(np.uint32)
+    data[:8] |= 9  # a subgroup that is all in one branch, and agrees
+    types = """%bool = OpTypeBool
+%true = OpConstantTrue %bool
+%uint4 = OpTypeVector %uint 4
+%eight = OpConstant %uint 8
+%sixteen = OpConstant %uint 16"""
+    body = OLD_VOTES.format(OLD_VOTE.format(0), OLD_VOTE.format(1))
+    module = spirv.kernel(
+        "SubgroupBallotKHR SubgroupVoteKHR ExpectAssumeKHR", "%uint", 4, types, body,
+        extensions="SPV_KHR_shader_ballot SPV_KHR_subgroup_vote SPV_KHR_expect_assume",
+    )  # fmt: skip
+    want = np.zeros(N, np.uint32)
+    for i in range(N):
+        group = [k for k in range(i - i % 4, i - i % 4 + 4) if (data[k] ^ data[i]) & 8 == 0]
+        odd = [bool(data[k] & 1) for k in group]
+        bits = sum(1 << k % 4 for k in group if data[k] & 1)
+        want[i] = all(odd) | any(odd) << 1 | (len(set(odd)) == 1) << 2 | bits << 3 | int(data[group[0]]) << 8 | int(data[i]) << 16
+    np.testing.assert_array_equal(words_of(module, data), want)

@@ -107,6 +107,11 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_scalar_block_layout,
     Extension::EXT_separate_stencil_usage,
     Extension::EXT_shader_stencil_export,
+    Extension::EXT_shader_subgroup_ballot,
+    Extension::EXT_shader_subgroup_vote,
+    Extension::KHR_shader_expect_assume,
+    Extension::KHR_shader_subgroup_rotate,
+    Extension::KHR_shader_subgroup_uniform_control_flow,
     Extension::EXT_shader_viewport_index_layer,
     Extension::EXT_vertex_input_dynamic_state,
     Extension::EXT_primitives_generated_query,
@@ -257,6 +262,9 @@ void set_number_features(Features& f) {
   f.shaderBufferInt64Atomics = f.shaderSharedInt64Atomics = true;
   f.shaderIntegerDotProduct = true;
   f.shaderSubgroupExtendedTypes = true;
+  f.shaderSubgroupRotate = f.shaderSubgroupRotateClustered = true;
+  f.shaderSubgroupUniformControlFlow = true;  // lanes come together where a construct ends
+  f.shaderExpectAssume = true;
 }
 
 Features make_features() {
@@ -511,7 +519,7 @@ Properties make_properties() {
   p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                   VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
                                   VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT |
-                                  VK_SUBGROUP_FEATURE_QUAD_BIT;
+                                  VK_SUBGROUP_FEATURE_QUAD_BIT | VK_SUBGROUP_FEATURE_ROTATE_BIT | VK_SUBGROUP_FEATURE_ROTATE_CLUSTERED_BIT;
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
   p.maxMultiviewViewCount = 32;
   p.maxVertexAttribDivisor = ~0U;

@@ -10,6 +10,8 @@
 #include <functional>
 #include <set>
 
+#include "shader/spirv/normalize.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -551,7 +553,7 @@ void to_native_order(std::vector<uint32_t>& words) {
 
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point) {
   auto module = std::make_unique<Module>();
-  module->words = std::move(words);
+  module->words = normalized(std::move(words));
   Reader reader{.m = *module, .entry_name = entry_point};
   if (Status s = reader.split(); !s) return s.error();
   if (Status s = reader.read_declarations(); !s) return s.error();

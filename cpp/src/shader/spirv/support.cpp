@@ -89,6 +89,9 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityGroupNonUniformClustered,
     spv::CapabilityGroupNonUniformQuad,
     spv::CapabilityGroupNonUniformRotateKHR,
+    spv::CapabilitySubgroupBallotKHR,
+    spv::CapabilitySubgroupVoteKHR,
+    spv::CapabilityExpectAssumeKHR,
     // glslang asks for some of these where a fragment shader reads gl_PrimitiveID or gl_Layer.
     spv::CapabilityGeometry,
     spv::CapabilityGeometryPointSize,
@@ -116,8 +119,6 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(VariablePointers),
     TILEGPU_ROW(VariablePointersStorageBuffer),
     TILEGPU_ROW(StorageInputOutput16),
-    TILEGPU_ROW(SubgroupBallotKHR),
-    TILEGPU_ROW(SubgroupVoteKHR),
     TILEGPU_ROW(FragmentShadingRateKHR),
     TILEGPU_ROW(FragmentDensityEXT),
     TILEGPU_ROW(FragmentShaderShadingRateInterlockEXT),
