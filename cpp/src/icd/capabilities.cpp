@@ -130,6 +130,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_host_query_reset,
     Extension::EXT_tooling_info,
     Extension::EXT_subgroup_size_control,
+    Extension::EXT_subpass_merge_feedback,
     Extension::KHR_map_memory2,
     Extension::KHR_maintenance5,
     Extension::KHR_maintenance6,
@@ -340,6 +341,7 @@ Features make_features() {
   f.maintenance4 = f.maintenance5 = f.maintenance6 = true;
   f.dynamicRenderingLocalRead = true;
   f.hostImageCopy = true;
+  f.subpassMergeFeedback = true;
   f.pushDescriptor = true;
   f.memoryPriority = f.pageableDeviceLocalMemory = true;  // taken, and without effect: there is one memory
   f.pipelineRobustness = true;                            // whatever is asked for, accesses are checked

@@ -243,6 +243,7 @@ struct Subpass {
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
   uint32_t tile_pass = 0;  ///< its number in VkRenderPass_T::tile_passes
   uint32_t view_mask = 0;
+  bool keeps_apart = false;  ///< from those before it: VkRenderPassCreationControlEXT
 };
 
 /// Subpasses that are one pass of tiles (icd/subpass.hpp). Attachments by number.
@@ -260,6 +261,7 @@ struct VkRenderPass_T {
   std::vector<VkAttachmentDescription2> attachments;  ///< pNext is null
   std::vector<tilegpu::icd::Subpass> subpasses;
   std::vector<VkSubpassDependency2> dependencies;  ///< pNext is null
+  bool keeps_apart = false;                        ///< VkRenderPassCreationControlEXT: each subpass is a tile pass
   std::vector<tilegpu::icd::TilePass> tile_passes;
   std::vector<std::pair<uint32_t, uint32_t>> uses;  ///< of each attachment: the first and the last subpass
   std::string name;                                 ///< by VK_EXT_debug_utils

@@ -4,6 +4,7 @@
 // Source: Vulkan specification, "Render Pass".
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 
 #include "icd/command_buffer.hpp"
 #include "icd/conditional.hpp"
@@ -64,12 +65,35 @@ void note_uses(VkRenderPass_T& pass) {
 }
 
 // What a program can learn of its subpasses, where it listens to VERBOSE messages.
-void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std::vector<std::string>& apart) {
+void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std::vector<std::optional<Apart>>& apart) {
   if (pass.subpasses.size() < 2) return;
   std::string text = "render pass: " + std::to_string(pass.subpasses.size()) + " subpasses are " + std::to_string(pass.tile_passes.size()) +
                      (pass.tile_passes.size() == 1 ? " tile pass" : " tile passes");
-  for (const std::string& why : apart) text += "; " + why;
+  for (size_t s = 1; s < apart.size(); ++s)
+    if (apart[s]) text += "; subpass " + std::to_string(s) + " begins another tile pass: " + apart[s]->why;
   say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT, text);
+}
+
+// VK_EXT_subpass_merge_feedback: the same, where it was asked for in the chains.
+void give_feedback(const VkRenderPassCreateInfo2& info, const VkRenderPass_T& pass, const std::vector<std::optional<Apart>>& apart) {
+  assert(apart.size() == pass.subpasses.size());
+  using OfPass = VkRenderPassCreationFeedbackCreateInfoEXT;
+  if (const auto* asked = find_next<OfPass>(info.pNext, VK_STRUCTURE_TYPE_RENDER_PASS_CREATION_FEEDBACK_CREATE_INFO_EXT))
+    asked->pRenderPassFeedback->postMergeSubpassCount = static_cast<uint32_t>(pass.tile_passes.size());
+  for (uint32_t s = 0; s < info.subpassCount; ++s) {
+    using OfSubpass = VkRenderPassSubpassFeedbackCreateInfoEXT;
+    const auto* asked = find_next<OfSubpass>(info.pSubpasses[s].pNext, VK_STRUCTURE_TYPE_RENDER_PASS_SUBPASS_FEEDBACK_CREATE_INFO_EXT);
+    if (!asked) continue;
+    VkRenderPassSubpassFeedbackInfoEXT& out = *asked->pSubpassFeedback;
+    out.subpassMergeStatus = apart[s] ? apart[s]->status : VK_SUBPASS_MERGE_STATUS_MERGED_EXT;
+    out.postMergeIndex = pass.subpasses[s].tile_pass;
+    std::snprintf(out.description, sizeof out.description, "%s", apart[s] ? apart[s]->why.c_str() : "in the tile pass of the one before");
+  }
+}
+
+bool keeps_apart(const void* next) {
+  const auto* control = find_next<VkRenderPassCreationControlEXT>(next, VK_STRUCTURE_TYPE_RENDER_PASS_CREATION_CONTROL_EXT);
+  return control && control->disallowMerging;
 }
 
 // Every attachment that a subpass names is there: tables are looked up by these numbers from here on.
@@ -89,16 +113,18 @@ Status check_references(const VkRenderPass_T& pass) {
   return Ok{};
 }
 
-VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, VkRenderPass* out) {
+// `info`: null for those of Vulkan 1.0.
+VkResult finish(VkDevice device, std::unique_ptr<VkRenderPass_T> pass, const VkRenderPassCreateInfo2* info, VkRenderPass* out) {
   if (Status ok = check_references(*pass); !ok) return fail(device, ok.error().code, "render pass: " + ok.error().message);
   for (size_t i = 0; i < pass->attachments.size(); ++i)
     if (!vk::find_format(pass->attachments[i].format))
       return fail(
           device, VK_ERROR_FORMAT_NOT_SUPPORTED,
           "render pass: attachment " + std::to_string(i) + ": format " + std::to_string(pass->attachments[i].format) + " is not there");
-  std::vector<std::string> apart;
+  std::vector<std::optional<Apart>> apart;
   if (Status ok = group_subpasses(*pass, apart); !ok) return fail(device, ok.error().code, "render pass: " + ok.error().message);
   explain_tile_passes(device, *pass, apart);
+  if (info) give_feedback(*info, *pass, apart);
   note_uses(*pass);
   *out = pass.release();
   return VK_SUCCESS;
@@ -125,7 +151,7 @@ VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateIn
     pass->dependencies.push_back({VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2, nullptr, d.srcSubpass, d.dstSubpass, d.srcStageMask,
                                   d.dstStageMask, d.srcAccessMask, d.dstAccessMask, d.dependencyFlags, 0});
   }
-  return finish(device, std::move(pass), pRenderPass);
+  return finish(device, std::move(pass), nullptr, pRenderPass);
 }
 
 VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateInfo2* pCreateInfo, const VkAllocationCallbacks*,
@@ -133,10 +159,12 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
   auto pass = std::make_unique<VkRenderPass_T>();
   pass->attachments.assign(pCreateInfo->pAttachments, pCreateInfo->pAttachments + pCreateInfo->attachmentCount);
   for (VkAttachmentDescription2& a : pass->attachments) a.pNext = nullptr;
+  pass->keeps_apart = keeps_apart(pCreateInfo->pNext);
   for (uint32_t i = 0; i < pCreateInfo->subpassCount; ++i) {
     const VkSubpassDescription2& in = pCreateInfo->pSubpasses[i];
     Subpass subpass = subpass_of(in);
     subpass.view_mask = in.viewMask;
+    subpass.keeps_apart = keeps_apart(in.pNext);
     using Resolve = VkSubpassDescriptionDepthStencilResolve;
     if (const auto* resolve = find_next<Resolve>(in.pNext, VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE)) {
       subpass.depth_stencil_resolve = attachment_of(resolve->pDepthStencilResolveAttachment);
@@ -145,7 +173,7 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
     pass->subpasses.push_back(std::move(subpass));
   }
   for (uint32_t i = 0; i < pCreateInfo->dependencyCount; ++i) pass->dependencies.push_back(dependency_of(pCreateInfo->pDependencies[i]));
-  return finish(device, std::move(pass), pRenderPass);
+  return finish(device, std::move(pass), pCreateInfo, pRenderPass);
 }
 
 void VKAPI_CALL DestroyRenderPass(VkDevice, VkRenderPass renderPass, const VkAllocationCallbacks*) { delete renderPass; }

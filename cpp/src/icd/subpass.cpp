@@ -20,6 +20,9 @@ bool is_depth_stencil(const VkRenderPass_T& pass, uint32_t attachment) {
   return vk::find_format(pass.attachments[attachment].format)->is_depth_stencil();
 }
 
+/// What keeps a subpass from a tile pass; empty: nothing.
+using Obstacle = std::optional<Apart>;
+
 std::string number(uint32_t n) { return std::to_string(n); }
 
 // The first empty place, or a new one.
@@ -34,21 +37,24 @@ void add_color(TilePass& tiles, uint32_t attachment) {
   tiles.resolve.push_back(VK_ATTACHMENT_UNUSED);
 }
 
-Status set_depth_stencil(TilePass& tiles, uint32_t attachment) {
-  if (attachment == VK_ATTACHMENT_UNUSED || attachment == tiles.depth_stencil) return Ok{};
+Obstacle set_depth_stencil(TilePass& tiles, uint32_t attachment) {
+  if (attachment == VK_ATTACHMENT_UNUSED || attachment == tiles.depth_stencil) return {};
   if (tiles.depth_stencil != VK_ATTACHMENT_UNUSED)
-    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "depth and stencil are attachment " + number(attachment) + " and attachment " +
-                                                   number(tiles.depth_stencil) + "; a tile has one of them"};
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_DEPTH_STENCIL_COUNT_EXT, "depth and stencil are attachment " + number(attachment) +
+                                                                                 " and attachment " + number(tiles.depth_stencil) +
+                                                                                 "; a tile has one of them"};
   tiles.depth_stencil = attachment;
-  return Ok{};
+  return {};
 }
 
 // A resolve is done when the tile is: what is resolved must stay as it is until then, and nobody may look at the result before.
-Status add_resolve(uint32_t& place, uint32_t resolve, uint32_t attachment) {
-  if (resolve == VK_ATTACHMENT_UNUSED || resolve == place) return Ok{};
-  if (place != VK_ATTACHMENT_UNUSED) return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachment " + number(attachment) + " is resolved twice"};
+Obstacle add_resolve(uint32_t& place, uint32_t resolve, uint32_t attachment) {
+  if (resolve == VK_ATTACHMENT_UNUSED || resolve == place) return {};
+  if (place != VK_ATTACHMENT_UNUSED)
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_RESOLVE_ATTACHMENT_REUSE_EXT,
+                 "attachment " + number(attachment) + " is resolved twice"};
   place = resolve;
-  return Ok{};
+  return {};
 }
 
 bool is_resolve_target(const TilePass& tiles, uint32_t attachment) {
@@ -56,9 +62,9 @@ bool is_resolve_target(const TilePass& tiles, uint32_t attachment) {
                                                 std::find(tiles.resolve.begin(), tiles.resolve.end(), attachment) != tiles.resolve.end());
 }
 
-Status check_resolved(const TilePass& tiles, const Subpass& subpass) {
+Obstacle check_resolved(const TilePass& tiles, const Subpass& subpass) {
   const auto wrong = [](uint32_t attachment, const char* what) {
-    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachment " + number(attachment) + what};
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_RESOLVE_ATTACHMENT_REUSE_EXT, "attachment " + number(attachment) + what};
   };
   std::vector<uint32_t> used = subpass.color;
   used.insert(used.end(), subpass.inputs.begin(), subpass.inputs.end());
@@ -70,10 +76,10 @@ Status check_resolved(const TilePass& tiles, const Subpass& subpass) {
       return wrong(a, " is written after an earlier subpass resolved it");
   if (subpass.depth_stencil != VK_ATTACHMENT_UNUSED && tiles.depth_stencil_resolve != VK_ATTACHMENT_UNUSED)
     return wrong(subpass.depth_stencil, " is used after an earlier subpass resolved it");
-  return Ok{};
+  return {};
 }
 
-Status check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
+Obstacle check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
   uint32_t samples = 0;
   const auto differ = [&](uint32_t a) {
     if (a == VK_ATTACHMENT_UNUSED) return false;
@@ -81,8 +87,8 @@ Status check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
     return samples != static_cast<uint32_t>(pass.attachments[a].samples);
   };
   if (std::any_of(tiles.color.begin(), tiles.color.end(), differ) || differ(tiles.depth_stencil))
-    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachments have different numbers of samples"};
-  return Ok{};
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT, "attachments have different numbers of samples"};
+  return {};
 }
 
 bool has_attachments(const Subpass& subpass) {
@@ -93,43 +99,45 @@ bool has_attachments(const Subpass& subpass) {
 }
 
 // The samples of a subpass without attachments are its pipelines', which are not known here: it is alone.
-Status check_attachments(const Subpass& before, const Subpass& next) {
-  if (has_attachments(before) && has_attachments(next)) return Ok{};
-  return Error{VK_ERROR_FEATURE_NOT_PRESENT, "a subpass without attachments has its pipelines' samples"};
+Obstacle check_attachments(const Subpass& before, const Subpass& next) {
+  if (has_attachments(before) && has_attachments(next)) return {};
+  return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT, "a subpass without attachments has its pipelines' samples"};
 }
 
 // The tile pass with one more subpass, or what forbids it.
-Status add(const VkRenderPass_T& pass, TilePass& tiles, const Subpass& subpass) {
-  if (Status ok = check_resolved(tiles, subpass); !ok) return ok;
+Obstacle add(const VkRenderPass_T& pass, TilePass& tiles, const Subpass& subpass) {
+  if (Obstacle why = check_resolved(tiles, subpass); why) return why;
   if (tiles.color.empty()) tiles.color = subpass.color, tiles.resolve.assign(subpass.color.size(), VK_ATTACHMENT_UNUSED);
   for (const uint32_t a : subpass.color) add_color(tiles, a);
-  if (Status ok = set_depth_stencil(tiles, subpass.depth_stencil); !ok) return ok;
+  if (Obstacle why = set_depth_stencil(tiles, subpass.depth_stencil); why) return why;
   // Inputs become attachments of the pass: they are read where they lie.
   for (const uint32_t a : subpass.inputs) {
     if (a == VK_ATTACHMENT_UNUSED) continue;
     if (!is_depth_stencil(pass, a))
       add_color(tiles, a);
-    else if (Status ok = set_depth_stencil(tiles, a); !ok)
-      return ok;
+    else if (Obstacle why = set_depth_stencil(tiles, a); why)
+      return why;
   }
   if (tiles.color.size() > kMaxColorAttachments)
-    return Error{VK_ERROR_FEATURE_NOT_PRESENT, "there are " + number(static_cast<uint32_t>(tiles.color.size())) +
-                                                   " colour and input attachments; a tile has at most " + number(kMaxColorAttachments)};
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_TOO_MANY_ATTACHMENTS_EXT,
+                 "there are " + number(static_cast<uint32_t>(tiles.color.size())) + " colour and input attachments; a tile has at most " +
+                     number(kMaxColorAttachments)};
   for (size_t i = 0; i < subpass.color.size(); ++i)
     if (subpass.color[i] != VK_ATTACHMENT_UNUSED)
-      if (Status ok = add_resolve(tiles.resolve[slot_of(tiles, subpass.color[i])], subpass.resolve[i], subpass.color[i]); !ok) return ok;
-  if (Status ok = add_resolve(tiles.depth_stencil_resolve, subpass.depth_stencil_resolve, subpass.depth_stencil); !ok) return ok;
+      if (Obstacle why = add_resolve(tiles.resolve[slot_of(tiles, subpass.color[i])], subpass.resolve[i], subpass.color[i]); why)
+        return why;
+  if (Obstacle why = add_resolve(tiles.depth_stencil_resolve, subpass.depth_stencil_resolve, subpass.depth_stencil); why) return why;
   if (subpass.depth_stencil_resolve != VK_ATTACHMENT_UNUSED)
     tiles.depth_resolve_mode = subpass.depth_resolve_mode, tiles.stencil_resolve_mode = subpass.stencil_resolve_mode;
   return check_samples(pass, tiles);
 }
 
 // What lies between two subpasses must be the same pixel's.
-Status check_dependencies(const VkRenderPass_T& pass, const TilePass& tiles, uint32_t subpass) {
+Obstacle check_dependencies(const VkRenderPass_T& pass, const TilePass& tiles, uint32_t subpass) {
   for (const VkSubpassDependency2& d : pass.dependencies) {
     if (d.dstSubpass != subpass || d.srcSubpass < tiles.first || d.srcSubpass > tiles.last) continue;
     const std::string who = "its dependency on subpass " + number(d.srcSubpass);
-    const auto wrong = [&](const char* what) { return Error{VK_ERROR_FEATURE_NOT_PRESENT, who + what}; };
+    const auto wrong = [&](const char* what) { return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_DEPENDENCIES_EXT, who + what}; };
     if (!(d.dependencyFlags & VK_DEPENDENCY_BY_REGION_BIT)) return wrong(" is not by region (VK_DEPENDENCY_BY_REGION_BIT)");
     const VkPipelineStageFlags2 stages =
         (d.srcStageMask & ~VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT) | (d.dstStageMask & ~VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT);
@@ -139,40 +147,56 @@ Status check_dependencies(const VkRenderPass_T& pass, const TilePass& tiles, uin
           " names accesses beside those of attachments (a sampled image or a buffer is not in the tile; inputs are "
           "VK_ACCESS_INPUT_ATTACHMENT_READ_BIT)");
   }
-  return Ok{};
+  return {};
 }
 
-Status check_aliases(const VkRenderPass_T& pass) {
+Obstacle check_aliases(const VkRenderPass_T& pass) {
   for (size_t i = 0; i < pass.attachments.size(); ++i)
     if (pass.attachments[i].flags & VK_ATTACHMENT_DESCRIPTION_MAY_ALIAS_BIT)
-      return Error{VK_ERROR_FEATURE_NOT_PRESENT, "attachment " + number(static_cast<uint32_t>(i)) + " may share memory with another one"};
-  return Ok{};
+      return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_ALIASING_EXT,
+                   "attachment " + number(static_cast<uint32_t>(i)) + " may share memory with another one"};
+  return {};
+}
+
+const Apart kDisallowed{VK_SUBPASS_MERGE_STATUS_DISALLOWED_EXT, "VkRenderPassCreationControlEXT::disallowMerging"};
+
+// Subpass `s` behind those of the tile pass.
+Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass& joined, uint32_t s) {
+  assert(s > 0 && s < pass.subpasses.size() && joined.last + 1 == s);
+  const Subpass& subpass = pass.subpasses[s];
+  if (pass.keeps_apart || subpass.keeps_apart) return kDisallowed;
+  if (aliases) return aliases;
+  if (Obstacle why = check_dependencies(pass, joined, s); why) return why;
+  if (subpass.view_mask != pass.subpasses[joined.first].view_mask)
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_VIEWS_MISMATCH_EXT, "it has other views (viewMask) than the subpass before it"};
+  if (Obstacle why = check_attachments(pass.subpasses[s - 1], subpass); why) return why;
+  return add(pass, joined, subpass);
 }
 
 }  // namespace
 
-Status group_subpasses(VkRenderPass_T& pass, std::vector<std::string>& apart) {
-  const Status aliases = check_aliases(pass);
+Status group_subpasses(VkRenderPass_T& pass, std::vector<std::optional<Apart>>& apart) {
+  const auto only_one = Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SINGLE_SUBPASS_EXT, "there is no other subpass"};
+  const auto first = Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT, "it is the first"};
+  const Obstacle aliases = check_aliases(pass);
   for (uint32_t s = 0; s < pass.subpasses.size(); ++s) {
     Subpass& subpass = pass.subpasses[s];
+    Obstacle why = pass.subpasses.size() == 1 ? only_one : first;
     if (s > 0) {
       TilePass joined = pass.tile_passes.back();
-      Status ok = aliases ? check_dependencies(pass, joined, s) : aliases;
-      if (ok && subpass.view_mask != pass.subpasses[joined.first].view_mask)
-        ok = Error{VK_ERROR_FEATURE_NOT_PRESENT, "it has other views (viewMask) than the subpass before it"};
-      if (ok) ok = check_attachments(pass.subpasses[s - 1], subpass);
-      if (ok) ok = add(pass, joined, subpass);
-      if (ok) {
+      why = add_next(pass, aliases, joined, s);
+      if (!why) {
         joined.last = s;
         pass.tile_passes.back() = std::move(joined);
-      } else {
-        apart.push_back("subpass " + number(s) + " begins another tile pass: " + ok.error().message);
       }
     }
-    if (pass.tile_passes.empty() || pass.tile_passes.back().last != s) {
+    if (why) {
       TilePass& alone = pass.tile_passes.emplace_back(TilePass{s, s, {}, {}});
-      if (Status ok = add(pass, alone, subpass); !ok) return Error{ok.error().code, "subpass " + number(s) + ": " + ok.error().message};
+      if (Obstacle wrong = add(pass, alone, subpass); wrong)
+        return Error{VK_ERROR_FEATURE_NOT_PRESENT, "subpass " + number(s) + ": " + wrong->why};
     }
+    if (pass.keeps_apart) why = kDisallowed;  // all of them say so
+    apart.push_back(std::move(why));
     subpass.tile_pass = static_cast<uint32_t>(pass.tile_passes.size()) - 1;
   }
   return Ok{};

@@ -4,6 +4,7 @@
 // between. Source: Vulkan specification, "Render Pass", "Render Pass Compatibility", VkSubpassDependency.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "icd/objects.hpp"
@@ -11,9 +12,15 @@
 
 namespace tilegpu::icd {
 
-/// Fills tile_passes from the subpasses and their dependencies, alone from what compatible render passes have in common. `apart`: for each
-/// subpass that begins a tile pass behind the first, why it could not be part of the one before. An error names what no pass can have.
-Status group_subpasses(VkRenderPass_T& pass, std::vector<std::string>& apart);
+/// Why a subpass begins a tile pass of its own.
+struct Apart {
+  VkSubpassMergeStatusEXT status = VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT;
+  std::string why;
+};
+
+/// Fills tile_passes from the subpasses and their dependencies, alone from what compatible render passes have in common, and from
+/// VkRenderPassCreationControlEXT. `apart`: for each subpass, empty where it joined the one before. An error names what no pass can have.
+Status group_subpasses(VkRenderPass_T& pass, std::vector<std::optional<Apart>>& apart);
 
 /// Formats of a subpass's tile pass, as a pipeline or a part of a pass must have them; UNDEFINED where there is none.
 struct SubpassTargets {
