@@ -142,8 +142,10 @@ class TILEGPU_API CommandBuffer {
   Status bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B,
                              std::optional<uint32_t> stride_B = std::nullopt);
 
-  Status draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance);
-  Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance);
+  /// draw_index: gl_DrawID, of VK_EXT_multi_draw.
+  Status draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance, uint32_t draw_index = 0);
+  Status draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset, uint32_t first_instance,
+                      uint32_t draw_index = 0);
   Status draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
   Status draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
   /// At most so many draws: as many as `draws` says when it is executed.

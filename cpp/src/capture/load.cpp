@@ -172,10 +172,11 @@ struct Loader : ObjectLoader {
     if (!begin_draw(cb, pass, indexed)) return;
     const uint32_t first = r.get<uint32_t>(), count = r.get<uint32_t>(), instances = r.get<uint32_t>(), first_instance = r.get<uint32_t>();
     const int32_t vertex_offset = r.get<int32_t>();
+    const uint32_t draw_index = r.get<uint32_t>();
     if (!indirect) {
       if (ok())
-        check(indexed ? cb.draw_indexed(count, instances, first, vertex_offset, first_instance)
-                      : cb.draw(count, instances, first, first_instance));
+        check(indexed ? cb.draw_indexed(count, instances, first, vertex_offset, first_instance, draw_index)
+                      : cb.draw(count, instances, first, first_instance, draw_index));
       return;
     }
     const Ptr<Buffer> buffer = o.buffers.read(r, "buffer");

@@ -44,7 +44,7 @@ struct DrawCall {
   uint32_t first = 0, count = 0;  // vertices or indices
   uint32_t instance_count = 1, first_instance = 0;
   int32_t vertex_offset = 0;
-  uint32_t draw_index = 0;          // gl_DrawID of indirect draws
+  uint32_t draw_index = 0;          // gl_DrawID
   int32_t query = -1;               // active occlusion query, index in Pass::queries, or -1; of the first view
   int32_t transform_feedback = -1;  // what captures its vertices, index in Pass::transform_feedback, or -1
   uint32_t counted = 0;             // made by the plan: 1 + the place of the draw's counts among those of the pass; 0: no query wants them

@@ -299,7 +299,8 @@ Status CommandBuffer::draw_indirect_byte_count(uint32_t instance_count, uint32_t
   });
 }
 
-Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance) {
+Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance,
+                           uint32_t draw_index) {
   return device::record(*recorder_, "draw", [&]() -> Status {
     auto call = resolve_draw(*recorder_, false);
     if (!call) return call.error();
@@ -307,12 +308,13 @@ Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint3
     call->count = vertex_count;
     call->instance_count = instance_count;
     call->first_instance = first_instance;
+    call->draw_index = draw_index;
     return add_draw(*recorder_, *call);
   });
 }
 
 Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset,
-                                   uint32_t first_instance) {
+                                   uint32_t first_instance, uint32_t draw_index) {
   return device::record(*recorder_, "draw_indexed", [&]() -> Status {
     auto call = resolve_draw(*recorder_, true);
     if (!call) return call.error();
@@ -321,6 +323,7 @@ Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count
     call->instance_count = instance_count;
     call->vertex_offset = vertex_offset;
     call->first_instance = first_instance;
+    call->draw_index = draw_index;
     return add_draw(*recorder_, *call);
   });
 }

@@ -97,6 +97,8 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_extended_dynamic_state2,
     Extension::EXT_extended_dynamic_state3,
     Extension::EXT_fragment_shader_interlock,
+    Extension::EXT_graphics_pipeline_library,
+    Extension::KHR_pipeline_library,
     Extension::EXT_index_type_uint8,
     Extension::EXT_inline_uniform_block,
     Extension::EXT_load_store_op_none,
@@ -145,6 +147,9 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_host_image_copy,
     Extension::EXT_4444_formats,
     Extension::EXT_memory_budget,
+    Extension::EXT_multi_draw,
+    Extension::EXT_primitive_topology_list_restart,
+    Extension::EXT_image_2d_view_of_3d,
     Extension::EXT_memory_priority,
     Extension::EXT_pageable_device_local_memory,
     Extension::EXT_pipeline_robustness,
@@ -284,6 +289,9 @@ Features make_features() {
   f.multiview = true;
   f.logicOp = true;
   f.multiDrawIndirect = true;
+  f.multiDraw = true;
+  f.primitiveTopologyListRestart = f.primitiveTopologyPatchListRestart = true;
+  f.image2DViewOf3D = f.sampler2DViewOf3D = true;
   f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
@@ -344,7 +352,8 @@ Features make_features() {
   f.subpassMergeFeedback = true;
   f.pushDescriptor = true;
   f.memoryPriority = f.pageableDeviceLocalMemory = true;  // taken, and without effect: there is one memory
-  f.pipelineRobustness = true;                            // whatever is asked for, accesses are checked
+  f.graphicsPipelineLibrary = true;
+  f.pipelineRobustness = true;  // whatever is asked for, accesses are checked
   f.formatA4R4G4B4 = f.formatA4B4G4R4 = true;
   f.texelBufferAlignment = true;
   f.shaderTerminateInvocation = true;
@@ -504,7 +513,9 @@ Properties make_properties() {
   p.sampleLocationCoordinateRange[1] = 0.9375F;
   p.sampleLocationSubPixelBits = 4;
   p.variableSampleLocations = VK_TRUE;
+  p.graphicsPipelineLibraryFastLinking = VK_TRUE;  // creating waits for no compiler
   p.supportsNonZeroFirstInstance = VK_TRUE;
+  p.maxMultiDrawCount = 1 << 16;
   p.dynamicRenderingLocalReadDepthStencilAttachments = p.dynamicRenderingLocalReadMultisampledAttachments = VK_TRUE;
   p.depthStencilSwizzleOneSupport = VK_TRUE;
   p.polygonModePointSize = VK_TRUE;

@@ -142,6 +142,7 @@ static std::string label_of(const VkDebugUtilsObjectNameInfoEXT& info) {
   const uint64_t handle = info.objectHandle;
   if (info.objectType == VK_OBJECT_TYPE_PIPELINE) {
     const auto* pipeline = reinterpret_cast<const VkPipeline_T*>(handle);
+    if (pipeline->library) return pipeline->library->info.label;
     return pipeline->core ? pipeline->core->info().label : pipeline->compute->info().label;
   }
   if (info.objectType == VK_OBJECT_TYPE_IMAGE) return reinterpret_cast<const VkImage_T*>(handle)->core->info().label;

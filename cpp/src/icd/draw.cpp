@@ -9,6 +9,9 @@ namespace tilegpu::icd {
 void VKAPI_CALL CmdBindPipeline(VkCommandBuffer commandBuffer, VkPipelineBindPoint, VkPipeline pipeline) {
   tilegpu::CommandBuffer& core = *commandBuffer->core;
   if (pipeline->compute) return core.bind_pipeline(pipeline->compute);
+  if (!pipeline->core)
+    return record(commandBuffer,
+                  Error{VK_ERROR_VALIDATION_FAILED_EXT, "vkCmdBindPipeline: the pipeline is a library; link a pipeline of it"});
   core.bind_pipeline(pipeline->core);
   commandBuffer->colors.pipeline_takes = pipeline->dynamic_colors;
   if (!pipeline->viewports.empty()) record(commandBuffer, core.set_viewport_with_count(pipeline->viewports));
@@ -94,6 +97,30 @@ void VKAPI_CALL CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCoun
   set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indexed(indexCount, instanceCount, firstIndex, vertexOffset, firstInstance));
 }
+// VK_EXT_multi_draw: one draw after the other, each with its number.
+template <class Info, class Draw>
+static void draw_each(VkCommandBuffer commands, uint32_t count, const Info* infos, uint32_t stride_B, const Draw& draw) {
+  assert(count < 2 || stride_B >= sizeof(Info));
+  set_colors(commands);
+  const auto* at = reinterpret_cast<const uint8_t*>(infos);
+  for (uint32_t i = 0; i < count; ++i, at += stride_B) record(commands, draw(*reinterpret_cast<const Info*>(at), i));
+}
+
+void VKAPI_CALL CmdDrawMultiEXT(VkCommandBuffer commandBuffer, uint32_t drawCount, const VkMultiDrawInfoEXT* pVertexInfo,
+                                uint32_t instanceCount, uint32_t firstInstance, uint32_t stride) {
+  draw_each(commandBuffer, drawCount, pVertexInfo, stride, [&](const VkMultiDrawInfoEXT& info, uint32_t i) {
+    return commandBuffer->core->draw(info.vertexCount, instanceCount, info.firstVertex, firstInstance, i);
+  });
+}
+
+void VKAPI_CALL CmdDrawMultiIndexedEXT(VkCommandBuffer commandBuffer, uint32_t drawCount, const VkMultiDrawIndexedInfoEXT* pIndexInfo,
+                                       uint32_t instanceCount, uint32_t firstInstance, uint32_t stride, const int32_t* pVertexOffset) {
+  draw_each(commandBuffer, drawCount, pIndexInfo, stride, [&](const VkMultiDrawIndexedInfoEXT& info, uint32_t i) {
+    const int32_t offset = pVertexOffset ? *pVertexOffset : info.vertexOffset;
+    return commandBuffer->core->draw_indexed(info.indexCount, instanceCount, info.firstIndex, offset, firstInstance, i);
+  });
+}
+
 void VKAPI_CALL CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
                                      VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
   set_colors(commandBuffer);

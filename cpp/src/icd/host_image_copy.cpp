@@ -14,6 +14,7 @@ namespace {
 /// Of VkMemoryToImageCopy and VkImageToMemoryCopy.
 template <class Region>
 std::vector<HostRegion> regions_of(const Region* regions, uint32_t count) {
+  assert(regions || count == 0);
   std::vector<HostRegion> out;
   for (uint32_t i = 0; i < count; ++i) {
     const Region& r = regions[i];

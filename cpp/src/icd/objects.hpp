@@ -198,13 +198,27 @@ struct VkDescriptorUpdateTemplate_T {
 struct VkPipelineLayout_T {
   std::shared_ptr<const tilegpu::PipelineLayout> core;
 };
+namespace tilegpu::icd {
+
+/// What a graphics pipeline is made of, or some parts of that (icd/pipeline_library.hpp).
+struct PipelineParts {
+  VkGraphicsPipelineLibraryFlagsEXT parts = 0;
+  tilegpu::GraphicsPipelineCreateInfo info;  ///< of the parts alone
+  std::vector<VkViewport> viewports;
+  std::vector<VkRect2D> scissors;
+  tilegpu::DynamicStates dynamic_colors;
+};
+
+}  // namespace tilegpu::icd
+
 struct VkPipeline_T {
-  std::shared_ptr<tilegpu::Pipeline> core;  ///< null: a compute pipeline
+  std::shared_ptr<tilegpu::Pipeline> core;  ///< null: a compute pipeline, or a library
   std::shared_ptr<tilegpu::ComputePipeline> compute;
   // What the core leaves to command buffers and Vulkan lets a pipeline fix; empty where it is dynamic.
   std::vector<VkViewport> viewports;
   std::vector<VkRect2D> scissors;
   tilegpu::DynamicStates dynamic_colors;  ///< of its dynamic states, those of colours
+  std::unique_ptr<const tilegpu::icd::PipelineParts> library = nullptr;
 };
 struct VkCommandPool_T {
   std::set<VkCommandBuffer> buffers;

@@ -8,6 +8,7 @@
 #include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/pipeline_library.hpp"
 #include "icd/shader_stage.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
@@ -297,12 +298,7 @@ void drop_missing_tests(GraphicsPipelineCreateInfo& info) {
   if (info.stencil_format == VK_FORMAT_UNDEFINED) info.depth_stencil.stencil_test = false;
 }
 
-Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
-  if (in.pVertexInputState) take_vertex_input(*in.pVertexInputState, out);
-  if (in.pInputAssemblyState) {
-    out.topology = in.pInputAssemblyState->topology;
-    out.primitive_restart = in.pInputAssemblyState->primitiveRestartEnable;
-  }
+void take_pre_rasterization(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
   const VkShaderStageFlags tessellation = VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT;
   const bool tessellates =
       std::any_of(in.pStages, in.pStages + in.stageCount, [&](const auto& stage) { return stage.stage & tessellation; });
@@ -316,30 +312,47 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreate
   const bool stipples = is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT}) && !is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_EXT});
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, stipples, out.rasterization);
   take_depth_clip_control(in, out.rasterization);
-  const bool discards = out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
-  if (discards) return Ok{};  // the pointers below may lead anywhere
-  const bool depth_stencil =
-      (out.depth_format != VK_FORMAT_UNDEFINED || out.stencil_format != VK_FORMAT_UNDEFINED) && !out.untested_aspects;
-  const bool colors = in.renderPass ? !in.renderPass->subpasses[in.subpass].color.empty() : !out.color_formats.empty();
-  if (in.pMultisampleState) {
-    const VkPipelineMultisampleStateCreateInfo& state = *in.pMultisampleState;
-    // Ignored, and perhaps not there to be read, where they are not enabled.
-    using Locations = VkPipelineSampleLocationsStateCreateInfoEXT;
-    const auto* locations = find_next<Locations>(state.pNext, VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT);
-    const bool perhaps_enabled =
-        locations && (locations->sampleLocationsEnable || is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT}));
-    const bool takes = perhaps_enabled && !is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT});
-    if (Status ok = take_multisample(state, takes, out.multisample); !ok) return ok;
+}
+
+Status take_samples(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  if (!in.pMultisampleState) return Ok{};
+  const VkPipelineMultisampleStateCreateInfo& state = *in.pMultisampleState;
+  // Ignored, and perhaps not there to be read, where they are not enabled.
+  using Locations = VkPipelineSampleLocationsStateCreateInfoEXT;
+  const auto* locations = find_next<Locations>(state.pNext, VK_STRUCTURE_TYPE_PIPELINE_SAMPLE_LOCATIONS_STATE_CREATE_INFO_EXT);
+  const bool perhaps_enabled =
+      locations && (locations->sampleLocationsEnable || is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT}));
+  const bool takes = perhaps_enabled && !is_dynamic(in, {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT});
+  return take_multisample(state, takes, out.multisample);
+}
+
+// Of the parts alone: pointers to the state of others may lead anywhere, and behind a discard those of fragments too.
+Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibraryFlagsEXT parts, bool discards,
+                  GraphicsPipelineCreateInfo& out) {
+  if (parts & kVertexInput) {
+    if (in.pVertexInputState) take_vertex_input(*in.pVertexInputState, out);
+    if (in.pInputAssemblyState) {
+      out.topology = in.pInputAssemblyState->topology;
+      out.primitive_restart = in.pInputAssemblyState->primitiveRestartEnable;
+    }
   }
-  if (in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);
+  if (parts & kPreRasterization) take_pre_rasterization(in, out);
+  discards = discards || (out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE}));
+  if (discards || !(parts & (kFragmentShader | kFragmentOutput))) return Ok{};
+  if (Status ok = take_samples(in, out); !ok) return ok;
+  // Without a render pass the formats are the output's: tests of what is not there are dropped once all parts are.
+  const bool formats = out.depth_format != VK_FORMAT_UNDEFINED || out.stencil_format != VK_FORMAT_UNDEFINED;
+  const bool depth_stencil = (formats || (!in.renderPass && !(parts & kFragmentOutput))) && !out.untested_aspects;
+  if (parts & kFragmentShader && in.pDepthStencilState && depth_stencil) take_depth_stencil(*in.pDepthStencilState, out.depth_stencil);
+  const bool colors = in.renderPass ? !in.renderPass->subpasses[in.subpass].color.empty() : !out.color_formats.empty();
   const bool sets_all = is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT}) &&
                         is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT}) &&
                         is_dynamic(in, {VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT});
-  if (in.pColorBlendState && colors) take_blending(*in.pColorBlendState, in.renderPass, sets_all, out);
+  if (parts & kFragmentOutput && in.pColorBlendState && colors) take_blending(*in.pColorBlendState, in.renderPass, sets_all, out);
   return Ok{};
 }
 
-void take_viewports(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
+void take_viewports(const VkGraphicsPipelineCreateInfo& in, PipelineParts& out) {
   const VkPipelineViewportStateCreateInfo* state = in.pViewportState;
   if (!state || never_rasterizes(in)) return;
   if (!is_dynamic(in, {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT}) && state->pViewports)
@@ -348,31 +361,59 @@ void take_viewports(const VkGraphicsPipelineCreateInfo& in, VkPipeline_T& out) {
     out.scissors.assign(state->pScissors, state->pScissors + state->scissorCount);
 }
 
+// What the create info has itself. `discards`: a library that it is linked with never rasterizes.
+Status take_parts(VkDevice device, const VkGraphicsPipelineCreateInfo& in, bool discards, PipelineParts& out) {
+  assert(out.info.stages.empty());
+  GraphicsPipelineCreateInfo& info = out.info;
+  for (uint32_t i = 0; i < in.stageCount; ++i) {
+    if (!(out.parts & (in.pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT ? kFragmentShader : kPreRasterization))) continue;
+    auto stage = stage_of(device, in.pStages[i]);
+    if (!stage) return stage.error();
+    info.stages.push_back(std::move(*stage));
+  }
+  if (out.parts & (kFragmentShader | kFragmentOutput)) take_targets(in, info);
+  if (Status ok = take_state(in, out.parts, discards, info); !ok) return ok;
+  info.dynamic_states = dynamic_states_of(in, out.parts);
+  if (in.layout && out.parts & (kPreRasterization | kFragmentShader)) info.layout = in.layout->core;
+  for (const auto& [vulkan, state] : kColorStates)
+    if (out.parts & kFragmentOutput && is_dynamic(in, {vulkan})) out.dynamic_colors.add(state);
+  if (out.parts & kPreRasterization) take_viewports(in, out);
+  return Ok{};
+}
+
+bool discards_all(const GraphicsPipelineCreateInfo& info) {
+  const auto& states = info.dynamic_states;
+  return info.rasterization.rasterizer_discard &&
+         std::find(states.begin(), states.end(), VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) == states.end();
+}
+
 VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipeline* out) {
-  if (in.renderPass && in.subpass >= in.renderPass->subpasses.size())
+  PipelineParts all, own{.parts = own_parts(in)};
+  if (own.parts && in.renderPass && in.subpass >= in.renderPass->subpasses.size())
     return fail(
         device, VK_ERROR_VALIDATION_FAILED_EXT,
         "pipeline: subpass is " + std::to_string(in.subpass) + "; the render pass has " + std::to_string(in.renderPass->subpasses.size()));
-  GraphicsPipelineCreateInfo info;
-  info.label = next_label();
-  for (uint32_t i = 0; i < in.stageCount; ++i) {
-    auto stage = stage_of(device, in.pStages[i]);
-    if (!stage) return fail(device, stage.error(), VK_ERROR_INITIALIZATION_FAILED);
-    info.stages.push_back(std::move(*stage));
+  assert((own.parts & ~kAllParts) == 0);
+  all.info.label = next_label();
+  if (Status ok = add_libraries(in, all); !ok) return fail(device, ok.error());
+  if (all.parts & own.parts)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: a library has a part that the create info has too");
+  if (Status ok = take_parts(device, in, discards_all(all.info), own); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
+  add_parts(all, own);
+  if (is_library(in)) {
+    *out = new VkPipeline_T{nullptr, nullptr, {}, {}, {}, std::make_unique<const PipelineParts>(std::move(all))};
+    return VK_SUCCESS;
   }
-  take_targets(in, info);
-  if (Status ok = take_state(in, info); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
-  drop_missing_tests(info);
-  if (in.pDynamicState)
-    info.dynamic_states.assign(in.pDynamicState->pDynamicStates, in.pDynamicState->pDynamicStates + in.pDynamicState->dynamicStateCount);
-  if (in.layout) info.layout = in.layout->core;
-  auto core = device->core->create_pipeline(std::move(info));
+  const VkGraphicsPipelineLibraryFlagsEXT needed = discards_all(all.info) ? kVertexInput | kPreRasterization : kAllParts;
+  if ((all.parts & needed) != needed)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+                "pipeline: parts " + std::to_string(needed & ~all.parts) +
+                    " (VkGraphicsPipelineLibraryFlagsEXT) are missing; give them here or by a library");
+  drop_missing_tests(all.info);
+  if (in.layout) all.info.layout = in.layout->core;
+  auto core = device->core->create_pipeline(std::move(all.info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  auto* pipeline = new VkPipeline_T{*core, nullptr, {}, {}, {}};
-  for (const auto& [vulkan, state] : kColorStates)
-    if (is_dynamic(in, {vulkan})) pipeline->dynamic_colors.add(state);
-  take_viewports(in, *pipeline);
-  *out = pipeline;
+  *out = new VkPipeline_T{*core, nullptr, std::move(all.viewports), std::move(all.scissors), all.dynamic_colors};
   return VK_SUCCESS;
 }
 

@@ -91,6 +91,10 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
   info.samples = pCreateInfo->samples;
   info.usage = asked.usage;
   info.flags = pCreateInfo->flags;
+  if (info.flags & VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT) {  // what the core's views of slices can do anyway
+    info.flags &= ~static_cast<VkImageCreateFlags>(VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT);
+    info.flags |= VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT;
+  }
   auto core = tilegpu::Image::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_FORMAT_NOT_SUPPORTED);
   *pImage = new VkImage_T{*core, pCreateInfo->tiling};

@@ -1,0 +1,152 @@
+// icd/pipeline_library.cpp -- see pipeline_library.hpp. In: parts. Out: their sum.
+#include "icd/pipeline_library.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "icd/shader_stage.hpp"
+
+namespace tilegpu::icd {
+namespace {
+
+constexpr VkGraphicsPipelineLibraryFlagsEXT kBothFragments = kFragmentShader | kFragmentOutput;
+
+/// Whose a state is; what is not in the list is of the stages before the rasterizer.
+constexpr std::pair<VkDynamicState, VkGraphicsPipelineLibraryFlagsEXT> kOwners[] = {
+    {VK_DYNAMIC_STATE_PRIMITIVE_TOPOLOGY, kVertexInput},
+    {VK_DYNAMIC_STATE_PRIMITIVE_RESTART_ENABLE, kVertexInput},
+    {VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE, kVertexInput},
+    {VK_DYNAMIC_STATE_VERTEX_INPUT_EXT, kVertexInput},
+    {VK_DYNAMIC_STATE_DEPTH_BOUNDS, kFragmentShader},
+    {VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK, kFragmentShader},
+    {VK_DYNAMIC_STATE_STENCIL_WRITE_MASK, kFragmentShader},
+    {VK_DYNAMIC_STATE_STENCIL_REFERENCE, kFragmentShader},
+    {VK_DYNAMIC_STATE_DEPTH_TEST_ENABLE, kFragmentShader},
+    {VK_DYNAMIC_STATE_DEPTH_WRITE_ENABLE, kFragmentShader},
+    {VK_DYNAMIC_STATE_DEPTH_COMPARE_OP, kFragmentShader},
+    {VK_DYNAMIC_STATE_DEPTH_BOUNDS_TEST_ENABLE, kFragmentShader},
+    {VK_DYNAMIC_STATE_STENCIL_TEST_ENABLE, kFragmentShader},
+    {VK_DYNAMIC_STATE_STENCIL_OP, kFragmentShader},
+    // The state of samples is given with both.
+    {VK_DYNAMIC_STATE_RASTERIZATION_SAMPLES_EXT, kBothFragments},
+    {VK_DYNAMIC_STATE_SAMPLE_MASK_EXT, kBothFragments},
+    {VK_DYNAMIC_STATE_ALPHA_TO_COVERAGE_ENABLE_EXT, kBothFragments},
+    {VK_DYNAMIC_STATE_ALPHA_TO_ONE_ENABLE_EXT, kBothFragments},
+    {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT, kBothFragments},
+    {VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT, kBothFragments},
+    {VK_DYNAMIC_STATE_BLEND_CONSTANTS, kFragmentOutput},
+    {VK_DYNAMIC_STATE_LOGIC_OP_EXT, kFragmentOutput},
+    {VK_DYNAMIC_STATE_LOGIC_OP_ENABLE_EXT, kFragmentOutput},
+    {VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT, kFragmentOutput},
+    {VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT, kFragmentOutput},
+    {VK_DYNAMIC_STATE_COLOR_BLEND_EQUATION_EXT, kFragmentOutput},
+    {VK_DYNAMIC_STATE_COLOR_BLEND_ADVANCED_EXT, kFragmentOutput},
+    {VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT, kFragmentOutput},
+};
+
+VkGraphicsPipelineLibraryFlagsEXT owners_of(VkDynamicState state) {
+  for (const auto& [of, owners] : kOwners)
+    if (of == state) return owners;
+  return kPreRasterization;
+}
+
+/// Layouts that leave out sets of each other (INDEPENDENT_SETS) make one.
+Ptr<const tilegpu::PipelineLayout> sum(const Ptr<const tilegpu::PipelineLayout>& a, const Ptr<const tilegpu::PipelineLayout>& b) {
+  if (!a || !b || a == b) return a ? a : b;
+  assert(a->sets.size() <= kMaxDescriptorSets && b->sets.size() <= kMaxDescriptorSets);
+  auto both = std::make_shared<tilegpu::PipelineLayout>(*a);
+  both->push_constants_B = std::max(a->push_constants_B, b->push_constants_B);
+  if (both->sets.size() < b->sets.size()) both->sets.resize(b->sets.size());
+  for (size_t i = 0; i < b->sets.size(); ++i)
+    if (!both->sets[i]) both->sets[i] = b->sets[i];
+  return both;
+}
+
+void add_vertex_input(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {
+  into.vertex_bindings = from.vertex_bindings, into.vertex_attributes = from.vertex_attributes;
+  into.topology = from.topology, into.primitive_restart = from.primitive_restart;
+}
+
+void add_pre_rasterization(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {
+  into.patch_control_points = from.patch_control_points, into.domain_origin = from.domain_origin;
+  into.rasterization = from.rasterization;
+}
+
+void add_fragment_shader(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from, bool with_output) {
+  into.depth_stencil = from.depth_stencil;
+  into.input_attachments = from.input_attachments;
+  into.untested_aspects |= from.untested_aspects;
+  if (with_output) {  // which has the rest of it
+    into.multisample.sample_shading |= from.multisample.sample_shading;
+    into.multisample.min_sample_shading = std::max(into.multisample.min_sample_shading, from.multisample.min_sample_shading);
+  } else {
+    into.multisample = from.multisample;
+  }
+}
+
+void add_fragment_output(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from, bool with_shader) {
+  assert(into.color_formats.empty());
+  const MultisampleState of_shader = into.multisample;
+  into.multisample = from.multisample;
+  if (with_shader && of_shader.sample_shading)
+    into.multisample.sample_shading = true, into.multisample.min_sample_shading = of_shader.min_sample_shading;
+  into.blend = from.blend, into.blend_constants = from.blend_constants;
+  into.color_formats = from.color_formats;
+  into.depth_format = from.depth_format, into.stencil_format = from.stencil_format;
+  into.attachment_locations = from.attachment_locations;
+  into.untested_aspects |= from.untested_aspects;
+}
+
+}  // namespace
+
+bool is_library(const VkGraphicsPipelineCreateInfo& info) { return flags_of(info) & VK_PIPELINE_CREATE_2_LIBRARY_BIT_KHR; }
+
+VkGraphicsPipelineLibraryFlagsEXT own_parts(const VkGraphicsPipelineCreateInfo& info) {
+  using Parts = VkGraphicsPipelineLibraryCreateInfoEXT;
+  const auto* parts = find_next<Parts>(info.pNext, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_LIBRARY_CREATE_INFO_EXT);
+  if (parts) return parts->flags;
+  const auto* libraries = find_next<VkPipelineLibraryCreateInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+  return is_library(info) || (libraries && libraries->libraryCount) ? 0 : kAllParts;
+}
+
+std::vector<VkDynamicState> dynamic_states_of(const VkGraphicsPipelineCreateInfo& info, VkGraphicsPipelineLibraryFlagsEXT parts) {
+  std::vector<VkDynamicState> states;
+  for (uint32_t i = 0; info.pDynamicState && i < info.pDynamicState->dynamicStateCount; ++i)
+    if (const VkDynamicState state = info.pDynamicState->pDynamicStates[i]; owners_of(state) & parts) states.push_back(state);
+  return states;
+}
+
+void add_parts(PipelineParts& into, const PipelineParts& from) {
+  assert((into.parts & from.parts) == 0);
+  GraphicsPipelineCreateInfo& to = into.info;
+  if (from.parts & kVertexInput) add_vertex_input(to, from.info);
+  if (from.parts & kPreRasterization) {
+    add_pre_rasterization(to, from.info);
+    into.viewports = from.viewports, into.scissors = from.scissors;
+  }
+  if (from.parts & kFragmentShader) add_fragment_shader(to, from.info, into.parts & kFragmentOutput);
+  if (from.parts & kFragmentOutput) add_fragment_output(to, from.info, (into.parts | from.parts) & kFragmentShader);
+  to.stages.insert(to.stages.end(), from.info.stages.begin(), from.info.stages.end());
+  for (const VkDynamicState state : from.info.dynamic_states)
+    if (std::find(to.dynamic_states.begin(), to.dynamic_states.end(), state) == to.dynamic_states.end()) to.dynamic_states.push_back(state);
+  to.layout = sum(to.layout, from.info.layout);
+  into.dynamic_colors.bits |= from.dynamic_colors.bits;
+  into.parts |= from.parts;
+}
+
+Status add_libraries(const VkGraphicsPipelineCreateInfo& info, PipelineParts& into) {
+  const auto* libraries = find_next<VkPipelineLibraryCreateInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+  assert(into.parts == 0);
+  for (uint32_t i = 0; libraries && i < libraries->libraryCount; ++i) {
+    const VkPipeline library = libraries->pLibraries[i];
+    const auto wrong = [&](const char* what) {
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: pLibraries[" + std::to_string(i) + "] " + what};
+    };
+    if (!library || !library->library) return wrong("is no pipeline library; create it with VK_PIPELINE_CREATE_LIBRARY_BIT_KHR");
+    if (into.parts & library->library->parts) return wrong("has a part that the pipeline has from elsewhere");
+    add_parts(into, *library->library);
+  }
+  return Ok{};
+}
+
+}  // namespace tilegpu::icd
