@@ -163,6 +163,9 @@ def test_border_colours_of_ones_own(dev: tg.Device) -> None:
         pixels = np.zeros((4, 4, tg.format_info(format_).component_count), np.float32)
         texture = dev.texture(pixels, format_, filter="nearest", address="clamp_to_border", border_color=border)
         np.testing.assert_allclose(run(dev, frag, {"t": texture}), np.broadcast_to(want, (SIDE, SIDE, 4)), atol=1e-6)
+    view = dev.texture(np.zeros((4, 4, 4), np.float32), "r32g32b32a32_sfloat").image.view(swizzle="b1rg")  # VK_EXT_border_color_swizzle
+    sampler = dev.sampler(filter="nearest", address="clamp_to_border", border_color=(0.25, -3.0, 100.5, 0.5))
+    assert (run(dev, frag, {"t": (view, sampler)}) == (100.5, 1, 0.25, -3)).all()
     whole = dev.texture(np.zeros((4, 4, 4), np.int32), "r32g32b32a32_sint", filter="nearest", address="clamp_to_border", border_color=(-7, 1 << 30, 3, 0))
     frag = "layout(binding = 0) uniform isampler2D t; void main() { o = intBitsToFloat(textureLod(t, vec2(1.5), 0.0) & 0x3fffffff); }"
     got = run(dev, frag, {"t": whole}).view(np.int32)

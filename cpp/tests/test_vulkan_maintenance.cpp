@@ -1,4 +1,4 @@
-// tests/test_vulkan_maintenance.cpp -- VK_KHR_maintenance5 and 6, VK_KHR_map_memory2, VK_KHR_calibrated_timestamps, VK_EXT_memory_budget:
+// tests/test_vulkan_maintenance.cpp -- VK_KHR_maintenance5 to 7, VK_KHR_map_memory2, VK_KHR_calibrated_timestamps, VK_EXT_memory_budget:
 // each newer command does what the older one does.
 #include <ctime>
 
@@ -28,10 +28,11 @@ struct Newer : Program {
   PFN_vkGetPhysicalDeviceMemoryProperties2 memory2 = nullptr;
 
   Newer() {
-    VkPhysicalDeviceMaintenance6Features six{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_6_FEATURES, nullptr, VK_TRUE};
+    VkPhysicalDeviceMaintenance7FeaturesKHR seven{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR, nullptr, VK_TRUE};
+    VkPhysicalDeviceMaintenance6Features six{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_6_FEATURES, &seven, VK_TRUE};
     VkPhysicalDeviceMaintenance5Features five{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES, &six, VK_TRUE};
-    remake_device({"VK_KHR_dynamic_rendering", "VK_KHR_maintenance5", "VK_KHR_maintenance6", "VK_KHR_map_memory2", "VK_KHR_push_descriptor",
-                   "VK_KHR_calibrated_timestamps", "VK_EXT_memory_budget"},
+    remake_device({"VK_KHR_dynamic_rendering", "VK_KHR_maintenance5", "VK_KHR_maintenance6", "VK_KHR_maintenance7", "VK_KHR_map_memory2",
+                   "VK_KHR_push_descriptor", "VK_KHR_calibrated_timestamps", "VK_EXT_memory_budget"},
                   &five);
     load(bind_index_buffer2, "vkCmdBindIndexBuffer2"), load(draw_indexed, "vkCmdDrawIndexed");
     load(bind_sets2, "vkCmdBindDescriptorSets2"), load(push_constants2, "vkCmdPushConstants2");
@@ -96,6 +97,60 @@ void test_index_buffers(Newer& p) {
   p.bind_index_buffer2(c, few.buffer, 8, 16, VK_INDEX_TYPE_UINT16);
   CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("size is 16 B; behind its offset the buffer has 8 B"));
   p.said.clear();
+}
+
+// VK_KHR_maintenance7: draws of the primary command buffer and secondary ones in one render pass, in order.
+void test_inline_and_secondary(Newer& p) {
+  const char* const tinted = R"(#version 450
+layout(push_constant) uniform P { vec4 tint; }; layout(location = 0) out vec4 o; void main() { o = tint; })";
+  const auto target =
+      p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+  const VkRenderPass pass = p.one_subpass();
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
+  const VkPushConstantRange range{VK_SHADER_STAGE_FRAGMENT_BIT, 0, 16};
+  VkPipelineLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
+  VkPipelineLayout layout = nullptr;
+  CHECK(p.CreatePipelineLayout(p.device, &layouts, nullptr, &layout) == VK_SUCCESS);
+  const VkPipeline with = make_pipeline(p, kWhole, tinted, layout, pass, 0);
+  const auto out = p.buffer(kSide_px * kSide_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
+  // Columns from `from` on get the grey; each draw covers a part of the one before.
+  const auto draw = [&](VkCommandBuffer c, int32_t from, float grey) {
+    const VkRect2D area{{from, 0}, {kSide_px - static_cast<uint32_t>(from), kSide_px}};
+    const float tint[4] = {grey, grey, grey, 1};
+    p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
+    p.CmdSetViewport(c, 0, 1, &viewport), p.CmdSetScissor(c, 0, 1, &area);
+    p.CmdPushConstants(c, layout, VK_SHADER_STAGE_FRAGMENT_BIT, 0, 16, tint);
+    p.CmdDraw(c, 3, 1, 0, 0);
+  };
+  VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, p.pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+                                       1};
+  VkCommandBuffer part = nullptr;
+  CHECK(p.AllocateCommandBuffers(p.device, &allocate, &part) == VK_SUCCESS);
+  VkCommandBufferInheritanceInfo inherited{VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO, nullptr, pass, 0, framebuffer};
+  VkCommandBufferBeginInfo begin_part{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                      VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT, &inherited};
+  CHECK(p.BeginCommandBuffer(part, &begin_part) == VK_SUCCESS);
+  draw(part, 2, 0.4F);
+  CHECK(p.EndCommandBuffer(part) == VK_SUCCESS);
+  VkClearValue black{};
+  VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO, nullptr, pass,  framebuffer,
+                              {{0, 0}, {kSide_px, kSide_px}},           1,       &black};
+  const VkCommandBuffer c = p.begin();
+  p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_KHR);
+  draw(c, 0, 0.2F);
+  p.CmdExecuteCommands(c, 1, &part);
+  draw(c, 4, 0.6F);
+  p.CmdExecuteCommands(c, 1, &part);
+  draw(c, 6, 0.8F);
+  p.CmdEndRenderPass(c);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
+  p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
+  p.run(c);
+  for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
+  const uint8_t want[kSide_px] = {51, 51, 102, 102, 102, 102, 204, 204};  // the second execution covers the third draw
+  for (uint32_t x = 0; x < kSide_px; ++x) CHECK(out.data[4 * x] == want[x] && out.data[4 * (kSide_px * 5 + x)] == want[x]);
 }
 
 const char* const kKernel = R"(#version 450
@@ -274,6 +329,7 @@ void test_clocks_and_budget(Newer& p) {
 int main() {
   Newer p;
   test_index_buffers(p);
+  test_inline_and_secondary(p);
   test_binding(p);
   test_questions(p);
   test_clocks_and_budget(p);

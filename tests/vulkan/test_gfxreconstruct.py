@@ -28,8 +28,8 @@ def recorded(words: list[str], path: Path, display: str) -> None:
 
 
 def replayed(path: Path, name: str, display: str, **more: str) -> list[np.ndarray]:
-    """The first frames; by `-m rebind` memory is laid out anew, as the other driver asks."""
-    words = [need("gfxrecon-replay"), "-m", "rebind", "--screenshots", f"1-{FRAMES - 1}"]
+    """The first frames; by `-m rebind` memory is laid out anew, as the other driver asks; extensions that it doesn't have are left out."""
+    words = [need("gfxrecon-replay"), "-m", "rebind", "--remove-unsupported", "--screenshots", f"1-{FRAMES - 1}"]
     run(
         [*words, "--screenshot-dir", str(path.parent), "--screenshot-prefix", name, str(path)],
         validate=False,

@@ -125,6 +125,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_image_robustness,
     Extension::EXT_robustness2,
     Extension::EXT_sampler_filter_minmax,
+    Extension::EXT_border_color_swizzle,
     Extension::EXT_custom_border_color,
     Extension::EXT_rgba10x6_formats,
     Extension::EXT_ycbcr_2plane_444_formats,
@@ -136,6 +137,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_map_memory2,
     Extension::KHR_maintenance5,
     Extension::KHR_maintenance6,
+    Extension::KHR_maintenance7,
     Extension::KHR_dynamic_rendering_local_read,
     Extension::KHR_index_type_uint8,
     Extension::KHR_line_rasterization,
@@ -323,6 +325,7 @@ Features make_features() {
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
   f.samplerFilterMinmax = true;
   f.customBorderColors = f.customBorderColorWithoutFormat = true;
+  f.borderColorSwizzle = f.borderColorSwizzleFromImage = true;  // views swizzle what a sampler gives, a border too
   f.samplerYcbcrConversion = f.ycbcr2plane444Formats = f.ycbcrImageArrays = f.formatRgba10x6WithoutYCbCrSampler = true;
   f.shaderImageGatherExtended = true;
   f.shaderStorageImageExtendedFormats = true;
@@ -346,7 +349,7 @@ Features make_features() {
   // Texels outside are zeros, and 1 where the format has no alpha; stores there do nothing. Buffers are clamped: no robustBufferAccess2.
   f.robustImageAccess = true;
   f.robustImageAccess2 = true;
-  f.maintenance4 = f.maintenance5 = f.maintenance6 = true;
+  f.maintenance4 = f.maintenance5 = f.maintenance6 = f.maintenance7 = true;
   f.dynamicRenderingLocalRead = true;
   f.hostImageCopy = true;
   f.subpassMergeFeedback = true;
@@ -490,6 +493,10 @@ void set_descriptor_properties(Properties& p) {
   p.maxInlineUniformTotalSize = 1 << 16;
   p.maxPerStageDescriptorInlineUniformBlocks = p.maxDescriptorSetInlineUniformBlocks = 16;
   p.maxPerStageDescriptorUpdateAfterBindInlineUniformBlocks = p.maxDescriptorSetUpdateAfterBindInlineUniformBlocks = 16;
+  p.maxDescriptorSetTotalUniformBuffersDynamic = p.maxDescriptorSetTotalStorageBuffersDynamic = 16;
+  p.maxDescriptorSetTotalBuffersDynamic = 32;
+  p.maxDescriptorSetUpdateAfterBindTotalUniformBuffersDynamic = p.maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic = 16;
+  p.maxDescriptorSetUpdateAfterBindTotalBuffersDynamic = 32;
   p.maxPushDescriptors = 1 << 8;
   p.defaultRobustnessStorageBuffers = p.defaultRobustnessUniformBuffers = p.defaultRobustnessVertexInputs =
       VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS;
