@@ -524,6 +524,7 @@ Properties make_properties() {
   p.supportsNonZeroFirstInstance = VK_TRUE;
   p.maxMultiDrawCount = 1 << 16;
   p.dynamicRenderingLocalReadDepthStencilAttachments = p.dynamicRenderingLocalReadMultisampledAttachments = VK_TRUE;
+  p.earlyFragmentMultisampleCoverageAfterSampleCounting = p.earlyFragmentSampleMaskTestBeforeSampleCounting = VK_TRUE;
   p.depthStencilSwizzleOneSupport = VK_TRUE;
   p.polygonModePointSize = VK_TRUE;
   p.nonStrictSinglePixelWideLinesUseParallelogram = p.nonStrictWideLinesUseParallelogram = VK_TRUE;
