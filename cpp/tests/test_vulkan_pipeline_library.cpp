@@ -164,9 +164,10 @@ VkPipeline library(Scene& p, VkGraphicsPipelineLibraryFlagsEXT parts, VkPipeline
   if (!(parts & kPre))
     s.info.pViewportState = nowhere<VkPipelineViewportStateCreateInfo>(),
     s.info.pTessellationState = nowhere<VkPipelineTessellationStateCreateInfo>();
-  if (!(parts & kPre)) s.info.pRasterizationState = nullptr;
+  if (!(parts & kPre)) s.info.pRasterizationState = nowhere<VkPipelineRasterizationStateCreateInfo>();
   if (!(parts & kFragment)) s.info.pDepthStencilState = nowhere<VkPipelineDepthStencilStateCreateInfo>();
-  if (!(parts & kOutput)) s.info.pColorBlendState = nowhere<VkPipelineColorBlendStateCreateInfo>(), s.rendering.colorAttachmentCount = 0;
+  if (!(parts & kOutput))
+    s.info.pColorBlendState = nowhere<VkPipelineColorBlendStateCreateInfo>(), s.rendering.pColorAttachmentFormats = nowhere<VkFormat>();
   if (!(parts & (kFragment | kOutput))) s.info.pMultisampleState = nowhere<VkPipelineMultisampleStateCreateInfo>();
   VkPipeline out = nullptr;
   CHECK_MESSAGE(p.CreateGraphicsPipelines(p.device, nullptr, 1, &s.info, nullptr, &out) == VK_SUCCESS, p.said.empty() ? "" : p.said.back());

@@ -52,7 +52,7 @@ Error unknown_handle(const std::string& field, uint32_t type) {
 /// As the chain asks: of this device alone, for others too, or of others.
 Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInfo& info) {
   if (const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
-      from && from->handleType) {
+      from && from->handleType != 0) {
     if (from->handleType != kShared) return unknown_handle("VkImportMemoryFdInfoKHR::handleType", from->handleType);
     auto memory = tilegpu::DeviceMemory::import_fd(from->fd, info.allocationSize);
     if (memory) close(from->fd);  // it was given to us
@@ -67,7 +67,7 @@ Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInf
 bool is_external(const VkMemoryAllocateInfo& info) {
   const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
   const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-  return (from && from->handleType) || (wanted && wanted->handleTypes);
+  return (from && from->handleType != 0) || (wanted && wanted->handleTypes);
 }
 
 }  // namespace

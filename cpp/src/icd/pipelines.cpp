@@ -258,10 +258,11 @@ void take_local_read(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCre
   }
 }
 
-// What the pass has: of a subpass, or of dynamic rendering.
-void take_targets(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+// What the pass has: of a subpass, or of dynamic rendering, whose formats are the output's alone.
+void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibraryFlagsEXT parts, GraphicsPipelineCreateInfo& out) {
   if (!in.renderPass) {
-    if (const auto* rendering = find_next<VkPipelineRenderingCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)) {
+    const auto* rendering = find_next<VkPipelineRenderingCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
+    if (rendering && parts & kFragmentOutput) {
       out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
       out.depth_format = rendering->depthAttachmentFormat;
       out.stencil_format = rendering->stencilAttachmentFormat;
@@ -371,7 +372,7 @@ Status take_parts(VkDevice device, const VkGraphicsPipelineCreateInfo& in, bool 
     if (!stage) return stage.error();
     info.stages.push_back(std::move(*stage));
   }
-  if (out.parts & (kFragmentShader | kFragmentOutput)) take_targets(in, info);
+  if (out.parts & (kFragmentShader | kFragmentOutput)) take_targets(in, out.parts, info);
   if (Status ok = take_state(in, out.parts, discards, info); !ok) return ok;
   info.dynamic_states = dynamic_states_of(in, out.parts);
   if (in.layout && out.parts & (kPreRasterization | kFragmentShader)) info.layout = in.layout->core;
