@@ -693,9 +693,24 @@ void refusals() {
   expect_error(check_clear_color_image(*bare, one(color)), "has no memory");
 }
 
+// 2^31 - 4 texels of 16 bytes by 2^29 + 1 rows are 2^64 - 64 bytes: layer 1 would lie in front of the buffer, and the end within it.
+void pitches_beyond_64_bits() {
+  const Ptr<Image> image = make_image(VK_FORMAT_R32G32B32A32_UINT, 16, 4, 1, 2);
+  const Ptr<Buffer> buffer = make_buffer(4096);
+  VkBufferImageCopy2 region = buffer_image(0, (1u << 31) - 4, layers(kColor, 0, 0, 2), {}, {8, 1, 1});
+  region.bufferImageHeight = (1u << 29) + 1;
+  expect_error(check_copy_buffer_to_image(*buffer, *image, {&region, 1}), "make the buffer larger or copy less");
+  expect_error(check_copy_image_to_buffer(*image, *buffer, {&region, 1}), "make the buffer larger or copy less");
+  region.bufferRowLength = region.bufferImageHeight = UINT32_MAX;
+  expect_error(check_copy_buffer_to_image(*buffer, *image, {&region, 1}), "make the buffer larger or copy less");
+  region.imageSubresource.layerCount = 1;  // one layer: nothing lies behind it
+  CHECK(check_copy_buffer_to_image(*buffer, *image, {&region, 1}));
+}
+
 }  // namespace
 
 int main() {
+  pitches_beyond_64_bits();
   random_copies();
   random_buffer_copies();
   blits_of_volumes();

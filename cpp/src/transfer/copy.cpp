@@ -16,13 +16,23 @@ struct BufferShape {
   uint64_t row_B, slab_B, size_B;
 };
 
+// Pitches are the program's: what 64 bits don't hold is the largest number, which no buffer has room for.
+uint64_t product(uint64_t a, uint64_t b) {
+  uint64_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? UINT64_MAX : out;
+}
+uint64_t sum(uint64_t a, uint64_t b) {
+  uint64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? UINT64_MAX : out;
+}
+
 BufferShape buffer_shape(const VkBufferImageCopy2& r, const vk::FormatInfo& format, uint32_t slabs, uint32_t texel_B) {
   const VkExtent3D& e = r.imageExtent;
   assert(e.width && e.height && slabs);
   const uint64_t row_B = static_cast<uint64_t>(format.blocks_x(r.bufferRowLength ? r.bufferRowLength : e.width)) * texel_B;
-  const uint64_t slab_B = row_B * format.blocks_y(r.bufferImageHeight ? r.bufferImageHeight : e.height);
-  return {row_B, slab_B,
-          slab_B * (slabs - 1) + row_B * (format.blocks_y(e.height) - 1) + static_cast<uint64_t>(format.blocks_x(e.width)) * texel_B};
+  const uint64_t slab_B = product(row_B, format.blocks_y(r.bufferImageHeight ? r.bufferImageHeight : e.height));
+  const uint64_t last_B = row_B * (format.blocks_y(e.height) - 1) + static_cast<uint64_t>(format.blocks_x(e.width)) * texel_B;
+  return {row_B, slab_B, sum(product(slab_B, slabs - 1), last_B)};
 }
 
 Side image_side(const char* command, size_t i, const Image& image, const VkBufferImageCopy2& r) {

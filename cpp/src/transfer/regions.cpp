@@ -59,7 +59,7 @@ Status check_has_memory(const char* command, const Buffer& buffer) {
 Status check_bytes(const char* command, size_t region, const char* name, const Buffer& buffer, uint64_t offset_B, uint64_t size_B) {
   if (buffer.holds(offset_B, size_B)) return Ok{};
   return region_error(command, region, std::string(name) + " bytes of " + object_name("buffer", buffer.info().label),
-                      number(static_cast<int64_t>(size_B)) + " bytes from byte " + std::to_string(offset_B),
+                      std::to_string(size_B) + " bytes from byte " + std::to_string(offset_B),
                       "within its " + std::to_string(buffer.size_B()) + " bytes", "make the buffer larger or copy less");
 }
 
