@@ -103,6 +103,18 @@ void test_multi_draw(Scene& p) {
   }
 }
 
+void test_wrong_stride(Scene& p) {
+  const VkMultiDrawInfoEXT draws[] = {{0, 3}, {3, 3}};
+  const VkMultiDrawIndexedInfoEXT indexed[] = {{0, 3, 0}, {3, 3, 0}};
+  for (const uint32_t stride : {0U, 4U, 10U}) {
+    const VkCommandBuffer c = p.begin(), d = p.begin();
+    p.multi(c, 2, draws, 1, 0, stride), p.multi_indexed(d, 2, indexed, 1, 0, stride, nullptr);
+    CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("vkCmdDrawMultiEXT: stride is"));
+    CHECK(p.EndCommandBuffer(d) != VK_SUCCESS && p.heard("vkCmdDrawMultiIndexedEXT: stride is"));
+    p.said.clear();
+  }
+}
+
 // Of a list, a restart drops the primitive that is not whole yet.
 void test_list_restart(Scene& p) {
   for (const VkIndexType type : {VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32}) {
@@ -209,6 +221,7 @@ void test_slices(Scene& p) {
 int main() {
   Scene p;
   test_multi_draw(p);
+  test_wrong_stride(p);
   test_list_restart(p);
   test_slices(p);
   return finish("test_vulkan_draws");

@@ -287,9 +287,11 @@ void test_mixed(Scene& p, const std::vector<uint8_t>& want) {
 void test_refused(Scene& p) {
   const VkPipeline front = library(p, kInput | kPre, p.whole), fragment = library(p, kFragment, p.whole);
   VkPipeline linked = nullptr;
-  CHECK(link(p, {front, fragment}, p.whole, linked) != VK_SUCCESS && !linked && p.heard("parts 8"));
-  CHECK(link(p, {front, fragment, front}, p.whole, linked) != VK_SUCCESS && p.heard("pLibraries[2] has a part"));
-  CHECK(link(p, {front, fragment}, p.whole, linked, kFragment | kOutput) != VK_SUCCESS && p.heard("a library has a part that"));
+  CHECK(link(p, {front, fragment}, p.whole, linked) != VK_SUCCESS && !linked && p.heard("parts are missing: FRAGMENT_OUTPUT_INTERFACE;"));
+  CHECK(link(p, {front, fragment, front}, p.whole, linked) != VK_SUCCESS &&
+        p.heard("pLibraries[2] has parts that a library before it has too: VERTEX_INPUT_INTERFACE, PRE_RASTERIZATION_SHADERS"));
+  CHECK(link(p, {front, fragment}, p.whole, linked, kFragment | kOutput) != VK_SUCCESS &&
+        p.heard("a library has parts that the create info has too: FRAGMENT_SHADER"));
   const VkPipeline output = library(p, kOutput, p.whole);
   CHECK(link(p, {front, fragment, output}, p.whole, linked) == VK_SUCCESS);
   VkPipeline other = nullptr;

@@ -4,8 +4,6 @@
 // Source: Vulkan specification, "Required Limits", "Features", "Device Memory"; which clients want what: docs/vulkan.md.
 #include "icd/capabilities.hpp"
 
-#include <sys/sysinfo.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -15,6 +13,7 @@
 #include <iterator>
 #include <string>
 
+#include "icd/memory_budget.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
 
@@ -180,20 +179,6 @@ uint32_t wanted_version() {
   if (std::strcmp(text, "1.4") == 0) return VK_API_VERSION_1_4;
   std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN is '%s'; it must be 1.1, 1.2, 1.3 or 1.4; taken as 1.1\n", text);
   return VK_API_VERSION_1_1;
-}
-
-/// What the process may have: the machine's memory, or the control group's limit where it is less.
-uint64_t memory_B() {
-  struct sysinfo info{};
-  uint64_t bytes = sysinfo(&info) == 0 ? uint64_t{info.totalram} * info.mem_unit : uint64_t{1} << 32;
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    if (FILE* file = std::fopen(path, "re")) {
-      unsigned long long limit = 0;
-      if (std::fscanf(file, "%llu", &limit) == 1 && limit && limit < bytes) bytes = limit;
-      std::fclose(file);
-    }
-  }
-  return bytes;
 }
 
 void set_state_features(Features& f) {
@@ -553,7 +538,7 @@ Properties make_properties() {
   p.transformFeedbackRasterizationStreamSelect = VK_TRUE;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
-  p.maxMemoryAllocationSize = memory_B();
+  p.maxMemoryAllocationSize = most_memory_B();
   p.maxBufferSize = p.maxMemoryAllocationSize;
   p.maxTimelineSemaphoreValueDifference = ~uint64_t{0};
   p.framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT;
@@ -611,7 +596,7 @@ Capabilities make() {
   set_rasterization(c.core.limits);
   c.queue_family = {VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, 1, 64, {1, 1, 1}};
   c.memory.memoryHeapCount = 1;
-  c.memory.memoryHeaps[kHeap] = {memory_B(), VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+  c.memory.memoryHeaps[kHeap] = {most_memory_B(), VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
   c.memory.memoryTypeCount = 2;
   c.memory.memoryTypes[kTypeHost] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,

@@ -99,8 +99,12 @@ void VKAPI_CALL CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCoun
 }
 // VK_EXT_multi_draw: one draw after the other, each with its number.
 template <class Info, class Draw>
-static void draw_each(VkCommandBuffer commands, uint32_t count, const Info* infos, uint32_t stride_B, const Draw& draw) {
-  assert(count < 2 || stride_B >= sizeof(Info));
+static void draw_each(VkCommandBuffer commands, const char* command, uint32_t count, const Info* infos, uint32_t stride_B,
+                      const Draw& draw) {
+  if (count > 1 && (stride_B < sizeof(Info) || stride_B % 4))
+    return record(commands,
+                  Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": stride is " + std::to_string(stride_B) +
+                                                            "; it must be a multiple of 4, at least " + std::to_string(sizeof(Info))});
   set_colors(commands);
   const auto* at = reinterpret_cast<const uint8_t*>(infos);
   for (uint32_t i = 0; i < count; ++i, at += stride_B) record(commands, draw(*reinterpret_cast<const Info*>(at), i));
@@ -108,17 +112,18 @@ static void draw_each(VkCommandBuffer commands, uint32_t count, const Info* info
 
 void VKAPI_CALL CmdDrawMultiEXT(VkCommandBuffer commandBuffer, uint32_t drawCount, const VkMultiDrawInfoEXT* pVertexInfo,
                                 uint32_t instanceCount, uint32_t firstInstance, uint32_t stride) {
-  draw_each(commandBuffer, drawCount, pVertexInfo, stride, [&](const VkMultiDrawInfoEXT& info, uint32_t i) {
+  draw_each(commandBuffer, "vkCmdDrawMultiEXT", drawCount, pVertexInfo, stride, [&](const VkMultiDrawInfoEXT& info, uint32_t i) {
     return commandBuffer->core->draw(info.vertexCount, instanceCount, info.firstVertex, firstInstance, i);
   });
 }
 
 void VKAPI_CALL CmdDrawMultiIndexedEXT(VkCommandBuffer commandBuffer, uint32_t drawCount, const VkMultiDrawIndexedInfoEXT* pIndexInfo,
                                        uint32_t instanceCount, uint32_t firstInstance, uint32_t stride, const int32_t* pVertexOffset) {
-  draw_each(commandBuffer, drawCount, pIndexInfo, stride, [&](const VkMultiDrawIndexedInfoEXT& info, uint32_t i) {
-    const int32_t offset = pVertexOffset ? *pVertexOffset : info.vertexOffset;
-    return commandBuffer->core->draw_indexed(info.indexCount, instanceCount, info.firstIndex, offset, firstInstance, i);
-  });
+  draw_each(commandBuffer, "vkCmdDrawMultiIndexedEXT", drawCount, pIndexInfo, stride,
+            [&](const VkMultiDrawIndexedInfoEXT& info, uint32_t i) {
+              const int32_t offset = pVertexOffset ? *pVertexOffset : info.vertexOffset;
+              return commandBuffer->core->draw_indexed(info.indexCount, instanceCount, info.firstIndex, offset, firstInstance, i);
+            });
 }
 
 void VKAPI_CALL CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,

@@ -94,6 +94,8 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   if (info.flags & VK_IMAGE_CREATE_DISJOINT_BIT && !(features & VK_FORMAT_FEATURE_2_DISJOINT_BIT)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   if (info.flags & VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT && !vk::find_format(info.format)->depth_bits)
     return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  constexpr VkImageCreateFlags kOfVolumes = VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT;
+  if (info.flags & kOfVolumes && info.type != VK_IMAGE_TYPE_3D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   const bool apart = vk::find_format(info.format)->needs_conversion();
   if (info.tiling != VK_IMAGE_TILING_OPTIMAL && info.tiling != VK_IMAGE_TILING_LINEAR) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   // Views of a compressed image are of compressed formats, and can't do more.

@@ -5,41 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/memory.hpp"
+#include "icd/memory_budget.hpp"
 #include "vk/ycbcr.hpp"
 
 namespace tilegpu::icd {
-
-namespace {
-
-std::atomic<uint64_t> g_allocated_B = 0;
-
-uint64_t number_in(const char* path, const char* format, uint64_t otherwise) {
-  FILE* const file = std::fopen(path, "re");
-  if (!file) return otherwise;
-  char line[256];
-  unsigned long long number = 0;
-  bool found = false;
-  while (!found && std::fgets(line, sizeof line, file)) found = std::sscanf(line, format, &number) == 1;
-  std::fclose(file);
-  return found ? number : otherwise;
-}
-
-}  // namespace
-
-uint64_t allocated_B() { return g_allocated_B; }
-
-uint64_t free_memory_B() {
-  uint64_t free_B = number_in("/proc/meminfo", "MemAvailable: %llu", uint64_t{1} << 40) << 10;
-  const uint64_t limit_B = number_in("/sys/fs/cgroup/memory.max", "%llu", ~uint64_t{0});  // "max": no number
-  const uint64_t used_B = number_in("/sys/fs/cgroup/memory.current", "%llu", 0);
-  if (limit_B != ~uint64_t{0}) free_B = std::min(free_B, limit_B - std::min(limit_B, used_B));
-  return free_B;
-}
 
 namespace {
 
@@ -95,7 +67,7 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
       return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     memory->core = *core;
-    g_allocated_B += size_B;
+    note_allocated(size_B);
   }
   assert((memory->core == nullptr) == (pAllocateInfo->memoryTypeIndex == kTypeLazy));
   *pMemory = memory.release();
@@ -105,7 +77,7 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
 void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks*) {
   if (!memory) return;
   assert(!memory->core || device->allocated_B >= memory->size_B);
-  if (memory->core) device->allocated_B -= memory->size_B, g_allocated_B -= memory->size_B;
+  if (memory->core) device->allocated_B -= memory->size_B, note_freed(memory->size_B);
   delete memory;
 }
 

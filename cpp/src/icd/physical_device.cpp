@@ -5,7 +5,7 @@
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/memory.hpp"
+#include "icd/memory_budget.hpp"
 
 namespace tilegpu::icd {
 

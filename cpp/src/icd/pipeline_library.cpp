@@ -72,32 +72,41 @@ void add_pre_rasterization(GraphicsPipelineCreateInfo& into, const GraphicsPipel
   into.rasterization = from.rasterization;
 }
 
-void add_fragment_shader(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from, bool with_output) {
+void add_fragment_shader(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {
   into.depth_stencil = from.depth_stencil;
   into.input_attachments = from.input_attachments;
-  into.untested_aspects |= from.untested_aspects;
-  if (with_output) {  // which has the rest of it
-    into.multisample.sample_shading |= from.multisample.sample_shading;
-    into.multisample.min_sample_shading = std::max(into.multisample.min_sample_shading, from.multisample.min_sample_shading);
-  } else {
-    into.multisample = from.multisample;
-  }
 }
 
-void add_fragment_output(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from, bool with_shader) {
+void add_fragment_output(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {
   assert(into.color_formats.empty());
-  const MultisampleState of_shader = into.multisample;
-  into.multisample = from.multisample;
-  if (with_shader && of_shader.sample_shading)
-    into.multisample.sample_shading = true, into.multisample.min_sample_shading = of_shader.min_sample_shading;
   into.blend = from.blend, into.blend_constants = from.blend_constants;
   into.color_formats = from.color_formats;
   into.depth_format = from.depth_format, into.stencil_format = from.stencil_format;
   into.attachment_locations = from.attachment_locations;
-  into.untested_aspects |= from.untested_aspects;
+}
+
+// Given with both parts of fragments: the output's holds where there is one. Either may ask for sample shading.
+void add_samples(PipelineParts& into, const PipelineParts& from) {
+  const MultisampleState &a = into.info.multisample, &b = from.info.multisample;
+  MultisampleState sum = from.parts & kFragmentOutput || !(into.parts & kFragmentOutput) ? b : a;
+  sum.sample_shading = a.sample_shading || b.sample_shading;
+  const float least_a = a.sample_shading ? a.min_sample_shading : 0, least_b = b.sample_shading ? b.min_sample_shading : 0;
+  if (sum.sample_shading) sum.min_sample_shading = std::max(least_a, least_b);
+  into.info.multisample = sum;
 }
 
 }  // namespace
+
+std::string names_of(VkGraphicsPipelineLibraryFlagsEXT parts) {
+  constexpr std::pair<VkGraphicsPipelineLibraryFlagsEXT, const char*> kNames[] = {{kVertexInput, "VERTEX_INPUT_INTERFACE"},
+                                                                                  {kPreRasterization, "PRE_RASTERIZATION_SHADERS"},
+                                                                                  {kFragmentShader, "FRAGMENT_SHADER"},
+                                                                                  {kFragmentOutput, "FRAGMENT_OUTPUT_INTERFACE"}};
+  std::string text;
+  for (const auto& [part, name] : kNames)
+    if (parts & part) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
 
 bool is_library(const VkGraphicsPipelineCreateInfo& info) { return flags_of(info) & VK_PIPELINE_CREATE_2_LIBRARY_BIT_KHR; }
 
@@ -124,8 +133,12 @@ void add_parts(PipelineParts& into, const PipelineParts& from) {
     add_pre_rasterization(to, from.info);
     into.viewports = from.viewports, into.scissors = from.scissors;
   }
-  if (from.parts & kFragmentShader) add_fragment_shader(to, from.info, into.parts & kFragmentOutput);
-  if (from.parts & kFragmentOutput) add_fragment_output(to, from.info, (into.parts | from.parts) & kFragmentShader);
+  if (from.parts & kFragmentShader) add_fragment_shader(to, from.info);
+  if (from.parts & kFragmentOutput) add_fragment_output(to, from.info);
+  if (from.parts & kBothFragments) {
+    add_samples(into, from);
+    to.untested_aspects |= from.info.untested_aspects;
+  }
   to.stages.insert(to.stages.end(), from.info.stages.begin(), from.info.stages.end());
   for (const VkDynamicState state : from.info.dynamic_states)
     if (std::find(to.dynamic_states.begin(), to.dynamic_states.end(), state) == to.dynamic_states.end()) to.dynamic_states.push_back(state);
@@ -139,11 +152,12 @@ Status add_libraries(const VkGraphicsPipelineCreateInfo& info, PipelineParts& in
   assert(into.parts == 0);
   for (uint32_t i = 0; libraries && i < libraries->libraryCount; ++i) {
     const VkPipeline library = libraries->pLibraries[i];
-    const auto wrong = [&](const char* what) {
+    const auto wrong = [&](const std::string& what) {
       return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: pLibraries[" + std::to_string(i) + "] " + what};
     };
     if (!library || !library->library) return wrong("is no pipeline library; create it with VK_PIPELINE_CREATE_LIBRARY_BIT_KHR");
-    if (into.parts & library->library->parts) return wrong("has a part that the pipeline has from elsewhere");
+    if (const auto twice = into.parts & library->library->parts)
+      return wrong("has parts that a library before it has too: " + names_of(twice));
     add_parts(into, *library->library);
   }
   return Ok{};

@@ -4,6 +4,8 @@
 // once. Source: Vulkan specification, "Graphics Pipelines" (Generating Complete Graphics Pipelines), "Pipeline Libraries".
 #pragma once
 
+#include <string>
+
 #include "icd/objects.hpp"
 
 namespace tilegpu::icd {
@@ -17,6 +19,8 @@ inline constexpr VkGraphicsPipelineLibraryFlagsEXT kVertexInput = VK_GRAPHICS_PI
 /// Those that the create info has itself: all, but where it is a library or is linked of some.
 VkGraphicsPipelineLibraryFlagsEXT own_parts(const VkGraphicsPipelineCreateInfo& info);
 bool is_library(const VkGraphicsPipelineCreateInfo& info);
+/// For messages.
+std::string names_of(VkGraphicsPipelineLibraryFlagsEXT parts);
 /// Of the parts, the states that are theirs; what else stands in the list is ignored.
 std::vector<VkDynamicState> dynamic_states_of(const VkGraphicsPipelineCreateInfo& info, VkGraphicsPipelineLibraryFlagsEXT parts);
 /// Takes what the parts of `from` are into `into`, which has none of them yet.

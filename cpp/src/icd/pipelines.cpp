@@ -397,8 +397,8 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
   assert((own.parts & ~kAllParts) == 0);
   all.info.label = next_label();
   if (Status ok = add_libraries(in, all); !ok) return fail(device, ok.error());
-  if (all.parts & own.parts)
-    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: a library has a part that the create info has too");
+  if (const auto twice = all.parts & own.parts)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: a library has parts that the create info has too: " + names_of(twice));
   if (Status ok = take_parts(device, in, discards_all(all.info), own); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
   add_parts(all, own);
   if (is_library(in)) {
@@ -408,8 +408,7 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
   const VkGraphicsPipelineLibraryFlagsEXT needed = discards_all(all.info) ? kVertexInput | kPreRasterization : kAllParts;
   if ((all.parts & needed) != needed)
     return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
-                "pipeline: parts " + std::to_string(needed & ~all.parts) +
-                    " (VkGraphicsPipelineLibraryFlagsEXT) are missing; give them here or by a library");
+                "pipeline: parts are missing: " + names_of(needed & ~all.parts) + "; give them here or by a library");
   drop_missing_tests(all.info);
   if (in.layout) all.info.layout = in.layout->core;
   auto core = device->core->create_pipeline(std::move(all.info));

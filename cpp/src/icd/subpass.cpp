@@ -158,13 +158,23 @@ Obstacle check_aliases(const VkRenderPass_T& pass) {
   return {};
 }
 
-const Apart kDisallowed{VK_SUBPASS_MERGE_STATUS_DISALLOWED_EXT, "VkRenderPassCreationControlEXT::disallowMerging"};
+Obstacle disallowed(bool keeps_apart) {
+  if (!keeps_apart) return {};
+  return Apart{VK_SUBPASS_MERGE_STATUS_DISALLOWED_EXT, "VkRenderPassCreationControlEXT::disallowMerging"};
+}
+
+// Why a first subpass joins none.
+Obstacle first_of(const VkRenderPass_T& pass) {
+  if (pass.keeps_apart) return disallowed(true);  // as all others
+  if (pass.subpasses.size() == 1) return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SINGLE_SUBPASS_EXT, "there is no other subpass"};
+  return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT, "it is the first"};
+}
 
 // Subpass `s` behind those of the tile pass.
 Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass& joined, uint32_t s) {
   assert(s > 0 && s < pass.subpasses.size() && joined.last + 1 == s);
   const Subpass& subpass = pass.subpasses[s];
-  if (pass.keeps_apart || subpass.keeps_apart) return kDisallowed;
+  if (Obstacle why = disallowed(pass.keeps_apart || subpass.keeps_apart); why) return why;
   if (aliases) return aliases;
   if (Obstacle why = check_dependencies(pass, joined, s); why) return why;
   if (subpass.view_mask != pass.subpasses[joined.first].view_mask)
@@ -176,26 +186,19 @@ Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass&
 }  // namespace
 
 Status group_subpasses(VkRenderPass_T& pass, std::vector<std::optional<Apart>>& apart) {
-  const auto only_one = Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SINGLE_SUBPASS_EXT, "there is no other subpass"};
-  const auto first = Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT, "it is the first"};
   const Obstacle aliases = check_aliases(pass);
   for (uint32_t s = 0; s < pass.subpasses.size(); ++s) {
     Subpass& subpass = pass.subpasses[s];
-    Obstacle why = pass.subpasses.size() == 1 ? only_one : first;
-    if (s > 0) {
-      TilePass joined = pass.tile_passes.back();
-      why = add_next(pass, aliases, joined, s);
-      if (!why) {
-        joined.last = s;
-        pass.tile_passes.back() = std::move(joined);
-      }
-    }
-    if (why) {
+    TilePass joined = s ? pass.tile_passes.back() : TilePass{};
+    Obstacle why = s ? add_next(pass, aliases, joined, s) : first_of(pass);
+    if (!why) {
+      joined.last = s;
+      pass.tile_passes.back() = std::move(joined);
+    } else {
       TilePass& alone = pass.tile_passes.emplace_back(TilePass{s, s, {}, {}});
       if (Obstacle wrong = add(pass, alone, subpass); wrong)
         return Error{VK_ERROR_FEATURE_NOT_PRESENT, "subpass " + number(s) + ": " + wrong->why};
     }
-    if (pass.keeps_apart) why = kDisallowed;  // all of them say so
     apart.push_back(std::move(why));
     subpass.tile_pass = static_cast<uint32_t>(pass.tile_passes.size()) - 1;
   }
