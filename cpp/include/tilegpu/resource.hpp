@@ -17,10 +17,12 @@ TILEGPU_API std::string format_name(VkFormat format);
 namespace vk {
 struct FormatInfo;  // tilegpu/format.hpp
 }
+class Buffer;
 namespace resource {
 class MemoryContents;  // what is known of a memory's bytes: cpp/src/resource/memory_contents.hpp
 class AddressSpace;    // the addresses of a device: cpp/src/resource/address_space.hpp
 struct AddressLease;
+Ptr<Buffer> buffer_over_host(void* memory);  // for copies that the host does: cpp/src/transfer/host_copy.cpp
 }  // namespace resource
 
 /// Page-aligned host memory, zero at first, committed by the kernel when touched. All of it is host visible and coherent.
@@ -52,6 +54,7 @@ class TILEGPU_API DeviceMemory {
  private:
   friend class Buffer;
   friend class Image;
+  friend Ptr<Buffer> resource::buffer_over_host(void* memory);
   DeviceMemory() = default;
   static Expected<Ptr<DeviceMemory>> map_shared(std::shared_ptr<SealedFile> file, uint64_t size_B);
   uint8_t* data_ = nullptr;
@@ -69,8 +72,6 @@ struct BufferCreateInfo {
 class TILEGPU_API Buffer {
  public:
   static Expected<Ptr<Buffer>> create(const BufferCreateInfo& info);
-  /// Over memory of the host's, as far as it goes: for copies alone, which touch what their regions name and nothing beside.
-  static Ptr<Buffer> over_host(void* memory);
   Status bind(Ptr<DeviceMemory> memory, uint64_t offset_B);
   const BufferCreateInfo& info() const { return info_; }
   uint64_t size_B() const { return info_.size_B; }
@@ -85,6 +86,7 @@ class TILEGPU_API Buffer {
 
  private:
   friend class resource::AddressSpace;
+  friend Ptr<Buffer> resource::buffer_over_host(void* memory);
   BufferCreateInfo info_;
   Ptr<DeviceMemory> memory_;
   uint64_t memory_offset_B_ = 0;

@@ -174,7 +174,8 @@ Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {
   return buffer;
 }
 
-Ptr<Buffer> Buffer::over_host(void* memory) {
+// As far as it goes: copies touch what their regions name, and nothing beside.
+Ptr<Buffer> resource::buffer_over_host(void* memory) {
   assert(memory);
   auto buffer = std::make_shared<Buffer>();
   buffer->info_.label = "memory of the host";

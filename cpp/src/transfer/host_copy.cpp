@@ -21,7 +21,7 @@ Status copy_each(std::span<const HostRegion> regions, const char* command, const
   std::vector<Ptr<Buffer>> buffers;
   for (size_t i = 0; i < regions.size(); ++i) {
     if (!regions[i].memory) return transfer::region_error(command, i, "pHostPointer", "null", "memory of the host", "leave the region out");
-    buffers.push_back(Buffer::over_host(regions[i].memory));
+    buffers.push_back(resource::buffer_over_host(regions[i].memory));
     const VkBufferImageCopy2 region = in_buffer(regions[i]);
     if (Status ok = check(*buffers.back(), std::span(&region, 1)); !ok)
       return Error{ok.error().code, std::string(command) + ", region " + std::to_string(i) + ": " + ok.error().message};
