@@ -92,7 +92,7 @@ void FragmentBuilder::compute_at(const Interpolator::Position& at, bool uniform,
   for (size_t k = 0; k < v.scalars.size() && k < v.used.size(); ++k) {
     const InterfaceScalar& s = v.scalars[k];
     if (!v.used[k]) continue;
-    if (s.builtin != kNone && !Interpolator::travels(s.builtin)) {
+    if (s.builtin != kNone && !is_interpolated(s.builtin)) {
       result.push_back(builtin(s, at, *b, uniform));
       continue;
     }
@@ -146,7 +146,7 @@ std::vector<Value> FragmentBuilder::compute_by_call() {
         found.push_back({nullptr, requests.add(QuickInput::primitive_id), ir.i32});
       } else if (s.builtin == spv::BuiltInPointCoord) {
         found.push_back({nullptr, requests.add(s.element == 0 ? QuickInput::point_x : QuickInput::point_y), ir.f32});
-      } else if (s.builtin != kNone && !Interpolator::travels(s.builtin)) {
+      } else if (s.builtin != kNone && !is_interpolated(s.builtin)) {
         found.push_back({builtin(s, {}, {}, false)});
       } else {
         const int row = row_of(s);

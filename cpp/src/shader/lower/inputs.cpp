@@ -176,13 +176,8 @@ Value Interpolator::interpolate(uint32_t row, Interpolation how, const Barycentr
   return ir.fma(smooth ? b.b2 : b.l2, d2, ir.fma(smooth ? b.b1 : b.l1, d1, of_primitive([&] { return l.vary(v0); })));
 }
 
-bool Interpolator::travels(uint32_t builtin) {
-  return builtin == spv::BuiltInClipDistance || builtin == spv::BuiltInCullDistance || builtin == spv::BuiltInBaryCoordKHR ||
-         builtin == spv::BuiltInBaryCoordNoPerspKHR;
-}
-
 int Interpolator::row_of(const InterfaceScalar& s) const {
-  if (travels(s.builtin)) return key.varyings.find(builtin_location(s.builtin), s.element);
+  if (is_interpolated(s.builtin)) return key.varyings.find(builtin_location(s.builtin), s.element);
   return key.varyings.find(s.location, s.component, false, s.corner);
 }
 

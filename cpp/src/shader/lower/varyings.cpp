@@ -25,11 +25,9 @@ bool VaryingLayout::of_primitive() const {
   return std::any_of(components.begin(), components.end(), [](const VaryingComponent& c) { return c.of_primitive(); });
 }
 
-/// Built-ins that a stage has from the one before; a fragment shader finds all but distances and barycentrics by itself.
+/// Built-ins that a stage has from the one before.
 static bool travels(const Module& m, uint32_t variable, uint32_t builtin) {
-  if (builtin == spv::BuiltInClipDistance || builtin == spv::BuiltInCullDistance) return true;
-  if (builtin == spv::BuiltInBaryCoordKHR || builtin == spv::BuiltInBaryCoordNoPerspKHR) return true;
-  if (builtin == spv::BuiltInTessLevelOuter || builtin == spv::BuiltInTessLevelInner) return true;
+  if (is_interpolated(builtin) || builtin == spv::BuiltInTessLevelOuter || builtin == spv::BuiltInTessLevelInner) return true;
   return is_per_vertex(m, variable) && builtin_location(builtin) != kNone;
 }
 

@@ -177,6 +177,11 @@ static uint32_t type_of_interface(const Module& m, uint32_t variable) {
   return is_per_vertex(m, variable) ? m.type(type).element : type;
 }
 
+bool is_interpolated(uint32_t builtin) {
+  return builtin == spv::BuiltInClipDistance || builtin == spv::BuiltInCullDistance || builtin == spv::BuiltInBaryCoordKHR ||
+         builtin == spv::BuiltInBaryCoordNoPerspKHR;
+}
+
 uint32_t builtin_location(uint32_t builtin) {
   switch (static_cast<spv::BuiltIn>(builtin)) {
     case spv::BuiltInPosition:

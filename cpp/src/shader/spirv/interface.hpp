@@ -42,6 +42,8 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
 std::vector<bool> scalar_widths(const Module& m, const Constants& constants, uint32_t variable);
 /// Where words of a built-in travel between stages, by element; kNone: it stays in its stage.
 uint32_t builtin_location(uint32_t builtin);
+/// Built-ins that lie among a fragment shader's varyings: distances and barycentrics. It finds the others by itself.
+bool is_interpolated(uint32_t builtin);
 /// Variables of a storage class that reachable code names.
 std::vector<uint32_t> used_variables(const Module& m, spv::StorageClass storage);
 /// Of an array the kind of its elements.
