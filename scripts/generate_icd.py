@@ -140,13 +140,12 @@ def read(path: Path) -> Registry:
                 version = int(node.get("value") or 1)
         extensions.append((name, version, extension.get("type") or "device"))
         for require in extension.findall("./require"):
-            if not (require.get("extension") or AUTHORS[0]).startswith(AUTHORS):
-                continue  # there only beside an extension of a vendor
             for node in require.findall("./command"):
                 command = commands[node.get("name") or ""]
                 command.extensions.append(name)
-                if (require.get("depends") or "").startswith(AUTHORS) and "," not in require.get("depends", ""):
-                    command.beside = require.get("depends", "")
+                depends = require.get("depends") or ""
+                if depends.startswith(AUTHORS) and "," not in depends:
+                    command.beside = depends
         types |= {node.get("name") or "" for node in extension.findall("./require/type")}
     wanted = {n: c for n, c in commands.items() if c.version or c.extensions}
     for command in list(wanted.values()):  # what an alias stands for
