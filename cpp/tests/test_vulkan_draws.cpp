@@ -46,8 +46,7 @@ struct Scene : Program {
     pass = one_subpass(VK_FORMAT_R8G8B8A8_UINT);
     target = image(VK_FORMAT_R8G8B8A8_UINT, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     out = buffer(kSide_px * kSide_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT), indices = buffer(256, VK_BUFFER_USAGE_INDEX_BUFFER_BIT);
-    VkPipelineLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-    CHECK(CreatePipelineLayout(device, &layouts, nullptr, &layout) == VK_SUCCESS);
+    layout = pipeline_layout({});
   }
 
   /// Texels of the 16 cells' inner pixels: draw, cell, instance, 7; zeros where nothing was drawn.
@@ -174,21 +173,12 @@ void test_slices(Scene& p) {
   VkSamplerCreateInfo samplers{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
   VkSampler sampler = nullptr;
   CHECK(p.CreateSampler(p.device, &samplers, nullptr, &sampler) == VK_SUCCESS);
-  const VkDescriptorSetLayoutBinding bindings[] = {{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
-                                                   {1, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}};
-  VkDescriptorSetLayoutCreateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 2, bindings};
-  VkDescriptorSetLayout set_layout = nullptr;
-  CHECK(p.CreateDescriptorSetLayout(p.device, &sets, nullptr, &set_layout) == VK_SUCCESS);
-  VkPipelineLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, &set_layout};
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layouts, nullptr, &layout) == VK_SUCCESS);
-  const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1};
-  VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pools, nullptr, &pool) == VK_SUCCESS);
-  VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+  const std::vector<VkDescriptorSetLayoutBinding> bindings = {
+      {0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
+      {1, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}};
+  const VkDescriptorSetLayout set_layout = p.set_layout(bindings);
+  const VkPipelineLayout layout = p.pipeline_layout({set_layout});
+  const VkDescriptorSet set = p.descriptor_set(set_layout);
   for (uint32_t i = 0; i < 2; ++i) {
     const VkDescriptorImageInfo of{sampler, views[i], VK_IMAGE_LAYOUT_GENERAL};
     VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, i, 0, 1, bindings[i].descriptorType, &of};

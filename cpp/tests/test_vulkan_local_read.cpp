@@ -37,7 +37,6 @@ struct Scene {
   PFN_vkCmdSetRenderingInputAttachmentIndices set_indices = nullptr;
   VkDescriptorSetLayout set_layout = nullptr;
   VkPipelineLayout layout = nullptr;
-  VkDescriptorPool pool = nullptr;
   Program::MappedBuffer out{};
 
   Scene() {
@@ -47,23 +46,16 @@ struct Scene {
     p.remake_device({"VK_KHR_dynamic_rendering", "VK_KHR_dynamic_rendering_local_read"}, &dynamic);
     p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
     p.load(set_locations, "vkCmdSetRenderingAttachmentLocations"), p.load(set_indices, "vkCmdSetRenderingInputAttachmentIndices");
-    VkDescriptorSetLayoutBinding bindings[2]{};
-    for (uint32_t i = 0; i < 2; ++i) bindings[i] = {i, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
-    VkDescriptorSetLayoutCreateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 2, bindings};
-    CHECK(p.CreateDescriptorSetLayout(p.device, &sets, nullptr, &set_layout) == VK_SUCCESS);
-    VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-    info.setLayoutCount = 1, info.pSetLayouts = &set_layout;
-    CHECK(p.CreatePipelineLayout(p.device, &info, nullptr, &layout) == VK_SUCCESS);
-    VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 8};
-    VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 4, 1, &size};
-    CHECK(p.CreateDescriptorPool(p.device, &pools, nullptr, &pool) == VK_SUCCESS);
+    const auto input = [](uint32_t i) {
+      return VkDescriptorSetLayoutBinding{i, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
+    };
+    set_layout = p.set_layout({input(0), input(1)});
+    layout = p.pipeline_layout({set_layout});
     out = p.buffer(kPicture_B, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   }
 
   VkDescriptorSet inputs(VkImageView a, VkImageView b) {
-    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-    VkDescriptorSet set = nullptr;
-    CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+    const VkDescriptorSet set = p.descriptor_set(set_layout);
     const VkDescriptorImageInfo views[2] = {{nullptr, a, VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ},
                                             {nullptr, b, VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ}};
     VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 0, 0, 2, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT};

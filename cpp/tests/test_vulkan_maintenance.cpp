@@ -55,9 +55,7 @@ uint32_t pixels_drawn(Newer& p, uint64_t size_B) {
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const VkRenderPass pass = p.one_subpass();
   const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
-  VkPipelineLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layouts, nullptr, &layout) == VK_SUCCESS);
+  const VkPipelineLayout layout = p.pipeline_layout({});
   VkPipelineCreateFlags2CreateInfo flags{VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO, nullptr,
                                          VK_PIPELINE_CREATE_2_DISABLE_OPTIMIZATION_BIT};
   const VkPipeline with =
@@ -107,10 +105,7 @@ layout(push_constant) uniform P { vec4 tint; }; layout(location = 0) out vec4 o;
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const VkRenderPass pass = p.one_subpass();
   const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
-  const VkPushConstantRange range{VK_SHADER_STAGE_FRAGMENT_BIT, 0, 16};
-  VkPipelineLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layouts, nullptr, &layout) == VK_SUCCESS);
+  const VkPipelineLayout layout = p.pipeline_layout({}, {{VK_SHADER_STAGE_FRAGMENT_BIT, 0, 16}});
   const VkPipeline with = make_pipeline(p, kWhole, tinted, layout, pass, 0);
   const auto out = p.buffer(kSide_px * kSide_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
@@ -183,24 +178,12 @@ void test_binding(Newer& p) {
     const uint32_t one = i + 1, two = 5 - i;
     std::memcpy(a.data + 4 * i, &one, 4), std::memcpy(b.data + 4 * i, &two, 4);
   }
-  VkDescriptorSetLayoutBinding bindings[2] = {{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_ALL, nullptr},
-                                              {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_ALL, nullptr}};
-  VkDescriptorSetLayoutCreateInfo sets[2] = {
-      {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, bindings},
-      {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, 2, bindings}};
-  VkDescriptorSetLayout layouts[2] = {};
-  for (int i = 0; i < 2; ++i) CHECK(p.CreateDescriptorSetLayout(p.device, &sets[i], nullptr, &layouts[i]) == VK_SUCCESS);
-  const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, 8};
-  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 2, layouts, 1, &range};
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-  const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1};
-  VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pools, nullptr, &pool) == VK_SUCCESS);
-  VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, layouts};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+  const VkDescriptorSetLayoutBinding bindings[2] = {{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_ALL, nullptr},
+                                                    {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_ALL, nullptr}};
+  const VkDescriptorSetLayout of_set = p.set_layout({bindings[0]});
+  const VkDescriptorSetLayout of_push = p.set_layout({bindings[0], bindings[1]}, VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR);
+  const VkPipelineLayout layout = p.pipeline_layout({of_set, of_push}, {{VK_SHADER_STAGE_COMPUTE_BIT, 0, 8}});
+  const VkDescriptorSet set = p.descriptor_set(of_set);
   const VkDescriptorBufferInfo first{a.buffer, 0, VK_WHOLE_SIZE}, second{b.buffer, 0, VK_WHOLE_SIZE}, third{result, 0, VK_WHOLE_SIZE};
   VkWriteDescriptorSet writes[3] = {};
   for (uint32_t i = 0; i < 3; ++i) {
@@ -272,6 +255,19 @@ void test_questions(Newer& p) {
     CHECK(std::memcmp(&before.subresourceLayout, &plain, sizeof plain) == 0 &&
           std::memcmp(&after.subresourceLayout, &plain, sizeof plain) == 0);
     CHECK(plain.rowPitch >= (33U >> level) * 4 && plain.size > 0);
+  }
+  // Of an aspect, a level and a layer that it doesn't have: nothing.
+  for (const VkImageSubresource& none : {VkImageSubresource{VK_IMAGE_ASPECT_DEPTH_BIT, 0, 0},
+                                         {VK_IMAGE_ASPECT_COLOR_BIT, 3, 0},
+                                         {VK_IMAGE_ASPECT_COLOR_BIT, 0, 2},
+                                         {VK_IMAGE_ASPECT_PLANE_0_BIT, 0, 0},
+                                         {0, 0, 0}}) {
+    const VkImageSubresource2 part{VK_STRUCTURE_TYPE_IMAGE_SUBRESOURCE_2, nullptr, none};
+    VkSubresourceHostMemcpySize size{VK_STRUCTURE_TYPE_SUBRESOURCE_HOST_MEMCPY_SIZE, nullptr, 9};
+    VkSubresourceLayout2 layout{VK_STRUCTURE_TYPE_SUBRESOURCE_LAYOUT_2, &size};
+    layout.subresourceLayout.size = 9;
+    p.layout2(p.device, image, &part, &layout);
+    CHECK(layout.subresourceLayout.size == 0 && size.size == 0);
   }
   p.DestroyImage(p.device, image, nullptr);
   VkRenderingAreaInfo area{VK_STRUCTURE_TYPE_RENDERING_AREA_INFO};

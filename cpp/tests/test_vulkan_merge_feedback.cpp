@@ -146,20 +146,10 @@ std::vector<uint8_t> picture(Feedback& p, const Description& d) {
     views.push_back(images.back().view);
   }
   const VkFramebuffer framebuffer = p.framebuffer(pass, views, kSide_px);
-  const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
-  VkDescriptorSetLayoutCreateInfo sets{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
-  VkDescriptorSetLayout set_layout = nullptr;
-  CHECK(p.CreateDescriptorSetLayout(p.device, &sets, nullptr, &set_layout) == VK_SUCCESS);
-  VkPipelineLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, &set_layout};
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layouts, nullptr, &layout) == VK_SUCCESS);
-  const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1};
-  VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
-  VkDescriptorPool pool = nullptr;
-  CHECK(p.CreateDescriptorPool(p.device, &pools, nullptr, &pool) == VK_SUCCESS);
-  VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pool, 1, &set_layout};
-  VkDescriptorSet set = nullptr;
-  CHECK(p.AllocateDescriptorSets(p.device, &allocate, &set) == VK_SUCCESS);
+  const VkDescriptorSetLayout set_layout =
+      p.set_layout({{0, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr}});
+  const VkPipelineLayout layout = p.pipeline_layout({set_layout});
+  const VkDescriptorSet set = p.descriptor_set(set_layout);
   const VkDescriptorImageInfo view{nullptr, views[0], VK_IMAGE_LAYOUT_GENERAL};
   VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 0, 0, 1, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, &view};
   p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);

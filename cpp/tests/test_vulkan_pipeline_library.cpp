@@ -38,7 +38,6 @@ constexpr Vertex kVertices[] = {{{-1, -1, 0.25F, 1}, {1, 0, 0, 1}},   {{1, -1, 0
 struct Scene : Program {
   PFN_vkCmdBeginRendering begin_rendering = nullptr;
   PFN_vkCmdEndRendering end_rendering = nullptr;
-  VkDescriptorSetLayout set_layout = nullptr;
   VkPipelineLayout whole = nullptr, first = nullptr, second = nullptr;  // the latter two leave sets out
   VkDescriptorSet sets[2] = {};
   BoundImage color{}, depth{};
@@ -51,24 +50,13 @@ struct Scene : Program {
     VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, &library, VK_TRUE};
     remake_device({"VK_KHR_dynamic_rendering", "VK_KHR_pipeline_library", "VK_EXT_graphics_pipeline_library"}, &dynamic);
     load(begin_rendering, "vkCmdBeginRendering"), load(end_rendering, "vkCmdEndRendering");
-    const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_ALL, nullptr};
-    VkDescriptorSetLayoutCreateInfo layouts{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, 0, 1, &binding};
-    CHECK(CreateDescriptorSetLayout(device, &layouts, nullptr, &set_layout) == VK_SUCCESS);
-    const VkDescriptorSetLayout both[] = {set_layout, set_layout}, one[] = {set_layout, nullptr}, other[] = {nullptr, set_layout};
+    const VkDescriptorSetLayout one = set_layout({{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_ALL, nullptr}});
     const VkPushConstantRange range{VK_SHADER_STAGE_FRAGMENT_BIT, 0, 4};
-    VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 2, both, 1, &range};
-    CHECK(CreatePipelineLayout(device, &info, nullptr, &whole) == VK_SUCCESS);
-    info.flags = VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT;
-    info.pSetLayouts = one, info.pushConstantRangeCount = 0;
-    CHECK(CreatePipelineLayout(device, &info, nullptr, &first) == VK_SUCCESS);
-    info.pSetLayouts = other, info.pushConstantRangeCount = 1;
-    CHECK(CreatePipelineLayout(device, &info, nullptr, &second) == VK_SUCCESS);
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 2};
-    VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 2, 1, &size};
-    VkDescriptorPool descriptors = nullptr;
-    CHECK(CreateDescriptorPool(device, &pools, nullptr, &descriptors) == VK_SUCCESS);
-    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, descriptors, 2, both};
-    CHECK(AllocateDescriptorSets(device, &allocate, sets) == VK_SUCCESS);
+    constexpr VkPipelineLayoutCreateFlags kIndependent = VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT;
+    whole = pipeline_layout({one, one}, {range});
+    first = pipeline_layout({one, nullptr}, {}, kIndependent);
+    second = pipeline_layout({nullptr, one}, {range}, kIndependent);
+    for (VkDescriptorSet& set : sets) set = descriptor_set(one);
     const float values[2][4] = {{0.75F, 0.875F, 1, 1}, {0.125F, 0, 0.25F, 0}};
     for (int i = 0; i < 2; ++i) {
       uniforms[i] = buffer(16, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT);

@@ -46,6 +46,7 @@ struct Program {
   VkDevice device = nullptr;
   VkQueue queue = nullptr;
   VkCommandPool pool = nullptr;
+  std::vector<VkDescriptorPool> set_pools;
   std::vector<std::string> said, told;  // warnings and errors; the rest
 
   static VkBool32 VKAPI_CALL hear(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT,
@@ -80,8 +81,7 @@ struct Program {
   }
   Program(const Program&) = delete;
   ~Program() {
-    DestroyCommandPool(device, pool, nullptr);
-    DestroyDevice(device, nullptr);
+    destroy_device();
     DestroyInstance(instance, nullptr);
   }
 
@@ -99,10 +99,15 @@ struct Program {
                                                              VK_TRUE};
     make_device({"VK_KHR_timeline_semaphore"}, &timeline);
   }
-  /// In place of the one that there is.
-  void remake_device(const std::vector<const char*>& extensions, const void* features) {
+  void destroy_device() {
+    for (const VkDescriptorPool sets : set_pools) DestroyDescriptorPool(device, sets, nullptr);
+    set_pools.clear();
     DestroyCommandPool(device, pool, nullptr);
     DestroyDevice(device, nullptr);
+  }
+  /// In place of the one that there is.
+  void remake_device(const std::vector<const char*>& extensions, const void* features) {
+    destroy_device();
     make_device(extensions, features);
   }
   void make_device(const std::vector<const char*>& extensions, const void* features) {
@@ -216,6 +221,33 @@ struct Program {
     VkShaderModule module = nullptr;
     CHECK(CreateShaderModule(device, &info, nullptr, &module) == VK_SUCCESS);
     return module;
+  }
+
+  VkDescriptorSetLayout set_layout(const std::vector<VkDescriptorSetLayoutBinding>& bindings, VkDescriptorSetLayoutCreateFlags flags = 0) {
+    VkDescriptorSetLayoutCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr, flags,
+                                         static_cast<uint32_t>(bindings.size()), bindings.data()};
+    VkDescriptorSetLayout out = nullptr;
+    CHECK(CreateDescriptorSetLayout(device, &info, nullptr, &out) == VK_SUCCESS);
+    return out;
+  }
+  VkPipelineLayout pipeline_layout(const std::vector<VkDescriptorSetLayout>& sets, const std::vector<VkPushConstantRange>& ranges = {},
+                                   VkPipelineLayoutCreateFlags flags = 0) {
+    VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, flags};
+    info.setLayoutCount = static_cast<uint32_t>(sets.size()), info.pSetLayouts = sets.data();
+    info.pushConstantRangeCount = static_cast<uint32_t>(ranges.size()), info.pPushConstantRanges = ranges.data();
+    VkPipelineLayout out = nullptr;
+    CHECK(CreatePipelineLayout(device, &info, nullptr, &out) == VK_SUCCESS);
+    return out;
+  }
+  /// From a pool of its own, which ends with the device.
+  VkDescriptorSet descriptor_set(VkDescriptorSetLayout layout) {
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_SAMPLER, 1};  // pools never run out here
+    VkDescriptorPoolCreateInfo pools{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, 1, 1, &size};
+    CHECK(CreateDescriptorPool(device, &pools, nullptr, &set_pools.emplace_back()) == VK_SUCCESS);
+    VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, set_pools.back(), 1, &layout};
+    VkDescriptorSet out = nullptr;
+    CHECK(AllocateDescriptorSets(device, &info, &out) == VK_SUCCESS);
+    return out;
   }
 
   VkPipeline compute_pipeline(const char* text, VkPipelineLayout layout) {

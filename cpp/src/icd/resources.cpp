@@ -2,6 +2,8 @@
 //
 // In: Vulkan's create infos. Out: the core's objects; what the core does not have is refused with its message.
 // Source: Vulkan specification, "Resource Creation", "Samplers".
+#include <bit>
+
 #include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
@@ -111,15 +113,22 @@ Ptr<SamplerYcbcrConversion> conversion_of(const void* next) {
   return info && info->conversion ? info->conversion->core : nullptr;
 }
 
+/// That the image has one aspect, level and layer like this.
+bool holds(const tilegpu::Image& image, const VkImageSubresource& part) {
+  VkImageAspectFlags aspect = part.aspectMask;
+  const tilegpu::Image& of = resource::part_of(image, aspect);
+  if (!image.planes().empty() && &of == &image) return false;  // not a plane of it
+  return std::has_single_bit(aspect) && aspect & resource::format_aspects(*vk::find_format(of.info().format)) &&
+         part.mipLevel < image.info().mip_levels && part.arrayLayer < image.info().array_layers;
+}
+
 }  // namespace
 
 void VKAPI_CALL GetImageSubresourceLayout(VkDevice, VkImage image, const VkImageSubresource* pSubresource, VkSubresourceLayout* pLayout) {
   const tilegpu::Image& core = *image->core;
+  *pLayout = {};
+  if (!holds(core, *pSubresource)) return;
   const auto aspect = static_cast<VkImageAspectFlagBits>(pSubresource->aspectMask);
-  if (VkImageAspectFlags part = aspect; !core.planes().empty() && &resource::part_of(core, part) == &core) {
-    *pLayout = {};  // not a plane of it
-    return;
-  }
   const bool volume = core.info().type == VK_IMAGE_TYPE_3D;
   const SubresourceLayout at = core.layout(aspect, pSubresource->mipLevel, volume ? 0 : pSubresource->arrayLayer);
   const uint64_t all_B = volume ? at.size_B * core.extent(pSubresource->mipLevel).depth : at.size_B;
@@ -131,7 +140,8 @@ void VKAPI_CALL GetImageSubresourceLayout2(VkDevice device, VkImage image, const
   const VkImageSubresource& part = pSubresource->imageSubresource;
   GetImageSubresourceLayout(device, image, &part, &pLayout->subresourceLayout);
   if (auto* size = find_next<VkSubresourceHostMemcpySize>(pLayout->pNext, VK_STRUCTURE_TYPE_SUBRESOURCE_HOST_MEMCPY_SIZE))
-    size->size = packed_size_B(*image->core, static_cast<VkImageAspectFlagBits>(part.aspectMask), part.mipLevel);
+    size->size =
+        holds(*image->core, part) ? packed_size_B(*image->core, static_cast<VkImageAspectFlagBits>(part.aspectMask), part.mipLevel) : 0;
 }
 
 void VKAPI_CALL GetDeviceImageSubresourceLayout(VkDevice device, const VkDeviceImageSubresourceInfo* pInfo, VkSubresourceLayout2* pLayout) {
