@@ -341,6 +341,24 @@ void test_background() {
   CHECK(done == 6);
 }
 
+/// A device's last owner may be a thread of its own, and the process end meanwhile.
+void test_two_ends() {
+  for (uint32_t k = 0; k < 20; ++k) {
+    std::atomic<uint32_t> done{0};
+    auto crew = std::make_unique<BackgroundCrew>(2, true);
+    for (uint32_t i = 0; i < 4; ++i) {
+      crew->add([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++done;
+      });
+    }
+    std::thread other([&] { crew.reset(); });
+    BackgroundCrew::end_all();
+    other.join();
+    CHECK(done == 4);
+  }
+}
+
 /// void f(char* to, const char* from, uint64_t size_B): calls of memcpy, a switch over many cases, constants.
 Jit::Build copies_and_chooses() {
   return [](LLVMModuleRef module, const char* name) -> Status {
@@ -487,5 +505,6 @@ int main() {
   test_background();
   test_placing();
   test_refusals();
+  test_two_ends();
   return test::finish("test_jit");
 }

@@ -3,10 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cassert>
 #include <cctype>
 #include <cstring>
+#include <mutex>
+#include <system_error>
 #include <thread>
+#include <vector>
 
+#include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
 #include "descriptor/set_memory.hpp"
 #include "device/device_state.hpp"
@@ -29,6 +35,56 @@ Status check_cpu() {
           missing};
 }
 
+namespace {
+
+// Threads that end devices. They work with the library's code, so its end waits for them.
+struct Enders {
+  const int process = getpid();
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+
+  void join() {
+    std::vector<std::thread> all;
+    {
+      const std::lock_guard lock(mutex);
+      all.swap(threads);
+    }
+    for (std::thread& thread : all) thread.join();
+  }
+};
+
+// A child process leaves its parent's alone. No lock: who held it may be the parent's too.
+Enders& enders() {
+  static std::atomic<Enders*> all = nullptr;
+  Enders* known = all;
+  if (known && known->process == getpid()) return *known;
+  auto* made = new Enders;
+  if (!all.compare_exchange_strong(known, made)) {
+    delete made;
+    return *all;
+  }
+  if (!known) at_exit([] { enders().join(); });
+  return *made;
+}
+
+void end_elsewhere(std::unique_ptr<device::DeviceState> ended) {
+  assert(ended && ended->queue);
+  Enders& e = enders();
+  e.join();  // the threads of devices that ended long ago
+  device::DeviceState* const state = ended.release();
+  try {
+    std::thread thread([state] {
+      state->queue.reset();
+      delete state;
+    });
+    const std::lock_guard lock(e.mutex);
+    e.threads.push_back(std::move(thread));
+  } catch (const std::system_error&) {  // no thread can be had: its memory is lost, nothing else
+  }
+}
+
+}  // namespace
+
 const char* version() { return "0.1.0"; }
 
 Device::Device() : state_(std::make_unique<device::DeviceState>()) {}
@@ -44,10 +100,7 @@ Device::~Device() {
   }
   if (s.queue && s.queue->on_own_thread()) {
     // The last owner was a command buffer that the queue's thread let go of: a thread can't join itself.
-    std::thread([state = std::move(state_)]() mutable {
-      state->queue.reset();
-      state.reset();
-    }).detach();
+    end_elsewhere(std::move(state_));
     return;
   }
   s.queue.reset();  // executes what is pending

@@ -51,6 +51,7 @@ struct BackgroundCrew::State {
   uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
   std::chrono::steady_clock::time_point calm_from{};
   std::vector<std::thread> threads;
+  std::mutex ending;  // of end(): a crew's owner and the process may end it at once. Taken before all others.
 
   State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
 
@@ -97,6 +98,7 @@ struct BackgroundCrew::State {
   }
 
   void end() {
+    const std::lock_guard alone(ending);
     {
       std::lock_guard lock(mutex);
       stop = true;
