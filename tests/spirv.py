@@ -10,15 +10,15 @@ from typing import Any
 VULKAN = "vulkan1.0"
 
 
-def assemble(text: str, *, validate: bool = True) -> bytes:
-    """The module of an assembly text (SPIR-V 1.0); the validator must take it."""
+def assemble(text: str, *, validate: bool = True, version: str = "1.0", vulkan: str = VULKAN) -> bytes:
+    """The module of an assembly text; the validator must take it."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "a.spv"
         subprocess.run(
-            ["spirv-as", "--target-env", "spv1.0", "-o", path, "-"], input=text, text=True, check=True, timeout=60
+            ["spirv-as", "--target-env", f"spv{version}", "-o", path, "-"], input=text, text=True, check=True, timeout=60
         )
         if validate:
-            subprocess.run(["spirv-val", "--target-env", VULKAN, path], check=True, timeout=60)
+            subprocess.run(["spirv-val", "--target-env", vulkan, path], check=True, timeout=60)
         return path.read_bytes()
 
 

@@ -620,6 +620,56 @@ def test_instructions_that_glslang_does_not_write() -> None:
     everywhere(module, make, {"out": values[np.where(i % 2, i - 1, i)]}, groups=2)  # type: ignore[arg-type]
 
 
+ROW_MAJOR = """OpMemberDecorate %holds 0 Offset 0
+OpMemberDecorate %holds 0 RowMajor
+OpMemberDecorate %holds 0 MatrixStride 16
+OpDecorate %holds Block
+%float = OpTypeFloat 32
+%vec2 = OpTypeVector %float 2
+%mat2 = OpTypeMatrix %vec2 2
+%holds = OpTypeStruct %mat2
+%to_holds = OpTypePointer PhysicalStorageBuffer %holds
+%to_vec2 = OpTypePointer PhysicalStorageBuffer %vec2
+%to_float = OpTypePointer PhysicalStorageBuffer %float
+"""
+
+
+def test_columns_of_row_major_matrices() -> None:
+    """By a chain alone they are read; what goes through OpSelect is refused: the value of an address has no stride of components."""
+    head, main = ASSEMBLY.split("%main = OpFunction")
+    decorations, types = ROW_MAJOR.split("%float", 1)
+    head = head.replace("%void = OpTypeVoid", decorations + "%void = OpTypeVoid", 1) + "%float" + types
+    begin = main[: main.index("%element =")]
+    body = """%number = OpConvertPtrToU %long %from
+%held = OpConvertUToPtr %to_holds %number
+%c0 = OpAccessChain %to_vec2 %held %zero %zero
+%c1 = OpAccessChain %to_vec2 %held %zero %one
+%n0 = OpConvertPtrToU %long %c0
+%n1 = OpConvertPtrToU %long %c1
+%same = OpIEqual %bool %n0 %n1
+CHOSEN
+%v = OpLoad %vec2 %p Aligned 4
+%y = OpCompositeExtract %float %v 1
+%bits = OpBitcast %uint %y
+%to = OpPtrAccessChain %to_word %out %i
+OpStore %to %bits Aligned 4
+OpReturn
+OpFunctionEnd
+"""
+    text = head + "%main = OpFunction" + begin + body
+    rows = np.arange(8, dtype=np.float32)  # rows begin at words 0 and 4
+
+    def make(dev: tg.Device) -> tuple[dict[str, tg.Buffer], Arrays]:
+        buffers = {"from": dev.buffer(rows), "out": dev.buffer(4 * 32)}
+        return buffers, np.array([b.device_address for b in buffers.values()], np.uint64).tobytes()  # type: ignore[return-value]
+
+    plain = assemble(text.replace("CHOSEN", "%p = OpCopyObject %to_vec2 %c1"), validate=False)
+    everywhere(plain, make, {"out": np.full(32, 5, np.float32)}, groups=1)
+    chosen = assemble(text.replace("CHOSEN", "%p = OpSelect %to_vec2 %same %c0 %c1"), validate=False)
+    with pytest.raises(tg.Error, match="column of a row-major"):
+        device(8, 2).compute_pipeline(chosen)
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     [

@@ -50,6 +50,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_device_group,
     Extension::KHR_image_format_list,
     Extension::KHR_storage_buffer_storage_class,
+    Extension::KHR_variable_pointers,
     Extension::KHR_relaxed_block_layout,
     Extension::KHR_uniform_buffer_standard_layout,
     Extension::KHR_shader_draw_parameters,
@@ -258,6 +259,7 @@ void set_number_features(Features& f) {
   f.shaderSubgroupRotate = f.shaderSubgroupRotateClustered = true;
   f.shaderSubgroupUniformControlFlow = true;  // lanes come together where a construct ends
   f.shaderExpectAssume = true;
+  f.variablePointersStorageBuffer = f.variablePointers = true;
 }
 
 Features make_features() {

@@ -34,6 +34,14 @@ uint64_t span_of(const std::vector<uint32_t>& offsets, const std::vector<Base>& 
 
 // ---- values
 
+/// The number alone.
+Value Lowering::address_of(uint32_t id) {
+  const Val v = known_value(id);
+  if (v.c.size() == 1) return v.c[0];
+  if (!failed()) fail("id " + std::to_string(id) + " is no address");
+  return ir.c64(0);
+}
+
 Pointer Lowering::address_pointer(uint32_t id) {
   const auto known = frame().pointers.find(id);
   const bool found = known != frame().pointers.end();
@@ -42,7 +50,7 @@ Pointer Lowering::address_pointer(uint32_t id) {
   Pointer p = found ? known->second : Pointer{};
   p.space = Pointer::Space::address;
   p.type = m.type(m.type_of(id)).element;
-  p.address = scalar(id), p.address_B = 0, p.terms.clear(), p.step_B = 0;
+  p.address = address_of(id), p.address_B = 0, p.terms.clear(), p.step_B = 0;
   return p;
 }
 
@@ -86,7 +94,7 @@ bool Lowering::address(const Instruction& i) {
     case spv::OpConvertPtrToU:
     case spv::OpConvertUToPtr: {
       const bool to_pointer = i.op == spv::OpConvertUToPtr;
-      Value x = m.holds_address(to_pointer ? i.id : o(0)) ? scalar(o(0)) : nullptr;
+      Value x = m.holds_address(to_pointer ? i.id : o(0)) ? (to_pointer ? scalar(o(0)) : address_of(o(0))) : nullptr;
       if (!x || !Ir::is_integer(x)) {
         fail(op_name(i.op) + " is of no pointer to the PhysicalStorageBuffer class");
         return true;
@@ -98,7 +106,7 @@ bool Lowering::address(const Instruction& i) {
     case spv::OpPtrNotEqual:
     case spv::OpPtrDiff: {
       if (!m.holds_address(o(0)) || !m.holds_address(o(1))) return false;
-      Value a = scalar(o(0)), b = scalar(o(1));
+      Value a = address_of(o(0)), b = address_of(o(1));
       unify(a, b);
       Value result = i.op == spv::OpPtrEqual ? ir.eq(a, b) : i.op == spv::OpPtrNotEqual ? ir.ne(a, b) : nullptr;
       if (!result) {

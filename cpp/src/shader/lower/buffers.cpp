@@ -39,6 +39,12 @@ Lowering::BufferAddress Lowering::buffer_address(const Pointer& p) {
     a.data = shared, a.whole = a.inside = true, a.static_size_B = workgroup->shared_B + workgroup->inputs_B;
     return a;
   }
+  if (p.held_data) {
+    assert(p.space == Pointer::Space::buffer && p.held_size_B);
+    a.data = is_varying(p.held_data) ? p.held_data : LLVMBuildIntToPtr(ir.builder, p.held_data, ir.ptr, "");
+    a.size_B = p.held_size_B;
+    return a;
+  }
   if (p.space == Pointer::Space::push_constants) {
     a.data = push_constants, a.whole = true, a.static_size_B = kMaxPushConstants_B;
     return a;

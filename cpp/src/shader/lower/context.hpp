@@ -74,6 +74,8 @@ struct Pointer {
   bool row_major = false;
   uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
   uint32_t component_stride_B = 0;  // of a vector: matrix_stride_B for a column of a row-major matrix; 0: its scalar's size
+  // buffer, where a variable pointer holds it: what its descriptor said (i64)
+  Value held_data = nullptr, held_size_B = nullptr;
   // address: the sum of these, modulo 2^64
   Value address = nullptr;  // i64
   uint64_t address_B = 0;
@@ -176,7 +178,8 @@ struct Lowering {
   Val constant(uint32_t id);
   Val zero(uint32_t type);
   Val value(uint32_t id);
-  Value scalar(uint32_t id);  // first component
+  Val known_value(uint32_t id);  // not of a pointer that is a place
+  Value scalar(uint32_t id);     // first component
   void define(uint32_t id, Val v);
   /// Of what was computed: halves are rounded.
   void define_rounded(uint32_t id, Val v);
@@ -367,6 +370,7 @@ struct Lowering {
 
   // -- addresses.cpp ---------------------------------------------------------------------------------------------------------------
   bool address(const Instruction& i);
+  Value address_of(uint32_t id);
   Pointer address_pointer(uint32_t id);
   void address_step(Pointer& p, uint32_t index_id, uint64_t stride_B);
   void define_address(const Instruction& i, const Pointer& p);
@@ -388,6 +392,16 @@ struct Lowering {
   std::vector<Value> load_apart(Value exact, const Scalars& scalars);
   void store_address(const Pointer& p, const Val& v);
   void store_apart(Value exact, const Scalars& scalars, const std::vector<Value>& words, Value mask);
+
+  // -- variable_pointers.cpp -------------------------------------------------------------------------------------------------------
+  bool variable_pointer(const Instruction& i);
+  bool value_has_layout(const Pointer& p);
+  Val held_value(const Pointer& p, uint32_t type);
+  Val pointer_value(uint32_t id);
+  Value shared_offset(Value offset, uint32_t type);
+  Pointer held_pointer(uint32_t id, Pointer place);
+  void define_held(const Instruction& i, const Pointer& p);
+  void pointer_chain(const Instruction& i);
 
   // -- subgroups.cpp ---------------------------------------------------------------------------------------------------------------
   bool subgroup(const Instruction& i);

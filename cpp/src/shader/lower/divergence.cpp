@@ -227,7 +227,7 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
       return load_varies(i);
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain: {
-      if (m.holds_address(i.id)) return any(0, i.count);
+      if (m.holds_address(i.id) || m.type(i.type).variable_pointer) return any(0, i.count);
       const Instruction* base = m.find(o(0));
       const bool chain =
           base && (base->op == spv::OpAccessChain || base->op == spv::OpInBoundsAccessChain || base->op == spv::OpCopyObject);

@@ -72,7 +72,7 @@ void Lowering::function_call(const Instruction& i) {
   for (size_t k = 0; k < f.parameters.size(); ++k) {
     const uint32_t parameter = f.parameters[k], argument = m.operand(i, static_cast<uint32_t>(k) + 1);
     const Kind kind = m.type(m.type_of(parameter)).kind;
-    if (m.holds_address(parameter)) callee.values[parameter] = value(argument);
+    if (m.holds_address(parameter)) callee.values[parameter] = known_value(argument);
     if (kind == Kind::pointer) {
       callee.pointers[parameter] = pointer(argument);
     } else if (holds_images(m, m.type_of(parameter))) {
@@ -90,6 +90,8 @@ namespace {
 /// The instruction's pointer: a place that is known but for indices, or an address, which is a number.
 void define_pointer(Lowering& l, const Instruction& i, const Pointer& p) {
   if (p.space == Pointer::Space::address) return l.define_address(i, p);
+  const bool is_held = l.m.type(i.type).variable_pointer && !p.resource;
+  if (is_held) return l.define_held(i, p);
   l.frame().pointers[i.id] = p;
   l.keep_indices(i.id, {p.word_dynamic, p.element, p.offset_dynamic});
 }
@@ -203,7 +205,9 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     if (i.id) define(i.id, v);
     return;
   }
-  if (address(i) || subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || integer_dot(i) || derivatives(i)) return;
+  if (address(i) || variable_pointer(i) || subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || integer_dot(i) ||
+      derivatives(i))
+    return;
   unsupported(op_name(i.op) + " is not supported");
 }
 

@@ -72,8 +72,11 @@ Pointer Lowering::pointer(uint32_t id) {
   assert(m.type(m.type_of(id)).kind == Kind::pointer);
   if (m.holds_address(id)) return address_pointer(id);
   auto known = frame().pointers.find(id);
+  const bool is_held = m.type(m.type_of(id)).variable_pointer;
   if (known != frame().pointers.end()) {
     Pointer p = known->second;
+    // What it is made of may stand where this code is not dominated by it; its value is kept.
+    if (is_held && id < d.escape.size() && d.escape[id] && frame().slots.count(~id)) return held_pointer(id, p);
     kept_indices(id, {&p.word_dynamic, &p.element, &p.offset_dynamic});
     return p;
   }
@@ -88,6 +91,8 @@ Pointer Lowering::pointer(uint32_t id) {
     return p;
   }
   const Instruction* i = m.find(id);
+  const bool is_chain = i && (i->op == spv::OpAccessChain || i->op == spv::OpInBoundsAccessChain);
+  if (is_held && i && i->op != spv::OpVariable && !is_chain) return held_pointer(id, p);
   if (i && i->op == spv::OpVariable) {
     p.resource = id;
     switch (m.storage_of(id)) {
@@ -113,7 +118,7 @@ Pointer Lowering::pointer(uint32_t id) {
     }
   }
   // A chain of another region of this function, skipped by structure but reached by dominance: made again here.
-  if (i && (i->op == spv::OpAccessChain || i->op == spv::OpInBoundsAccessChain)) return access_chain(*i);
+  if (is_chain) return access_chain(*i);
   fail("pointer " + std::to_string(id) + " is of a storage class or kind that is not supported");
   p.space = Pointer::Space::none;
   return p;
@@ -175,7 +180,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     return;
   }
   // The first index into an array of blocks or textures picks the descriptor.
-  const bool descriptors = is_array(t.kind) && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
+  const bool descriptors = is_array(t.kind) && !p.held_data && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
                            (p.space == Pointer::Space::resource || m.type(t.element).kind == Kind::structure);
   if (descriptors && (p.space == Pointer::Space::resource || m.decoration(t.element).block || m.decoration(t.element).buffer_block)) {
     const uint32_t most = t.kind == Kind::runtime_array ? kUnbounded : length;  // what the layout has is asked at the access

@@ -87,7 +87,7 @@ std::map<uint32_t, Runs> buffer_uses(const Module& m, const Reach& reach) {
   each_live_instruction(m, reach, [&](const Instruction& i, Runs runs) {
     for (uint32_t word : m.operands(i))
       if (const auto found = uses.find(word); found != uses.end()) found->second = std::max(found->second, Runs::maybe);
-    if (runs != Runs::always) return;
+    if (runs != Runs::always || m.variable_pointers) return;  // which of its buffers a variable pointer is to, nobody knows
     for (uint32_t pointer : accessed(m, i))
       for (uint32_t root : pointer ? resource_roots(m, pointer) : std::vector<uint32_t>{})
         if (const auto found = uses.find(root); found != uses.end()) found->second = runs;

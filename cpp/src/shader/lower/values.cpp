@@ -19,8 +19,9 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
       out.push_back(base_of(t));
       return true;
     case Kind::pointer:
-      if (!is_address(t)) return false;
-      out.push_back(Base::i64);
+      if (t.variable_pointer && t.storage == spv::StorageClassStorageBuffer) out.insert(out.end(), {Base::i64, Base::i64});
+      if (!is_address(t) && !t.variable_pointer) return false;
+      out.push_back(t.variable_pointer ? Base::i32 : Base::i64);
       return true;
     case Kind::vector:
     case Kind::matrix:
@@ -103,6 +104,13 @@ Val Lowering::zero(uint32_t type) {
 
 Val Lowering::value(uint32_t id) {
   assert(id != 0 && id < m.bound);
+  if (m.type(m.type_of(id)).variable_pointer) return pointer_value(id);
+  const auto place = m.holds_address(id) ? frame().pointers.find(id) : frame().pointers.end();
+  if (place != frame().pointers.end()) (void)value_has_layout(place->second);
+  return known_value(id);
+}
+
+Val Lowering::known_value(uint32_t id) {
   if (constants.find(id)) return constant(id);
   if (id < d.escape.size() && d.escape[id]) {
     auto slot = frame().slots.find(~id);

@@ -141,6 +141,9 @@ Status Evaluator::measure(uint32_t type) {
       break;
     case Kind::pointer:
       if (is_address(t)) size.scalars = 1, size.widest_B = 8;
+      // Three of a storage buffer, one of shared memory: lower/variable_pointers.cpp.
+      if (t.variable_pointer) size.scalars = t.storage == spv::StorageClassWorkgroup ? 1 : 3;
+      if (t.variable_pointer) size.widest_B = t.storage == spv::StorageClassWorkgroup ? 4 : 8;
       break;
     case Kind::runtime_array: {
       TypeSize none;

@@ -343,6 +343,13 @@ bool reads_attachment(const Module& m, const Instruction& i) {
   return m.type(m.type_of(m.operand(i, 0))).dim == spv::DimSubpassData;
 }
 
+/// A variable pointer that may be to any variable of its class.
+static bool is_chosen(const Module& m, const Instruction& i) {
+  const bool follows = i.op == spv::OpVariable || i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain ||
+                       i.op == spv::OpCopyObject || i.op == spv::OpFunctionParameter;
+  return !follows && m.type(i.type).variable_pointer;
+}
+
 std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
   std::vector<uint32_t> result;
   std::set<uint32_t> seen;
@@ -352,6 +359,11 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
     work.pop_back();
     const Instruction* i = m.find(at);
     if (!i || !seen.insert(at).second) continue;
+    if (is_chosen(m, *i)) {
+      for (uint32_t any : m.global_variables)
+        if (m.used[any] && m.storage_of(any) == m.type(i->type).storage) work.push_back(any);
+      continue;
+    }
     switch (i->op) {
       case spv::OpVariable:
         result.push_back(at);

@@ -253,6 +253,7 @@ Status Reader::read_type(const Instruction& i) {
       break;
     case spv::OpTypePointer:
       t.kind = Kind::pointer, t.storage = static_cast<spv::StorageClass>(o(0)), t.element = o(1), parts_ok = part(t.element);
+      t.variable_pointer = m.variable_pointers && (t.storage == spv::StorageClassStorageBuffer || t.storage == spv::StorageClassWorkgroup);
       break;
     case spv::OpTypeFunction:
       t.kind = Kind::function, t.element = o(0), parts_ok = part(t.element) && i.count >= 1;
@@ -296,6 +297,8 @@ Status Reader::read_mode_setting(const Instruction& i) {
   switch (i.op) {
     case spv::OpCapability:
       m.capabilities.push_back(static_cast<spv::Capability>(o(0)));
+      m.variable_pointers = m.variable_pointers || m.capabilities.back() == spv::CapabilityVariablePointers ||
+                            m.capabilities.back() == spv::CapabilityVariablePointersStorageBuffer;
       if (const char* name = unsupported_capability(m.capabilities.back())) return unsupported(std::string("capability ") + name + " is");
       break;
     case spv::OpExtInstImport: {

@@ -65,6 +65,7 @@ struct TypeInfo {
   uint32_t length_id = 0;                            // array: the constant
   std::vector<uint32_t> members;                     // structure; function: parameters
   spv::StorageClass storage = spv::StorageClassMax;  // pointer
+  bool variable_pointer = false;                     // pointer: its values may be chosen while the shader runs
   // image
   spv::Dim dim = spv::Dim2D;
   bool depth = false, arrayed = false, multisampled = false;
@@ -133,6 +134,7 @@ struct Module {
   std::vector<uint32_t> global_variables;  // ids of module-scope OpVariable
   std::vector<uint32_t> constants;         // ids of OpConstant*, OpSpecConstant*, OpUndef at module scope, in order
   std::vector<spv::Capability> capabilities;
+  bool variable_pointers = false;                // declared: to storage buffers at least
   uint32_t glsl450 = 0;                          // id of the extended instruction set, 0: not imported
   std::vector<uint32_t> other_instruction_sets;  // non-semantic ones: their instructions are skipped
   EntryPoint entry;

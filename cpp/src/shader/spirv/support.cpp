@@ -92,6 +92,8 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilitySubgroupBallotKHR,
     spv::CapabilitySubgroupVoteKHR,
     spv::CapabilityExpectAssumeKHR,
+    spv::CapabilityVariablePointers,
+    spv::CapabilityVariablePointersStorageBuffer,
     // glslang asks for some of these where a fragment shader reads gl_PrimitiveID or gl_Layer.
     spv::CapabilityGeometry,
     spv::CapabilityGeometryPointSize,
@@ -116,8 +118,6 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(SampledRect),
     TILEGPU_ROW(MinLod),
     TILEGPU_ROW(SparseResidency),
-    TILEGPU_ROW(VariablePointers),
-    TILEGPU_ROW(VariablePointersStorageBuffer),
     TILEGPU_ROW(StorageInputOutput16),
     TILEGPU_ROW(FragmentShadingRateKHR),
     TILEGPU_ROW(FragmentDensityEXT),

@@ -24,10 +24,13 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
       for (size_t k = 0; k < 3; ++k) facts.size[k] = static_cast<uint32_t>(size->words[k]);
   }
   const auto place = [&](uint32_t id, uint64_t& end_B) {
-    const uint32_t scalar_B = constants.size(m.pointee(id)).widest_B;
+    const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, m.variable_pointers ? facts.scalar_of_all_B : 0);
     facts.shared.push_back({id, facts.shared_B + facts.inputs_B, scalar_B});
     end_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
   };
+  if (m.variable_pointers)
+    for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup))
+      facts.scalar_of_all_B = std::max(facts.scalar_of_all_B, constants.size(m.pointee(id)).widest_B);
   for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) place(id, facts.shared_B);
   if (m.entry.model != spv::ExecutionModelTessellationControl) return facts;
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);

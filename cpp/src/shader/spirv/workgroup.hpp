@@ -28,8 +28,9 @@ struct WorkgroupFacts {
   uint64_t inputs_B = 0;  // behind them: filled by the caller
 
   uint64_t invocations() const { return uint64_t{size[0]} * size[1] * size[2]; }
-  /// Of a shared variable.
-  uint32_t scalar_B(uint32_t id) const { return find(id) ? find(id)->scalar_B : 4; }
+  uint32_t scalar_of_all_B = 4;  // where variable pointers may be to any of them: of each
+  /// Of a shared variable; 0: of what a variable pointer is to.
+  uint32_t scalar_B(uint32_t id) const { return find(id) ? find(id)->scalar_B : scalar_of_all_B; }
   /// Null: no shared variable.
   const SharedVariable* find(uint32_t id) const {
     for (const SharedVariable& v : shared)

@@ -1,0 +1,183 @@
+// shader/lower/variable_pointers.cpp -- variable pointers: to storage buffers and shared memory, chosen while the shader runs.
+//
+// In: OpSelect, OpPhi, OpLoad, OpFunctionCall, OpPtrAccessChain of pointers, in modules that declare VariablePointers. Out: values of three
+// scalars (of a storage buffer: where its data begin and how many bytes they are, as the descriptor said; an offset) or of one (shared
+// memory: an offset), which variables and OpPhi hold as any others. The first two come from one descriptor together, so that each access is
+// checked against the range that was bound. Shared memory is one room: what leads out of it leads to its last place.
+// Source: SPIR-V specification 1.6, "Memory Object Pointers" (variable pointers), OpPtrAccessChain, OpPtrEqual, OpPtrDiff; Vulkan
+// specification, VkPhysicalDeviceVariablePointersFeatures, "Robust Buffer Access".
+#include <cassert>
+
+#include "shader/lower/context.hpp"
+#include "shader/spirv/interface.hpp"
+
+namespace tilegpu::shader {
+
+namespace {
+
+/// What an index adds at most, in either direction: beyond every buffer, and no two such sums wrap around to its start.
+constexpr uint32_t kFarthest_B = 1u << 30;
+
+Value as_number(const Ir& ir, Value data) { return Lowering::is_varying(data) ? data : LLVMBuildPtrToInt(ir.builder, data, ir.i64, ""); }
+
+}  // namespace
+
+/// A layout that a pointer's value does not hold, an address neither: pointers to matrices, and to columns of row-major ones, stay where
+/// they were made.
+bool Lowering::value_has_layout(const Pointer& p) {
+  uint32_t type = p.type;
+  while (is_array(m.type(type).kind)) type = m.type(type).element;
+  const bool is_buffer = p.space == Pointer::Space::buffer;
+  if (is_buffer && is_array(m.type(p.type).kind) && !p.held_data && p.type == m.pointee(p.resource)) {
+    fail("a variable pointer is to an array of blocks; it must be to one of them, or to what is in it");
+    return false;
+  }
+  // An address of a matrix: has_layout, where it is read.
+  const bool is_address = p.space == Pointer::Space::address;
+  if ((!is_buffer || m.type(type).kind != Kind::matrix) && (!(is_buffer || is_address) || !p.component_stride_B)) return true;
+  unsupported(
+      "a pointer to a matrix, or to a column of a row-major one, goes through OpPhi, OpSelect or a variable, where its layout is lost: "
+      "point "
+      "to the structure that the matrix is a member of");
+  return false;
+}
+
+/// The scalars that a pointer's value is made of.
+Val Lowering::held_value(const Pointer& p, uint32_t type) {
+  assert(m.type(type).variable_pointer && (p.space == Pointer::Space::buffer || p.space == Pointer::Space::workgroup));
+  Value offset = p.offset_dynamic ? ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)) : ir.c32(p.offset_B);
+  if (p.space == Pointer::Space::workgroup) return {type, {offset}};
+  const BufferAddress a = buffer_address(p);
+  return {type, {as_number(ir, a.data), a.whole ? ir.c64(a.static_size_B) : a.size_B, offset}};
+}
+
+/// Of any pointer to storage buffers or shared memory, made in whatever way.
+Val Lowering::pointer_value(uint32_t id) {
+  const uint32_t type = m.type_of(id);
+  assert(m.type(type).variable_pointer);
+  const Instruction* i = m.find(id);
+  const bool is_place = frame().pointers.count(id) || (i && i->op == spv::OpVariable);
+  if (!is_place) return known_value(id);
+  const Pointer p = pointer(id);
+  return failed() || !value_has_layout(p) ? zero(type) : held_value(p, type);
+}
+
+/// Offsets in shared memory that keep the whole of `type` inside.
+Value Lowering::shared_offset(Value offset, uint32_t type) {
+  assert(workgroup && Ir::element_of(Ir::type_of(offset)) == ir.i32);
+  const uint64_t own_B = uint64_t{width(type)} * workgroup->scalar_B(0);
+  if (own_B > workgroup->shared_B) {
+    fail("a variable pointer to shared memory is to more bytes than all of it has");
+    return offset;
+  }
+  return ir.umin(offset, Ir::same(offset, workgroup->shared_B - own_B));
+}
+
+/// What a value points to. `place`: what is known of it beside (the layout of a matrix).
+Pointer Lowering::held_pointer(uint32_t id, Pointer place) {
+  const Val v = known_value(id);
+  const bool is_shared = m.type(m.type_of(id)).storage == spv::StorageClassWorkgroup;
+  place.type = m.type(m.type_of(id)).element, place.resource = 0, place.element = nullptr;
+  place.offset_B = 0, place.step_B = 0;
+  if (failed() || v.c.size() != (is_shared ? 1 : 3)) {
+    if (!failed()) fail("pointer " + std::to_string(id) + " has no value here");
+    place.space = Pointer::Space::none;
+    return place;
+  }
+  if (is_shared) {
+    place.space = Pointer::Space::workgroup;
+    place.offset_dynamic = shared_offset(v.c[0], place.type);
+    return place;
+  }
+  place.space = Pointer::Space::buffer;
+  place.held_data = v.c[0], place.held_size_B = v.c[1], place.offset_dynamic = v.c[2];
+  unify(place.held_data, place.held_size_B);
+  return place;
+}
+
+void Lowering::define_held(const Instruction& i, const Pointer& p) {
+  if (p.space == Pointer::Space::none) return;
+  define(i.id, held_value(p, i.type));
+  frame().pointers[i.id] = p;
+}
+
+namespace {
+
+/// An index of any width that counts up and down, as i32 within `limit`; what is beyond is `limit`.
+Value step_index(const Ir& ir, Value index, uint32_t limit) {
+  if (Ir::bits_of(index) < 32) index = ir.sext(index, ir.i32);
+  Value within = ir.ule(ir.add(index, Ir::same(index, limit)), Ir::same(index, uint64_t{2} * limit));
+  index = ir.select(within, index, Ir::same(index, limit));
+  return Ir::bits_of(index) > 32 ? ir.trunc(index, ir.i32) : index;
+}
+
+}  // namespace
+
+/// OpPtrAccessChain: base, element, indices.
+void Lowering::pointer_chain(const Instruction& i) {
+  Pointer p = pointer(m.operand(i, 0));
+  Value index = scalar(m.operand(i, 1));
+  if (failed()) return;
+  if (!Ir::is_integer(index)) return fail(op_name(i.op) + " has an element that is no integer");
+  const bool is_shared = p.space == Pointer::Space::workgroup;
+  const uint64_t stride_B =
+      is_shared ? uint64_t{width(p.type)} * workgroup->scalar_B(p.resource) : m.decoration(m.type_of(m.operand(i, 0))).array_stride_B;
+  if (!stride_B || stride_B > kFarthest_B) return fail(op_name(i.op) + " of a pointer whose type has no ArrayStride, or one beyond 1 GiB");
+  index = step_index(ir, index, static_cast<uint32_t>(kFarthest_B / stride_B));
+  const Value step = ir.mul(index, Ir::same(index, stride_B));
+  if (is_varying(index)) p.step_B = static_cast<uint32_t>(stride_B);
+  p.offset_dynamic = add_index(p.offset_dynamic, step);
+  if (is_shared) {
+    p.offset_dynamic = shared_offset(ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)), p.type);
+    p.offset_B = 0;
+  }
+  for (uint32_t k = 2; k < i.count && !failed(); ++k) access_step(p, m.operand(i, k));
+  if (!failed()) define_held(i, p);
+}
+
+bool Lowering::variable_pointer(const Instruction& i) {
+  const auto o = [&](uint32_t k) { return m.operand(i, k); };
+  const auto is_held = [&](uint32_t id) { return m.type(m.type_of(id)).variable_pointer; };
+  switch (i.op) {
+    case spv::OpPtrAccessChain:
+    case spv::OpInBoundsPtrAccessChain:
+      if (!m.type(i.type).variable_pointer || i.count < 2) return false;
+      pointer_chain(i);
+      return true;
+    case spv::OpPtrEqual:
+    case spv::OpPtrNotEqual:
+    case spv::OpPtrDiff: {
+      if (!is_held(o(0)) || !is_held(o(1))) return false;
+      const Val a = value(o(0)), b = value(o(1));
+      if (failed()) return true;
+      // Of storage buffers: addresses.
+      const auto place = [&](const Val& v) {
+        if (v.c.size() == 1) return ir.zext(v.c[0], ir.i64);
+        Value data = v.c[0], offset = v.c[2];
+        unify(data, offset);
+        return ir.add(data, ir.zext(offset, ir.i64));
+      };
+      Value x = place(a), y = place(b);
+      unify(x, y);
+      if (i.op != spv::OpPtrDiff) {
+        define(i.id, {i.type, {i.op == spv::OpPtrEqual ? ir.eq(x, y) : ir.ne(x, y)}});
+        return true;
+      }
+      const uint32_t type = m.type_of(o(0));
+      const uint64_t stride_B =
+          a.c.size() == 1 ? uint64_t{width(m.type(type).element)} * workgroup->scalar_B(0) : m.decoration(type).array_stride_B;
+      if (!stride_B) {
+        fail("OpPtrDiff of pointers whose type has no ArrayStride");
+        return true;
+      }
+      Value count = LLVMBuildSDiv(ir.builder, ir.sub(x, y), Ir::same(x, stride_B), "");
+      const Type wanted = scalar_type(bases(i.type).front());
+      define(i.id, {i.type, {Ir::bits_of(wanted) < 64 ? ir.trunc(count, wanted) : count}});
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace tilegpu::shader
