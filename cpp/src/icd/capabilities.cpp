@@ -73,6 +73,8 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_shader_subgroup_extended_types,
     Extension::KHR_shader_non_semantic_info,
     Extension::KHR_shader_terminate_invocation,
+    Extension::EXT_shader_atomic_float,
+    Extension::EXT_shader_atomic_float2,
     Extension::EXT_shader_demote_to_helper_invocation,
     Extension::KHR_create_renderpass2,
     Extension::KHR_depth_stencil_resolve,
@@ -254,6 +256,11 @@ void set_number_features(Features& f) {
   f.storageBuffer8BitAccess = f.uniformAndStorageBuffer8BitAccess = f.storagePushConstant8 = true;
   f.storageBuffer16BitAccess = f.uniformAndStorageBuffer16BitAccess = f.storagePushConstant16 = true;
   f.shaderBufferInt64Atomics = f.shaderSharedInt64Atomics = true;
+  f.shaderBufferFloat32Atomics = f.shaderBufferFloat32AtomicAdd = f.shaderBufferFloat32AtomicMinMax = true;
+  f.shaderBufferFloat64Atomics = f.shaderBufferFloat64AtomicAdd = f.shaderBufferFloat64AtomicMinMax = true;
+  f.shaderSharedFloat32Atomics = f.shaderSharedFloat32AtomicAdd = f.shaderSharedFloat32AtomicMinMax = true;
+  f.shaderSharedFloat64Atomics = f.shaderSharedFloat64AtomicAdd = f.shaderSharedFloat64AtomicMinMax = true;
+  f.shaderImageFloat32Atomics = f.shaderImageFloat32AtomicAdd = f.shaderImageFloat32AtomicMinMax = true;
   f.shaderIntegerDotProduct = true;
   f.shaderSubgroupExtendedTypes = true;
   f.shaderSubgroupRotate = f.shaderSubgroupRotateClustered = true;

@@ -45,8 +45,6 @@ bool asks_who_runs(spv::Op op) {
   }
 }
 
-bool is_atomic(spv::Op op) { return op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor; }
-
 template <class F>
 void each_instruction(const Module& m, F&& visit) {
   for (uint32_t id : m.reachable) {
@@ -255,7 +253,8 @@ void compute_traits(const Module& m, const Constants& constants, StageTraits& t)
     Atomics& a = of(i);
     a.loads |= i.op == spv::OpAtomicLoad;
     a.writes |= i.op != spv::OpAtomicLoad;
-    a.exchanges |= i.op == spv::OpAtomicExchange || i.op == spv::OpAtomicCompareExchange;
+    // A sum of floats is rounded at each step.
+    a.exchanges |= i.op == spv::OpAtomicExchange || i.op == spv::OpAtomicCompareExchange || i.op == spv::OpAtomicFAddEXT;
     if (i.id && i.op != spv::OpAtomicLoad) results.insert(i.id);
   });
   // Literal operands that look like such an id only make the answer yes.

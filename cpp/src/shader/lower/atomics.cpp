@@ -1,9 +1,13 @@
 // shader/lower/atomics.cpp -- atomic operations, lane after lane: on storage buffers, storage images and texel buffers atomic between
 // threads; on shared memory, which is one thread's, plain loads and stores.
 //
-// In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing.
-// Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions".
+// In: OpAtomic*. Out: LLVM atomicrmw and cmpxchg; lanes that are inactive, dead or out of range read zero and change nothing. Words are
+// integers; sums, minima and maxima of floats try until nobody came between.
+// Source: SPIR-V specification 1.6, section 3.32.18 "Atomic Instructions"; SPV_EXT_shader_atomic_float_add, _min_max (a minimum leaves NaN
+// out, and takes -0 for less than 0, so that it is the same in any order).
+#include "shader/ir/math.hpp"
 #include "shader/lower/context.hpp"
+#include "shader/spirv/interface.hpp"
 
 #include <cassert>
 #include <tuple>
@@ -39,14 +43,55 @@ Value changed(const Ir& ir, LLVMAtomicRMWBinOp op, Value old, Value operand) {
   }
 }
 
-/// What an instruction does to a word. A load is an OR of nothing; an exchange by comparison has no operation of its own.
+/// What an instruction does to a word. A load is an OR of nothing; an exchange by comparison has no operation of its own, nor have floats.
 struct AtomicWork {
   LLVMAtomicRMWBinOp op;
   Value operand, comparator = nullptr;
+  spv::Op of_floats = spv::OpNop;
 };
 
+bool is_of_floats(spv::Op op) { return op == spv::OpAtomicFAddEXT || op == spv::OpAtomicFMinEXT || op == spv::OpAtomicFMaxEXT; }
+
+/// Of a sum, a minimum or a maximum of floats: words.
+Value changed_float(const Ir& ir, spv::Op op, Value old, Value operand) {
+  assert(is_of_floats(op) && Ir::is_integer(old));
+  const uint32_t bits = Ir::bits_of(old);
+  const Type type = bits == 64 ? ir.f64 : ir.f32;
+  Value x = ir.bitcast(old, type), y = ir.bitcast(operand, type);
+  if (op == spv::OpAtomicFAddEXT) return ir.bitcast(emit_canonical_nan(ir, ir.fadd(x, y)), Ir::type_of(old));
+  // As integers, in the order of the numbers.
+  const auto key = [&](Value word) { return ir.xor_(word, ir.lshr(ir.ashr(word, bits - 1), 1)); };
+  Value a = key(operand), b = key(old);
+  Value next = ir.select(op == spv::OpAtomicFMinEXT ? ir.slt(a, b) : ir.sgt(a, b), operand, old);
+  return ir.select(ir.is_nan(y), old, ir.select(ir.is_nan(x), operand, next));
+}
+
+/// Until nobody changed the word meanwhile. What it was.
+Value exchange_float(Lowering& l, spv::Op op, Value address, Value operand, Value expected) {
+  const Ir& ir = l.ir;
+  const Type word = Ir::type_of(operand);
+  const uint32_t word_B = Ir::bits_of(operand) / 8;
+  Value first = ir.load(word, address, word_B);
+  LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+  ir.store(first, expected, word_B);
+  Block again = ir.block("atomic_again"), end = ir.block("atomic_end");
+  ir.br(again);
+  ir.at(again);
+  Value old = ir.load(word, expected, word_B);
+  Value pair = LLVMBuildAtomicCmpXchg(ir.builder, address, old, changed_float(ir, op, old, operand), LLVMAtomicOrderingMonotonic,
+                                      LLVMAtomicOrderingMonotonic, 0);
+  ir.store(ir.extract_value(pair, 0), expected, word_B);
+  ir.br(ir.extract_value(pair, 1), end, again);
+  ir.at(end);
+  return old;
+}
+
 std::optional<AtomicWork> work_of(Lowering& l, const Instruction& i, Type word) {
-  const auto operand = [&](uint32_t k) { return l.scalar(l.m.operand(i, k)); };
+  const auto operand = [&](uint32_t k) {
+    Value x = l.scalar(l.m.operand(i, k));
+    return Ir::is_integer(x) ? x : l.ir.bitcast(x, Ir::like(x, word));
+  };
+  if (is_of_floats(i.op)) return AtomicWork{LLVMAtomicRMWBinOpXchg, operand(3), nullptr, i.op};
   switch (i.op) {
     case spv::OpAtomicLoad:
       return AtomicWork{LLVMAtomicRMWBinOpOr, Ir::zero(word)};
@@ -109,9 +154,10 @@ Val Lowering::atomic(const Instruction& i) {
   const bool by_address = p.space == Pointer::Space::address;
   const bool has_place = texel || shared_memory || by_address || p.space == Pointer::Space::buffer;
   const bool has_width = target.width_bits == 32 || (target.width_bits == 64 && !texel);
-  if (!has_place || target.kind != Kind::integer || !has_width) {
+  const bool is_float = target.kind == Kind::floating;
+  if (!has_place || (target.kind != Kind::integer && !is_float) || !has_width) {
     fail(op_name(i.op) +
-         " is supported on integers of 32 bits in storage buffers, storage images, texel buffers and shared memory, and of "
+         " is supported on integers and floats of 32 bits in storage buffers, storage images, texel buffers and shared memory, and of "
          "64 bits in storage buffers and shared memory; addresses are of storage buffers");
     return none;
   }
@@ -123,7 +169,7 @@ Val Lowering::atomic(const Instruction& i) {
     unsupported(op_name(i.op) + " is not supported");
     return none;
   }
-  const auto [op, operand, comparator] = *work;
+  const auto [op, operand, comparator, of_floats] = *work;
   const bool is_load = i.op == spv::OpAtomicLoad;
   assert(failed() || (operand && Ir::element_of(Ir::type_of(operand)) == word));
   assert(!comparator || Ir::element_of(Ir::type_of(comparator)) == word);
@@ -131,6 +177,7 @@ Val Lowering::atomic(const Instruction& i) {
   Value bits = ir.movemask(mask ? mask : ir.true_mask());
   Value result = alloca_of(words, "atomic", all_B);
   ir.store(Ir::zero(words), result, all_B);
+  Value expected = of_floats == spv::OpNop ? nullptr : alloca_of(word, "expected", word_B);
   const BufferAddress a = texel || by_address ? BufferAddress{} : buffer_address(p);
   Value addresses = by_address ? exact_address(p) : nullptr;
   Value texels = texel ? texel_addresses(*texel, mask) : nullptr;
@@ -149,7 +196,9 @@ Val Lowering::atomic(const Instruction& i) {
       const auto change = [&] {
         address = ir.offset(a.data, ir.zext(lane_offset(ir, p, lane), ir.i64));
         Value old = ir.load(word, address, 4), next = ir.extract(operand, lane);
-        next = comparator ? ir.select(ir.eq(old, ir.extract(comparator, lane)), next, old) : changed(ir, op, old, next);
+        next = comparator                ? ir.select(ir.eq(old, ir.extract(comparator, lane)), next, old)
+               : of_floats != spv::OpNop ? changed_float(ir, of_floats, old, next)
+                                         : changed(ir, op, old, next);
         if (!is_load) ir.store(next, address, 4);
         ir.store(old, ir.offset(result, lane * word_B), word_B);
       };
@@ -171,13 +220,16 @@ Val Lowering::atomic(const Instruction& i) {
         Value pair = LLVMBuildAtomicCmpXchg(ir.builder, address, ir.extract(comparator, lane), ir.extract(operand, lane),
                                             LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, 0);
         old = ir.extract_value(pair, 0);
+      } else if (expected) {
+        old = exchange_float(*this, of_floats, address, ir.extract(operand, lane), expected);
       } else {
         old = LLVMBuildAtomicRMW(ir.builder, op, address, ir.extract(operand, lane), LLVMAtomicOrderingMonotonic, 0);
       }
       ir.store(old, ir.offset(result, lane * word_B), word_B);
     });
   }
-  return {i.type, {ir.load(words, result, all_B)}};
+  Value before = ir.load(words, result, all_B);
+  return {i.type, {is_float ? ir.bitcast(before, ir.vec(target.width_bits == 64 ? ir.f64 : ir.f32)) : before}};
 }
 
 }  // namespace tilegpu::shader

@@ -80,7 +80,7 @@ uint32_t Lowering::cost(uint32_t r, size_t first) const {
           break;
         default:
           sum += m.instructions[n].op >= spv::OpImageSampleImplicitLod && m.instructions[n].op <= spv::OpImageWrite ? 100 : 2;
-          if (m.instructions[n].op >= spv::OpAtomicLoad && m.instructions[n].op <= spv::OpAtomicXor) sum += 100;
+          if (is_atomic(m.instructions[n].op)) sum += 100;
       }
     }
   }

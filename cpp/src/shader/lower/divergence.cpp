@@ -269,8 +269,7 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
       return true;
     default:
       if (i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap) return true;  // there are several subgroups
-      if ((i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageRead) || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor))
-        return true;
+      if ((i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageRead) || is_atomic(i.op)) return true;
       return any(0, i.count);
   }
 }

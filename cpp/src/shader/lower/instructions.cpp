@@ -200,7 +200,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     default:
       break;
   }
-  if (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor) {
+  if (is_atomic(i.op)) {
     Val v = atomic(i);
     if (i.id) define(i.id, v);
     return;

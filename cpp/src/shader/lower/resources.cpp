@@ -71,7 +71,7 @@ std::map<uint32_t, NamedElements> named_elements(const Module& m, const Constant
 
 /// Pointers through which an instruction reads or writes memory; zeros where there are fewer.
 std::array<uint32_t, 3> accessed(const Module& m, const Instruction& i) {
-  const bool first = i.op == spv::OpLoad || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor);
+  const bool first = i.op == spv::OpLoad || is_atomic(i.op);
   return {stored_pointer(m, i), first ? m.operand(i, 0) : 0, i.op == spv::OpCopyMemory ? m.operand(i, 1) : 0};
 }
 

@@ -320,7 +320,7 @@ bool uses_addresses(const Module& m) {
     for (const BasicBlock& b : m.functions.at(id).blocks)
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
-        const bool reads = i.op == spv::OpLoad || (i.op >= spv::OpAtomicLoad && i.op <= spv::OpAtomicXor);
+        const bool reads = i.op == spv::OpLoad || is_atomic(i.op);
         if (is_address(stored_pointer(m, i)) || (reads && is_address(m.operand(i, 0))) ||
             (i.op == spv::OpCopyMemory && is_address(m.operand(i, 1))))
           return true;

@@ -76,6 +76,12 @@ struct TypeInfo {
 /// A pointer of the PhysicalStorageBuffer class: a number of 64 bits, in memory and in registers.
 inline bool is_address(const TypeInfo& t) { return t.kind == Kind::pointer && t.storage == spv::StorageClassPhysicalStorageBuffer; }
 
+/// Memory is changed, or read, in one step.
+inline bool is_atomic(spv::Op op) {
+  return (op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor) || op == spv::OpAtomicFAddEXT || op == spv::OpAtomicFMinEXT ||
+         op == spv::OpAtomicFMaxEXT;
+}
+
 inline constexpr uint32_t kNone = ~0u;
 
 /// Decorations of an id or of a structure's member.
