@@ -48,7 +48,9 @@ void features_and_formats_are_listed() {
   }
   CHECK(features(VK_FORMAT_R32_UINT).optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_ATOMIC_BIT);
   CHECK(features(VK_FORMAT_R32_SINT).bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_ATOMIC_BIT);
-  CHECK(!(features(VK_FORMAT_R32_SFLOAT).optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_ATOMIC_BIT));
+  // What is added to floats in images is VK_EXT_shader_atomic_float's.
+  CHECK(features(VK_FORMAT_R32_SFLOAT).optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_ATOMIC_BIT);
+  CHECK(!(features(VK_FORMAT_R16_SFLOAT).optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_ATOMIC_BIT));
   for (VkFormat format : {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_D32_SFLOAT, VK_FORMAT_E5B9G9R9_UFLOAT_PACK32, VK_FORMAT_R8G8B8_UNORM}) {
     CHECK(!(features(format).optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT));
     CHECK(!(features(format).bufferFeatures & kTexelBuffers));
