@@ -166,7 +166,7 @@ def read_by_compiler(build: Path) -> dict[str, list[str]]:
         built = build / head.partition(":")[0]
         if not head.endswith("(VALID)") or not files:
             continue
-        paths = [build / file for file in files]
+        paths = [Path(os.path.normpath(build / file)) for file in files]  # a compiler's cache writes them from the build's folder on
         if all(path.exists() and path.stat().st_mtime <= built.stat().st_mtime for path in paths):
             found[str(paths[0])] = [str(path) for path in paths]
     return found

@@ -190,7 +190,7 @@ def test_case(devices: list[tg.Device], case: Case) -> None:
 
 UNSUPPORTED = [
     ("fragment", "#extension GL_ARB_shader_clock : enable\n", "o.x = float(clock2x32ARB().x);", "ShaderClock|extension"),
-    ("fragment", "#extension GL_EXT_shader_atomic_float : enable\nlayout(binding = 0, r32f) uniform image2D im;", "imageAtomicAdd(im, ivec2(0), o.x);", "AtomicFloat|extension|OpAtomicFAdd"),
+    ("fragment", "#extension GL_EXT_shader_atomic_float2 : enable\n#extension GL_EXT_shader_explicit_arithmetic_types_float16 : enable\nlayout(binding = 0) buffer B { float16_t h; };", "o.x = float(atomicAdd(h, float16_t(1)));", "AtomicFloat16Add|extension"),
 ]  # fmt: skip
 
 
