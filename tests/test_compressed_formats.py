@@ -79,6 +79,13 @@ def same_bits(got: NDArray[Any], want: NDArray[Any]) -> bool:
     return bool(np.array_equal(got.view(np.uint32), np.ascontiguousarray(want, np.float32).view(np.uint32)))
 
 
+def same_texels(name: str, got: Any, want: Any) -> bool:
+    """The same bits; colours of sRGB, which are decoded by a polynomial, within 1e-5 (two codes lie 3e-4 apart or more)."""
+    if "srgb" not in name:
+        return same_bits(got, want)
+    return bool(np.all(np.abs(got[..., :3] - want[..., :3]) <= 1e-5)) and same_bits(got[..., 3:].copy(), want[..., 3:].copy())
+
+
 @pytest.fixture(scope="module")
 def lanes() -> list[tg.Device]:
     return [tg.Device(threads=1, lanes=n) for n in (4, 8, 16)]
@@ -98,16 +105,17 @@ def test_every_block_reads_as_specified(dev: tg.Device, lanes: list[tg.Device], 
         dev.copy(blocks, image, destination_level=level)
         want = oracle.decode_image(name, blocks, level_size)
         components = info.component_count
-        assert same_bits(image.numpy(level), want[..., :components].copy())
+        assert same_texels(name, image.numpy(level), want[..., :components].copy())
         if level == 0:
             number = oracle.FORMATS.index(name)
             for d in lanes if name in oracle.FILTERED else [lanes[number % 3]]:
                 there = d.image(size, name)
                 d.copy(blocks, there)
-                assert same_bits(draw(d, FETCH, {"t": (there, d.sampler(filter="nearest"))}, size), want)
+                drawn = draw(d, FETCH, {"t": (there, d.sampler(filter="nearest"))}, size)
+                assert same_texels(name, drawn, want) and same_bits(drawn[..., :components].copy(), image.numpy())
         elif level == levels - 1 and name.startswith("bc"):
             frag = FETCH.replace(", 0)", f", {level})")
-            assert same_bits(draw(dev, frag, {"t": (image, dev.sampler(filter="nearest"))}, level_size), want)
+            assert same_texels(name, draw(dev, frag, {"t": (image, dev.sampler(filter="nearest"))}, level_size), want)
 
 
 def filled(dev: tg.Device, name: str, **options: Any) -> tuple[tg.Image, tg.Image]:
@@ -232,7 +240,7 @@ def test_views_have_the_same_compression(dev: tg.Device) -> None:
     got = draw(dev, FETCH, {"t": (view, dev.sampler(filter="nearest"))}, size)
     want = oracle.decode_image("bc7_srgb_block", blocks, size)[..., [2, 1, 0, 3]].copy()
     want[..., 3] = 1
-    assert same_bits(got, want)
+    assert same_texels("bc7_srgb_block", got, want)
     for other in ("bc3_unorm_block", "r32g32b32a32_uint", "bc6h_ufloat_block"):
         with pytest.raises(tg.Error, match="allowed is bc7_unorm_block, or one of the same compression"):
             image.view(format=other)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "shader/ir/format_pack.hpp"
 #include "shader/ir/math.hpp"
 #include "shader/jit/jit.hpp"
 #include "vk/format.hpp"
@@ -131,6 +132,33 @@ void check_function(Jit& jit, const char* name, Value (*emit)(const Ir&, Value),
   CHECK_MESSAGE(worst <= limit_ulp, std::string(name) + " " + std::to_string(worst) + " ulp at " + std::to_string(where));
 }
 
+/// Exact at multiples of a quarter turn near 0, the sign of zero kept, never beyond 1, on both sides of where reduction goes over to
+/// double.
+void test_bounds_of_sine(Jit& jit) {
+  std::vector<uint32_t> x = all_patterns(4099), out;
+  for (uint32_t k = 0; k < 1 << 16; ++k) x.push_back(std::bit_cast<uint32_t>(0x1p18f) - (1 << 15) + k);
+  for (Value (*emit)(const Ir&, Value) : {emit_sin, emit_cos}) {
+    const char* name = emit == emit_sin ? "sin" : "cos";
+    run(compile_all(jit, name, false, false, false, [&](const Ir& ir, Value a, Value) { return emit(ir, a); }), x, x, out, name);
+    uint32_t beyond = 0, far = 0;
+    for (size_t k = 0; k < x.size(); ++k) {
+      const float at = std::bit_cast<float>(x[k]), got = std::bit_cast<float>(out[k]);
+      beyond += std::isfinite(at) ? !(std::fabs(got) <= 1) : !std::isnan(got);
+      if (std::fabs(at) < 0x1p20f) far += std::fabs(static_cast<double>(got) - (emit == emit_sin ? std::sin(at) : std::cos(at))) > 1.3e-7;
+    }
+    CHECK(beyond == 0 && far == 0, "%s: %u beyond 1, %u far", name, beyond, far);
+    const float exact[] = {0.0f, -0.0f, 1.57079637f, -1.57079637f, 3.14159274f};
+    std::vector<uint32_t> in(kChunk);
+    for (size_t k = 0; k < std::size(exact); ++k) in[k] = std::bit_cast<uint32_t>(exact[k]);
+    run(compile_all(jit, name, false, false, false, [&](const Ir& ir, Value a, Value) { return emit(ir, a); }), in, in, out, name);
+    const auto at = [&](size_t k) { return std::bit_cast<float>(out[k]); };
+    if (emit == emit_sin)
+      CHECK(out[0] == 0 && out[1] == 0x80000000u && at(2) == 1 && at(3) == -1, "%g %g %g %g", at(0), at(1), at(2), at(3));
+    else
+      CHECK(at(0) == 1 && at(1) == 1 && at(4) == -1, "%g %g %g", at(0), at(1), at(4));
+  }
+}
+
 void test_functions(Jit& jit) {
   const float all = INFINITY;
   check_function(jit, "exp2", emit_exp2, [](double x) { return std::exp2(x); }, 0.9, -130, 130, all);
@@ -143,8 +171,8 @@ void test_functions(Jit& jit) {
   check_function(jit, "asinh", emit_asinh, [](double x) { return std::asinh(x); }, 1.9, -5, 5, all);
   check_function(jit, "acosh", emit_acosh, [](double x) { return std::acosh(x); }, 2.2, 1, 3, all);
   check_function(jit, "atanh", emit_atanh, [](double x) { return std::atanh(x); }, 2.0, -1, 1, all);
-  check_function(jit, "sin", emit_sin, [](double x) { return std::sin(x); }, 1.5, -7, 7, 0x1p20f);
-  check_function(jit, "cos", emit_cos, [](double x) { return std::cos(x); }, 1.5, -7, 7, 0x1p20f);
+  check_function(jit, "sin", emit_sin, [](double x) { return std::sin(x); }, 2.1, -7, 7, 0x1p20f);
+  check_function(jit, "cos", emit_cos, [](double x) { return std::cos(x); }, 2.1, -7, 7, 0x1p20f);
   check_function(jit, "tan", emit_tan, [](double x) { return std::tan(x); }, 2.9, -7, 7, 0x1p20f);
   check_function(jit, "asin", emit_asin, [](double x) { return std::asin(x); }, 1.9, -1, 1, all);
   check_function(jit, "acos", emit_acos, [](double x) { return std::acos(x); }, 1.4, -1, 1, all);
@@ -293,6 +321,14 @@ void check_exact(Jit& jit, const char* name, bool integer_in, bool integer_b, bo
   CHECK_MESSAGE(bad == 0, text);
 }
 
+void test_srgb(Jit& jit) {
+  std::vector<uint32_t> codes(256);
+  for (uint32_t k = 0; k < 256; ++k) codes[k] = k;
+  check_exact(
+      jit, "srgb to linear", true, true, false, [](const Ir& ir, Value code, Value) { return emit_srgb_to_linear(ir, code); },
+      [](uint32_t code, uint32_t) { return std::bit_cast<uint32_t>(vk::kSrgbToLinear[code]); }, codes, codes);
+}
+
 void test_conversions(Jit& jit) {
   auto f = [](uint32_t bits) { return std::bit_cast<float>(bits); };
   auto u = [](float x) { return std::bit_cast<uint32_t>(x); };
@@ -374,5 +410,7 @@ int main() {
   test_constant_exponents(**jit);
   test_pairs(**jit);
   test_conversions(**jit);
+  test_srgb(**jit);
+  test_bounds_of_sine(**jit);
   return test::finish("test_math");
 }

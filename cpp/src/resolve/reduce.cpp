@@ -172,6 +172,15 @@ __m256i encode_srgb(__m256 linear) {
   return _mm256_sub_epi32(code, _mm256_castps_si256(_mm256_cmp_ps(clamped, next, _CMP_GE_OQ)));
 }
 
+/// vk::srgb_to_linear, eight at a time.
+__m256 decode_srgb(__m256i code) {
+  const __m256 c = _mm256_cvtepi32_ps(code);
+  __m256 curve = _mm256_set1_ps(vk::kSrgbPolynomial[7]);
+  for (int k = 6; k >= 0; --k) curve = _mm256_fmadd_ps(curve, c, _mm256_set1_ps(vk::kSrgbPolynomial[k]));
+  const __m256 above = _mm256_cmp_ps(c, _mm256_set1_ps(static_cast<float>(vk::kSrgbLastLinearCode)), _CMP_GT_OQ);
+  return _mm256_blendv_ps(_mm256_mul_ps(c, _mm256_set1_ps(vk::kSrgbLinearScale)), curve, above);
+}
+
 /// Four 8-bit components, alpha in the high byte, the others as sRGB; eight texels.
 template <uint32_t kSamples>
 __m256i average_srgb8(const Samples& in, size_t offset) {
@@ -184,9 +193,7 @@ __m256i average_srgb8(const Samples& in, size_t offset) {
   __m256i result = _mm256_setzero_si256();
   for (int c = 0; c < 3; ++c) {
     const __m128i shift = _mm_cvtsi32_si128(8 * c);
-    const auto value = [&](uint32_t s) {
-      return _mm256_i32gather_ps(vk::kSrgbToLinear, _mm256_and_si256(_mm256_srl_epi32(in.at(s, offset), shift), byte), 4);
-    };
+    const auto value = [&](uint32_t s) { return decode_srgb(_mm256_and_si256(_mm256_srl_epi32(in.at(s, offset), shift), byte)); };
     const __m256i code = encode_srgb(_mm256_mul_ps(tree<kSamples>(value, [](__m256 a, __m256 b) { return _mm256_add_ps(a, b); }), scale));
     result = _mm256_or_si256(result, _mm256_sll_epi32(code, shift));
   }

@@ -35,7 +35,7 @@ uint32_t component_mask(const vk::FormatInfo& format, uint32_t word, uint32_t wr
 
 /// A private constant array of floats in the module (made once by name).
 Value constant_table(const Ir& ir, const char* name, const float* values, uint32_t count);
-/// sRGB's 8-bit code (i32, 0..255) to linear f32, by table: correctly rounded.
+/// sRGB's 8-bit code (i32, 0..255) to linear f32: the bits of vk::kSrgbToLinear.
 Value emit_srgb_to_linear(const Ir& ir, Value code);
 
 }  // namespace tilegpu::shader

@@ -1,8 +1,10 @@
 // shader/ir/math_trigonometry.cpp -- sin, cos, tan and their inverses.
 //
-// In and out: see math.hpp. The argument is reduced in double (pi/2 as two doubles): exact enough up to |x| = 2^30 or so; far beyond,
-// results stay within -1..1 but say nothing. Largest errors measured by tests/test_math.cpp against double precision, in ulp
-// (Vulkan's limit in parentheses): sin, cos 1.5 for |x| < 2^20 (absolute 2^-11); tan 2.9; asin 1.9, acos 1.3, atan 1.4, atan2 1.5 (4096).
+// In and out: see math.hpp. The argument is reduced in float, by pi or pi/2 in three parts (Cody and Waite, "Software Manual for the
+// Elementary Functions"; with fused multiply-adds the first product is exact). Lanes of |x| >= 2^18, where the number of turns would not
+// be, are reduced in double behind one branch: exact enough up to |x| = 2^30 or so; far beyond, results stay within -1..1 but say nothing.
+// Largest errors measured by tests/test_math.cpp against double precision, in ulp (Vulkan's limit in parentheses): sin, cos 2.1 for
+// |x| < 2^20 (absolute 2^-11 where |x| <= pi); tan 2.9; asin 1.9, acos 1.3, atan 1.4, atan2 1.5 (4096).
 #include "shader/ir/math.hpp"
 #include "shader/ir/polynomial.hpp"
 
@@ -13,25 +15,56 @@ constexpr float kHalfPiHigh = 0x1.921fb6p+0f, kHalfPiLow = -0x1.777a5cp-25f;
 constexpr float kPiHigh = 0x1.921fb6p+1f, kPiLow = -0x1.777a5cp-24f;
 
 struct Angle {
-  Value r, square;  // in [-pi/4, pi/4]
-  Value quadrant;   // i32, low two bits count
+  Value r, square;  // what is left of x, at most half a step and a little, and its square
+  Value steps;      // i32, low two bits count
 };
 
-Angle reduce(const Ir& ir, Value x) {
+constexpr float kReducedInFloat = 0x1p18f;
+
+/// x - (n + offset) * step, n the integer that leaves least. `step`: pi or pi/2, `per_x`: 1 / step.
+Angle reduce_wide(const Ir& ir, Value x, double per_x, double step, double step_low, float offset) {
   Value wide = ir.to_double(x);
   // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.
-  Value sum = ir.fma(wide, ir.dk(wide, 0x1.45f306dc9c883p-1), ir.dk(wide, 0x1.8p52));
+  Value sum = ir.fadd(ir.fma(wide, ir.dk(wide, per_x), ir.dk(wide, -static_cast<double>(offset))), ir.dk(wide, 0x1.8p52));
   Value n = ir.fsub(sum, ir.dk(wide, 0x1.8p52));
-  Value r = ir.fma(n, ir.dk(wide, -0x1.921fb54442d18p+0), wide);
-  r = ir.fma(n, ir.dk(wide, -0x1.1a62633145c07p-54), r);
-  Angle angle;
-  Value quadrant = LLVMBuildBitCast(ir.builder, sum, Ir::like(x, ir.i64), "");
-  angle.quadrant = ir.trunc(quadrant, ir.i32);
+  if (offset != 0) n = ir.fadd(n, ir.dk(wide, static_cast<double>(offset)));
+  Value r = ir.fma(n, ir.dk(wide, -step), wide);
+  r = ir.fma(n, ir.dk(wide, -step_low), r);
   Value narrow = ir.to_float(r);
   // Arguments too large to reduce; NaN and infinity (whose remainder is NaN) go through.
-  angle.r = ir.select(ir.fgt(ir.fabs(narrow), ir.fk(x, 0.8f)), ir.fk(x, 0), narrow);
-  angle.square = ir.fmul(angle.r, angle.r);
-  return angle;
+  Value r_f = ir.select(ir.fgt(ir.fabs(narrow), ir.fk(x, static_cast<float>(step) * 0.51f)), ir.fk(x, 0), narrow);
+  return {r_f, nullptr, ir.trunc(LLVMBuildBitCast(ir.builder, sum, Ir::like(x, ir.i64), ""), ir.i32)};
+}
+
+/// By steps of pi (`half_steps` false) or pi/2.
+Angle reduce(const Ir& ir, Value x, bool half_steps, float offset) {
+  assert(offset == 0 || offset == 0.5f);
+  const float scale = half_steps ? 0.5f : 1;
+  // pi = 0x1.921fb4p+1 + 0x1.4442dp-23 + 0x1.846ap-47 - 2^-66 or so; all parts have the sign of pi.
+  const float parts[3] = {0x1.921fb4p+1f * scale, 0x1.4442dp-23f * scale, 0x1.846ap-47f * scale};
+  Value sum = ir.fma(x, ir.fk(x, 0x1.45f306p-2f / scale), ir.fk(x, offset == 0 ? 0x1.8p23f : -offset));
+  if (offset != 0) sum = ir.fadd(sum, ir.fk(x, 0x1.8p23f));  // rounds to an integer, in the low bits
+  Value n = ir.fsub(sum, ir.fk(x, 0x1.8p23f));
+  if (offset != 0) n = ir.fadd(n, ir.fk(x, offset));
+  Value r = x;
+  for (float part : parts) r = ir.fma(n, ir.fk(x, -part), r);
+  Value large = ir.not_(ir.flt(ir.fabs(x), ir.fk(x, kReducedInFloat)));  // NaN too
+  const std::vector<Value> reduced = ir.if_else(
+      ir.any(large),
+      [&] {
+        const double wide_scale = static_cast<double>(scale);
+        const Angle w = reduce_wide(ir, x, 0x1.45f306dc9c883p-2 / wide_scale, 0x1.921fb54442d18p+1 * wide_scale,
+                                    0x1.1a62633145c07p-53 * wide_scale, offset);
+        return std::vector<Value>{ir.select(large, w.r, r), ir.select(large, w.steps, ir.bits(sum))};
+      },
+      [&] { return std::vector<Value>{r, ir.bits(sum)}; });
+  return {reduced[0], ir.fmul(reduced[0], reduced[0]), reduced[1]};
+}
+
+/// sin(r), |r| up to 1.585; 7e-9 relative, never above 1, and 1 at both floats beside pi/2.
+Value sine_of_half_turn(const Ir& ir, const Angle& a) {
+  Value q = horner(ir, a.square, {-0x1.555548p-3f, 0x1.110e98p-7f, -0x1.9f6af2p-13f, 0x1.5d8fbap-19f});
+  return ir.fma(ir.fmul(a.r, a.square), q, a.r);
 }
 
 Value sine(const Ir& ir, const Angle& a) {  // 3e-11 relative
@@ -47,10 +80,8 @@ Value cosine(const Ir& ir, const Angle& a) {  // 2e-9 * r^4
   return ir.fadd(w, ir.fma(ir.fmul(a.square, a.square), q, lost));
 }
 
-Value odd(const Ir& ir, Value quadrant) { return ir.ne(ir.and_(quadrant, ir.ik(quadrant, 1)), ir.ik(quadrant, 0)); }
-Value flip_sign(const Ir& ir, Value x, Value quadrant) {  // negative where bit 1 is set
-  return ir.as_float(ir.xor_(ir.bits(x), ir.shl(ir.and_(quadrant, ir.ik(quadrant, 2)), 30)));
-}
+Value odd(const Ir& ir, Value steps) { return ir.ne(ir.and_(steps, ir.ik(steps, 1)), ir.ik(steps, 0)); }
+Value flip_where_odd(const Ir& ir, Value x, Value steps) { return ir.as_float(ir.xor_(ir.bits(x), ir.shl(steps, 31))); }
 
 /// atan(t) for t in [0, 1]; 2.5e-9.
 Value atan_unit(const Ir& ir, Value t) {
@@ -77,20 +108,20 @@ Value minus(const Ir& ir, float high, float low, Value v) { return ir.fadd(ir.fs
 }  // namespace
 
 Value emit_sin(const Ir& ir, Value x) {
-  const Angle a = reduce(ir, x);
-  Value result = flip_sign(ir, ir.select(odd(ir, a.quadrant), cosine(ir, a), sine(ir, a)), a.quadrant);
+  const Angle a = reduce(ir, x, false, 0);
+  Value result = flip_where_odd(ir, sine_of_half_turn(ir, a), a.steps);
   return ir.select(ir.feq(x, ir.fk(x, 0)), x, result);  // -0 stays
 }
 
 Value emit_cos(const Ir& ir, Value x) {
-  const Angle a = reduce(ir, x);
-  Value result = ir.select(odd(ir, a.quadrant), sine(ir, a), cosine(ir, a));
-  return flip_sign(ir, result, ir.add(a.quadrant, ir.ik(a.quadrant, 1)));
+  // cos(r + (n + 1/2) pi) is -sin(r), times -1 for odd n.
+  const Angle a = reduce(ir, x, false, 0.5f);
+  return flip_where_odd(ir, sine_of_half_turn(ir, a), ir.not_(a.steps));
 }
 
 Value emit_tan(const Ir& ir, Value x) {
-  const Angle a = reduce(ir, x);
-  Value swap = odd(ir, a.quadrant), s = sine(ir, a), c = cosine(ir, a);
+  const Angle a = reduce(ir, x, true, 0);
+  Value swap = odd(ir, a.steps), s = sine(ir, a), c = cosine(ir, a);
   Value result = ir.fdiv(ir.select(swap, ir.fneg(c), s), ir.select(swap, s, c));
   return ir.select(ir.feq(x, ir.fk(x, 0)), x, result);
 }
