@@ -38,6 +38,9 @@ from tilegpu.errors import (
     UnusedNameWarning,
     ValidationError,
 )
+from tilegpu.frame import Frame, FrameExplanation
+from tilegpu.frame_graph import Edge, Node
+from tilegpu.frame_stats import FrameStats
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.interface import Interface
 from tilegpu.pipeline import Pipeline
@@ -76,11 +79,16 @@ __all__ = [
     "Device",
     "DeviceLostError",
     "DispatchStats",
+    "Edge",
     "Error",
     "FormatInfo",
+    "Frame",
+    "FrameExplanation",
+    "FrameStats",
     "Image",
     "ImageView",
     "Interface",
+    "Node",
     "OutOfMemoryError",
     "PassStats",
     "Pipeline",

@@ -16,6 +16,7 @@ from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
+from tilegpu.uses import Use, Uses
 
 _STABLE = (Buffer, BufferSlice, BufferView, Texture, Image, ImageView, Sampler, type(None))
 
@@ -26,7 +27,8 @@ class DescriptorBinder:
     def __init__(self, arena: Arena, compute: bool = False) -> None:
         self._arena = arena
         self._compute = compute
-        self._writer = DescriptorWriter(arena.upload, self._note)
+        self._writer = DescriptorWriter(arena.upload, self._note, self._note_use)
+        self.uses = Uses()  #: what is bound, for frames
         self._sets: dict[Any, list[tuple[int, _core.DescriptorSet]]] = {}
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
@@ -103,12 +105,16 @@ class DescriptorBinder:
             if (id(descriptors), descriptors.updates) not in self._seen:
                 self._seen.add((id(descriptors), descriptors.updates))
                 self._keep.append(descriptors)
+                self.uses.add(*descriptors.uses())
                 for where, view in descriptors.views():
                     self._note_view(view, where)
         return tuple(numbers)
 
     def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
         self._note_view(view, what)
+
+    def _note_use(self, slot: Slot, element: int, uses: list[Use]) -> None:
+        self.uses.add(*uses)
 
     def _note_view(self, view: ImageView, what: str) -> None:
         if reason := view.why_undefined():

@@ -19,6 +19,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
+from tilegpu.uses import Use, use_of_buffer
 
 _MOST: int = _core.MAX_WORKGROUPS
 _SIZE = f"it must be a whole number or up to three of them, x, y and z, from 0 to {_MOST}"
@@ -171,7 +172,9 @@ def dispatch_indirect(
     at = arguments.count(offset, f"{what}, {pipeline.title}: offset", 1 << 48)
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
-    return _run(self, pipeline, what, bind, sets, push, (condition, inverted), lambda cb: cb.dispatch_indirect(whole.core, start + at))
+    groups = use_of_buffer(whole, False, "indirect", first=start + at, size=12)
+    only_if = (condition, inverted)
+    return _run(self, pipeline, what, bind, sets, push, only_if, lambda cb: cb.dispatch_indirect(whole.core, start + at), groups)
 
 
 def _require_pipeline(pipeline: Any, what: str) -> None:
@@ -198,6 +201,7 @@ def _run(
     push: Any,
     only_if: tuple[Any, Any],
     record: Callable[[_core.CommandBuffer], None],
+    indirect: Use | None = None,
 ) -> DispatchStats:
     condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
     arena = Arena(device)
@@ -205,7 +209,12 @@ def _run(
     commands = _core.CommandBuffer(device.core)
     commands.begin()
     commands.bind_compute_pipeline(pipeline.core)
-    DescriptorBinder(arena, compute=True).bind(commands, pipeline, bind, sets, what)
+    binder = DescriptorBinder(arena, compute=True)
+    binder.bind(commands, pipeline, bind, sets, what)
+    if only_if[0] is not None:
+        binder.uses.add(use_of_buffer(only_if[0], False, "condition", size=4))
+    if indirect is not None:
+        binder.uses.add(indirect)
     if data:
         commands.push_constants(0, data)
     if condition:
@@ -214,9 +223,12 @@ def _run(
     if condition:
         commands.end_conditional_rendering()
     commands.end()
+    frame = device._frame
+    if frame is not None:
+        frame.before(f"{what}, {pipeline.title}", list(binder.undefined))
     found = device._submit(commands).dispatch_stats(0)
     x, y, z = found.workgroups
-    return DispatchStats(
+    stats = DispatchStats(
         (x, y, z),
         found.invocations,
         found.shared_memory_B,
@@ -226,3 +238,6 @@ def _run(
         found.waiting_memory_B,
         found.time_ms,
     )
+    if frame is not None:
+        frame.add_dispatch(pipeline.label, commands, binder.uses, stats, arena)
+    return stats

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from tilegpu import _core
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -26,13 +28,17 @@ class Context:
         self._lock = threading.Lock()
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+        self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
-    def _run(self, record: Callable[[_core.CommandBuffer], None]) -> None:
+    def _run(self, record: Callable[[_core.CommandBuffer], None], kind: str = "", uses: Callable[[], Sequence[Any]] | None = None) -> None:
+        """Records and executes. ``kind``, ``uses``: what it is to an open frame, and what it reads and writes; without: nothing to it."""
         commands = _core.CommandBuffer(self.core)
         commands.begin()
         record(commands)
         commands.end()
         self._submit(commands)
+        if self._frame is not None and uses is not None:
+            self._frame.add_command(kind, commands, uses())
 
     def _submit(
         self, commands: _core.CommandBuffer, traces: Sequence[tuple[int, bool, list[tuple[int, int]]]] = ()

@@ -13,6 +13,7 @@ from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, image_of, plane_of
+from tilegpu.uses import Use, use_of_buffer, use_of_image
 
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _MAX_U32 = 0xFFFFFFFF
@@ -78,7 +79,14 @@ def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | 
             f"copy: offsets are {source.offset_B} and {destination.offset_B} B, behind the end of a buffer"
         )
     region = (source.offset_B, destination.offset_B, size)
-    device._run(lambda cb: cb.copy_buffer(from_.core, to.core, [region]))
+    device._run(
+        lambda cb: cb.copy_buffer(from_.core, to.core, [region]),
+        "copy",
+        lambda: [
+            use_of_buffer(from_, False, "copy", first=source.offset_B, size=size),
+            use_of_buffer(to, True, "copy", first=destination.offset_B, size=size, whole=True),
+        ],
+    )
 
 
 def _extent_px(source: _Side, destination: _Side, extent: Any) -> tuple[int, int, int]:
@@ -134,15 +142,30 @@ def _copy_texels(
     if isinstance(from_, Image):
         first, slabs = (source.pos[2], size_px[2]) if source.volume else (source.layer, counts[0])
         from_._require_all_readable([name], source.level, first, slabs, rect=(*source.pos[:2], *size_px[:2]))
+
+    def uses() -> list[Use]:
+        found: list[Use] = []
+        for side, write, count in ((source, False, counts[0]), (destination, True, counts[1])):
+            if isinstance(side.thing, Buffer):
+                found.append(use_of_buffer(side.thing, write, "copy", first=side.offset_B))
+                continue
+            slabs = (side.pos[2], size_px[2]) if side.volume else (side.layer, count)
+            whole = write and not any(side.pos[:2]) and size_px[:2] == side.thing._level_size(side.level)[:2]
+            first, count = slabs
+            found += use_of_image(
+                side.thing, write, "copy", aspect=name, level=side.level, levels=1, layer=first, layers=count, whole=whole
+            )
+        return found
+
     if isinstance(from_, Buffer):
         up = (source.offset_B, *rows, to_part, destination.pos, size_px)
-        device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]))
+        device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
     elif isinstance(to, Buffer):
         down = (destination.offset_B, *rows, from_part, source.pos, size_px)
-        device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]))
+        device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)
     else:
         across = (from_part, source.pos, to_part, destination.pos, size_px)
-        device._run(lambda cb: cb.copy_image(from_.core, to.core, [across]))
+        device._run(lambda cb: cb.copy_image(from_.core, to.core, [across]), "copy", uses)
 
 
 def copy(

@@ -20,6 +20,7 @@ from tilegpu.image import ImageView
 from tilegpu.interface import Binding
 from tilegpu.program import Program
 from tilegpu.set_layout import DescriptorSetLayout
+from tilegpu.uses import Use
 
 
 class DescriptorSet:
@@ -54,7 +55,8 @@ class DescriptorSet:
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
         self._views: dict[tuple[int, int], tuple[str, ImageView]] = {}
-        self._writer = DescriptorWriter(_upload, self._note)
+        self._uses: dict[tuple[int, int], list[Use]] = {}
+        self._writer = DescriptorWriter(_upload, self._note, self._note_use)
         if bind is not None:
             self.update(bind)
 
@@ -93,11 +95,13 @@ class DescriptorSet:
                 for key, item in value.items():
                     element = arguments.count(key, f"{what}: an element's number", slot.count - 1)
                     self._views.pop((slot.binding, element), None)
+                    self._uses.pop((slot.binding, element), None)
                     self._writer.write_element(self.core, slot, element, item, f"{what}[{element}]")
             else:
-                for place in list(self._views):  # another thread may write as well
+                for place in [*self._views, *self._uses]:  # another thread may write as well
                     if place[0] == slot.binding:
                         self._views.pop(place, None)
+                        self._uses.pop(place, None)
                 self._writer.write(self.core, slot, value, what)
 
     def _slot(self, name: Any) -> Slot:
@@ -128,6 +132,13 @@ class DescriptorSet:
 
     def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
         self._views[slot.binding, element] = (what, view)
+
+    def _note_use(self, slot: Slot, element: int, uses: list[Use]) -> None:
+        self._uses[slot.binding, element] = uses
+
+    def uses(self) -> list[Use]:
+        """What it binds, for frames."""
+        return [use for uses in list(self._uses.values()) for use in uses]
 
     def views(self) -> list[tuple[str, ImageView]]:
         """What shaders may read of it, and where it is bound, for lint()."""

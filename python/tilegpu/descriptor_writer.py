@@ -18,6 +18,7 @@ from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 from tilegpu.structs import StructLayout
+from tilegpu.uses import Use, use_of_buffer, use_of_view
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 _WHOLE = 0xFFFFFFFFFFFFFFFF
@@ -83,6 +84,17 @@ def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
     return "".join(f"{c}{bits}" for c in "rgba"[:components]) + f"_{suffix}"
 
 
+def _is_off(slot: Slot, write: bool) -> bool:
+    """The shader says that it does not read, or not write."""
+    return slot.readonly if write else slot.writeonly
+
+
+def _uses_of_buffer(slot: Slot, value: Buffer | BufferSlice | BufferView) -> list[Use]:
+    how = slot.descriptor.replace("_", " ")
+    writes = (False, True) if slot.descriptor.startswith("storage") else (False,)
+    return [use_of_buffer(value, write, how) for write in writes if not _is_off(slot, write)]
+
+
 def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
     """Vulkan lets a buffer end before its block does, where nothing behind the end is read."""
     if slot.layout is None:
@@ -94,15 +106,18 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
 
 
 class DescriptorWriter:
-    """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read."""
+    """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read, ``used`` of all that is
+    bound: slot, element, what it reads and writes."""
 
     def __init__(
         self,
         upload: Callable[[bytes], _core.Buffer],
         noted: Callable[[Slot, int, ImageView, str], None],
+        used: Callable[[Slot, int, list[Use]], None],
     ) -> None:
         self._upload = upload
         self._noted = noted
+        self._used = used
 
     def write(self, target: _core.DescriptorSet, binding: Slot, value: Any, what: str) -> None:
         """All elements of a binding: one value, or a list of as many as there are."""
@@ -135,9 +150,13 @@ class DescriptorWriter:
             if size_B < minimum_B and not isinstance(value, (Buffer, BufferSlice)):
                 raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
             target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
+            if isinstance(value, (Buffer, BufferSlice)):
+                self._used(binding, element, _uses_of_buffer(binding, value))
             return
         if kind in ("uniform_texel_buffer", "storage_texel_buffer"):
             target.write_texels(binding.binding, element, self._texels(binding, value, what))
+            if isinstance(value, (Buffer, BufferSlice, BufferView)):
+                self._used(binding, element, _uses_of_buffer(binding, value))
             return
         seen: ImageView | None = None
         view: _core.ImageView | None = None
@@ -175,8 +194,12 @@ class DescriptorWriter:
             target.write_image(binding.binding, element, view, sampler)
         except ValidationError as refused:  # the core knows no names
             raise ValidationError(f"{what}: {refused}") from None
-        if seen is not None and not binding.writeonly:
-            self._noted(binding, element, seen, what)
+        if seen is not None:
+            if not binding.writeonly:
+                self._noted(binding, element, seen, what)
+            how = "storage image" if kind == "storage_image" else "sampled"
+            writes = (False, True) if kind == "storage_image" else (False,)
+            self._used(binding, element, [use for write in writes if not _is_off(binding, write) for use in use_of_view(seen, write, how)])
 
     @staticmethod
     def _view(

@@ -17,6 +17,7 @@ from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
+from tilegpu.frame import Frame
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, Texture, image_of
@@ -26,6 +27,7 @@ from tilegpu.sampler import Sampler, SamplerOptions
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.texels import default_texture_format, layers_of, texels_of
+from tilegpu.uses import use_of_image
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
@@ -391,6 +393,29 @@ class Device(Context):
         """
         return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask)
 
+    def frame(self, label: str = "frame", *, strict: bool = False, outputs: Any = ()) -> Frame:
+        """What is done on the device in its ``with`` block, as a graph: passes, dispatches, copies, and what flows between them::
+
+            with dev.frame("shadowed") as f:
+                with dev.render_pass(depth=shadow_map, ...) as rp: ...
+                with dev.render_pass(color=[out], ...) as rp: ...        # samples shadow_map
+            print(f)                     # nodes, and what was stored here, loaded and sampled there
+            print(f.stats)               # added up
+            print("\n".join(f.lint()))   # across passes, with the bytes that each change saves
+            f.replay()                   # all of it again
+
+        Nothing else changes: each pass is executed as it ends. ``strict``: what reads contents that nobody wrote, or may, is an
+        :class:`UndefinedContentsError` before it is executed; else ``f.lint()`` says so. ``outputs``: images that the frame is drawn for;
+        by default what its last pass stores in colour, and what the program has read. Frames don't nest. See :class:`Frame`.
+        """
+        return Frame(self, label, strict, outputs)
+
+    @property
+    def open_frame(self) -> Frame | None:
+        """The frame whose ``with`` block is open, if there is one."""
+        frame: Frame | None = self._frame
+        return frame
+
     # -- copies outside passes; all of them have happened when the call returns
 
     copy = copies.copy
@@ -429,7 +454,28 @@ class Device(Context):
                 slabs = (low[2], high[2] - low[2]) if image.type == "3d" else (layer, layers)
                 rect = (low[0], low[1], high[0] - low[0], high[1] - low[1])
                 image._require_all_readable(image.format_info.aspects, level, *slabs, rect=rect)
-        self._run(lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode))
+        sides = (
+            (source, False, source_level, source_layer, None),
+            (destination, True, destination_level, destination_layer, destination_rect),
+        )
+        self._run(
+            lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode),
+            "blit",
+            lambda: [
+                use
+                for image, write, level, layer, rect in sides
+                for use in use_of_image(
+                    image,
+                    write,
+                    "blit",
+                    level=level,
+                    levels=1,
+                    layer=0 if image.type == "3d" else layer,
+                    layers=None if image.type == "3d" else layers,
+                    whole=write and rect is None,
+                )
+            ],
+        )
 
     def clear(
         self,
@@ -453,11 +499,16 @@ class Device(Context):
             arguments.count(layer, f"{what}: layer", _MAX_U32),
             _REMAINING if layers is None else arguments.count(layers, f"{what}: layers", _MAX_U32),
         )
+        uses = functools.partial(use_of_image, target, True, "clear", level=level, levels=levels, layer=layer, layers=layers, whole=True)
         if not target.format_info.is_depth_stencil:
             if color is None or depth is not None or stencil is not None:
                 raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
             value = _core.ClearValue.color(target.format_info.number, clear_color(color, what))
-            self._run(lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]))
+            self._run(
+                lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]),
+                "clear",
+                uses,
+            )
             return
         if color is not None or (depth is None and stencil is None):
             raise ValidationError(
@@ -467,13 +518,21 @@ class Device(Context):
             if number is not None:
                 bit = _ASPECTS[target._aspect(aspect)]
                 value = clear_depth_stencil(number, aspect, what)
-                self._run(functools.partial(_clear_aspect, target.core, value, (bit, *part)))
+                fill = functools.partial(_clear_aspect, target.core, value, (bit, *part))
+                self._run(fill, "clear", functools.partial(uses, aspect=aspect))
 
     def generate_mipmaps(self, image: Any) -> None:
         """Makes levels 1 and up from level 0, each from the one above."""
         target = _image(image, "generate_mipmaps")
         target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))
-        self._run(lambda cb: cb.generate_mipmaps(target.core))
+        self._run(
+            lambda cb: cb.generate_mipmaps(target.core),
+            "generate_mipmaps",
+            lambda: [
+                *use_of_image(target, False, "mipmaps", level=0, levels=1),
+                *use_of_image(target, True, "mipmaps", level=1, whole=True),
+            ],
+        )
 
     def capture(self, path: str | os.PathLike[str]) -> None:
         """The next pass is written to a file just before it is executed: with what its images and buffers hold then.
@@ -520,7 +579,17 @@ class Device(Context):
             arguments.vector(destination_pos, 0, "resolve: destination_pos", _POSITION),
             size_px,
         )
-        self._run(lambda cb: cb.resolve_image(source.core, destination.core, [region]))
+        whole = not any(region[3]) and size_px[:2] == destination._level_size(destination_level)[:2]
+        self._run(
+            lambda cb: cb.resolve_image(source.core, destination.core, [region]),
+            "resolve",
+            lambda: [
+                *use_of_image(source, False, "resolve", levels=1, layer=source_layer, layers=count),
+                *use_of_image(
+                    destination, True, "resolve", level=destination_level, levels=1, layer=destination_layer, layers=count, whole=whole
+                ),
+            ],
+        )
 
     def __repr__(self) -> str:
         info = self.info

@@ -63,6 +63,7 @@ class Image:
         self.type = type_
         self._device = device
         self._views: dict[tuple[Any, ...], ImageView] = {}
+        self._host_reads = 0  # how often its pixels went to the program: frames tell by it what is read by nobody
         self.planes: tuple[Image, ...] = tuple(
             Image(
                 device,
@@ -235,7 +236,7 @@ class Image:
                 components,
                 None if ycbcr is None else ycbcr.core,
             )
-            found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer)
+            found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
         return found
 
     def _plane(self, aspect: str) -> Image | None:
@@ -347,6 +348,7 @@ class Image:
             return plane.numpy(level, layer)
         name = self._require_readable(aspect, level, layer)
         self._require_pixels()
+        self._host_reads += 1
         source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
         if source is not self.core:
             level = layer = 0
@@ -361,6 +363,7 @@ class Image:
         """Read-only view of level 0, layer 0 without a copy, where the format and tiling allow it."""
         name = self._require_readable(None, 0, 0)
         self._require_pixels()
+        self._host_reads += 1
         if self.samples > 1:
             raise ValidationError(
                 f"np.asarray: image '{self.label}' has {self.samples} samples; "
@@ -449,10 +452,20 @@ class Image:
 class ImageView:
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
-    __slots__ = ("core", "image", "layer", "level", "type")
+    __slots__ = ("core", "image", "layer", "layers", "level", "levels", "type")
 
-    def __init__(self, image: Image, core: _core.ImageView, type_: str, level: int, layer: int) -> None:
+    def __init__(
+        self,
+        image: Image,
+        core: _core.ImageView,
+        type_: str,
+        level: int,
+        layer: int,
+        levels: int | None = None,
+        layers: int | None = None,
+    ) -> None:
         self.image, self.core, self.type, self.level, self.layer = image, core, type_, level, layer
+        self.levels, self.layers = levels, layers  #: how many, None for all from the first on
 
     @property
     def format(self) -> str:

@@ -20,6 +20,7 @@ from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback, place_of
+from tilegpu.uses import use_of_buffer
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
@@ -202,6 +203,7 @@ class PassCommands:
             counter: tuple[_core.Buffer, int] | None = None
             if isinstance(draw_count, (Buffer, BufferSlice)):
                 core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
+                draws.uses.add(use_of_buffer(draw_count, False, "draw count", size=4))
                 counter, draw_count = (core_of_count, count_offset), None
             draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
             for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
@@ -210,6 +212,7 @@ class PassCommands:
             if isinstance(indirect, BufferSlice):
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
+                draws.uses.add(use_of_buffer(indirect, False, "indirect", first=offset))
                 if byte_count is None:
                     require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
@@ -299,8 +302,9 @@ class PassCommands:
         It is read when the pass is executed: a dispatch or a copy before the pass may have written it, the samples of an earlier query
         for one. Draws that are left out count as draws of no vertices. Blocks do not nest.
         """
-        self._open()
+        draws = self._open()
         condition = Condition(buffer, inverted, f"{self._what}: buffer of conditional")
+        draws.uses.add(use_of_buffer(buffer, False, "condition", size=4))
         return ConditionalRendering(lambda: self._open().commands, condition)
 
     def transform_feedback(
@@ -313,8 +317,12 @@ class PassCommands:
         number of bytes written, one for each; ``resume``: the same, from which a later one goes on.
         ``stream``: whose primitives the result counts.
         """
-        self._open()
-        return TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream)
+        draws = self._open()
+        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream)
+        for given, write in ((buffers, True), (keep, True), (resume, False)):
+            for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
+                draws.uses.add(use_of_buffer(buffer, write, "transform feedback"))
+        return made
 
     def statistics(self) -> StatisticsQuery:
         """A pipeline-statistics query: ``with rp.statistics() as q: rp.draw(...)``, after the pass ``q["vertex_shader_invocations"]``."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tilegpu.uses import Use
+
 
 class PassResults:
     """The half of :class:`tilegpu.RenderPass` that is used after its ``with`` block."""
@@ -35,16 +37,23 @@ class PassResults:
         self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
         self._notes: list[str] = []  # what lint() says beside the core
+        self._undefined: list[str] = []  # of that: what is read, or may be, though nobody wrote it
+        self._uses: list[Use] = []  # what it reads and writes, for frames
         self._size = (0, 0)
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
         path, self._device._next_capture = self._device._next_capture, None
         if path is not None:
             _core.save_capture(self._device.core, [commands], path)
+        frame = self._device._frame
+        if frame is not None:
+            frame.before(self._what, self._undefined if self._submission is None else [])
         traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
         self._submission = self._device._submit(commands, traces)
         self._stats = PassStats(self.label, self._submission.pass_stats(0))
         self._found = self._submission.fragment_trace(0) if self._trace_fragments else None
+        if frame is not None:
+            frame.add_pass(self, commands)
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
@@ -126,7 +135,7 @@ class PassResults:
     def lint(self) -> list[str]:
         """What costs bytes without need, with the bytes, and what was hardly meant: undefined contents that are loaded or sampled,
         attachments of different sizes. A line each; empty if there is nothing to say."""
-        return [*self._ended("lint() has an answer").lint(0), *self._notes]
+        return [*self._ended("lint() has an answer").lint(0), *self._notes, *self._undefined]
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, enums
 from tilegpu.attachment import Attachment, rect_of
 from tilegpu.context import Context
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
@@ -18,6 +18,7 @@ from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
+from tilegpu.uses import Use, use_of_view
 
 
 class RenderPass(PassCommands, PassResults):
@@ -69,6 +70,7 @@ class RenderPass(PassCommands, PassResults):
             raise ValidationError(f"{self._what}: layers is {layers} beside view_mask; the views are the layers, leave one of them out")
         self._views = max(1, self._view_mask.bit_count())
         self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
+        self._bound: list[tuple[str, Attachment | None, ImageView | None]] = []
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
@@ -109,7 +111,12 @@ class RenderPass(PassCommands, PassResults):
         present = [v for v in [*views, depth_view, stencil_view] if v is not None]
         if not present:
             raise ValidationError(f"{self._what} has no attachment; give color=[...] or depth=")
-        self._note_oddities([*zip(self._color, views, strict=True)], (self._depth, depth_view), (self._stencil, stencil_view))
+        self._bound = [
+            *((f"color{i}", *pair) for i, pair in enumerate(zip(self._color, views, strict=True))),
+            ("depth", self._depth, depth_view),
+            ("stencil", self._stencil, stencil_view),
+        ]
+        self._note_oddities()
         self._size = (
             min(max(1, v.image.width >> v.level) for v in present),
             min(max(1, v.image.height >> v.level) for v in present),
@@ -121,18 +128,17 @@ class RenderPass(PassCommands, PassResults):
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         return self
 
-    def _note_oddities(self, colors: list[Any], depth: Any, stencil: Any) -> None:
+    def _note_oddities(self) -> None:
         """For lint(): what is loaded though nobody wrote it, and sizes that differ."""
-        bound = [*((f"color{i}", *pair) for i, pair in enumerate(colors)), ("depth", *depth), ("stencil", *stencil)]
         sizes = set()
-        for name, attachment, view in bound:
+        for name, attachment, view in self._bound:
             if attachment is None or view is None:
                 continue
             sizes.add((max(1, view.image.width >> view.level), max(1, view.image.height >> view.level)))
             loads = str(attachment.load_op).lower() == "load"
             if loads and (reason := view.why_undefined(name if name in ("depth", "stencil") else None)):
                 undefined = f"the contents of image '{view.image.label}' are undefined: {reason}"
-                self._notes.append(f"{name}: load_op is load, but {undefined}; clear it, or draw to it before")
+                self._undefined.append(f"{name}: load_op is load, but {undefined}; clear it, or draw to it before")
             if attachment.resolve is not None:
                 resolved = attachment.resolve.image if isinstance(attachment.resolve, (Texture, ImageView)) else attachment.resolve
                 level = getattr(attachment.resolve, "level", 0)
@@ -155,12 +161,33 @@ class RenderPass(PassCommands, PassResults):
         try:
             commands.end_rendering()
             commands.end()
+            self._undefined += [note for note in draws.undefined if note not in self._undefined]
+            self._uses = [*self._attachment_uses(), *draws.uses]
+            self._reads.append(draws.arena)
             self._execute(commands)
             self._recorded = commands
-            self._reads.append(draws.arena)
-            self._notes += draws.undefined
         finally:
             draws.end()
+
+    def _attachment_uses(self) -> list[Use]:
+        """What the tiles load and store."""
+        uses: list[Use] = []
+        whole = not any(self._area) or (self._area[:2] == [0, 0] and tuple(self._area[2:]) == self._size)
+        for name, attachment, view in self._bound:
+            if attachment is None or view is None:
+                continue
+            aspect = name if name in ("depth", "stencil") else "color"
+            loads = enums.name_of("attachment_load_op", enums.parse("attachment_load_op", attachment.load_op, name))
+            stores = enums.name_of("attachment_store_op", enums.parse("attachment_store_op", attachment.store_op, name))
+            if loads == "load":
+                uses += use_of_view(view, False, "load", aspect=aspect, attachment=name)
+            if stores == "store":
+                uses += use_of_view(view, True, "store", aspect=aspect, whole=whole, attachment=name)
+            if attachment.resolve is not None:
+                given = attachment.resolve.image if isinstance(attachment.resolve, Texture) else attachment.resolve
+                resolved = given if isinstance(given, ImageView) else given.view("2d", level=0, levels=1, layer=0, layers=1)
+                uses += use_of_view(resolved, True, "resolve", aspect=aspect, whole=whole, attachment=name)
+        return uses
 
     def execute_commands(self, *secondaries: SecondaryCommandBuffer) -> None:
         """What secondary command buffers recorded (:meth:`Device.secondary`), here, in order: vkCmdExecuteCommands.
@@ -179,7 +206,9 @@ class RenderPass(PassCommands, PassResults):
         with self._turn:
             self._open().commands.execute_commands(ended)
             self._reads += secondaries
-            self._notes += [note for secondary in secondaries for note in secondary.undefined if note not in self._notes]
+            for secondary in secondaries:
+                self._open().uses.add(*secondary.uses)
+                self._undefined += [note for note in secondary.undefined if note not in self._undefined]
 
     def __repr__(self) -> str:
         state = "open" if self._draws is not None else "ended" if self._stats is not None else "not entered"

@@ -15,6 +15,7 @@ from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pipeline import formats_of
+from tilegpu.uses import Uses
 
 
 class SecondaryCommandBuffer(PassCommands):
@@ -54,6 +55,7 @@ class SecondaryCommandBuffer(PassCommands):
         self._reads: Any = None  # memory of arrays, which the recording reads
         self._ended: _core.CommandBuffer | None = None
         self._discarded = False
+        self.uses = Uses()  #: what draws read and write, for frames
         self.undefined: list[str] = []  #: what draws may read though nobody wrote it, for lint()
 
     def __enter__(self) -> SecondaryCommandBuffer:
@@ -77,6 +79,7 @@ class SecondaryCommandBuffer(PassCommands):
                 draws.commands.end()
                 self._ended, self._reads, self._discarded = draws.commands, draws.arena, False
                 self.undefined = list(draws.undefined)
+                self.uses = draws.uses
         finally:
             draws.end()
 

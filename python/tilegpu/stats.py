@@ -121,7 +121,7 @@ class PassStats:
             groups.append((title, rows))
         traffic = []
         for attachment, causes in self._values["traffic"].items():
-            traffic += [(f"{attachment} {cause.replace('_', ' ')}", _bytes(n)) for cause, n in causes.items() if n]
+            traffic += [(f"{attachment} {cause.replace('_', ' ')}", bytes_text(n)) for cause, n in causes.items() if n]
         if traffic:
             groups.append(("traffic between tiles and images", traffic))
         return groups
@@ -154,7 +154,8 @@ def _number(value: float | int) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 
 
-def _bytes(count: int) -> str:
+def bytes_text(count: int) -> str:
+    """Bytes for people: exact below a mebibyte."""
     if count < 1 << 20:
         return f"{count:,} B"
     return f"{count / (1 << 20):,.2f} MiB"

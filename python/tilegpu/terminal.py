@@ -70,8 +70,8 @@ def profile_name(text: str) -> str:
 
 
 def load_scene(name: str) -> Scene:
-    """The scene or model of that name. Raises :class:`UsageError` with near names, or with what is wrong in the model's file."""
-    from tilegpu.scene import MODEL_SUFFIXES, ModelError, find_scene
+    """The scene, model or user's file of that name. Raises :class:`UsageError` with near names, or with what is wrong in the file."""
+    from tilegpu.scene import MODEL_SUFFIXES, ModelError, SceneFileError, find_scene
 
     path = Path(name)
     if path.suffix.lower() in MODEL_SUFFIXES and not path.is_file():
@@ -80,5 +80,5 @@ def load_scene(name: str) -> Scene:
         return find_scene(name)
     except KeyError as error:
         raise UsageError(str(error.args[0])) from None
-    except (FileNotFoundError, ModelError) as error:
+    except (FileNotFoundError, ModelError, SceneFileError) as error:
         raise UsageError(str(error)) from None

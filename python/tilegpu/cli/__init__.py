@@ -32,7 +32,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="tilegpu",
         description="A tile-based GPU in software: renders scenes and models, shows them in a window, compares them with OpenGL.",
-        epilog="SCENE is a name that 'tilegpu scenes' lists; FILE is a model: glTF, GLB, OBJ, PLY, STL.",
+        epilog="SCENE is a name that 'tilegpu scenes' lists; FILE is a model (glTF, GLB, OBJ, PLY, STL), or Python of your own: "
+        "FILE.py[:NAME].",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)

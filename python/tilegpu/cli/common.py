@@ -50,7 +50,9 @@ T = TypeVar("T")
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
     """SCENE|FILE, ``--size`` and ``--samples``."""
-    parser.add_argument("scene", metavar="SCENE|FILE", help="a scene's name ('tilegpu scenes') or a model file")
+    parser.add_argument(
+        "scene", metavar="SCENE|FILE", help="a scene's name ('tilegpu scenes'), a model file, or Python of your own: FILE.py[:NAME]"
+    )
     parser.add_argument(
         "--size", type=parse_size, metavar="WxH", help="size of the picture in pixels (default: the scene's own)"
     )

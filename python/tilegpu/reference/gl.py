@@ -30,7 +30,7 @@ from tilegpu.reference.translate import (
     translate,
     with_constants,
 )
-from tilegpu.scene import ALPHA_BLEND, Blend, Draw, Frame, Program, State, Texture
+from tilegpu.scene import ALPHA_BLEND, Blend, Draw, DrawnFrame, Frame, Program, State, Texture
 
 if TYPE_CHECKING:
     import moderngl
@@ -480,6 +480,11 @@ class Renderer:
 
     def render(self, frame: Frame) -> ReferencePicture:
         """The frame's colour images. Raises :class:`ReferenceError` for what OpenGL through moderngl cannot do."""
+        if isinstance(frame, DrawnFrame):
+            raise ReferenceError(
+                f"'{frame.label}' is drawn by the function {frame.function.__name__}(); OpenGL draws what is described as plain data: "
+                "return a tilegpu.scene.Frame"
+            )
         if not self.has_samples(frame.samples):
             return self._render_by_sample(frame)
         ctx = self.ctx

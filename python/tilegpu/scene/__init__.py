@@ -23,25 +23,29 @@ from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelError
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
-from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, scenes
+from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, load_file, scenes
+from tilegpu.scene.user_file import DrawnFrame, SceneFileError
 
 __all__ = [
     "ALPHA_BLEND",
     "MODEL_SUFFIXES",
     "Blend",
     "Draw",
+    "DrawnFrame",
     "Frame",
     "ModelError",
     "Program",
     "RenderResult",
     "Sampler",
     "Scene",
+    "SceneFileError",
     "SceneRenderer",
     "State",
     "Texture",
     "bake",
     "camera",
     "find_scene",
+    "load_file",
     "mesh",
     "mip_chain",
     "procedural",

@@ -7,6 +7,7 @@ is a replay of the recorded commands.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ import tilegpu as tg
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Scene, State, Texture
 from tilegpu.scene.dynamic import dynamic_state
+from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
 _KEEP_FRAMES = 8
@@ -68,6 +70,7 @@ class SceneRenderer:
         self._targets: tuple[Any, _Targets] | None = None
         self._recording: _Recording | None = None
         self._shift_px = (0.0, 0.0)
+        self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
 
     def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
         """Draws a frame.
@@ -77,6 +80,9 @@ class SceneRenderer:
         ``shift_px`` moves what is drawn by (x, y) pixels, fractions included; comparisons ask with it what a rounding can change.
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
+        if isinstance(frame, DrawnFrame):
+            return self._render_drawn(frame, read)
+        self._drawn = None
         self._frame_number += 1
         if self._recording is None or self._recording.frame is not frame or self._shift_px != shift_px:
             self._shift_px = shift_px
@@ -93,9 +99,30 @@ class SceneRenderer:
         depth = depth_image.numpy() if read and frame.store_depth and depth_image is not None else None
         return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain() if read else None)
 
+    def _render_drawn(self, frame: DrawnFrame, read: bool) -> RenderResult:
+        """What a user's function draws, or the frame that it returns. An open frame of the device's takes its passes in."""
+        outer = self.device.open_frame
+        own = self.device.frame(frame.label) if outer is None else None
+        open_frame = outer if own is None else own
+        assert open_frame is not None
+        first = len(open_frame.nodes)
+        with own or contextlib.nullcontext():
+            returned = frame.call(self.device)
+            if isinstance(returned, Frame):
+                return self.render(returned, read)
+        passes = [node.render_pass for node in open_frame.nodes[first:] if node.render_pass is not None]
+        self._drawn = [p for p in passes if isinstance(p, tg.RenderPass)]
+        stats = tg.FrameStats(frame.label, [p.stats for p in passes])
+        explanation = tg.FrameExplanation(frame.label, [p.explain() for p in passes]) if read else None
+        return RenderResult(frame.pictures(returned) if read else [], None, stats, explanation)
+
     @property
     def render_pass(self) -> tg.RenderPass:
-        """The pass of the frame that was drawn last; it can be asked (``why``, ``heatmap``)."""
+        """The pass of the frame that was drawn last, of several the last; it can be asked (``why``, ``heatmap``)."""
+        if self._drawn is not None:
+            if not self._drawn:
+                raise ValueError("the function that drew the frame has no render pass to ask")
+            return self._drawn[-1]
         assert self._recording is not None
         return self._recording.render_pass
 

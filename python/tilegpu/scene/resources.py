@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 from tilegpu.scene.description import Scene
 from tilegpu.scene.programs import folder_of, program, shader_path, shader_text
+from tilegpu.scene.user_file import SceneFileError, error_in, scene_of
 
 __all__ = ["MODEL_SUFFIXES", "find_scene", "program", "scenes", "shader_path", "shader_text"]
 
@@ -17,8 +19,7 @@ __all__ = ["MODEL_SUFFIXES", "find_scene", "program", "scenes", "shader_path", "
 MODEL_SUFFIXES = (".gltf", ".glb", ".obj", ".ply", ".stl")
 
 
-def _load_module(path: Path) -> ModuleType:
-    name = f"tilegpu._samples.{path.stem}"
+def _load_module(path: Path, name: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -38,7 +39,7 @@ def _load_module(path: Path) -> ModuleType:
 def _scenes() -> dict[str, Scene]:
     table: dict[str, Scene] = {}
     for path in sorted(folder_of("samples").glob("[!_]*.py")):
-        for scene in _load_module(path).SCENES:
+        for scene in _load_module(path, f"tilegpu._samples.{path.stem}").SCENES:
             if scene.name in table:
                 raise ValueError(f"sample {path}: scene '{scene.name}' exists already; names must be unique")
             table[scene.name] = scene
@@ -50,15 +51,41 @@ def scenes() -> dict[str, Scene]:
     return dict(_scenes())
 
 
-def find_scene(name_or_path: str | Path) -> Scene:
-    """A sample by its name, or a model file as a scene.
+def split_name(text: str) -> tuple[Path, str] | None:
+    """(path, name or "") of ``FILE.py`` or ``FILE.py:NAME``; ``None`` for anything else."""
+    found = re.fullmatch(r"(.*\.py)(?::([^:/\\]*))?", text, re.IGNORECASE | re.DOTALL)
+    return None if found is None else (Path(found[1]), found[2] or "")
 
-    Raises ``KeyError`` with near names if there is neither, and what :func:`tilegpu.scene.model.load_model` raises for a bad file.
+
+def load_file(path: Path, name: str = "") -> Scene:
+    """A user's own Python file (:mod:`tilegpu.scene.user_file`): it is run anew each time, with its folder first in ``sys.path``, as
+    Python runs a script, but ``__name__`` is not ``"__main__"``. Raises :class:`SceneFileError`."""
+    path = path.resolve()
+    if not path.is_file():
+        raise SceneFileError(f"there is no file {path}")
+    key = f"tilegpu_user_file_{path.stem}"
+    sys.modules.pop(key, None)
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    try:
+        module = _load_module(path, key)
+    except (Exception, SystemExit) as error:
+        raise error_in(path, error, "running the file") from error
+    return scene_of(module, name, path)
+
+
+def find_scene(name_or_path: str | Path) -> Scene:
+    """A sample by its name, or a file as a scene: a model, or Python of the user's own (``FILE.py`` or ``FILE.py:NAME``).
+
+    Raises ``KeyError`` with near names if there is neither, what :func:`tilegpu.scene.model.load_model` raises for a bad model, and
+    :class:`SceneFileError` for what is wrong in Python.
     """
     text = str(name_or_path)
     table = _scenes()
     if text in table:
         return table[text]
+    if (own := split_name(text)) is not None:
+        return load_file(*own)
     path = Path(text)
     if path.suffix.lower() in MODEL_SUFFIXES or path.is_file():
         from tilegpu.scene.model import load_model
@@ -69,5 +96,6 @@ def find_scene(name_or_path: str | Path) -> Scene:
     near = difflib.get_close_matches(text, table, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
     raise KeyError(
-        f"no scene and no model file '{text}'{hint} ('tilegpu scenes' lists all; models are {', '.join(MODEL_SUFFIXES)})"
+        f"no scene and no model file '{text}'{hint} ('tilegpu scenes' lists all; models are {', '.join(MODEL_SUFFIXES)}; "
+        "your own: FILE.py or FILE.py:NAME)"
     )

@@ -1,0 +1,278 @@
+"""Frames: what is done on a device in a ``with`` block, as a graph of passes, dispatches and copies.
+
+In: what the device executes meanwhile. Out: totals, edges, lint across passes, a replay and a capture of the whole. Nothing is recorded
+anew: a node keeps the commands that were executed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tilegpu import _core, arguments
+from tilegpu.compute import DispatchStats
+from tilegpu.context import Context
+from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
+from tilegpu.frame_lint import Finding, findings
+from tilegpu.frame_stats import FrameStats
+from tilegpu.image import Image, image_of
+from tilegpu.pass_results import PassResults
+from tilegpu.stats import PassStats, bytes_text
+from tilegpu.uses import Use
+
+if TYPE_CHECKING:
+    from tilegpu.explain import Explanation
+
+_VERBS = {
+    "store": "stored", "resolve": "resolved", "copy": "copied", "blit": "blitted", "clear": "cleared", "mipmaps": "mipmaps made",
+    "load": "loaded", "sampled": "sampled", "vertices": "read as vertices", "indices": "read as indices",
+}  # fmt: skip
+
+
+class Frame:
+    """A frame of several passes. Made by :meth:`tilegpu.Device.frame`; see there.
+
+    ``nodes``: what was done, in order (:class:`Node`). What the host wrote meanwhile (``buffer.write``, ``dev.texture``) is no node, and
+    :meth:`replay` does not write it again.
+    """
+
+    def __init__(self, device: Context, label: str, strict: bool, outputs: Any) -> None:
+        self.label = arguments.text(label, "frame: label")
+        self._what = f"frame '{self.label}'"
+        self._device = device
+        self._strict = arguments.flag(strict, f"{self._what}: strict")
+        given = (outputs,) if isinstance(image_of(outputs), Image) else outputs
+        self._outputs: list[Image] = []
+        for value in arguments.sequence(given, f"{self._what}: outputs", "it must be an image or a list of them"):
+            if not isinstance(image_of(value), Image):
+                raise ValidationError(f"{self._what}: outputs has {arguments.shown(value)}; it must be images")
+            self._outputs.append(image_of(value))
+        self.nodes: list[Node] = []
+        self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
+        self._state = "not entered"
+        self._lock = threading.Lock()
+        self._graph: tuple[int, Graph] | None = None
+
+    # -- the with block
+
+    def __enter__(self) -> Frame:
+        if self._state != "not entered":
+            raise ValidationError(f"{self._what} was entered before; make a new one with dev.frame")
+        with self._device._lock:
+            if self._device._frame is not None:
+                raise ValidationError(
+                    f"{self._what}: frame '{self._device._frame.label}' is open on this device; frames don't nest, leave it first"
+                )
+            self._device._frame = self
+        self._state = "open"
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._device._frame = None
+        self._state = "ended" if kind is None else "left by an exception"
+
+    # -- what the device tells while the frame is open
+
+    def before(self, what: str, undefined: Sequence[str]) -> None:
+        """Something is about to be executed. Raises where it reads, or may read, what nobody wrote, and the frame is strict."""
+        if undefined and self._strict:
+            raise UndefinedContentsError(f"{self._what}, {what}: {'; '.join(undefined)}")
+        self._pending[threading.get_ident()] = tuple(undefined)
+
+    def _add(self, node: Node) -> None:
+        node.undefined = self._pending.pop(threading.get_ident(), ())
+        images = {id(use.thing): use.thing for use in node.uses if isinstance(use.thing, Image)}
+        node.host_reads = {key: image._host_reads for key, image in images.items()}
+        with self._lock:
+            node.number = len(self.nodes)
+            self.nodes.append(node)
+
+    def add_pass(self, render_pass: PassResults, commands: _core.CommandBuffer) -> None:
+        """A pass was executed."""
+        self._add(
+            Node(
+                0,
+                "pass",
+                render_pass.label,
+                tuple(render_pass._uses),
+                render_pass.stats,
+                render_pass,
+                commands=commands,
+            )
+        )
+
+    def add_dispatch(
+        self, label: str, commands: _core.CommandBuffer, uses: Iterable[Use], stats: DispatchStats, keep: Any
+    ) -> None:
+        """A dispatch was executed; ``keep``: memory that its commands read."""
+        self._add(Node(0, "dispatch", label, tuple(uses), stats, commands=commands, keep=keep))
+
+    def add_command(self, kind: str, commands: _core.CommandBuffer, uses: Iterable[Use]) -> None:
+        """A copy, a clear, ... was executed."""
+        self._add(Node(0, kind, "", tuple(uses), commands=commands))
+
+    # -- what it tells
+
+    def _ended(self, what: str) -> None:
+        if self._state != "ended":
+            raise ValidationError(
+                f"{self._what} is {self._state}: {what} only after its with block has ended without an exception"
+            )
+
+    def _of_nodes(self) -> Graph:
+        if self._graph is None or self._graph[0] != len(self.nodes):
+            self._graph = len(self.nodes), Graph(self.nodes)
+        return self._graph[1]
+
+    @property
+    def passes(self) -> list[PassResults]:
+        """The passes, in order."""
+        return [node.render_pass for node in self.nodes if node.render_pass is not None]
+
+    @property
+    def stats(self) -> FrameStats:
+        """What all passes cost together; of the last execution."""
+        passes = [node.stats for node in self.nodes if isinstance(node.stats, PassStats)]
+        return FrameStats(
+            self.label, passes, [node.stats for node in self.nodes if isinstance(node.stats, DispatchStats)]
+        )
+
+    @property
+    def edges(self) -> list[Edge]:
+        """What flows: written here, read there. What shaders reach by address (``device_address``) is not among it."""
+        return list(self._of_nodes().edges)
+
+    @property
+    def unread(self) -> list[Unread]:
+        """Writes that no later node of the frame reads; its outputs are among them."""
+        return list(self._of_nodes().unread)
+
+    @property
+    def outputs(self) -> list[Image]:
+        """What the frame is drawn for: as given, or the colour images that its last pass stores or resolves to."""
+        if self._outputs:
+            return list(self._outputs)
+        found: dict[int, Image] = {}
+        for node in reversed(self.nodes):
+            for use in node.uses:
+                if use.write and isinstance(use.thing, Image) and not use.thing.format_info.is_depth_stencil:
+                    found[id(use.thing)] = use.thing
+            if found:
+                break
+        return list(found.values())
+
+    def lint(self) -> list[Finding]:
+        """What costs bytes without need, across passes, the dearest first: texts with ``saves_B`` and ``nodes``. What is stored and never
+        read; passes that could be one; samples that a command resolves; clears by command; and what each pass says itself. What is read
+        undefined is there too."""
+        self._ended("lint() has an answer")
+        return findings(self.nodes, self._of_nodes(), self.outputs)
+
+    def explain(self) -> FrameExplanation:
+        """Of each pass, what became of its draws and why (:meth:`RenderPass.explain`)."""
+        self._ended("explain() has an answer")
+        return FrameExplanation(self.label, [render_pass.explain() for render_pass in self.passes])
+
+    def replay(self) -> FrameStats:
+        """Executes all nodes again, in order, without recording them again, and waits; returns the new totals.
+
+        Buffers and textures are read as they are now, as by :meth:`RenderPass.replay`; what the host wrote between two passes is not
+        written again.
+        """
+        self._ended("replay() is there")
+        with self._device._lock:
+            if self._device._frame is not None:
+                raise ValidationError(
+                    f"{self._what}: replay() within frame '{self._device._frame.label}'; leave it first"
+                )
+        for node in self.nodes:
+            if node.render_pass is not None:
+                node.stats = node.render_pass.replay()
+            else:
+                submission = self._device._submit(node.commands)
+                if node.kind == "dispatch":
+                    node.stats = node.stats._replace(time_ms=submission.dispatch_stats(0).time_ms)
+        return self.stats
+
+    def capture(self, path: str | os.PathLike[str]) -> None:
+        """Writes all nodes to one file, with everything that they name: what :meth:`replay` would execute now. ``tilegpu replay`` and
+        :meth:`tilegpu.Device.load_capture` draw it. Images and buffers are written as they are now."""
+        self._ended("capture() is there")
+        if not self.nodes:
+            raise ValidationError(f"{self._what}: nothing was done in it; there is nothing to capture")
+        _core.save_capture(self._device.core, [node.commands for node in self.nodes], os.fspath(path))
+
+    # -- text
+
+    def _line(self, edge: Edge) -> str:
+        part = f" ({edge.part})" if edge.part else ""
+        source = "from before" if edge.source == BEFORE else f"{_VERBS.get(edge.written, 'written')} by {edge.source}"
+        return f"      <- '{edge.thing.label}'{part}: {_VERBS.get(edge.read, edge.read)}, {source}, {bytes_text(edge.size_B)}"
+
+    def __str__(self) -> str:
+        graph = self._of_nodes()
+        stats = self.stats
+        lines = [
+            f"frame '{self.label}', {self._state}: {_counted(self.nodes)}; {bytes_text(stats.moved_B)} between tiles and images"
+        ]
+        for node in self.nodes:
+            moved = f", {bytes_text(FrameStats('', [node.stats]).moved_B)}" if isinstance(node.stats, PassStats) else ""
+            draws = f", {node.stats.draws} draw{'s' if node.stats.draws != 1 else ''}" if moved else ""
+            lines.append(f"  {node.number:>3} {node.title}{draws}{moved}")
+            read = [e for e in graph.edges if e.target == node.number and (e.source != BEFORE or e.read == "load")]
+            lines += [self._line(edge) for edge in read]
+            nobody = [u for u in graph.unread if u.source == node.number and isinstance(u.use.thing, Image)]
+            for unread in nobody:
+                over = "" if unread.overwritten_by is None else f"; overwritten by {unread.overwritten_by}"
+                lines.append(
+                    f"      -> '{unread.use.thing.label}': {_VERBS.get(unread.use.how, 'written')}, not read in the frame{over}"
+                )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<tilegpu.Frame '{self.label}', {self._state}, {_counted(self.nodes)}>"
+
+
+class FrameExplanation:
+    """Explanations of a frame's passes, in order; printed, one after another. ``rows``: all draws' rows, each with its ``pass``."""
+
+    def __init__(self, label: str, passes: Sequence[Explanation]) -> None:
+        self.label, self.passes = label, list(passes)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """As :attr:`Explanation.rows`, with the number of the pass."""
+        return [{"pass": number, **row} for number, one in enumerate(self.passes) for row in one.rows]
+
+    @property
+    def costs(self) -> list[dict[str, Any]]:
+        """As :attr:`Explanation.costs`, with the number of the pass."""
+        return [{"pass": number, **row} for number, one in enumerate(self.passes) for row in one.costs]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.passes))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(one._repr_html_() for one in self.passes)
+
+
+def _counted(nodes: Sequence[Node]) -> str:
+    counts: dict[str, int] = {}
+    for node in nodes:
+        counts[node.kind] = counts.get(node.kind, 0) + 1
+    plural = {"pass": "passes", "dispatch": "dispatches", "copy": "copies", "generate_mipmaps": "mip chains"}
+    return (
+        ", ".join(
+            f"{n} {plural.get(k, k + 's') if n != 1 else k.replace('generate_mipmaps', 'mip chain')}"
+            for k, n in counts.items()
+        )
+        or "nothing done"
+    )

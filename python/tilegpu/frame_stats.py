@@ -1,0 +1,111 @@
+"""What the passes of a frame cost together.
+
+In: the statistics of its passes and dispatches. Out: their sums, under the names that one pass has; printed, a table.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from tilegpu.compute import DispatchStats
+from tilegpu.stats import PassStats, bytes_text
+
+#: What is not added up: two passes share it.
+_GREATEST = {"peak_arena_B"}
+#: Causes whose bytes did not move, or did not move between tile memory and images.
+NOT_MOVED = ("saved_", "clear")
+
+
+def moved_B(traffic: dict[str, dict[str, int]]) -> int:
+    """Bytes between tile memory and images: what was saved, and clears within the tile, left out."""
+    return sum(n for causes in traffic.values() for cause, n in causes.items() if not cause.startswith(NOT_MOVED))
+
+
+class FrameStats:
+    """Counters of all passes added up, as attributes (``stats.fragments_shaded``); ``peak_arena_B`` is the greatest.
+
+    ``passes`` and ``dispatches`` have each by itself. ``traffic`` has the bytes between tile memory and images, by pass and
+    attachment: ``stats.traffic["2 main: color0"]["store"]``; :meth:`bytes` adds one cause up.
+    """
+
+    def __init__(self, label: str, passes: Sequence[PassStats], dispatches: Sequence[DispatchStats] = ()) -> None:
+        self.label = label
+        self.passes, self.dispatches = tuple(passes), tuple(dispatches)
+
+    @functools.cached_property
+    def _values(self) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for one in self.passes:
+            for name, value in one.asdict().items():
+                if isinstance(value, (int, float)):
+                    out[name] = max(out.get(name, 0), value) if name in _GREATEST else out.get(name, 0) + value
+        out["traffic"] = {
+            f"{number} {one.label}: {attachment}": dict(causes)
+            for number, one in enumerate(self.passes)
+            for attachment, causes in one.traffic.items()
+        }
+        return out
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"FrameStats has no counter '{name}'; there are: {', '.join(self._values)}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def bytes(self, cause: str) -> int:
+        """Bytes of one cause (``"load"``, ``"store"``, ``"resolve"``, ...) over all attachments of all passes."""
+        return sum(causes.get(cause, 0) for causes in self._values["traffic"].values())
+
+    @property
+    def moved_B(self) -> int:
+        """Bytes between tile memory and images, all passes."""
+        return moved_B(self._values["traffic"])
+
+    def asdict(self) -> dict[str, Any]:
+        """All counters, and the passes' own: ready for JSON."""
+        return {**self._values, "label": self.label, "passes": [one.asdict() for one in self.passes],
+                "dispatches": [one._asdict() for one in self.dispatches]}  # fmt: skip
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        head = ("pass", "draws", "primitives", "rasterized", "shaded", "loaded", "stored", "other bytes", "ms")
+        rows: list[tuple[str, ...]] = [head]
+        both: list[PassStats | FrameStats] = [*self.passes, *([self] if len(self.passes) > 1 else [])]
+        for one in both:
+            loaded, stored = one.bytes("load"), one.bytes("store")
+            other = moved_B(one.traffic) - loaded - stored
+            ms = one.geometry_ms + one.tiles_ms
+            rows.append((
+                "all" if one is self else one.label, f"{one.draws:,}", f"{one.primitives_in:,}", f"{one.fragments_rasterized:,}",
+                f"{one.fragments_shaded:,}", bytes_text(loaded), bytes_text(stored), bytes_text(other), f"{ms:.3f}",
+            ))  # fmt: skip
+        return rows
+
+    def __str__(self) -> str:
+        rows = self._rows() if self.passes else []
+        lines = [f"frame '{self.label}': {len(self.passes)} passes, {len(self.dispatches)} dispatches"]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+        for row in rows:
+            lines.append(
+                "  "
+                + "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        import html
+
+        def cells(row: tuple[str, ...], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row) + "</tr>"
+
+        rows = self._rows()
+        body = "".join(cells(row, "td") for row in rows[1:])
+        return f"<table><caption>frame '{html.escape(self.label)}'</caption>{cells(rows[0], 'th')}{body}</table>"

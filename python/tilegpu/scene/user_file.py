@@ -1,0 +1,306 @@
+"""A user's own Python file as a scene: what ``tilegpu render|view|compare|explain FILE.py[:NAME]`` draws.
+
+In: the names of a module that was run. Out: a scene. A name may be
+
+* a :class:`Scene`, or a class of them that takes no arguments;
+* a :class:`Frame`, which is drawn as it is;
+* a function. Of ``device``, ``size``, ``samples``, ``time`` and ``camera`` it is given those that it names; it draws with the front end
+  and returns an image (or a view, a texture, an array (H, W) or (H, W, C), a list of them: the colour images), or returns a :class:`Frame`.
+  Defaults of ``size``, ``samples`` and ``camera`` (an :class:`OrbitCamera`) are the scene's own.
+
+What goes wrong in the file is a :class:`SceneFileError` with the file and the line.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from tilegpu import Device, Image, ImageView, Texture
+from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.description import Frame, Scene
+
+#: What a function may ask for.
+PARAMETERS = ("device", "size", "samples", "time", "camera")
+#: Names that are looked for, in this order, where the command line gives none.
+NAMES = ("scene", "draw", "render", "frame")
+_DEFAULT_SIZE = (640, 480)
+
+
+class SceneFileError(RuntimeError):
+    """Something is wrong in a user's file; the message begins with the file and the line."""
+
+
+def error_in(path: Path, error: BaseException, doing: str) -> SceneFileError:
+    """What was raised while ``doing`` something, at the file's own line: the innermost that is of the file."""
+    if isinstance(error, SceneFileError):
+        return error
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename) == path:
+        return SceneFileError(f"{path}:{error.lineno}: {type(error).__name__}: {error.msg}{_source(error.text)}")
+    lines = [entry for entry in traceback.extract_tb(error.__traceback__) if Path(entry.filename) == path]
+    where = f"{path}:{lines[-1].lineno}" if lines else str(path)
+    source = _source(lines[-1].line) if lines else ""
+    return SceneFileError(f"{where}: {doing}: {type(error).__name__}: {error}{source}")
+
+
+def _source(line: str | None) -> str:
+    return f"\n    {line.strip()}" if line and line.strip() else ""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DrawnFrame(Frame):
+    """A frame whose picture a user's function draws. ``arguments``: what it is given beside the device."""
+
+    function: Callable[..., Any] = lambda: None
+    arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    wants_device: bool = True
+    path: Path = Path()
+
+    def call(self, device: Device) -> Any:
+        """What the function returns. Raises :class:`SceneFileError` for whatever goes wrong in it."""
+        given = {"device": device, **self.arguments} if self.wants_device else self.arguments
+        try:
+            return self.function(**given)
+        except Exception as error:
+            raise error_in(self.path, error, f"in {self.function.__name__}()") from error
+
+    def pictures(self, returned: Any) -> list[np.ndarray[Any, Any]]:
+        """The colour images as arrays (H, W, C)."""
+        values = returned if isinstance(returned, (list, tuple)) and returned else [returned]
+        return [self._picture(value) for value in values]
+
+    def _picture(self, value: Any) -> np.ndarray[Any, Any]:
+        name = f"{self.path}:{self.function.__code__.co_firstlineno}: {self.function.__name__}()"
+        if isinstance(value, np.ndarray):
+            if (
+                value.ndim not in (2, 3)
+                or value.dtype.kind not in "uif"
+                or not value.size
+                or (value.ndim == 3 and value.shape[2] > 4)
+            ):
+                raise SceneFileError(
+                    f"{name} returned an array of shape {value.shape} and dtype {value.dtype}; it must be (H, W) or (H, W, C) of "
+                    "numbers, C from 1 to 4"
+                )
+            return value[..., None] if value.ndim == 2 else value
+        level, layer = (value.level, value.layer) if isinstance(value, ImageView) else (0, 0)
+        image = value.image if isinstance(value, (ImageView, Texture)) else value
+        if not isinstance(image, Image):
+            what = "None (does it end with return?)" if value is None else f"{type(value).__name__} ({value!r:.60})"
+            raise SceneFileError(f"{name} returned {what}; it must be an image, an array, a list of them, or a Frame")
+        if image.samples > 1:
+            raise SceneFileError(
+                f"{name} returned image '{image.label}' with {image.samples} samples; resolve it (resolve= of its attachment)"
+            )
+        try:
+            return image.numpy(level, layer)
+        except Exception as error:
+            raise SceneFileError(f"{name} returned image '{image.label}', which can't be read: {error}") from error
+
+
+class FunctionScene(Scene):
+    """A function of a user's file."""
+
+    def __init__(self, name: str, function: Callable[..., Any], path: Path) -> None:
+        self.name, self._function, self._path = name, function, path
+        self.description = (inspect.getdoc(function) or "").partition("\n")[0]
+        line = function.__code__.co_firstlineno if hasattr(function, "__code__") else 0
+        self._where = f"{path}:{line}: {name}()"
+        self._parameters = inspect.signature(function).parameters
+        self._check_parameters()
+        size = self._default("size")
+        self.default_size = _DEFAULT_SIZE if size is None else tuple(size)
+        self.default_samples = self._default("samples") or 1
+        try:
+            self._resolve_request(None, None)
+        except (ValueError, TypeError) as error:
+            raise SceneFileError(f"{self._where}: the default of size or samples: {error}") from None
+
+    def _check_parameters(self) -> None:
+        for parameter in self._parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if parameter.kind is parameter.POSITIONAL_ONLY or (
+                parameter.name not in PARAMETERS and parameter.default is parameter.empty
+            ):
+                raise SceneFileError(
+                    f"{self._where} has a parameter '{parameter.name}'; what a function may ask for is {', '.join(PARAMETERS)} "
+                    "(others need a default)"
+                )
+
+    def _default(self, name: str) -> Any:
+        parameter = self._parameters.get(name)
+        return None if parameter is None or parameter.default is parameter.empty else parameter.default
+
+    def camera(self) -> OrbitCamera | None:
+        """The default of the parameter ``camera``, or a camera at its own default; ``None`` if the function has none."""
+        if "camera" not in self._parameters:
+            return None
+        given = self._default("camera")
+        return copy.copy(given) if isinstance(given, OrbitCamera) else OrbitCamera()
+
+    def frame(
+        self,
+        size: tuple[int, int] | None = None,
+        samples: int | None = None,
+        camera: OrbitCamera | None = None,
+        time: float = 0.0,
+    ) -> Frame:
+        """What the function draws, or is going to draw. A function without ``device`` is called now, for its Frame."""
+        size, samples = self._resolve_request(size, samples)
+        values = {"size": size, "samples": samples, "time": float(time), "camera": camera or self.camera()}
+        drawn = DrawnFrame(
+            size,
+            samples,
+            resolve="pass" if samples > 1 else "none",
+            label=self.name,
+            function=self._function,
+            arguments={name: value for name, value in values.items() if name in self._parameters},
+            wants_device="device" in self._parameters,
+            path=self._path,
+        )
+        if drawn.wants_device:
+            return drawn
+        made = drawn.call(None)  # type: ignore[arg-type]
+        return (
+            made
+            if isinstance(made, Frame)
+            else dataclasses.replace(drawn, function=_returning(made, self._function), arguments={})
+        )
+
+
+def _returning(value: Any, function: Callable[..., Any]) -> Callable[[], Any]:
+    def made() -> Any:
+        return value
+
+    made.__name__, made.__code__ = (
+        function.__name__,
+        made.__code__.replace(co_firstlineno=function.__code__.co_firstlineno),
+    )
+    return made
+
+
+class FrameScene(Scene):
+    """A :class:`Frame` of a user's file: always the same picture."""
+
+    def __init__(self, name: str, frame: Frame) -> None:
+        self.name, self._frame = name, frame
+        self.description, self.default_size, self.default_samples = frame.label, frame.size, frame.samples
+
+    def frame(
+        self,
+        size: tuple[int, int] | None = None,
+        samples: int | None = None,
+        camera: OrbitCamera | None = None,
+        time: float = 0.0,
+    ) -> Frame:
+        """The frame. Raises ``ValueError`` for another size or sample count than it has."""
+        for word, asked, has in (("size", size, self._frame.size), ("samples", samples, self._frame.samples)):
+            if asked is not None and asked != has:
+                raise ValueError(
+                    f"frame '{self.name}' has {word} {has}, asked for is {asked}; write a function of {word} that returns it"
+                )
+        return self._frame
+
+
+class _CheckedScene(Scene):
+    """A scene of a user's file: what goes wrong in it is told with file and line."""
+
+    def __init__(self, scene: Scene, path: Path, name: str) -> None:
+        self._scene, self._path = scene, path
+        self.name, self.description = scene.name or name, scene.description
+        self.default_size, self.default_samples, self.fixed_samples = (
+            scene.default_size,
+            scene.default_samples,
+            scene.fixed_samples,
+        )
+
+    def camera(self) -> OrbitCamera | None:
+        """The scene's."""
+        try:
+            return self._scene.camera()
+        except Exception as error:
+            raise error_in(self._path, error, f"{self.name}: camera()") from error
+
+    def frame(
+        self,
+        size: tuple[int, int] | None = None,
+        samples: int | None = None,
+        camera: OrbitCamera | None = None,
+        time: float = 0.0,
+    ) -> Frame:
+        """The scene's."""
+        try:
+            made = self._scene.frame(size, samples, camera, time)
+        except Exception as error:
+            raise error_in(self._path, error, f"{self.name}: frame()") from error
+        if not isinstance(made, Frame):
+            raise SceneFileError(
+                f"{self._path}: {self.name}: frame() returned {type(made).__name__}; it must be a tilegpu.scene.Frame"
+            )
+        return made
+
+
+def _own(module: ModuleType) -> dict[str, Any]:
+    """What the file itself defines that can be drawn, by name."""
+    out: dict[str, Any] = {}
+    for name, value in vars(module).items():
+        if name.startswith("_"):
+            continue
+        here = getattr(value, "__module__", None) == module.__name__
+        is_scene_class = isinstance(value, type) and issubclass(value, Scene) and here
+        if isinstance(value, (Scene, Frame)) or is_scene_class or (inspect.isfunction(value) and here):
+            out[name] = value
+    return out
+
+
+def scene_of(module: ModuleType, name: str, path: Path) -> Scene:
+    """The scene called ``name``, or the file's own one for ``""``: the only one of ``SCENES``; else :data:`NAMES`; else the only thing
+    that can be drawn. Raises :class:`SceneFileError` that lists what there is."""
+    things = _own(module)
+    listed = {s.name: s for s in getattr(module, "SCENES", ()) if isinstance(s, Scene)}
+    if name:
+        found = listed.get(name, things.get(name))
+        if found is None:
+            there = ", ".join([*listed, *(n for n in things if n not in listed)]) or "nothing that can be drawn"
+            raise SceneFileError(f"{path}: there is no '{name}' to draw; there is {there}")
+        return _as_scene(found, name, path)
+    if len(listed) == 1:
+        only = next(iter(listed.values()))
+        return _as_scene(only, only.name, path)
+    chosen = next((n for n in NAMES if n in things), None)
+    drawable = [
+        n
+        for n in things
+        if not inspect.isfunction(things[n]) or set(inspect.signature(things[n]).parameters) & set(PARAMETERS)
+    ]
+    if chosen is None and len(drawable) == 1:
+        chosen = drawable[0]
+    if chosen is None:
+        all_of_it = [*listed, *(n for n in things if n not in listed)]
+        must = f"define a function draw(device, size), a Scene or a Frame called {', '.join(NAMES[:2])}, or say which: {path}:NAME"
+        raise SceneFileError(
+            f"{path}: " + (f"which of {', '.join(all_of_it)}? {must}" if all_of_it else f"nothing in it can be drawn; {must}")
+        )
+    return _as_scene(things[chosen], chosen, path)
+
+
+def _as_scene(thing: Any, name: str, path: Path) -> Scene:
+    if isinstance(thing, Frame):
+        return FrameScene(name, thing)
+    if isinstance(thing, type):
+        try:
+            thing = thing()
+        except Exception as error:
+            raise error_in(path, error, f"making a {name}") from error
+    if isinstance(thing, Scene):
+        return _CheckedScene(thing, path, name)
+    return FunctionScene(name, thing, path)

@@ -1,0 +1,135 @@
+"""What a recording reads and writes: parts of images and buffers, by how.
+
+In: what is bound, attached or copied. Out: a :class:`Use` for each, of which frames make their edges. What shaders reach by address
+(``device_address``) is no use: no descriptor names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tilegpu.buffer import Buffer, BufferSlice, BufferView
+from tilegpu.image import Image, ImageView
+
+_WHOLE = 1 << 63
+
+
+class Use(NamedTuple):
+    """A part of an image or of a buffer that is read or written.
+
+    ``how``: ``"load"``, ``"store"``, ``"sampled"``, ``"storage image"``, ``"vertex"``, ``"copy"``, ... ``whole``: of a write: nothing is
+    left of what the part held. ``attachment``: of a pass, its name in the ledger (``"color0"``). Images: ``aspect``, levels and
+    layers (slices of 3D images) as (first, end); buffers: bytes as (first, end).
+    """
+
+    thing: Image | Buffer
+    write: bool
+    how: str
+    whole: bool = False
+    attachment: str = ""
+    aspect: str = ""
+    levels: tuple[int, int] = (0, 1)
+    layers: tuple[int, int] = (0, 1)
+    bytes: tuple[int, int] = (0, 0)
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """(level, layer) of an image, one by one."""
+        for level in range(*self.levels):
+            for layer in range(self.layers[0], min(self.layers[1], _slabs(self.thing, level))):
+                yield level, layer
+
+    @property
+    def size_B(self) -> int:
+        """Bytes of the part, texels as they are without tiling or padding."""
+        if isinstance(self.thing, Buffer):
+            return self.bytes[1] - self.bytes[0]
+        return sum(level_size_B(self.thing, level, self.aspect) for level, _ in self.parts())
+
+
+def _slabs(thing: Any, level: int) -> int:
+    return max(1, thing.depth >> level) if thing.type == "3d" else int(thing.layers)
+
+
+def level_size_B(image: Image, level: int, aspect: str) -> int:
+    """Bytes of one layer or slice of a level."""
+    info = image.format_info
+    texel_B = {"stencil": 1, "depth": 2 if info.depth_bits == 16 else 4}.get(aspect, info.texel_B)
+    across, down = (-(-max(1, side >> level) // block) for side, block in zip(image.size, info.block_px, strict=False))
+    return across * down * texel_B * image.samples
+
+
+def use_of_image(
+    image: Image,
+    write: bool,
+    how: str,
+    *,
+    aspect: str | None = None,
+    level: int = 0,
+    levels: int | None = None,
+    layer: int = 0,
+    layers: int | None = None,
+    whole: bool = False,
+    attachment: str = "",
+) -> list[Use]:
+    """One for each aspect (``None``: all that the format has); ``levels`` and ``layers``: how many, ``None`` for all from the first on."""
+    names = image.format_info.aspects if aspect is None else (aspect,)
+    where = _ranges(image, level, levels, layer, layers)
+    return [Use(image, write, how, whole, attachment, name, *where) for name in names]
+
+
+def _ranges(
+    image: Image, level: int, levels: int | None, layer: int, layers: int | None
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(first, end) of levels and of layers."""
+    last_level = image.mip_levels if levels is None else min(level + levels, image.mip_levels)
+    most = _slabs(image, level)
+    return (level, last_level), (layer, most if layers is None else min(layer + layers, most))
+
+
+def use_of_view(
+    view: ImageView, write: bool, how: str, *, aspect: str | None = None, whole: bool = False, attachment: str = ""
+) -> list[Use]:
+    """The part of an image that a view shows. A descriptor shows one aspect, the first."""
+    name = view.image.format_info.aspects[0] if aspect is None else aspect
+    layer, layers = (0, None) if view.type == "3d" else (view.layer, view.layers)
+    part = (view.level, view.levels, layer, layers)
+    return [Use(view.image, write, how, whole, attachment, name, *_ranges(view.image, *part))]
+
+
+def use_of_buffer(
+    given: Buffer | BufferSlice | BufferView,
+    write: bool,
+    how: str,
+    *,
+    whole: bool = False,
+    first: int = 0,
+    size: int | None = None,
+) -> Use:
+    """A buffer, or bytes of it from ``first`` on."""
+    if isinstance(given, BufferView):
+        given = given.buffer
+    if isinstance(given, BufferSlice):
+        first, size, given = given.offset + first, given.size - first if size is None else size, given.buffer
+    end = given.size if size is None else min(given.size, first + size)
+    return Use(given, write, how, whole, bytes=(first, max(first, end)))
+
+
+class Uses:
+    """Those of one recording, each once."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], Use] = {}
+
+    def add(self, *uses: Use) -> None:
+        """Notes them, in order."""
+        for use in uses:
+            self._found.setdefault((id(use.thing), *use[1:]), use)
+
+    def __iter__(self) -> Iterator[Use]:
+        return iter(self._found.values())
+
+    def __len__(self) -> int:
+        return len(self._found)
