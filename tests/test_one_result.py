@@ -25,7 +25,7 @@ SIZE = (240, 136)
 SCENES = [
     "triangle", "cube", "demo", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512",
     "mesh_100k", "textured_pbr", "msaa1", "msaa4_pass_resolve", "msaa4_store_cmd_resolve", "multisampling2_pass_resolve",
-    "multisampling8_pass_resolve", "multisampling16_pass_resolve", "gbuffer5",
+    "multisampling8_pass_resolve", "multisampling16_pass_resolve", "gbuffer5", "mobile_frame", "reflections",
 ]  # fmt: skip
 
 # What may not change a single bit. The first is the yardstick.
@@ -75,8 +75,8 @@ def frame_of(name: str) -> Frame:
 
 
 def vertex_hash(frame: Frame) -> str:
-    parts = [d.vertices for d in frame.draws if d.vertices is not None] + [
-        d.indices for d in frame.draws if d.indices is not None
+    parts = [d.vertices for d in frame.all_draws if d.vertices is not None] + [
+        d.indices for d in frame.all_draws if d.indices is not None
     ]
     unique = {id(p): p for p in parts}.values()
     return sha(np.concatenate([np.frombuffer(p.tobytes(), np.uint8) for p in unique])) if parts else "none"

@@ -7,6 +7,7 @@ from typing import Any
 
 from tilegpu.errors import Error
 
+_WIDEST = 24  #: of a cell of the printed table; what is longer is a note
 _HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer", "low-resolution Z")
 
 
@@ -117,13 +118,46 @@ class Explanation:
             for r in self.rows
         ]
 
+    def folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str], list[str]]:
+        """The table as it is printed: headings, rows, notes that cells stand for as ``[1]``, and lines of the techniques that were off
+        for every draw in the same way, which have no column."""
+        headings, rows = list(self._headings()), self._table()
+        last = len(headings) - 1  # the plan: always a note
+        same: dict[str, list[str]] = {}
+        columns = []
+        for i, name in enumerate(headings):
+            cells = {row[i] for row in rows}
+            if 2 <= i < last and len(cells) == 1 and (text := cells.pop()).startswith("off"):
+                same.setdefault(text.partition(": ")[2], []).append(name)
+            else:
+                columns.append(i)
+        notes: dict[str, int] = {}
+
+        def cell(text: str, column: int) -> str:
+            if column < 2 or (column != last and len(text) <= _WIDEST):
+                return text
+            number = notes.setdefault(text if column == last else text.partition(": ")[2] or text, len(notes) + 1)
+            state = "" if column == last else text.partition(":")[0] + " " if ": " in text else ""
+            return f"{state}[{number}]"
+
+        table = [tuple(cell(row[i], i) for i in columns) for row in rows]
+        off = [
+            f"off for all draws: {', '.join(names)}" + (f" ({reason})" if reason else "")
+            for reason, names in same.items()
+        ]
+        return [headings[i] for i in columns], table, [f"[{number}] {text}" for text, number in notes.items()], off
+
     def __str__(self) -> str:
-        table = [self._headings(), *self._table()]
-        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]) - 1)]
+        headings, rows, notes, off = self.folded()
+        table = [tuple(headings), *rows]
+        widths = [max(len(row[i]) for row in table) for i in range(len(headings))]
         lines = [f"pass '{self.label}': {sum(r['draws'] for r in self.rows)} draws{self._parts()}"]
-        for row in table:
-            cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-            lines.append("  " + "  ".join([*cells, row[-1]]))
+        if self.rows:
+            lines += [
+                "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+                for row in table
+            ]
+        lines += [f"  {line}" for line in (*notes, *off)]
         return "\n".join([*lines, *filter(None, [self._unseen_or_why_not()])])
 
     __repr__ = __str__
@@ -134,9 +168,11 @@ class Explanation:
         def cells(row: tuple[str, ...], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row) + "</tr>"
 
-        body = "".join(cells(row, "td") for row in self._table())
+        headings, rows, notes, off = self.folded()
+        body = "".join(cells(row, "td") for row in rows)
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in (*notes, *off))
         return (
-            f"<table><caption>pass '{html.escape(self.label)}'</caption>{cells(self._headings(), 'th')}{body}</table>"
+            f"<table><caption>pass '{html.escape(self.label)}'</caption>{cells(tuple(headings), 'th')}{body}</table>{below}"
             f"<pre>{html.escape(self._unseen_or_why_not())}</pre>"
         )
 

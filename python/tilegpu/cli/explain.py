@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tilegpu.cli.common import EXIT_OK, UsageError, add_scene_options, as_plain, load_scene
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tilegpu import RenderPass
 
 
@@ -32,9 +34,9 @@ def add_parser(commands: Any) -> None:
         action="append",
         type=parse_pixel,
         metavar="X,Y[,S]",
-        help="the history of a pixel, or of its sample S: every fragment that reached it; may be repeated",
+        help="the history of a pixel, or of its sample S: every fragment that reached it in the last pass; may be repeated",
     )
-    parser.add_argument("--heatmaps", metavar="DIR", help="writes overdraw, shaded, killed by whom, ... there, as PNG")
+    parser.add_argument("--heatmaps", metavar="DIR", help="writes overdraw, shaded, killed by whom, ... there, as PNG; of several passes in a folder each")
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
     parser.set_defaults(run=run)
 
@@ -55,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     render_pass = renderer.render_pass
     try:
         histories = [render_pass.why(*pixel) for pixel in options.pixel or ()]
-        written = write_heatmaps(render_pass, Path(options.heatmaps)) if options.heatmaps else []
+        written = write_all_heatmaps(renderer.passes, Path(options.heatmaps)) if options.heatmaps else []
         costs = result.explain.costs if options.json else []
     except tilegpu.ValidationError as error:
         raise UsageError(str(error)) from None
@@ -95,6 +97,17 @@ def parse_pixel(text: str) -> tuple[int, ...]:
     if len(parts) not in (2, 3) or not all(p.isdecimal() for p in parts):
         raise argparse.ArgumentTypeError(f"'{text}' is no pixel; write X,Y or X,Y,SAMPLE")
     return tuple(map(int, parts))
+
+
+def write_all_heatmaps(passes: Sequence[RenderPass], directory: Path) -> list[str]:
+    """Of a frame of several passes, each in a folder of its own, by number and name."""
+    if len(passes) == 1:
+        return write_heatmaps(passes[0], directory)
+    lines: list[str] = []
+    for number, one in enumerate(passes):
+        safe = "".join(c if c.isalnum() or c in "-_" else "_" for c in one.label)
+        lines += write_heatmaps(one, directory / f"{number}_{safe}")
+    return lines
 
 
 def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:

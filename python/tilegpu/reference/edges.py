@@ -14,6 +14,8 @@ Blended draws are looked at one by one over the opaque ones, since all of them s
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,8 @@ from tilegpu.reference.gl import Renderer
 from tilegpu.scene import Draw, Frame
 
 _MAX_BLENDED_LAYERS = 64
+#: Where only edges are looked for, formats of targets that the framebuffers here have not.
+TARGETS_AS = {"a2b10g10r10_unorm_pack32": "r8g8b8a8_unorm", "b10g11r11_ufloat_pack32": "r16g16b16a16_sfloat"}
 _COS_CREASE = 0.866
 _SIN_STEP = 0.5
 _TAIL = """
@@ -70,7 +74,27 @@ def _layer_edges(a: NDArray[np.float32], b: NDArray[np.float32]) -> Mask:
 
 
 def edge_mask(renderer: Renderer, frame: Frame) -> Mask:
-    """(H, W) booleans: True at geometry edges, one pixel to each side. The renderer's context is current."""
+    """(H, W) booleans: True at geometry edges, one pixel to each side; those of passes before the frame's own too, where they draw to
+    targets of its size: what is on the screen. The renderer's context is current."""
+    renderer.draw_passes(frame)
+    edges = _edges_of_draws(renderer, frame)
+    for number, one in enumerate(frame.passes):
+        if frame.size_of(one.outputs[0].target) == frame.size and one.color:
+            view = dataclasses.replace(
+                frame,
+                samples=one.samples,
+                color_formats=tuple(TARGETS_AS.get(o.target.format, o.target.format) for o in one.color),
+                clear_colors=((0.0, 0.0, 0.0, 0.0),),
+                depth_format=None if one.depth is None else one.depth.target.format,
+                draws=tuple(draw for draw in one.draws if not draw.program.input_attachments),
+                label=f"{one.label} ({number})",
+            )
+            edges |= _edges_of_draws(renderer, view)
+    return edges
+
+
+def _edges_of_draws(renderer: Renderer, frame: Frame) -> Mask:
+    """Of the frame's own pass."""
     scale = 2 if frame.samples > 1 and max(frame.size) <= 4096 else 1
     width, height = frame.size[0] * scale, frame.size[1] * scale
     colors = len(frame.color_formats)

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.reference import blocks, glraw, samples
+from tilegpu.reference.gl_formats import ReferenceError, gl_format
+from tilegpu.reference.gl_passes import PassTargets
 from tilegpu.reference.lod import with_exact_lod
 from tilegpu.reference.translate import (
     Translated,
@@ -30,38 +32,11 @@ from tilegpu.reference.translate import (
     translate,
     with_constants,
 )
-from tilegpu.scene import ALPHA_BLEND, Blend, Draw, DrawnFrame, Frame, Program, State, Texture
+from tilegpu.scene import ALPHA_BLEND, Blend, Draw, DrawnFrame, Frame, Program, Sampled, State, Texture
 
 if TYPE_CHECKING:
     import moderngl
 
-
-class ReferenceError(RuntimeError):
-    """The reference cannot draw this frame, or there is no reference on this machine; the message says why."""
-
-
-@dataclass(frozen=True)
-class GlFormat:
-    """How OpenGL names a format: components, moderngl's type, internal format where it is not the default."""
-
-    components: int
-    dtype: str
-    internal: int | None = None
-    numpy: str = "u1"
-
-
-FORMATS = {
-    "r8_unorm": GlFormat(1, "f1"),
-    "r8g8_unorm": GlFormat(2, "f1"),
-    "r8g8b8a8_unorm": GlFormat(4, "f1"),
-    "r8g8b8a8_srgb": GlFormat(4, "f1", 0x8C43),
-    "r16_sfloat": GlFormat(1, "f2", None, "f2"),
-    "r16g16_sfloat": GlFormat(2, "f2", None, "f2"),
-    "r16g16b16a16_sfloat": GlFormat(4, "f2", None, "f2"),
-    "r32_sfloat": GlFormat(1, "f4", None, "f4"),
-    "r32g32_sfloat": GlFormat(2, "f4", None, "f4"),
-    "r32g32b32a32_sfloat": GlFormat(4, "f4", None, "f4"),
-}
 
 _COMPARE = {
     "never": "0",
@@ -114,13 +89,6 @@ def instance_name(glsl: str, block: str) -> str:
     return found.group(1) if found else block
 
 
-def gl_format(name: str) -> GlFormat:
-    """The OpenGL form of a Vulkan format name. Raises :class:`ReferenceError` with the list of those that exist."""
-    if name not in FORMATS:
-        raise ReferenceError(f"the reference has no format {name}; it has {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
 class Renderer:
     """An OpenGL context without a window, and what was made in it: programs, textures and buffers, kept for as long as the
     scene's objects live."""
@@ -146,6 +114,9 @@ class Renderer:
         self._buffers: dict[int, moderngl.Buffer] = {}
         self._textures: dict[int, moderngl.Texture] = {}
         self._samplers: dict[Any, moderngl.Sampler] = {}
+        self._passes: PassTargets | None = None  # of the frame whose passes were drawn last
+        self._lent = False  # they are somebody else's
+        self._tile: dict[str, moderngl.Texture] = {}  # copies of the open pass's attachments, for input attachments
 
     @classmethod
     @contextmanager
@@ -239,8 +210,17 @@ class Renderer:
         weakref.finalize(texture, self._textures.pop, key, None)
         return made
 
-    def _use_texture(self, texture: Texture, unit: int) -> None:
-        self._texture(texture).use(unit)
+    def _use_texture(self, texture: Texture | Sampled | str, unit: int) -> None:
+        """``str``: an attachment of the open pass, read at the pixel itself."""
+        if isinstance(texture, str):
+            self._tile[texture].use(unit)
+            self.ctx.clear_samplers(unit, unit + 1)
+            return
+        if isinstance(texture, Sampled):
+            assert self._passes is not None
+            self._passes.texture(texture.target).use(unit)
+        else:
+            self._texture(texture).use(unit)
         if texture.sampler not in self._samplers:
             made = self.ctx.sampler()
             glraw.set_sampler(int(made._glo), texture.sampler)
@@ -350,17 +330,22 @@ class Renderer:
                     member = program.get(name, None)
                     if isinstance(member, moderngl.Uniform) and all(member is not known for known, _ in constants):
                         constants.append((member, data.tobytes()[: member.array_length * data.nbytes // max(1, count)]))
-        textures: list[tuple[Any, int, Texture]] = []
+        textures: list[tuple[Any, int, Any]] = []
         for stage in stages:
             for entry in stage.reflection.get("textures", []):
                 member = program.get(entry["name"], None)
                 if not isinstance(member, moderngl.Uniform) or any(member is known for known, _, _ in textures):
                     continue
                 value = draw.bind.get(entry["name"])
-                if not isinstance(value, Texture):
+                if not isinstance(value, (Texture, Sampled)):
                     raise ReferenceError(f"draw '{draw.label}': nothing is bound to the texture '{entry['name']}'")
-                self._texture(value)
+                if isinstance(value, Texture):
+                    self._texture(value)
                 textures.append((member, len(textures), value))
+            for entry in stage.reflection.get("subpass_inputs", []):
+                member = program.get(entry["name"], None)
+                if isinstance(member, moderngl.Uniform):
+                    textures.append((member, len(textures), draw.program.input_attachments[entry["input_attachment_index"]]))
         buffers: list[tuple[Any, int, Any]] = []
         made: list[moderngl.Buffer] = []
         for kind in ("ubos", "ssbos"):
@@ -373,7 +358,7 @@ class Renderer:
                     member = program.get(block_name, None) or program.get(entry["name"], None)
                     if member is None or any(member is known for known, _, _ in buffers):
                         continue
-                    if content is None or isinstance(content, Texture):
+                    if content is None or isinstance(content, (Texture, Sampled)):
                         raise ReferenceError(f"draw '{draw.label}': nothing is bound to the block '{entry['name']}'")
                     buffer = self.ctx.buffer(blocks.block_bytes(entry, types, content))  # type: ignore[arg-type]
                     put = buffer.bind_to_uniform_block if kind == "ubos" else buffer.bind_to_storage_buffer
@@ -419,7 +404,7 @@ class Renderer:
         attachments = len(target.color_attachments)
         if attachments == 1:
             target.color_mask = mask
-        else:
+        elif attachments:
             target.color_mask = [mask if i < color_count else (True,) * 4 for i in range(attachments)]
         target.depth_mask = draw.state.depth_write
         target.use()
@@ -456,6 +441,49 @@ class Renderer:
             self._home.use()
             one.release()
 
+    def draw_passes(self, frame: Frame) -> None:
+        """Draws the passes before the frame's own, unless they were drawn last; what samples their targets finds them then."""
+        if not frame.passes or (self._passes is not None and self._passes.of(frame)):
+            return
+        self.ctx.enable_direct(glraw.FRAMEBUFFER_SRGB)
+        before, self.shift_px = self.shift_px, None
+        try:
+            frame.check_passes()
+            self.forget_passes()
+            self._passes = PassTargets(self.ctx, frame)
+            for k, one in enumerate(frame.passes):
+                target = self._passes.begin(k)
+                for draw in one.draws:
+                    self.copy_tile(draw, k)
+                    self.draw(target, draw, color_count=len(one.color))
+                self._home.use()
+                self._passes.end(k)
+        finally:
+            self.shift_px = before
+
+    def copy_tile(self, draw: Draw, number: int) -> None:
+        """For a draw with input attachments: what they hold now. OpenGL can't read what it draws to."""
+        if draw.program.input_attachments:
+            assert self._passes is not None
+            self._tile = self._passes.copies(number, draw.program.input_attachments)
+
+    def forget_passes(self) -> None:
+        """Releases the targets of the passes that were drawn last."""
+        if self._passes is not None:
+            self._home.use()
+            if not self._lent:
+                self._passes.release()
+            self._passes, self._tile, self._lent = None, {}, False
+
+    def take_passes(self) -> PassTargets | None:
+        """The targets of the passes that were drawn last, whose owner is who took them."""
+        taken, self._passes = self._passes, None
+        return taken
+
+    def give_passes(self, passes: PassTargets) -> None:
+        """What samples targets finds these; they stay their owner's."""
+        self._passes, self._lent = passes, True
+
     def has_samples(self, count: int) -> bool:
         """Whether the driver has images of so many samples at Vulkan's standard locations."""
         return count == 1 or (count == 4 and self.max_samples >= 4)
@@ -489,6 +517,7 @@ class Renderer:
             return self._render_by_sample(frame)
         ctx = self.ctx
         ctx.enable_direct(glraw.FRAMEBUFFER_SRGB)
+        self.draw_passes(frame)
         target = self.framebuffer(frame.size, frame.samples, frame.color_formats, frame.depth_format is not None)
         self.clear(target, frame)
         for draw in frame.draws:

@@ -25,6 +25,10 @@ _WRAP = {
 _MAG_FILTER, _MIN_FILTER, _WRAP_S, _WRAP_T, _WRAP_R = 0x2800, 0x2801, 0x2802, 0x2803, 0x8072
 _MIN_LOD, _MAX_LOD, _LOD_BIAS = 0x813A, 0x813B, 0x8501
 
+_COMPARE_MODE, _COMPARE_FUNC, _COMPARE_REF_TO_TEXTURE = 0x884C, 0x884D, 0x884E
+_COMPARE = {"never": 0x200, "less": 0x201, "equal": 0x202, "less_or_equal": 0x203, "greater": 0x204, "not_equal": 0x205,
+            "greater_or_equal": 0x206, "always": 0x207}  # fmt: skip
+
 #: Capabilities for ``Context.enable_direct``.
 SAMPLE_ALPHA_TO_COVERAGE = 0x809E
 PRIMITIVE_RESTART_FIXED_INDEX = 0x8D69
@@ -54,6 +58,9 @@ def set_sampler(name: int, sampler: Sampler) -> None:
     real(name, _MIN_LOD, sampler.min_lod)
     real(name, _MAX_LOD, sampler.max_lod)
     real(name, _LOD_BIAS, sampler.lod_bias)
+    integer(name, _COMPARE_MODE, _COMPARE_REF_TO_TEXTURE if sampler.compare else 0)
+    if sampler.compare:
+        integer(name, _COMPARE_FUNC, _COMPARE[sampler.compare])
 
 
 def set_max_level(name: int, level: int) -> None:

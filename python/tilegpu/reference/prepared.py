@@ -29,23 +29,37 @@ class PreparedFrame:
                 for attachment, name in zip(self.target.color_attachments, frame.color_formats, strict=True):
                     source = renderer.ctx.framebuffer([attachment])
                     self.resolves.append((renderer.framebuffer(frame.size, 1, (name,), False), source))
-            self.draws = [self._prepare(draw) for draw in frame.draws]
+            renderer.forget_passes()
+            renderer.draw_passes(frame)
+            self.passes = renderer.take_passes()
+            formats = len(frame.color_formats)
+            self.draws = [self._prepare(draw, self.target, depth, formats) for draw in frame.draws]
+            self.draws_of_passes = [
+                [
+                    self._prepare(draw, self.passes.framebuffers[k], one.depth is not None, len(one.color))
+                    for draw in one.draws
+                ]
+                for k, one in enumerate(frame.passes)
+                if self.passes is not None
+            ]
             self.last: Draw | None = None
 
-    def _prepare(self, draw: Draw) -> tuple[Draw, Callable[[], None], Callable[[], None]]:
+    def _prepare(
+        self, draw: Draw, target: Any, depth: bool, count: int
+    ) -> tuple[Draw, Callable[[], None], Callable[[], None]]:
         """The draw, its state and bindings as a call, and the draw itself."""
-        renderer, frame = self.renderer, self.frame
+        renderer = self.renderer
         program, vertex, fragment = renderer.program(draw.program)
         array = renderer.vertex_array(program, draw)
         mask = tuple(c in draw.state.color_write_mask for c in "rgba")
-        count = len(frame.color_formats)
         constants, bind, _ = renderer.prepare_bindings(program, (vertex, fragment), draw)
 
         def set_up() -> None:
-            renderer.set_state(draw.state, frame.depth_format is not None, False)
-            self.target.color_mask = mask if count == 1 else [mask] * count
-            self.target.depth_mask = draw.state.depth_write
-            self.target.use()
+            renderer.set_state(draw.state, depth, False)
+            if count:
+                target.color_mask = mask if count == 1 else [mask] * count
+            target.depth_mask = draw.state.depth_write
+            target.use()
             bind()
 
         mode, n = renderer.mode(draw), draw.element_count
@@ -60,18 +74,29 @@ class PreparedFrame:
     def run(self) -> None:
         """Draws the frame and waits for it."""
         with self.renderer.ctx:
+            if self.passes is not None:
+                self.renderer.give_passes(self.passes)
+            for number, draws in enumerate(self.draws_of_passes):
+                assert self.passes is not None
+                self.passes.begin(number)
+                self._run(draws, number)
+                self.passes.end(number)
             self.renderer.clear(self.target, self.frame)
-            last: Draw | None = None
-            for draw, set_up, go in self.draws:
-                same = last is not None and (last.state, last.program, last.bind) == (
-                    draw.state,
-                    draw.program,
-                    draw.bind,
-                )
-                if not same:
-                    set_up()
-                go()
-                last = draw
+            self._run(self.draws, -1)
             for resolved, source in self.resolves:
                 self.renderer.ctx.copy_framebuffer(resolved, source)
             self.renderer.ctx.finish()
+
+    def _run(self, draws: list[tuple[Draw, Callable[[], None], Callable[[], None]]], number: int) -> None:
+        last: Draw | None = None
+        for draw, set_up, go in draws:
+            self.renderer.copy_tile(draw, number)
+            same = last is not None and (last.state, last.program, last.bind) == (
+                draw.state,
+                draw.program,
+                draw.bind,
+            )
+            if not same:
+                set_up()
+            go()
+            last = draw

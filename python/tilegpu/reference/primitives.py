@@ -88,6 +88,7 @@ def reference(renderer: Renderer, frame: Frame) -> NDArray[np.float32]:
         finally:
             renderer.shift_px = None
         return np.concatenate(planes, axis=2)
+    renderer.draw_passes(frame)
     colors = len(frame.color_formats)
     width, height = frame.size
     target = renderer.framebuffer(frame.size, frame.samples, (*frame.color_formats, _FORMAT), True)

@@ -1,6 +1,7 @@
 """What a picture is made of, as plain data that no renderer is needed to build.
 
-A :class:`Frame` is one render pass: attachments and a list of draws. It names no device, so that the same frame is drawn by tilegpu
+A :class:`Frame` is a render pass that makes the picture, and the passes before it, if there are any: attachments and a list of draws
+each. It names no device, so that the same frame is drawn by tilegpu
 (:mod:`tilegpu.scene.render`), by the moderngl reference of ``tilegpu compare``, and by the benchmarks.
 
 Conventions: Vulkan's clip space (x right, y **down**, depth 0..1), row 0 of an image is its top row, a (4, 4) array is the matrix of
@@ -27,6 +28,7 @@ Filter = Literal["nearest", "linear"]
 Address = Literal["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border", "mirror_clamp_to_edge"]
 Compare = Literal["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
 Resolve = Literal["none", "pass", "store_cmd"]
+LoadOp = Literal["clear", "load", "dont_care"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Sampler:
     max_lod: float = (
         1000.0  #: 0.25 with mipmap_mode "nearest" uses level 0 alone and still tells minification from magnification
     )
+    compare: Compare | None = None  #: of a ``sampler2DShadow``
+
+
+#: As passes sample each other's targets, where nothing else is said.
+CLAMPED = Sampler(address_u="clamp_to_edge", address_v="clamp_to_edge")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +71,42 @@ class Texture:
 
 
 @dataclass(frozen=True, eq=False)
+class Target:
+    """An image of the frame's own, one level and one layer, that passes draw to (:class:`Output`), and later passes load or sample
+    (:class:`Sampled`). ``size``: (width, height) in pixels, ``None``: the frame's."""
+
+    format: str = "r8g8b8a8_unorm"
+    size: tuple[int, int] | None = None
+    label: str = "target"
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A target as a texture, for :attr:`Draw.bind`: what passes before this one stored in it."""
+
+    target: Target
+    sampler: Sampler = CLAMPED
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """A target as an attachment of a pass. ``clear``: (r, g, b, a), or a number for depth; used where ``load`` is ``"clear"``.
+
+    ``store = False``: it is of the pass alone (depth, a g-buffer that is read in the tile) and never leaves tile memory.
+    """
+
+    target: Target
+    load: LoadOp = "clear"
+    clear: tuple[float, float, float, float] | float = (0.0, 0.0, 0.0, 1.0)
+    store: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class Program:
     """Vertex and fragment shader as Vulkan GLSL (``#version 450``); the files are where the texts came from, for messages.
 
-    ``constants``: specialisation constants by name, value a bool, int or float.
+    ``constants``: specialisation constants by name, value a bool, int or float. ``input_attachments``: which attachments
+    (``"color0"``, ..., ``"depth"``) its ``input_attachment_index`` 0, 1, ... are: what the pass has in the tile at this pixel.
     """
 
     vertex: str
@@ -76,6 +115,7 @@ class Program:
     vertex_file: str = ""
     fragment_file: str = ""
     constants: Mapping[str, bool | int | float] = field(default_factory=dict)
+    input_attachments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +164,7 @@ class Draw:
     for a shader that makes its vertices from ``gl_VertexIndex``. ``indices``: uint16 or uint32, 1-D; then ``count`` and ``first`` count
     indices, else vertices. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
-    (the members of a uniform block), or an array (a buffer's content, raw).
+    (the members of a uniform block), an array (a buffer's content, raw), or :class:`Sampled`.
     """
 
     program: Program
@@ -134,7 +174,7 @@ class Draw:
     first: int = 0
     instances: int = 1
     push: Mapping[str, Any] = field(default_factory=dict)
-    bind: Mapping[str, Texture | Mapping[str, Any] | Array] = field(default_factory=dict)
+    bind: Mapping[str, Texture | Sampled | Mapping[str, Any] | Array] = field(default_factory=dict)
     state: State = State()
     label: str = ""
 
@@ -150,8 +190,28 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False)
+class Pass:
+    """A render pass before the frame's own, over the whole of its attachments, which have one size.
+
+    With more than one of ``samples`` colours that are stored are resolved in tile memory, and nothing is loaded, nor depth stored.
+    """
+
+    color: tuple[Output, ...] = ()
+    depth: Output | None = None
+    draws: tuple[Draw, ...] = ()
+    samples: int = 1
+    label: str = "pass"
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """All attachments."""
+        return (*self.color, *(() if self.depth is None else (self.depth,)))
+
+
+@dataclass(frozen=True, eq=False)
 class Frame:
-    """One render pass over the whole of its attachments: clear, draw, resolve, store.
+    """The render pass that makes the picture, over the whole of its attachments: clear, draw, resolve, store; and ``passes`` before it,
+    whose targets it may sample.
 
     ``resolve``: ``"none"`` (the only choice with one sample), ``"pass"`` (in tile memory; the samples are not stored) or
     ``"store_cmd"`` (the samples are stored, then resolved by a command outside the pass). Resolves of colour 0 and of all others alike.
@@ -170,6 +230,30 @@ class Frame:
     resolve: Resolve = "none"
     draws: tuple[Draw, ...] = ()
     label: str = "frame"
+    passes: tuple[Pass, ...] = ()  #: drawn before, in order
+
+    def size_of(self, target: Target) -> tuple[int, int]:
+        """(width, height) of a target in pixels."""
+        return target.size or self.size
+
+    @property
+    def all_draws(self) -> tuple[Draw, ...]:
+        """Those of all passes, in order."""
+        return (*(draw for one in self.passes for draw in one.draws), *self.draws)
+
+    def check_passes(self) -> None:
+        """Raises ``ValueError`` that names the pass and the target where the passes make no sense: sizes that differ, a target that is
+        sampled or loaded though no pass before stored it, or sampled while it is drawn to; samples that would have to be loaded."""
+        stored: set[int] = set()
+        for one in self.passes:
+            what = f"frame '{self.label}', pass '{one.label}'"
+            _check_outputs(what, one, self)
+            for output in one.outputs:
+                if output.load == "load" and id(output.target) not in stored:
+                    raise ValueError(f"{what} loads target '{output.target.label}', which no pass before stored; load='clear'")
+            _check_sampled(what, one.draws, stored, {id(output.target) for output in one.outputs})
+            stored |= {id(output.target) for output in one.outputs if output.store}
+        _check_sampled(f"frame '{self.label}'", self.draws, stored, set())
 
     def clear_color(self, attachment: int) -> tuple[float, float, float, float]:
         """Clear value of one colour attachment."""
@@ -179,10 +263,37 @@ class Frame:
     def triangles(self) -> int:
         """Triangles of all draws, degenerate ones included (primitive restart is not looked at)."""
         total = 0
-        for draw in self.draws:
+        for draw in self.all_draws:
             n = draw.element_count
             total += (n // 3 if draw.state.topology == "triangle_list" else max(0, n - 2)) * draw.instances
         return total
+
+
+def _check_outputs(what: str, one: Pass, frame: Frame) -> None:
+    if not one.outputs:
+        raise ValueError(f"{what} has no attachment; give color= or depth=")
+    if one.samples not in (1, 2, 4, 8, 16):
+        raise ValueError(f"{what}: samples is {one.samples}; allowed are 1, 2, 4, 8 and 16")
+    sizes = {output.target.label: frame.size_of(output.target) for output in one.outputs}
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"'{label}' {width}x{height}" for label, (width, height) in sizes.items())
+        raise ValueError(f"{what}: its attachments have sizes {shown}; they must be of one size")
+    for output in one.outputs:
+        if one.samples > 1 and output.load == "load":
+            raise ValueError(f"{what} has {one.samples} samples and loads target '{output.target.label}', which has one; load='clear'")
+    if one.samples > 1 and one.depth is not None and one.depth.store:
+        raise ValueError(f"{what} has {one.samples} samples and stores depth target '{one.depth.target.label}'; store=False, or one sample")
+
+
+def _check_sampled(what: str, draws: Sequence[Draw], stored: set[int], drawn: set[int]) -> None:
+    for draw in draws:
+        for name, value in draw.bind.items():
+            if not isinstance(value, Sampled):
+                continue
+            if id(value.target) in drawn:
+                raise ValueError(f"{what}, draw '{draw.label}': {name} samples target '{value.target.label}', which the pass draws to")
+            if id(value.target) not in stored:
+                raise ValueError(f"{what}, draw '{draw.label}': {name} samples target '{value.target.label}', which no pass before stores")
 
 
 class Scene:

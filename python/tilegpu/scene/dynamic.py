@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
-from tilegpu.scene.description import Blend, Frame, State
+from tilegpu.scene.description import Blend, State
 
 
-def dynamic_state(frame: Frame, state: State) -> dict[str, Any]:
+class Shape(NamedTuple):
+    """What pipelines and state depend on of a pass."""
+
+    size: tuple[int, int]
+    samples: int
+    color_formats: tuple[str, ...]
+    depth_format: str | None
+
+
+def dynamic_state(frame: Shape, state: State) -> dict[str, Any]:
     """Of pipelines with ``dynamic="all"``: every state that a draw of the frame reads, with the values that a fixed one has."""
     depth = frame.depth_format is not None and state.depth_test
     blend = dataclasses.asdict(state.blend) if isinstance(state.blend, Blend) else state.blend

@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import tilegpu as tg
+from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
-from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Scene, State, Texture
-from tilegpu.scene.dynamic import dynamic_state
+from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
+from tilegpu.scene.dynamic import Shape, dynamic_state
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -46,15 +47,6 @@ class _Kept:
             del self._table[key]
 
 
-@dataclasses.dataclass
-class _Targets:
-    """Images of a frame: what the pass writes, and what is read afterwards."""
-
-    color: list[tg.Image]
-    readable: list[tg.Image]  #: the same, or what they are resolved to
-    depth: tg.Image | None
-
-
 class SceneRenderer:
     """Draws frames on one device and keeps what they share. Not for use by several threads at once.
 
@@ -67,7 +59,9 @@ class SceneRenderer:
         self._frame_number = 0
         self._kept = _Kept()
         self._pipelines: dict[Any, tg.Pipeline] = {}
-        self._targets: tuple[Any, _Targets] | None = None
+        self._samplers: dict[Sampler, tg.Sampler] = {}
+        self._targets: tuple[Any, targets.Targets] | None = None
+        self._target_images: dict[int, tg.Image] = {}  # of the frame that is recorded, by id of its targets
         self._recording: _Recording | None = None
         self._shift_px = (0.0, 0.0)
         self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
@@ -89,7 +83,8 @@ class SceneRenderer:
             self._recording = self._record(frame)
             self._kept.sweep(self._frame_number)
         else:
-            self._recording.render_pass.replay()
+            for one in self._recording.passes:
+                one.replay()
         done = self._recording
         if frame.resolve == "store_cmd":
             for source, target in zip(done.targets.color, done.targets.readable, strict=True):
@@ -97,7 +92,11 @@ class SceneRenderer:
         images = [image.numpy() for image in done.targets.readable] if read else []
         depth_image = done.targets.depth
         depth = depth_image.numpy() if read and frame.store_depth and depth_image is not None else None
-        return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain() if read else None)
+        if len(done.passes) == 1:
+            return RenderResult(images, depth, done.render_pass.stats, done.render_pass.explain() if read else None)
+        stats = tg.FrameStats(frame.label, [one.stats for one in done.passes])
+        explanation = tg.FrameExplanation(frame.label, [one.explain() for one in done.passes]) if read else None
+        return RenderResult(images, depth, stats, explanation)
 
     def _render_drawn(self, frame: DrawnFrame, read: bool) -> RenderResult:
         """What a user's function draws, or the frame that it returns. An open frame of the device's takes its passes in."""
@@ -126,51 +125,18 @@ class SceneRenderer:
         assert self._recording is not None
         return self._recording.render_pass
 
+    @property
+    def passes(self) -> list[tg.RenderPass]:
+        """All passes of the frame that was drawn last, in order."""
+        if self._drawn is not None:
+            return list(self._drawn)
+        return [] if self._recording is None else list(self._recording.passes)
+
     def render_to_images(self, frame: Frame) -> list[tg.Image]:
         """Draws a frame; the colour images that the pass wrote, with all their samples. They are the next frame's too."""
         self.render(frame, read=False)
         assert self._recording is not None
         return self._recording.targets.color
-
-    # ------------------------------------------------------------------------------------------------------ targets
-
-    def _images(self, frame: Frame) -> _Targets:
-        """The frame's images; those of the frame before, if they fit."""
-        key = (frame.size, frame.samples, frame.color_formats, frame.depth_format, frame.resolve, frame.store_depth)
-        if self._targets is None or self._targets[0] != key:
-            device, size, samples = self.device, frame.size, frame.samples
-            transient = frame.resolve == "pass"
-            color = [
-                device.image(size, f, samples=samples, transient=transient, label=f"color{k}")
-                for k, f in enumerate(frame.color_formats)
-            ]
-            readable = color
-            if frame.resolve != "none":
-                readable = [device.image(size, f, label=f"resolved{k}") for k, f in enumerate(frame.color_formats)]
-            depth = None
-            if frame.depth_format is not None:
-                depth = device.image(
-                    size, frame.depth_format, samples=samples, transient=not frame.store_depth, label="depth"
-                )
-            self._targets = (key, _Targets(color, readable, depth))
-        return self._targets[1]
-
-    def _attachments(self, frame: Frame, targets: _Targets) -> tuple[list[tg.Attachment], tg.Attachment | None]:
-        in_pass = frame.resolve == "pass"
-        color = [
-            tg.Attachment(
-                image,
-                clear=frame.clear_color(k),
-                store_op="dont_care" if in_pass else "store",
-                resolve=targets.readable[k] if in_pass else None,
-            )
-            for k, image in enumerate(targets.color)
-        ]
-        depth = None
-        if targets.depth is not None:
-            store = "store" if frame.store_depth else "dont_care"
-            depth = tg.Attachment(targets.depth, clear=frame.clear_depth, store_op=store)
-        return color, depth
 
     # ---------------------------------------------------------------------------------------------------- recording
 
@@ -179,21 +145,37 @@ class SceneRenderer:
             raise ValueError(f"frame '{frame.label}': resolve is '{frame.resolve}', but samples is 1; use 'none'")
         if frame.resolve == "none" and frame.samples > 1:
             raise ValueError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
-        targets = self._images(frame)
-        color, depth = self._attachments(frame, targets)
-        render_pass = self.device.render_pass(color=color, depth=depth, label=frame.label)
-        with render_pass:
+        frame.check_passes()
+        key = targets.key_of(frame)
+        if self._targets is None or self._targets[0] != key:
+            self._targets = key, targets.make(self.device, frame)
+        images = self._targets[1]
+        self._target_images = {number: images.of_passes[k] for number, k in targets.numbers(frame).items()}
+        passes = []
+        for k, one in enumerate(frame.passes):
+            depth_format = None if one.depth is None else one.depth.target.format
+            shape = Shape(frame.size_of(one.outputs[0].target), one.samples, tuple(o.target.format for o in one.color), depth_format)
+            passes.append(self._record_pass(shape, one.label, one.draws, *targets.attachments_of_pass(frame, k, images), (0.0, 0.0)))
+        shape = Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format)
+        passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px))
+        return _Recording(frame, images, passes)
+
+    def _record_pass(
+        self, shape: Shape, label: str, draws: Sequence[Draw], color: list[tg.Attachment], depth: tg.Attachment | None, shift_px: Any
+    ) -> tg.RenderPass:
+        viewport = (*shift_px, *map(float, shape.size)) if any(shift_px) else None
+        with self.device.render_pass(color=color, depth=depth, label=label) as render_pass:
             state: State | None = None
-            for draw in frame.draws:
+            for draw in draws:
                 if self._dynamic and draw.state is not state:
                     state = draw.state
-                    render_pass.set(**dynamic_state(frame, state))
-                self._draw(render_pass, frame, draw)
-        return _Recording(frame, targets, render_pass)
+                    render_pass.set(**dynamic_state(shape, state))
+                self._draw(render_pass, shape, draw, viewport)
+        return render_pass
 
-    def _draw(self, render_pass: tg.RenderPass, frame: Frame, draw: Draw) -> None:
+    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> None:
         dtype = None if draw.vertices is None else draw.vertices.dtype
-        pipeline = self._pipeline(frame, draw.program, draw.state, dtype)
+        pipeline = self._pipeline(shape, draw.program, draw.state, dtype)
         bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
         render_pass.draw(
             pipeline,
@@ -204,16 +186,16 @@ class SceneRenderer:
             push=self._push(pipeline, draw.push),
             first=draw.first,
             count=draw.element_count,
-            viewport=(*self._shift_px, *map(float, frame.size)) if any(self._shift_px) else None,
+            viewport=viewport,
         )
 
-    def _pipeline(self, frame: Frame, program: Program, state: State, dtype: Any) -> tg.Pipeline:
-        formats = (frame.color_formats, frame.depth_format, frame.samples)
-        key = (program, state, dtype, formats)
+    def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
+        key = (program, state, dtype, shape[1:])
         found = self._pipelines.get(key)
         if found is None:
             constants: dict[str, Any] = {**program.constants}
             blend = dataclasses.asdict(state.blend) if isinstance(state.blend, Blend) else state.blend
+            depth = shape.depth_format is not None and state.depth_test
             with warnings.catch_warnings():
                 # A mesh may carry more than one of its programs reads.
                 warnings.simplefilter("ignore", tg.UnusedNameWarning)
@@ -221,16 +203,16 @@ class SceneRenderer:
                     program.vertex,
                     program.fragment,
                     vertex=dtype,
-                    color=list(frame.color_formats),
-                    depth=frame.depth_format,
-                    samples=frame.samples,
+                    color=list(shape.color_formats),
+                    depth=shape.depth_format,
+                    samples=shape.samples,
                     topology=state.topology,
                     primitive_restart=state.primitive_restart,
                     polygon_mode=state.polygon_mode,
                     cull=state.cull,
                     front_face=state.front_face,
-                    depth_test=state.depth_test and frame.depth_format is not None,
-                    depth_write=state.depth_test and state.depth_write and frame.depth_format is not None,
+                    depth_test=depth,
+                    depth_write=depth and state.depth_write,
                     depth_compare=state.depth_compare,
                     depth_bias=state.depth_bias,
                     blend=blend,
@@ -241,6 +223,7 @@ class SceneRenderer:
                     vert_file=program.vertex_file,
                     frag_file=program.fragment_file,
                     label=program.label,
+                    input_attachments=list(program.input_attachments) or None,
                 )
             self._pipelines[key] = found
         return found
@@ -253,6 +236,8 @@ class SceneRenderer:
         return self._keep((id(array), usage), array, lambda: self.device.buffer(array, usage=usage, label=usage))
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
+        if isinstance(value, Sampled):
+            return self._target_images[id(value.target)], self._sampler(value.sampler)
         if isinstance(value, Texture):
             return self._keep((id(value), "texture"), value, lambda: self._texture(value))
         if isinstance(value, Mapping):
@@ -270,14 +255,11 @@ class SceneRenderer:
         packed: bytes = self._keep((id(push), id(pipeline)), (push, pipeline), lambda: pipeline.pack_push(push))
         return packed
 
-    def _texture(self, texture: Texture) -> tg.Texture:
-        s = texture.sampler
-        mipmaps = texture.mipmaps if isinstance(texture.mipmaps, bool) else list(texture.mipmaps)
-        return self.device.texture(
-            texture.pixels,
-            texture.format,
-            mipmaps=mipmaps,
-            sampler=self.device.sampler(
+    def _sampler(self, s: Sampler) -> tg.Sampler:
+        """One for each of equal samplers."""
+        found = self._samplers.get(s)
+        if found is None:
+            found = self._samplers[s] = self.device.sampler(
                 mag_filter=s.mag_filter,
                 min_filter=s.min_filter,
                 mipmap_mode=s.mipmap_mode,
@@ -285,7 +267,17 @@ class SceneRenderer:
                 mip_lod_bias=s.lod_bias,
                 min_lod=s.min_lod,
                 max_lod=s.max_lod,
-            ),
+                compare=s.compare,
+            )
+        return found
+
+    def _texture(self, texture: Texture) -> tg.Texture:
+        mipmaps = texture.mipmaps if isinstance(texture.mipmaps, bool) else list(texture.mipmaps)
+        return self.device.texture(
+            texture.pixels,
+            texture.format,
+            mipmaps=mipmaps,
+            sampler=self._sampler(texture.sampler),
             label=texture.label,
         )
 
@@ -294,11 +286,11 @@ class SceneRenderer:
 
 
 class _Recording:
-    """A frame's pass, to be executed again."""
+    """A frame's passes, to be executed again; ``render_pass`` is its own, the last."""
 
-    def __init__(self, frame: Frame, targets: _Targets, render_pass: tg.RenderPass) -> None:
-        self.frame, self.targets = frame, targets
-        self.render_pass = render_pass
+    def __init__(self, frame: Frame, images: targets.Targets, passes: list[tg.RenderPass]) -> None:
+        self.frame, self.targets = frame, images
+        self.passes, self.render_pass = passes, passes[-1]
 
 
 def render(

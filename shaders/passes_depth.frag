@@ -1,0 +1,3 @@
+#version 450
+// A pass for depth alone: nothing is shaded.
+void main() {}
