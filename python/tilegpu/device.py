@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, copies, enums
-from tilegpu.attachment import clear_color, clear_depth_stencil
+from tilegpu import _core, arguments, copies, enums, image_commands
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
@@ -20,14 +18,13 @@ from tilegpu.errors import ValidationError
 from tilegpu.frame import Frame
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
-from tilegpu.image import Image, Texture, image_of
+from tilegpu.image import Image, Texture
 from tilegpu.pipeline import Pipeline, create_pipeline
 from tilegpu.render_pass import RenderPass
 from tilegpu.sampler import Sampler, SamplerOptions
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.texels import default_texture_format, layers_of, texels_of
-from tilegpu.uses import use_of_image
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
@@ -419,120 +416,10 @@ class Device(Context):
     # -- copies outside passes; all of them have happened when the call returns
 
     copy = copies.copy
-
-    def blit(
-        self,
-        source: Any,
-        destination: Any,
-        *,
-        filter: str = "linear",
-        source_rect: Sequence[int] | None = None,
-        destination_rect: Sequence[int] | None = None,
-        source_level: int = 0,
-        source_layer: int = 0,
-        destination_level: int = 0,
-        destination_layer: int = 0,
-        layers: int = 1,
-    ) -> None:
-        """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
-        Of 3D images (x0, y0, z0, x1, y1, z1)."""
-        source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
-        mode = enums.parse("filter", filter, "blit: filter")
-        aspects = sum(_ASPECTS[name] for name in source.format_info.aspects)
-        layers = arguments.count(layers, "blit: layers", _MAX_U32)
-        region: list[Any] = []
-        for image, level, layer, rect, name in (
-            (source, source_level, source_layer, source_rect, "source"),
-            (destination, destination_level, destination_layer, destination_rect, "destination"),
-        ):
-            level = arguments.count(level, f"blit: {name}_level", _MAX_U32)
-            layer = arguments.count(layer, f"blit: {name}_layer", _MAX_U32)
-            corners = _corners(rect, image._level_size(level), f"blit: {name}_rect")
-            region += [(aspects, level, layer, layers), corners]
-            if name == "source":
-                low, high = (tuple(map(pick, *corners)) for pick in (min, max))
-                slabs = (low[2], high[2] - low[2]) if image.type == "3d" else (layer, layers)
-                rect = (low[0], low[1], high[0] - low[0], high[1] - low[1])
-                image._require_all_readable(image.format_info.aspects, level, *slabs, rect=rect)
-        sides = (
-            (source, False, source_level, source_layer, None),
-            (destination, True, destination_level, destination_layer, destination_rect),
-        )
-        self._run(
-            lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode),
-            "blit",
-            lambda: [
-                use
-                for image, write, level, layer, rect in sides
-                for use in use_of_image(
-                    image,
-                    write,
-                    "blit",
-                    level=level,
-                    levels=1,
-                    layer=0 if image.type == "3d" else layer,
-                    layers=None if image.type == "3d" else layers,
-                    whole=write and rect is None,
-                )
-            ],
-        )
-
-    def clear(
-        self,
-        image: Any,
-        color: Sequence[float] | None = None,
-        *,
-        depth: float | None = None,
-        stencil: int | None = None,
-        level: int = 0,
-        levels: int | None = None,
-        layer: int = 0,
-        layers: int | None = None,
-    ) -> None:
-        """Fills an image, or some of its levels and layers (``None``: all from the first on): (r, g, b, a) for colour, or
-        depth and stencil."""
-        target = _image(image, "clear")
-        what = f"clear of image '{target.label}'"
-        part = (
-            arguments.count(level, f"{what}: level", _MAX_U32),
-            _REMAINING if levels is None else arguments.count(levels, f"{what}: levels", _MAX_U32),
-            arguments.count(layer, f"{what}: layer", _MAX_U32),
-            _REMAINING if layers is None else arguments.count(layers, f"{what}: layers", _MAX_U32),
-        )
-        uses = functools.partial(use_of_image, target, True, "clear", level=level, levels=levels, layer=layer, layers=layers, whole=True)
-        if not target.format_info.is_depth_stencil:
-            if color is None or depth is not None or stencil is not None:
-                raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
-            value = _core.ClearValue.color(target.format_info.number, clear_color(color, what))
-            self._run(
-                lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]),
-                "clear",
-                uses,
-            )
-            return
-        if color is not None or (depth is None and stencil is None):
-            raise ValidationError(
-                f"{what}: format {target.format} takes {' and '.join(n + '=' for n in target.format_info.aspects)}"
-            )
-        for aspect, number in (("depth", depth), ("stencil", stencil)):
-            if number is not None:
-                bit = _ASPECTS[target._aspect(aspect)]
-                value = clear_depth_stencil(number, aspect, what)
-                fill = functools.partial(_clear_aspect, target.core, value, (bit, *part))
-                self._run(fill, "clear", functools.partial(uses, aspect=aspect))
-
-    def generate_mipmaps(self, image: Any) -> None:
-        """Makes levels 1 and up from level 0, each from the one above."""
-        target = _image(image, "generate_mipmaps")
-        target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))
-        self._run(
-            lambda cb: cb.generate_mipmaps(target.core),
-            "generate_mipmaps",
-            lambda: [
-                *use_of_image(target, False, "mipmaps", level=0, levels=1),
-                *use_of_image(target, True, "mipmaps", level=1, whole=True),
-            ],
-        )
+    blit = image_commands.blit
+    clear = image_commands.clear
+    generate_mipmaps = image_commands.generate_mipmaps
+    resolve = image_commands.resolve
 
     def capture(self, path: str | os.PathLike[str]) -> None:
         """The next pass is written to a file just before it is executed: with what its images and buffers hold then.
@@ -545,80 +432,7 @@ class Device(Context):
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""
         return Replay(self, path)
 
-    def resolve(
-        self,
-        source: Any,
-        destination: Any,
-        *,
-        source_layer: int = 0,
-        source_pos: Sequence[int] = (0, 0),
-        destination_level: int = 0,
-        destination_layer: int = 0,
-        destination_pos: Sequence[int] = (0, 0),
-        extent: Sequence[int] | None = None,
-        layers: int | None = None,
-    ) -> None:
-        """Averages the samples of a stored multisampled image into a single-sampled one: all layers from the first on, and
-        as much as the source has from its position on, or a region."""
-        source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
-        source_layer = arguments.count(source_layer, "resolve: source_layer", _MAX_U32)
-        count = source.layers - source_layer if layers is None else arguments.count(layers, "resolve: layers", _MAX_U32)
-        destination_level = arguments.count(destination_level, "resolve: destination_level", _MAX_U32)
-        destination_layer = arguments.count(destination_layer, "resolve: destination_layer", _MAX_U32)
-        from_pos = arguments.vector(source_pos, 0, "resolve: source_pos", _POSITION)
-        extent = source._level_size(0, from_pos) if extent is None else extent
-        size_px = arguments.vector(extent, 1, "resolve: extent", "it must be (width, height) in pixels")
-        if min(size_px) <= 0:
-            raise ValidationError(f"resolve: extent is {extent}; width and height must be at least 1")
-        rect = (*from_pos[:2], *size_px[:2])
-        source._require_all_readable(source.format_info.aspects[:1], 0, source_layer, count, rect=rect)
-        region = (
-            (_ASPECTS["color"], 0, source_layer, count),
-            from_pos,
-            (_ASPECTS["color"], destination_level, destination_layer, count),
-            arguments.vector(destination_pos, 0, "resolve: destination_pos", _POSITION),
-            size_px,
-        )
-        whole = not any(region[3]) and size_px[:2] == destination._level_size(destination_level)[:2]
-        self._run(
-            lambda cb: cb.resolve_image(source.core, destination.core, [region]),
-            "resolve",
-            lambda: [
-                *use_of_image(source, False, "resolve", levels=1, layer=source_layer, layers=count),
-                *use_of_image(
-                    destination, True, "resolve", level=destination_level, levels=1, layer=destination_layer, layers=count, whole=whole
-                ),
-            ],
-        )
-
     def __repr__(self) -> str:
         info = self.info
         name = f" '{self.label}'" if self.label else ""
         return f"<tilegpu.Device{name}, profile {self.profile}, {info['threads']} threads, {info['lanes']} lanes>"
-
-
-def _clear_aspect(
-    image: _core.Image, value: _core.ClearValue, part: tuple[int, int, int, int, int], commands: _core.CommandBuffer
-) -> None:
-    commands.clear_depth_stencil_image(image, value, [part])
-
-
-def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Two corners of three values; without a rect those of the whole level, of which a rect in 2D takes the depth."""
-    if rect is None:
-        return (0, 0, 0), whole
-    must = "it must be (x0, y0, x1, y1), or (x0, y0, z0, x1, y1, z1) of a 3D image"
-    items = arguments.sequence(rect, what, must)
-    values = arguments.wholes(items, what, 6 if len(items) == 6 else 4, must)
-    if any(abs(v) > 0x7FFFFFFF for v in values):
-        raise ValidationError(f"{what} is {arguments.shown(rect)}; all must fit 31 bits")
-    if len(values) == 4:
-        values = [*values[:2], 0, *values[2:], whole[2]]
-    return tuple(values[:3]), tuple(values[3:])
-
-
-def _image(value: Any, what: str) -> Image:
-    image = image_of(value)
-    if not isinstance(image, Image):
-        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be an image")
-    return image

@@ -7,8 +7,10 @@ anew: a node keeps the commands that were executed.
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
+from tilegpu.frame_profiles import ProfileRun, run_all
+from tilegpu.frame_report import report
 from tilegpu.frame_stats import FrameStats
 from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
@@ -207,6 +211,34 @@ class Frame:
         if not self.nodes:
             raise ValidationError(f"{self._what}: nothing was done in it; there is nothing to capture")
         _core.save_capture(self._device.core, [node.commands for node in self.nodes], os.fspath(path))
+
+    def report(self, path: str | os.PathLike[str], *, profiles: Sequence[str] | None = None) -> None:
+        """Writes one HTML page that works without a network: the passes and what flows between them, bytes by cause, lint with the bytes
+        saved, profiles side by side, and of each pass its draws explained and its tiles as pictures.
+
+        The frame is executed again on devices of its own, once for each of ``profiles`` (by default all), from a capture of it in a
+        temporary file: the user's images stay as they are. Pictures need Pillow. Raises :class:`ValidationError` for unknown profiles.
+        """
+        self._ended("report() is there")
+        known = [name.strip() for name in str(_core.profile_names()).split(",")]
+        chosen = (
+            known
+            if profiles is None
+            else list(arguments.sequence(profiles, f"{self._what}: profiles", "it must be a list of names"))
+        )
+        for name in chosen:
+            if name not in known:
+                raise ValidationError(
+                    f"{self._what}: profiles has {arguments.shown(name)}; there are {', '.join(known)}"
+                )
+        runs: list[ProfileRun] = []
+        if self.nodes:
+            with tempfile.TemporaryDirectory(prefix="tilegpu-report-") as folder:
+                capture = Path(folder) / "frame.tgcap"
+                self.capture(capture)
+                runs = run_all(capture, self._device.profile, self._device.core.hsr, chosen)
+        text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self.lint(), self.outputs, runs)
+        Path(path).write_text(text, encoding="utf-8")
 
     # -- text
 

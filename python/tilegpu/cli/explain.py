@@ -36,7 +36,14 @@ def add_parser(commands: Any) -> None:
         metavar="X,Y[,S]",
         help="the history of a pixel, or of its sample S: every fragment that reached it in the last pass; may be repeated",
     )
-    parser.add_argument("--heatmaps", metavar="DIR", help="writes overdraw, shaded, killed by whom, ... there, as PNG; of several passes in a folder each")
+    parser.add_argument(
+        "--heatmaps", metavar="DIR", help="writes overdraw, shaded, killed by whom, ... there, as PNG; of several passes in a folder each"
+    )
+    parser.add_argument(
+        "--report",
+        metavar="OUT.html",
+        help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
     parser.set_defaults(run=run)
 
@@ -53,7 +60,14 @@ def run(options: argparse.Namespace) -> int:
     except tilegpu.ValidationError as error:
         raise UsageError(str(error)) from None
     renderer = SceneRenderer(device)
-    result = renderer.render(scene.frame(options.size, options.samples))
+    if options.report and not Path(options.report).parent.is_dir():
+        raise UsageError(f"there is no folder {Path(options.report).parent}")
+    with device.frame(scene.name) as frame:
+        result = renderer.render(scene.frame(options.size, options.samples))
+    if options.report:
+        frame.report(options.report)
+        print(f"{options.report}: {len(frame.passes)} pass{'es' if len(frame.passes) != 1 else ''}, {len(frame.lint())} to look at")
+        return EXIT_OK
     render_pass = renderer.render_pass
     try:
         histories = [render_pass.why(*pixel) for pixel in options.pixel or ()]

@@ -1,0 +1,100 @@
+"""A frame on other GPU profiles, beside the device that drew it.
+
+In: a capture of the frame. Out: for each profile what each pass cost, its tiles and which techniques were on; of one of them maps of
+fragments too. Every run has a device and images of its own: nothing of the user's is drawn to, and a frame that loads what it stored
+before is run from what its images hold now.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilegpu import _core
+from tilegpu.frame_stats import moved_B
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclasses.dataclass(eq=False)
+class PassRun:
+    """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows, ``lint``
+    lines; ``maps`` by kind and ``costs`` by draw where fragments were traced."""
+
+    counters: dict[str, Any]
+    traffic: dict[str, dict[str, int]]
+    layout: dict[str, Any]
+    explain: list[dict[str, Any]]
+    lint: list[str]
+    maps: dict[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
+    costs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+
+    @property
+    def tile(self) -> str:
+        """Its tile in pixels: of the profile, else of this host."""
+        width, height = self.layout["tile_width_px"], self.layout["tile_height_px"]
+        return f"{width}x{height}" if width and height else ""
+
+    def bytes(self, *causes: str) -> int:
+        """Bytes of some causes."""
+        return sum(row.get(cause, 0) for row in self.traffic.values() for cause in causes)
+
+
+@dataclasses.dataclass(eq=False)
+class ProfileRun:
+    """A frame on one profile."""
+
+    profile: str
+    passes: list[PassRun]
+
+    def total(self, counter: str) -> int:
+        """A counter of all passes."""
+        return int(sum(one.counters[counter] for one in self.passes))
+
+    @property
+    def moved_B(self) -> int:
+        """Bytes between tile memory and images."""
+        return sum(moved_B(one.traffic) for one in self.passes)
+
+    def techniques(self) -> dict[str, tuple[int, int]]:
+        """For each technique of hidden-surface removal: draws that it was on for, and draws."""
+        found: dict[str, list[int]] = {}
+        for one in self.passes:
+            for row in one.explain:
+                states = {"early tests": not row["early_tests_off"], "visibility buffer": not row["visibility_off"]}
+                states["low-resolution Z"] = not row["low_resolution_z_off"]
+                states |= {t["technique"].replace("_", " "): t["state"] == "on" for t in row["techniques"]}
+                for name, on in states.items():
+                    counts = found.setdefault(name, [0, 0])
+                    counts[0] += row["draws"] if on else 0
+                    counts[1] += row["draws"]
+        return {name: (on, all_of_them) for name, (on, all_of_them) in found.items()}
+
+
+def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool = False) -> ProfileRun:
+    """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs."""
+    device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr)
+    capture = _core.load_capture(device, os.fspath(path))
+    submission = device.submit_and_wait(capture.command_buffers)
+    count = submission.pass_count()
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in range(count)]) if trace else None
+    passes = []
+    for i in range(count):
+        counters = submission.pass_stats(i).asdict()
+        traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
+        layout = json.loads(submission.describe_framebuffer(i))["layout"]
+        made = PassRun(counters, traffic, layout, submission.explain(i), submission.lint(i))
+        if traced is not None:
+            found = traced.fragment_trace(i)
+            made.maps, made.costs = dict(found["maps"]), list(found["draws"])
+        passes.append(made)
+    return ProfileRun(profile, passes)
+
+
+def run_all(path: str | os.PathLike[str], first: str, hsr: Any, others: Sequence[str]) -> list[ProfileRun]:
+    """``first``, traced, and then the others."""
+    return [run(path, first, hsr, trace=True), *(run(path, name) for name in others if name != first)]
