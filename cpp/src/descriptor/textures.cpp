@@ -74,13 +74,16 @@ shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampl
     const VkComponentMapping& components = key.sampler.ycbcr->info().components;
     key.swizzle = {components.r, components.g, components.b, components.a};
   }
+  // To the nearest level, lambda of up to 1/2 is level 0: what OpenGL's filters without levels become has 1/4.
+  const float level_0_up_to = key.sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_NEAREST ? 0.5f : 0;
+  key.one_level = view.info().level_count == 1 || (sampler && key.sampler.max_lod <= level_0_up_to);
   key.sampler.mip_lod_bias = key.sampler.min_lod = 0;
   key.sampler.max_lod = VK_LOD_CLAMP_NONE;
   return key;
 }
 
 std::string bytes_of_key(const shader::SamplerKey& key) {
-  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.has_sampler, key.swizzle) + function_bytes(key.sampler);
+  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.swizzle) + function_bytes(key.sampler);
 }
 
 void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& code) {

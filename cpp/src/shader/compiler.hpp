@@ -266,6 +266,7 @@ struct SamplerKey {
   VkImageViewType dim = VK_IMAGE_VIEW_TYPE_2D;
   std::array<VkComponentSwizzle, 4> swizzle{};  // IDENTITY allowed
   bool multisampled = false;
+  bool one_level = false;     // the view has no other, or the sampler's limits leave none
   bool has_sampler = false;   // false: fetch only
   SamplerCreateInfo sampler;  // bias, lods, border and how much anisotropy are read at run time
 };

@@ -105,6 +105,10 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
   if (plan.planes) return sample_planes(s, t, plan.linear_mag != plan.linear_min ? choose().magnified : nullptr);
   fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
+  if (plan.level_0_alone) {
+    if (plan.fixed) return finish_fixed(sum_fixed(s, t, ir.c32(0), nullptr, nullptr));
+    return finish(sample_level(ir.c32(0), s, t, face, plan.linear_min));
+  }
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
   auto by_lane = [&](const LevelChoice& choice) {
     return plan.fixed ? sample_fixed(s, t, choice.level, choice.weight, mask) : sample_lanes(s, t, choice, mask);
@@ -367,6 +371,7 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
                              filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
                              filtered && s.unnormalized_coordinates ? 1u : 0u,
                              sampled && plan.anisotropic,
+                             sampled && plan.level_0_alone && use != kUseQueryLod,
                              sampled ? static_cast<uint32_t>(plan.reduction) : 0u,
                              sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
   code.add_bytes(fields, sizeof fields);
@@ -468,6 +473,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.linear_mag = !plan.integer && s.mag_filter == VK_FILTER_LINEAR;
   plan.linear_min = !plan.integer && s.min_filter == VK_FILTER_LINEAR;
   plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
+  plan.level_0_alone = key.one_level && plan.linear_mag == plan.linear_min;
   plan.uses_border = key.has_sampler && !plan.cube &&
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
                       (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) ||

@@ -34,6 +34,7 @@ struct SamplerPlan {
   bool depth = false, stencil = false, integer = false, compare = false;
   bool array = false, cube = false, one_dimensional = false, volume = false;
   bool linear_mag = false, linear_min = false, mip_linear = false;
+  bool level_0_alone = false;  // the view has no other, and filters don't depend on lambda: nobody asks for it
   bool uses_border = false;
   bool anisotropic = false;
   bool planes = false;   // luma and chroma lie apart (ycbcr.cpp)
