@@ -198,6 +198,7 @@ struct StageTraits {
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool reads_addresses = false, writes_addresses = false;  // memory by address: of any buffer that has one
   bool loops = false, uses_images = false;
+  bool open_loops = false;          // some loop is not known to count (lower/counted_loops.hpp)
   bool loads_words = false;         // of buffers or shared memory
   bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count

@@ -203,7 +203,7 @@ Status build_blocks(const FragmentKey& key, bool is_short, const EpilogueKey& ep
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
   return !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask && !traits.writes_stencil &&
          !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid && !traits.per_sample &&
-         !traits.writes_memory && !traits.asks_who_runs && !traits.loops;
+         !traits.writes_memory && !traits.asks_who_runs && !traits.open_loops;
 }
 
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {

@@ -16,6 +16,7 @@
 
 #include "shader/compiler.hpp"
 #include "shader/ir/ir_builder.hpp"
+#include "shader/lower/counted_loops.hpp"
 #include "shader/lower/divergence.hpp"
 #include "shader/lower/pixel_slices.hpp"
 #include "shader/spirv/interface.hpp"
@@ -96,6 +97,7 @@ struct ConstructState {
   std::vector<Block> arm_end;  // divergent selections and switches
   std::vector<Block> cases;    // uniform switch
   std::vector<Value> fall;     // divergent switch: allocas of lanes that fall into a case
+  uint32_t taken_arm = kNone;  // of a selection that is decided in this round of a loop
 };
 
 /// One inlined call.
@@ -248,6 +250,7 @@ struct Lowering {
   void forget_phis(uint32_t label);
   void switch_(uint32_t r, uint32_t c);
   void loop(uint32_t r, const Item& item);
+  void unrolled_loop(uint32_t c, const CountedLoop& counted);
   void after_construct(uint32_t r, uint32_t c, size_t position);
   Value remaining(Value mask, const std::set<Join>& joins);
   Block region_end(uint32_t r);

@@ -176,6 +176,11 @@ void Lowering::region(uint32_t r) {
         block(tree.function->blocks[item.block], r);
         break;
       case ItemKind::construct:
+        if (const uint32_t taken = frame().constructs[item.construct].taken_arm; taken != kNone) {
+          const uint32_t arm = tree.constructs[item.construct].regions[taken];
+          if (tree.regions[arm].items.empty()) break;  // what follows is the arm
+          return region(arm);
+        }
         if (tree.constructs[item.construct].kind == ConstructKind::block) block_construct(item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::selection) selection(r, item.construct);
         if (tree.constructs[item.construct].kind == ConstructKind::switch_) switch_(r, item.construct);
@@ -413,6 +418,38 @@ void Lowering::switch_(uint32_t, uint32_t c) {
   exec = remaining(state.entry_exec, facts.outer_jumps);
 }
 
+/// Round after round, then what stands before the test. Each round's test is decided, so that only the last way out is left.
+void Lowering::unrolled_loop(uint32_t c, const CountedLoop& counted) {
+  const FunctionTree& tree = frame().facts->tree;
+  const Construct& construct = tree.constructs[c];
+  const Value entry_exec = exec;
+  const Block end = ir.block("loop_end");
+  const auto is_inside = [&](const Construct& inner) {
+    return inner.parent_region != kNone && std::any_of(construct.regions.begin(), construct.regions.end(),
+                                                       [&](uint32_t r) { return tree.encloses(r, inner.parent_region); });
+  };
+  assert(counted.rounds <= kMostRounds && is_inside(tree.constructs[counted.test]));
+  for (uint32_t round = 0; round <= counted.rounds && !failed(); ++round) {
+    for (uint32_t k = 0; k < tree.constructs.size(); ++k)
+      if (is_inside(tree.constructs[k])) frame().constructs[k] = {};
+    ConstructState& state = frame().constructs[c];
+    state = {};
+    const bool is_last = round == counted.rounds;
+    state.entry_exec = entry_exec, state.merge = end;
+    if (!is_last) state.continue_ = ir.block("continue"), state.latch = ir.block("round");
+    frame().constructs[counted.test].taken_arm = is_last ? counted.leaving_arm : 1 - counted.leaving_arm;
+    exec = entry_exec;
+    region(construct.regions[0]);
+    if (is_last) break;
+    ir.at(state.continue_);
+    exec = entry_exec;
+    region(construct.regions[1]);
+    ir.at(state.latch);
+  }
+  ir.at(end);
+  exec = entry_exec;
+}
+
 void Lowering::loop(uint32_t r, const Item& item) {
   const uint32_t c = item.construct;
   const Construct& construct = frame().facts->tree.constructs[c];
@@ -421,6 +458,10 @@ void Lowering::loop(uint32_t r, const Item& item) {
   ConstructState& state = frame().constructs[c];
   edge(item.from, item.to, r);
   state.entry_exec = exec;
+  // Quick code is made as short as it can be; the bits are the same.
+  if (const auto counted = ir.quick ? std::nullopt : count_rounds(m, constants, d, *frame().facts, c, item.from);
+      counted && lowered + 16 * counted->instructions < kMaxLoweredInstructions)
+    return unrolled_loop(c, *counted);
   if (facts.node) {
     state.gone = mask_alloca("broken");
     state.loop_mask = mask_alloca("looping");

@@ -10,6 +10,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "shader/lower/counted_loops.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -64,58 +66,6 @@ std::vector<uint32_t> topological_order(const Edges& next) {
   return order;
 }
 
-/// The value of a 32-bit integer before a loop's first round: constants, OpPhi of them, variables that the block before the loop sets.
-std::optional<uint32_t> first_value(const Module& m, const Constants& constants, const BasicBlock& before, const BasicBlock& header,
-                                    const BasicBlock& tests, uint32_t id) {
-  if (constants.find(id)) return constants.word(id);
-  const Instruction* i = m.find(id);
-  if (!i) return std::nullopt;
-  if (i->op == spv::OpPhi) {
-    for (uint32_t k = 0; k + 1 < m.operands(*i).size(); k += 2)
-      if (m.operand(*i, k + 1) == before.label && constants.find(m.operand(*i, k))) return constants.word(m.operand(*i, k));
-    return std::nullopt;
-  }
-  if (i->op != spv::OpLoad) return std::nullopt;
-  const uint32_t variable = m.operand(*i, 0);
-  const auto last_store = [&](const BasicBlock& b) -> const Instruction* {
-    for (uint32_t k = b.end; k-- > b.first;)
-      if (m.instructions[k].op == spv::OpFunctionCall ||
-          (m.instructions[k].op == spv::OpStore && m.operand(m.instructions[k], 0) == variable))
-        return &m.instructions[k];
-    return nullptr;
-  };
-  if (m.storage_of(variable) != spv::StorageClassFunction || last_store(header) || last_store(tests)) return std::nullopt;
-  const Instruction* store = last_store(before);
-  if (!store || store->op != spv::OpStore || !constants.find(m.operand(*store, 1))) return std::nullopt;
-  return constants.word(m.operand(*store, 1));
-}
-
-std::optional<bool> compare(spv::Op op, uint32_t a, uint32_t b) {
-  const auto x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
-  switch (op) {
-    case spv::OpSLessThan:
-      return x < y;
-    case spv::OpSLessThanEqual:
-      return x <= y;
-    case spv::OpSGreaterThan:
-      return x > y;
-    case spv::OpSGreaterThanEqual:
-      return x >= y;
-    case spv::OpULessThan:
-      return a < b;
-    case spv::OpULessThanEqual:
-      return a <= b;
-    case spv::OpUGreaterThan:
-      return a > b;
-    case spv::OpUGreaterThanEqual:
-      return a >= b;
-    case spv::OpINotEqual:
-      return a != b;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// The block whose branch ends a loop by its condition, where the first round is known not to; else nothing.
 std::optional<uint32_t> first_test(const Module& m, const Constants& constants, const Function& f, const Edges& next, uint32_t header) {
   const BasicBlock& h = f.blocks[header];
@@ -132,11 +82,12 @@ std::optional<uint32_t> first_test(const Module& m, const Constants& constants, 
   const bool ends_when = m.operand(branch, 1) == h.merge_block;
   if (!ends_when && m.operand(branch, 2) != h.merge_block) return std::nullopt;
   const Instruction* condition = m.find(m.operand(branch, 0));
-  if (!condition || !compare(condition->op, 0, 0) || m.type(m.type_of(m.operand(*condition, 0))).width_bits != 32) return std::nullopt;
+  if (!condition || !compare_words(condition->op, 0, 0) || m.type(m.type_of(m.operand(*condition, 0))).width_bits != 32)
+    return std::nullopt;
   const auto a = first_value(m, constants, f.blocks[before], h, tests, m.operand(*condition, 0));
   const auto b = first_value(m, constants, f.blocks[before], h, tests, m.operand(*condition, 1));
   if (!a || !b) return std::nullopt;
-  const auto holds = compare(condition->op, *a, *b);
+  const auto holds = compare_words(condition->op, *a, *b);
   return holds && *holds != ends_when ? std::optional(at) : std::nullopt;
 }
 

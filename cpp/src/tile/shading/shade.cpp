@@ -439,6 +439,8 @@ void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::Pr
     const uint64_t live = t.buffers.equal ? 0xf : t.shape.all_samples;
     if (p.block_primitive != primitive || p.args.live_coverage[0] != live) hold_block(p, t.shape, primitive, live);
     const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block + i), y_px = t.bin.origin_y_px + t.shape.y_px(block + i);
+    // Loops of such shaders count (StageTraits::open_loops): a run of packets is far from spending it.
+    p.args.loop_budget = t.pass->loop_budget;
     for (uint32_t first = 0; first < 4; first += n) {
       const int32_t quad = static_cast<int32_t>(first);
       p.shading.blocks(&p.args, (block + i) * 16 + first * 4, x_px + (quad & 1) * 2, y_px + (quad >> 1) * 2, run);
