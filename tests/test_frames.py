@@ -223,7 +223,8 @@ def test_undefined_reads_are_known_before_they_happen(dev: tg.Device, pipes: dic
     picture = out.numpy()
     with (
         pytest.raises(tg.UndefinedContentsError, match=r"frame 'f', pass 'p': .*image 'never' are undefined"),
-        dev.frame("f", strict=True) as f,dev.render_pass(color=[tg.Attachment(out, clear=(1, 1, 1, 1))], label="p") as rp
+        dev.frame("f", strict=True) as f,
+        dev.render_pass(color=[tg.Attachment(out, clear=(1, 1, 1, 1))], label="p") as rp,
     ):
         rp.draw(pipes["sample"], count=3, bind={"source": (never, dev.sampler())})
     assert np.array_equal(out.numpy(), picture), "nothing was executed"
@@ -270,4 +271,76 @@ def test_secondaries_sets_vertices_and_indirect_draws_are_uses(dev: tg.Device, p
     assert [(e[0], e[1], e[2], e[4]) for e in edges(f) if e[0] >= 0] == [
         (0, 2, "a", "sampled"),
         (1, 3, "words", "indirect"),
+    ]
+
+
+def test_lint_of_a_g_buffer_that_leaves_the_tile(dev: tg.Device) -> None:
+    fill = dev.pipeline(
+        FULL,
+        """#version 450
+        layout(location = 0) out vec4 a;
+        layout(location = 1) out vec4 b;
+        void main() { a = vec4(0.5); b = vec4(0.25); }""",
+        color=[FORMAT, FORMAT],
+    )
+    light = dev.pipeline(
+        FULL,
+        """#version 450
+        layout(binding = 0) uniform sampler2D a;
+        layout(binding = 1) uniform sampler2D b;
+        layout(location = 0) out vec4 o;
+        void main() { o = texelFetch(a, ivec2(gl_FragCoord.xy), 0) + texelFetch(b, ivec2(gl_FragCoord.xy), 0); }""",
+        color=[FORMAT],
+    )
+    a, b, out, other = (dev.image(SIZE, FORMAT, label=n) for n in ("a", "b", "out", "other"))
+    near = dev.sampler()
+
+    def draw(read_again: bool) -> tg.Frame:
+        with dev.frame(outputs=[out, other]) as f:
+            with dev.render_pass(color=[clear(a), clear(b)], label="fill") as rp:
+                rp.draw(fill, count=3)
+            with dev.render_pass(color=[clear(out)], label="light") as rp:
+                rp.draw(light, count=3, bind={"a": (a, near), "b": (b, near)})
+            if read_again:
+                dev.copy(a, other)
+        return f
+
+    (line,) = draw(False).lint()
+    assert (line.saves_B, line.nodes) == (2 * SIZE_B, (0, 1)) and "stored at the same size ('a', 'b')" in line
+    assert draw(True).lint() == []
+
+
+def test_dispatches_are_asked_before_as_well(dev: tg.Device) -> None:
+    read = dev.compute_pipeline("""#version 450
+        layout(local_size_x = 1) in;
+        layout(binding = 0) uniform sampler2D source;
+        layout(binding = 1) buffer Data { float x[]; };
+        void main() { x[0] = texelFetch(source, ivec2(0), 0).x + 7.0; }""")
+    data, never = dev.buffer(np.zeros(4, np.float32), label="data"), dev.image(SIZE, FORMAT, label="never")
+    bind = {"source": (never, dev.sampler()), "Data": data}
+    with (
+        pytest.raises(tg.UndefinedContentsError, match=r"dispatch, pipeline .*image 'never' are undefined"),
+        dev.frame(strict=True),
+    ):
+        dev.dispatch(read, 1, bind=bind)
+    assert data.numpy()[0] == 0
+    with dev.frame() as f:
+        dev.dispatch(read, 1, bind=bind)
+    assert data.numpy()[0] == 7 and len(f.lint()) == 1
+
+
+def test_planes_are_images(dev: tg.Device) -> None:
+    conversion = dev.sampler_ycbcr_conversion("g8_b8r8_2plane_420_unorm")
+    sampler = dev.sampler(ycbcr=conversion, address="clamp_to_edge")
+    image = dev.image((32, 32), "g8_b8r8_2plane_420_unorm", label="video")
+    out = dev.image(SIZE, FORMAT, label="out")
+    pipe = dev.pipeline(FULL, SAMPLE, color=[FORMAT])
+    with dev.frame() as f:
+        for plane in image.planes:
+            dev.clear(plane, (0.5, 0.5, 0, 0))
+        with dev.render_pass(color=[clear(out)]) as rp:
+            rp.draw(pipe, count=3, bind={"source": (image, sampler)})
+    assert [e[:5] for e in edges(f)] == [
+        (0, 2, "video (plane 0)", "clear", "sampled"),
+        (1, 2, "video (plane 1)", "clear", "sampled"),
     ]

@@ -11,12 +11,12 @@ from tilegpu import _core, arguments
 from tilegpu.arena import Arena
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.descriptor_writer import DescriptorWriter, Slot, warn_short
+from tilegpu.descriptor_writer import DescriptorWriter, Slot, uses_of_descriptor, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
-from tilegpu.uses import Use, Uses
+from tilegpu.uses import Uses
 
 _STABLE = (Buffer, BufferSlice, BufferView, Texture, Image, ImageView, Sampler, type(None))
 
@@ -105,7 +105,7 @@ class DescriptorBinder:
             if (id(descriptors), descriptors.updates) not in self._seen:
                 self._seen.add((id(descriptors), descriptors.updates))
                 self._keep.append(descriptors)
-                self.uses.add(*descriptors.uses())
+                self.uses.note(descriptors.uses)
                 for where, view in descriptors.views():
                     self._note_view(view, where)
         return tuple(numbers)
@@ -113,8 +113,8 @@ class DescriptorBinder:
     def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
         self._note_view(view, what)
 
-    def _note_use(self, slot: Slot, element: int, uses: list[Use]) -> None:
-        self.uses.add(*uses)
+    def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
+        self.uses.note(uses_of_descriptor, slot, thing)
 
     def _note_view(self, view: ImageView, what: str) -> None:
         if reason := view.why_undefined():

@@ -19,7 +19,6 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
-from tilegpu.uses import Use, use_of_buffer
 
 _MOST: int = _core.MAX_WORKGROUPS
 _SIZE = f"it must be a whole number or up to three of them, x, y and z, from 0 to {_MOST}"
@@ -172,8 +171,8 @@ def dispatch_indirect(
     at = arguments.count(offset, f"{what}, {pipeline.title}: offset", 1 << 48)
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
-    groups = use_of_buffer(whole, False, "indirect", first=start + at, size=12)
     only_if = (condition, inverted)
+    groups = BufferSlice(whole, start + at, 12)
     return _run(self, pipeline, what, bind, sets, push, only_if, lambda cb: cb.dispatch_indirect(whole.core, start + at), groups)
 
 
@@ -201,7 +200,7 @@ def _run(
     push: Any,
     only_if: tuple[Any, Any],
     record: Callable[[_core.CommandBuffer], None],
-    indirect: Use | None = None,
+    indirect: BufferSlice | None = None,
 ) -> DispatchStats:
     condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
     arena = Arena(device)
@@ -212,9 +211,9 @@ def _run(
     binder = DescriptorBinder(arena, compute=True)
     binder.bind(commands, pipeline, bind, sets, what)
     if only_if[0] is not None:
-        binder.uses.add(use_of_buffer(only_if[0], False, "condition", size=4))
+        binder.uses.note_buffer(only_if[0], "condition")
     if indirect is not None:
-        binder.uses.add(indirect)
+        binder.uses.note_buffer(indirect, "indirect")
     if data:
         commands.push_constants(0, data)
     if condition:

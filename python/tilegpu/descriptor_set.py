@@ -14,7 +14,7 @@ import numpy as np
 from tilegpu import _core, arguments, enums
 from tilegpu.buffer import all_usages
 from tilegpu.context import Context
-from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, warn_short
+from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, uses_of_descriptor, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import ImageView
 from tilegpu.interface import Binding
@@ -55,7 +55,7 @@ class DescriptorSet:
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
         self._views: dict[tuple[int, int], tuple[str, ImageView]] = {}
-        self._uses: dict[tuple[int, int], list[Use]] = {}
+        self._bound: dict[tuple[int, int], tuple[Slot, Any]] = {}  # what stands where
         self._writer = DescriptorWriter(_upload, self._note, self._note_use)
         if bind is not None:
             self.update(bind)
@@ -95,13 +95,13 @@ class DescriptorSet:
                 for key, item in value.items():
                     element = arguments.count(key, f"{what}: an element's number", slot.count - 1)
                     self._views.pop((slot.binding, element), None)
-                    self._uses.pop((slot.binding, element), None)
+                    self._bound.pop((slot.binding, element), None)
                     self._writer.write_element(self.core, slot, element, item, f"{what}[{element}]")
             else:
-                for place in [*self._views, *self._uses]:  # another thread may write as well
+                for place in [*self._views, *self._bound]:  # another thread may write as well
                     if place[0] == slot.binding:
                         self._views.pop(place, None)
-                        self._uses.pop(place, None)
+                        self._bound.pop(place, None)
                 self._writer.write(self.core, slot, value, what)
 
     def _slot(self, name: Any) -> Slot:
@@ -133,12 +133,12 @@ class DescriptorSet:
     def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
         self._views[slot.binding, element] = (what, view)
 
-    def _note_use(self, slot: Slot, element: int, uses: list[Use]) -> None:
-        self._uses[slot.binding, element] = uses
+    def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
+        self._bound[slot.binding, element] = slot, thing
 
     def uses(self) -> list[Use]:
         """What it binds, for frames."""
-        return [use for uses in list(self._uses.values()) for use in uses]
+        return [use for slot, thing in list(self._bound.values()) for use in uses_of_descriptor(slot, thing)]
 
     def views(self) -> list[tuple[str, ImageView]]:
         """What shaders may read of it, and where it is bound, for lint()."""

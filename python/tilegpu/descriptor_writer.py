@@ -84,15 +84,14 @@ def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
     return "".join(f"{c}{bits}" for c in "rgba"[:components]) + f"_{suffix}"
 
 
-def _is_off(slot: Slot, write: bool) -> bool:
-    """The shader says that it does not read, or not write."""
-    return slot.readonly if write else slot.writeonly
-
-
-def _uses_of_buffer(slot: Slot, value: Buffer | BufferSlice | BufferView) -> list[Use]:
-    how = slot.descriptor.replace("_", " ")
-    writes = (False, True) if slot.descriptor.startswith("storage") else (False,)
-    return [use_of_buffer(value, write, how) for write in writes if not _is_off(slot, write)]
+def uses_of_descriptor(slot: Slot, thing: Buffer | BufferSlice | BufferView | ImageView) -> list[Use]:
+    """What shaders read and write through it, for frames."""
+    storage = slot.descriptor.startswith("storage")
+    how = slot.descriptor.replace("_", " ") if storage or not isinstance(thing, ImageView) else "sampled"
+    writes = [write for write in (False, True) if not (slot.readonly if write else slot.writeonly)] if storage else [False]
+    if isinstance(thing, ImageView):
+        return [use for write in writes for use in use_of_view(thing, write, how)]
+    return [use_of_buffer(thing, write, how) for write in writes]
 
 
 def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
@@ -107,13 +106,13 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
 
 class DescriptorWriter:
     """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read, ``used`` of all that is
-    bound: slot, element, what it reads and writes."""
+    bound."""
 
     def __init__(
         self,
         upload: Callable[[bytes], _core.Buffer],
         noted: Callable[[Slot, int, ImageView, str], None],
-        used: Callable[[Slot, int, list[Use]], None],
+        used: Callable[[Slot, int, Buffer | BufferSlice | BufferView | ImageView], None],
     ) -> None:
         self._upload = upload
         self._noted = noted
@@ -151,12 +150,12 @@ class DescriptorWriter:
                 raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
             target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
             if isinstance(value, (Buffer, BufferSlice)):
-                self._used(binding, element, _uses_of_buffer(binding, value))
+                self._used(binding, element, value)
             return
         if kind in ("uniform_texel_buffer", "storage_texel_buffer"):
             target.write_texels(binding.binding, element, self._texels(binding, value, what))
             if isinstance(value, (Buffer, BufferSlice, BufferView)):
-                self._used(binding, element, _uses_of_buffer(binding, value))
+                self._used(binding, element, value)
             return
         seen: ImageView | None = None
         view: _core.ImageView | None = None
@@ -197,9 +196,7 @@ class DescriptorWriter:
         if seen is not None:
             if not binding.writeonly:
                 self._noted(binding, element, seen, what)
-            how = "storage image" if kind == "storage_image" else "sampled"
-            writes = (False, True) if kind == "storage_image" else (False,)
-            self._used(binding, element, [use for write in writes if not _is_off(binding, write) for use in use_of_view(seen, write, how)])
+            self._used(binding, element, seen)
 
     @staticmethod
     def _view(

@@ -21,7 +21,6 @@ from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
 from tilegpu.errors import ValidationError
 from tilegpu.pipeline import Pipeline
 from tilegpu.pipeline_state import depth_bias_of
-from tilegpu.uses import use_of_buffer
 from tilegpu.vertex import VertexLayout, buffer_matches, index_array, vertex_array
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ class DrawArguments:
                 raise ValidationError(
                     f"{what}: buffer '{buffer.label}' was made from {buffer.dtype}, the pipeline was made for {dtype}"
                 )
-            self.uses.add(use_of_buffer(data, False, "vertices"))
+            self.uses.note_buffer(data, "vertices")
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, dtype, what)
         return self.arena.upload(array), 0, count
@@ -281,7 +280,7 @@ class DrawArguments:
                 raise ValidationError(
                     f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
                 )
-            self.uses.add(use_of_buffer(indices, False, "indices"))
+            self.uses.note_buffer(indices, "indices")
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:

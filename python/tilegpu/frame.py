@@ -20,8 +20,6 @@ from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
-from tilegpu.frame_profiles import ProfileRun, run_all
-from tilegpu.frame_report import report
 from tilegpu.frame_stats import FrameStats
 from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
@@ -104,7 +102,7 @@ class Frame:
                 0,
                 "pass",
                 render_pass.label,
-                tuple(render_pass._uses),
+                tuple(render_pass.uses),
                 render_pass.stats,
                 render_pass,
                 commands=commands,
@@ -219,6 +217,9 @@ class Frame:
         The frame is executed again on devices of its own, once for each of ``profiles`` (by default all), from a capture of it in a
         temporary file: the user's images stay as they are. Pictures need Pillow. Raises :class:`ValidationError` for unknown profiles.
         """
+        from tilegpu.frame_profiles import ProfileRun, run_all  # what few programs need is loaded when they do
+        from tilegpu.frame_report import report
+
         self._ended("report() is there")
         known = [name.strip() for name in str(_core.profile_names()).split(",")]
         chosen = (

@@ -7,7 +7,6 @@ say by itself is its own lint's (``cpp/src/framebuffer/describe.cpp``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.image import Image
@@ -36,6 +35,7 @@ def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> l
         *_undefined(nodes),
         *_never_read(nodes, graph, outputs),
         *_joinable(nodes, graph),
+        *_g_buffers(nodes, graph, outputs),
         *_resolved_by_command(nodes, graph),
         *_cleared_by_command(nodes, graph),
         *_of_passes(nodes),
@@ -114,7 +114,7 @@ def _joinable(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
         others = [e for e in _incoming(graph, second.number) if e.read != "load" and e.source >= first.number]
         images = {id(e.thing) for e in loads}
         between = nodes[first.number + 1 : second.number]
-        touched = any(id(use.thing) in images and (use.write or e_reads(use)) for node in between for use in node.uses)
+        touched = any(id(use.thing) in images for node in between for use in node.uses)
         if others or touched:
             continue
         loaded = sum(
@@ -133,9 +133,35 @@ def _joinable(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
             )
 
 
-def e_reads(use: Any) -> bool:
-    """A read that needs the stored image."""
-    return not use.write
+def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
+    """Several images that one pass stores at its own size and the next alone samples: a g-buffer that leaves the tile."""
+    kept = {id(image) for image in outputs}
+    for second in nodes:
+        sampled = [e for e in _incoming(graph, second.number) if e.read == "sampled" and e.source != BEFORE]
+        for first in {e.source: nodes[e.source] for e in sampled if nodes[e.source].kind == "pass"}.values():
+            mine = {id(e.thing): e.thing for e in sampled if e.source == first.number and isinstance(e.thing, Image)}
+            readers = {e.target for e in graph.edges if e.source == first.number and id(e.thing) in mine}
+            others = [e for e in _incoming(graph, second.number) if first.number < e.source]
+            if (
+                second.kind != "pass"
+                or len(mine) < 2
+                or readers != {second.number}
+                or others
+                or not _same_framebuffer(first, second)
+            ):
+                continue
+            stores = [
+                use for use in first.uses if use.how == "store" and id(use.thing) in mine and id(use.thing) not in kept
+            ]
+            stored = sum(store_B(first, use.attachment) for use in stores)
+            if stored and len(stores) == len(mine):
+                names = ", ".join(sorted(f"'{image.label}'" for image in mine.values()))
+                yield Finding(
+                    f"{second.title} alone samples what {first.title} stored at the same size ({names}): where it reads each at "
+                    f"its own pixel, one pass with input attachments saves {bytes_text(stored)} stored, and as much fetched",
+                    stored,
+                    (first.number, second.number),
+                )
 
 
 def _same_framebuffer(a: Node, b: Node) -> bool:

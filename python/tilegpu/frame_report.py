@@ -94,8 +94,8 @@ def in_tile_only(node: Node) -> list[tuple[str, int]]:
     """Attachments of a pass that are neither loaded nor stored: image and bytes that never left tile memory."""
     used = {use.attachment for use in node.uses if use.attachment}
     found = []
-    for name, attachment, view in getattr(node.render_pass, "_bound", ()):
-        if attachment is not None and view is not None and name not in used:
+    for name, _, view, *_ in getattr(node.render_pass, "_bound", ()):
+        if name not in used:
             aspect = name if name in ("depth", "stencil") else None
             found.append((view.image.label, sum(use.size_B for use in use_of_view(view, True, "", aspect=aspect))))
     return found
@@ -368,7 +368,7 @@ def _read_list(edges: Sequence[Edge]) -> list[str]:
 
 def _attachments(node: Node, one: PassRun) -> str:
     """Each with its image; what never left the tile says so."""
-    images = {name: view.image for name, _, view in getattr(node.render_pass, "_bound", ()) if view is not None}
+    images = {name: view.image for name, _, view, *_ in getattr(node.render_pass, "_bound", ())}
     resting = {name for name, image in images.items() if image.label in {label for label, _ in in_tile_only(node)}}
     causes = [c for c in dict.fromkeys(c for row in one.traffic.values() for c in row) if one.bytes(c)]
     rows = []

@@ -203,7 +203,7 @@ class PassCommands:
             counter: tuple[_core.Buffer, int] | None = None
             if isinstance(draw_count, (Buffer, BufferSlice)):
                 core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
-                draws.uses.add(use_of_buffer(draw_count, False, "draw count", size=4))
+                draws.uses.note_buffer(draw_count, "draw count")
                 counter, draw_count = (core_of_count, count_offset), None
             draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
             for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
@@ -212,7 +212,7 @@ class PassCommands:
             if isinstance(indirect, BufferSlice):
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
-                draws.uses.add(use_of_buffer(indirect, False, "indirect", first=offset))
+                draws.uses.note_buffer(indirect.slice(min(offset, indirect.size)), "indirect")
                 if byte_count is None:
                     require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
@@ -304,7 +304,7 @@ class PassCommands:
         """
         draws = self._open()
         condition = Condition(buffer, inverted, f"{self._what}: buffer of conditional")
-        draws.uses.add(use_of_buffer(buffer, False, "condition", size=4))
+        draws.uses.note_buffer(buffer, "condition")
         return ConditionalRendering(lambda: self._open().commands, condition)
 
     def transform_feedback(
@@ -321,7 +321,7 @@ class PassCommands:
         made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream)
         for given, write in ((buffers, True), (keep, True), (resume, False)):
             for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
-                draws.uses.add(use_of_buffer(buffer, write, "transform feedback"))
+                draws.uses.note(use_of_buffer, buffer, write, "transform feedback")
         return made
 
     def statistics(self) -> StatisticsQuery:

@@ -38,8 +38,12 @@ class PassResults:
         self._stats: PassStats | None = None
         self._notes: list[str] = []  # what lint() says beside the core
         self._undefined: list[str] = []  # of that: what is read, or may be, though nobody wrote it
-        self._uses: list[Use] = []  # what it reads and writes, for frames
         self._size = (0, 0)
+
+    @property
+    def uses(self) -> list[Use]:
+        """What it reads and writes."""
+        return []
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
         path, self._device._next_capture = self._device._next_capture, None

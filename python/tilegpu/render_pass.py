@@ -18,7 +18,7 @@ from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
-from tilegpu.uses import Use, use_of_view
+from tilegpu.uses import Use, Uses, use_of_view
 
 
 class RenderPass(PassCommands, PassResults):
@@ -70,7 +70,8 @@ class RenderPass(PassCommands, PassResults):
             raise ValidationError(f"{self._what}: layers is {layers} beside view_mask; the views are the layers, leave one of them out")
         self._views = max(1, self._view_mask.bit_count())
         self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
-        self._bound: list[tuple[str, Attachment | None, ImageView | None]] = []
+        self._bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []  # name, attachment, and what it said at the begin
+        self._draws_use = Uses()
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
@@ -111,10 +112,12 @@ class RenderPass(PassCommands, PassResults):
         present = [v for v in [*views, depth_view, stencil_view] if v is not None]
         if not present:
             raise ValidationError(f"{self._what} has no attachment; give color=[...] or depth=")
+        names = [*(f"color{i}" for i in range(len(views))), "depth", "stencil"]
+        given = [*self._color, self._depth, self._stencil]
         self._bound = [
-            *((f"color{i}", *pair) for i, pair in enumerate(zip(self._color, views, strict=True))),
-            ("depth", self._depth, depth_view),
-            ("stencil", self._stencil, stencil_view),
+            (name, a, view, a.load_op, a.store_op, a.resolve)
+            for name, a, view in zip(names, given, [*views, depth_view, stencil_view], strict=True)
+            if a is not None and view is not None
         ]
         self._note_oddities()
         self._size = (
@@ -131,9 +134,7 @@ class RenderPass(PassCommands, PassResults):
     def _note_oddities(self) -> None:
         """For lint(): what is loaded though nobody wrote it, and sizes that differ."""
         sizes = set()
-        for name, attachment, view in self._bound:
-            if attachment is None or view is None:
-                continue
+        for name, attachment, view, *_ in self._bound:
             sizes.add((max(1, view.image.width >> view.level), max(1, view.image.height >> view.level)))
             loads = str(attachment.load_op).lower() == "load"
             if loads and (reason := view.why_undefined(name if name in ("depth", "stencil") else None)):
@@ -162,29 +163,32 @@ class RenderPass(PassCommands, PassResults):
             commands.end_rendering()
             commands.end()
             self._undefined += [note for note in draws.undefined if note not in self._undefined]
-            self._uses = [*self._attachment_uses(), *draws.uses]
+            self._draws_use = draws.uses
             self._reads.append(draws.arena)
             self._execute(commands)
             self._recorded = commands
         finally:
             draws.end()
 
+    @property
+    def uses(self) -> list[Use]:
+        """What it loads and stores, and what its draws read and write; for frames."""
+        return [*self._attachment_uses(), *self._draws_use]
+
     def _attachment_uses(self) -> list[Use]:
         """What the tiles load and store."""
         uses: list[Use] = []
         whole = not any(self._area) or (self._area[:2] == [0, 0] and tuple(self._area[2:]) == self._size)
-        for name, attachment, view in self._bound:
-            if attachment is None or view is None:
-                continue
+        for name, _, view, load_op, store_op, resolve in self._bound:
             aspect = name if name in ("depth", "stencil") else "color"
-            loads = enums.name_of("attachment_load_op", enums.parse("attachment_load_op", attachment.load_op, name))
-            stores = enums.name_of("attachment_store_op", enums.parse("attachment_store_op", attachment.store_op, name))
+            loads = enums.name_of("attachment_load_op", enums.parse("attachment_load_op", load_op, name))
+            stores = enums.name_of("attachment_store_op", enums.parse("attachment_store_op", store_op, name))
             if loads == "load":
                 uses += use_of_view(view, False, "load", aspect=aspect, attachment=name)
             if stores == "store":
                 uses += use_of_view(view, True, "store", aspect=aspect, whole=whole, attachment=name)
-            if attachment.resolve is not None:
-                given = attachment.resolve.image if isinstance(attachment.resolve, Texture) else attachment.resolve
+            if resolve is not None:
+                given = resolve.image if isinstance(resolve, Texture) else resolve
                 resolved = given if isinstance(given, ImageView) else given.view("2d", level=0, levels=1, layer=0, layers=1)
                 uses += use_of_view(resolved, True, "resolve", aspect=aspect, whole=whole, attachment=name)
         return uses
@@ -207,7 +211,7 @@ class RenderPass(PassCommands, PassResults):
             self._open().commands.execute_commands(ended)
             self._reads += secondaries
             for secondary in secondaries:
-                self._open().uses.add(*secondary.uses)
+                self._open().uses.take(secondary.uses)
                 self._undefined += [note for note in secondary.undefined if note not in self._undefined]
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ In: what is bound, attached or copied. Out: a :class:`Use` for each, of which fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
@@ -72,7 +72,14 @@ def use_of_image(
     whole: bool = False,
     attachment: str = "",
 ) -> list[Use]:
-    """One for each aspect (``None``: all that the format has); ``levels`` and ``layers``: how many, ``None`` for all from the first on."""
+    """One for each aspect (``None``: all that the format has); ``levels`` and ``layers``: how many, ``None`` for all from the first on.
+    Of a multi-planar image those of its planes, which are images."""
+    if image.planes:
+        return [
+            use
+            for plane in image.planes
+            for use in use_of_image(plane, write, how, layer=layer, layers=layers, whole=whole, attachment=attachment)
+        ]
     names = image.format_info.aspects if aspect is None else (aspect,)
     where = _ranges(image, level, levels, layer, layers)
     return [Use(image, write, how, whole, attachment, name, *where) for name in names]
@@ -90,7 +97,11 @@ def _ranges(
 def use_of_view(
     view: ImageView, write: bool, how: str, *, aspect: str | None = None, whole: bool = False, attachment: str = ""
 ) -> list[Use]:
-    """The part of an image that a view shows. A descriptor shows one aspect, the first."""
+    """The part of an image that a view shows. A descriptor shows one aspect, the first; of multi-planar images all planes."""
+    if view.image.planes:
+        return use_of_image(
+            view.image, write, how, layer=view.layer, layers=view.layers, whole=whole, attachment=attachment
+        )
     name = view.image.format_info.aspects[0] if aspect is None else aspect
     layer, layers = (0, None) if view.type == "3d" else (view.layer, view.layers)
     part = (view.level, view.levels, layer, layers)
@@ -116,20 +127,29 @@ def use_of_buffer(
 
 
 class Uses:
-    """Those of one recording, each once."""
+    """Those of one recording. What is noted is what a draw has at hand; uses are made of it when somebody asks, which is rare."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_notes",)
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Any, ...], Use] = {}
+        self._notes: list[Any] = []
 
-    def add(self, *uses: Use) -> None:
-        """Notes them, in order."""
-        for use in uses:
-            self._found.setdefault((id(use.thing), *use[1:]), use)
+    def note(self, made_by: Callable[..., Use | Iterable[Use]], *arguments: Any) -> None:
+        """``made_by(*arguments)`` is a use, or several."""
+        self._notes.append((made_by, arguments))
+
+    def note_buffer(self, buffer: Buffer | BufferSlice, how: str) -> None:
+        """It is read, all of it."""
+        self._notes.append((use_of_buffer, (buffer, False, how)))
+
+    def take(self, others: Uses) -> None:
+        """Those of another recording too, which has ended."""
+        self._notes.extend(others._notes)
 
     def __iter__(self) -> Iterator[Use]:
-        return iter(self._found.values())
-
-    def __len__(self) -> int:
-        return len(self._found)
+        found: dict[tuple[Any, ...], Use] = {}
+        for made_by, arguments in self._notes:
+            made = made_by(*arguments)
+            for use in (made,) if isinstance(made, Use) else made:
+                found.setdefault((id(use.thing), *use[1:]), use)
+        return iter(found.values())
