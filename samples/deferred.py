@@ -2,7 +2,7 @@
 
     python samples/deferred.py [picture.png] [samples]
 
-A program, not a scene of ``tilegpu render``: OpenGL, which checks the scenes, can't read attachments.
+A program that draws with the front end. As plain data, which OpenGL draws too, it is the scene ``deferred`` (passes.py).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ anew: a node keeps the commands that were executed.
 
 from __future__ import annotations
 
+import html
 import os
 import tempfile
 import threading
@@ -267,6 +268,9 @@ class Frame:
                     f"      -> '{unread.use.thing.label}': {_VERBS.get(unread.use.how, 'written')}, not read in the frame{over}"
                 )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.stats._repr_html_() if self.passes else ''}"
 
     def __repr__(self) -> str:
         return f"<tilegpu.Frame '{self.label}', {self._state}, {_counted(self.nodes)}>"

@@ -66,8 +66,10 @@ def run(options: argparse.Namespace) -> int:
         result = renderer.render(scene.frame(options.size, options.samples))
     if options.report:
         frame.report(options.report)
-        print(f"{options.report}: {len(frame.passes)} pass{'es' if len(frame.passes) != 1 else ''}, {len(frame.lint())} to look at")
-        return EXIT_OK
+        if not options.json:
+            print(f"{options.report}: {len(frame.passes)} pass{'es' if len(frame.passes) != 1 else ''}, {len(frame.lint())} to look at")
+        if not (options.pixel or options.heatmaps or options.json):
+            return EXIT_OK
     render_pass = renderer.render_pass
     try:
         histories = [render_pass.why(*pixel) for pixel in options.pixel or ()]
@@ -85,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
                     "stats": as_plain(result.stats),
                     "pixels": [as_plain(dataclasses.asdict(h)) for h in histories],
                     "heatmaps": written,
+                    "report": options.report,
                 },
                 indent=1,
             )
