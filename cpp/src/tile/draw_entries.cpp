@@ -55,6 +55,7 @@ void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, 
   d.test.positions = d.late_test.positions = positions_of(t, *d.state);
   d.test.window_far = bounds.window_far.data();
   d.test.stale = d.late_test.stale = &bounds.stale;
+  d.late_test.far = nullptr;  // what is written late leaves the bounds: they hold all the same, and traces find the same blocks hidden
   if (bounds.broken) bounds.reset(INT32_MAX);
   bounds.broken = rules.breaks_far();
   if (!filter.tile.on()) return;

@@ -112,10 +112,80 @@ void multiply_areas(FragmentArgs& args, uint32_t count) {
   }
 }
 
+PrimitiveDepth depth_of(const shader::PrimitiveSetup& primitive) {
+  PrimitiveDepth depth;
+  depth.z0 = primitive.z0, depth.zx = primitive.zx, depth.zy = primitive.zy;
+  depth.anchor_x = primitive.anchor_x, depth.anchor_y = primitive.anchor_y;
+  depth.lo = primitive.z_lo, depth.hi = primitive.z_hi;
+  depth.id = 0;
+  depth.face = primitive.front_facing ? 0 : 1;
+  return depth;
+}
+
+// A block of one primitive, of which nothing but discards and the depth test decides: sixteen pixels at once. Here with one sample.
+void finish_block(Packets& p, Results& r, const uint64_t* before) {
+  FragmentArgs& args = p.args;
+  const Shading& sh = p.shading;
+  assert(sh.late_block && args.full_block && args.uniform_primitive && (args.tile_pixel[0] & 15) == 0);
+  static_assert(shader::kMaxQuads == 4);
+  const auto live = static_cast<uint32_t>(before[0] | before[1] << 4 | before[2] << 8 | before[3] << 12);
+  const uint32_t left = sh.discards ? live & args.alive : live;
+  r.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(live & ~left));
+  uint32_t passed = 0;
+  if (left) {
+    passed = sh.late_test->functions.single(*sh.late_test, depth_of(*args.primitive[0]), args.tile_pixel[0] >> 4, args.x_px[0],
+                                            args.y_px[0], left);
+    r.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(left & ~passed));
+  }
+  for (uint32_t q = 0; q < shader::kMaxQuads; q++) args.live_coverage[q] = passed >> 4 * q & 0xf;
+  if (!passed) return;
+  const auto samples = static_cast<uint32_t>(std::popcount(passed));
+  if (sh.query >= 0) r.query_samples[static_cast<uint32_t>(sh.query)] += samples;
+  if (!sh.slice) r.counters.samples_written += samples;
+  if (sh.epilogue) sh.epilogue(&args);
+}
+
+// The same with several.
+void finish_block_of_samples(const TileContext& t, Packets& p, Results& r, const uint64_t* before) {
+  FragmentArgs& args = p.args;
+  const Shading& sh = p.shading;
+  assert(sh.late_block && args.full_block && args.uniform_primitive && (args.tile_pixel[0] & 15) == 0 && t.shape.samples > 1);
+  uint64_t left[shader::kMaxQuads], any = 0;
+  for (uint32_t q = 0; q < shader::kMaxQuads; q++) {
+    left[q] = sh.discards ? before[q] & spread(alive_pixels(args, q)) : before[q];
+    r.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(covered_pixels(before[q]) & ~covered_pixels(left[q])));
+    any |= args.live_coverage[q] = left[q];
+  }
+  if (!any) return;
+  uint16_t covered[kMaxSamples], passed[kMaxSamples];
+  for (uint32_t s = 0; s < t.shape.samples; s++) {
+    covered[s] = 0;
+    for (uint32_t q = 0; q < shader::kMaxQuads; q++) covered[s] |= static_cast<uint16_t>((left[q] >> 4 * s & 0xf) << 4 * q);
+  }
+  const TestState& test = *sh.late_test;
+  test.functions.block(test, depth_of(*args.primitive[0]), args.tile_pixel[0] >> 4, args.x_px[0], args.y_px[0], covered, passed);
+  uint32_t samples = 0;
+  any = 0;
+  for (uint32_t q = 0; q < shader::kMaxQuads; q++) {
+    const uint64_t live = gather_quad(passed, t.shape.samples, q);
+    r.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(covered_pixels(left[q]) & ~covered_pixels(live)));
+    any |= args.live_coverage[q] = live;
+    samples += static_cast<uint32_t>(std::popcount(live));
+  }
+  if (sh.query >= 0) r.query_samples[static_cast<uint32_t>(sh.query)] += samples;
+  if (!sh.slice) r.counters.samples_written += samples;
+  if (!sh.epilogue || !any) return;
+  if (sh.checks_once) keep_once(t, p, shader::kMaxQuads);
+  sh.epilogue(&args);
+}
+
 // After the body: what remains of each quad; then the epilogue. `before`: live coverage that the body ran for.
 void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count, const uint64_t* before) {
   FragmentArgs& args = p.args;
   const Shading& sh = p.shading;
+  if constexpr (!kTraced)
+    if (sh.late_block && args.full_block && args.uniform_primitive)
+      return t.shape.samples == 1 ? finish_block(p, r, before) : finish_block_of_samples(t, p, r, before);
   if (sh.smooth_lines) multiply_areas(args, count);
   uint64_t any = 0;
   for (uint32_t q = 0; q < count; q++) {
@@ -133,17 +203,7 @@ void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count,
       if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::masked, all, live);
     }
     if (sh.late && live) {
-      const shader::PrimitiveSetup& primitive = *args.primitive[q];
-      PrimitiveDepth depth;
-      depth.z0 = primitive.z0;
-      depth.zx = primitive.zx;
-      depth.zy = primitive.zy;
-      depth.anchor_x = primitive.anchor_x;
-      depth.anchor_y = primitive.anchor_y;
-      depth.lo = primitive.z_lo;
-      depth.hi = primitive.z_hi;
-      depth.id = 0;
-      depth.face = primitive.front_facing ? 0 : 1;
+      const PrimitiveDepth depth = depth_of(*args.primitive[q]);
       const uint64_t all = live;
       const uint32_t tested = covered_pixels(live);
       live = test_late(*sh.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
@@ -227,6 +287,12 @@ inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t co
   finish_packet(t, p, r, count, before);
 }
 
+// Nothing but discards and a plain depth test decides.
+bool takes_late_blocks(const Shading& sh, const TestState& test) {
+  return !sh.shader_depth && !sh.shader_stencil && !sh.sample_mask_out && !sh.alpha_to_coverage && !sh.smooth_lines &&
+         sh.keeps == Keeps::all && !sh.writes_ids && !sh.clears_ids && !test.bounds_test && !test.stencil_test && !test.filter;
+}
+
 void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Packets& p) {
   Shading& sh = p.shading;
   const pipeline::Resolved& resolved = *state.resolved;
@@ -265,6 +331,7 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   assert(!sh.late || current.state == &state);  // tests after shading are those of the current draw
   sh.late_test = &current.late_test;
   sh.replay_ids = current.replay_ids;
+  sh.late_block = sh.late && !sh.per_sample && t.shape.quads_per_packet == shader::kMaxQuads && takes_late_blocks(sh, current.late_test);
   sh.query = sh.counts ? call.query : -1;
   p.bound_draw = draw;
   if (t.buffers.equal && state.resolved->classification.reads_inputs) tile_io::expand_quads(t.pass->tile, t.buffers.memory.data());
