@@ -166,12 +166,18 @@ def test_lint_names_what_is_stored_and_never_read(dev: tg.Device, pipes: dict[st
     lines = f.lint()
     assert [(x.saves_B, x.nodes) for x in lines] == [(SIZE_B, (0, 1)), (SIZE_B, (0,))]
     assert (
-        "color0: image 'other' is stored, and pass 'again' overwrites it, and nobody reads it before; store_op='dont_care' saves"
+        "color0: image 'other' is stored, and pass 1 'again' overwrites it, and nobody reads it before; store_op='dont_care' saves"
         in lines[0]
     )
     assert "depth: image 'depth' is stored, and nobody reads it" in lines[1]
     depth.numpy()
     assert len(f.lint()) == 1, "the program read it"
+    with dev.frame() as f:
+        for _ in range(2):
+            with dev.render_pass(color=[clear(out)], label="turn") as rp:
+                rp.draw(pipes["red"], count=3)
+            out.numpy()
+    assert f.lint() == [], "the program read it before it was written again"
 
 
 def test_lint_joins_passes_and_moves_resolves_into_the_tile(dev: tg.Device, pipes: dict[str, tg.Pipeline]) -> None:
@@ -184,7 +190,7 @@ def test_lint_joins_passes_and_moves_resolves_into_the_tile(dev: tg.Device, pipe
         dev.resolve(many, out)
     joined, resolved = sorted(f.lint(), key=lambda x: x.nodes)
     assert (joined.saves_B, joined.nodes) == (2 * 4 * SIZE_B, (0, 1))
-    assert "pass 'two' loads what pass 'one' stored ('many')" in joined
+    assert "pass 1 'two' loads what pass 0 'one' stored ('many')" in joined
     assert (resolved.saves_B, resolved.nodes) == (2 * 4 * SIZE_B, (1, 2))
     assert "resolves them by a command" in resolved
     with dev.frame() as f:  # what comes between needs the first pass's store
@@ -208,7 +214,7 @@ def test_lint_of_clears(dev: tg.Device, pipes: dict[str, tg.Pipeline]) -> None:
             rp.draw(pipes["red"], count=3)
     texts = f.lint()
     assert any(
-        "which clear filled by a command: clear= of the attachment saves 8,192 B" in t and t.saves_B == 2 * SIZE_B
+        "which clear 0 filled by a command: clear= of the attachment saves 8,192 B" in t and t.saves_B == 2 * SIZE_B
         for t in texts
     )
     assert any("is loaded and then cleared; load_op clear saves" in t for t in texts)

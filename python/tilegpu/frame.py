@@ -258,7 +258,8 @@ class Frame:
         for node in self.nodes:
             moved = f", {bytes_text(FrameStats('', [node.stats]).moved_B)}" if isinstance(node.stats, PassStats) else ""
             draws = f", {node.stats.draws} draw{'s' if node.stats.draws != 1 else ''}" if moved else ""
-            lines.append(f"  {node.number:>3} {node.title}{draws}{moved}")
+            name = f"{node.kind} '{node.label}'" if node.label else node.kind
+            lines.append(f"  {node.number:>3} {name}{draws}{moved}")
             read = [e for e in graph.edges if e.target == node.number and (e.source != BEFORE or e.read == "load")]
             lines += [self._line(edge) for edge in read]
             nobody = [u for u in graph.unread if u.source == node.number and isinstance(u.use.thing, Image)]

@@ -39,8 +39,9 @@ class Node:
 
     @property
     def title(self) -> str:
-        """Kind and name."""
-        return f"{self.kind} '{self.label}'" if self.label else self.kind
+        """Kind, number and name."""
+        kind = self.kind.replace("_", " ")
+        return f"{kind} {self.number} '{self.label}'" if self.label else f"{kind} {self.number}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

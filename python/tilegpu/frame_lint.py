@@ -61,8 +61,11 @@ def _undefined(nodes: Sequence[Node]) -> Iterable[Finding]:
             yield Finding(f"{node.title}: {text}" if not text.startswith(node.title) else text, 0, (node.number,))
 
 
-def _host_read(node: Node, image: Image) -> bool:
-    return image._host_reads > node.host_reads.get(id(image), image._host_reads)
+def _host_read(node: Node, image: Image, over: Node | None) -> bool:
+    """The program read the image since the node wrote it, and before another wrote over it."""
+    key, now = id(image), image._host_reads
+    until = now if over is None else over.host_reads.get(key, now)
+    return until > node.host_reads.get(key, until)
 
 
 def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
@@ -72,7 +75,7 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
         if not isinstance(use.thing, Image) or use.how == "storage image":
             continue
         over = unread.overwritten_by
-        if over is None and (id(use.thing) in kept or _host_read(node, use.thing)):
+        if (over is None and id(use.thing) in kept) or _host_read(node, use.thing, None if over is None else nodes[over]):
             continue
         what = f"image '{use.thing.label}'" + (f" ({use.aspect})" if len(use.thing.format_info.aspects) > 1 else "")
         then = "nobody reads it" if over is None else f"{nodes[over].title} overwrites it, and nobody reads it before"
