@@ -11,6 +11,7 @@ import os
 import random
 import struct
 import urllib.parse
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -447,6 +448,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value[key], (*at, key))
 
 
+@pytest.mark.filterwarnings("ignore:.*drawn without:UserWarning")
 @pytest.mark.filterwarnings("error")
 def test_odd_values_at_any_place_of_the_document_never_crash(tmp_path: Path) -> None:
     b = document_with_everything()
@@ -612,3 +614,24 @@ def test_obj_ply_stl(tmp_path: Path) -> None:
     for name in ("bad.stl", "bad.ply", "bad.obj", "none.obj"):
         with pytest.raises(ModelError, match=name):
             load_model(tmp_path / name)
+
+
+LEFT_OUT: dict[str, tuple[dict[str, Any], str]] = {
+    "extension": ({"extensionsUsed": ["KHR_materials_sheen", "KHR_materials_unlit"]}, "extension KHR_materials_sheen$"),
+    "skins": ({"skins": [{"joints": [0]}]}, "skins"),
+    "morph": ({"meshes": [{"primitives": [{"targets": [{}]}]}]}, "morph targets"),
+    "animations": ({"animations": [{}]}, "animations"),
+    "lines": ({"meshes": [{"primitives": [{"mode": 1}]}]}, "points and lines"),
+    "no list": ({"extensionsUsed": 3, "meshes": [{"primitives": 5}]}, ""),
+    "nothing": ({"extensionsUsed": ["KHR_materials_unlit"]}, ""),
+}
+
+
+@pytest.mark.parametrize("what", LEFT_OUT)
+def test_what_is_left_out_is_a_warning(tmp_path: Path, what: str) -> None:
+    document, words = LEFT_OUT[what]
+    path = tmp_path / "a.gltf"
+    path.write_text(json.dumps({"asset": {"version": "2.0"}, **document}))
+    with pytest.warns(UserWarning, match=words) if words else contextlib.nullcontext(), warnings.catch_warnings():
+        warnings.simplefilter("default" if words else "error")
+        Document.load(path)

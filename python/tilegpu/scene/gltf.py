@@ -13,6 +13,7 @@ import binascii
 import json
 import struct
 import urllib.parse
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -124,6 +125,24 @@ class Document:
             value = self.json.setdefault(name, [])
             if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
                 raise ModelError(f"model '{self.path}': {name} is not a list of objects")
+        self._warn_of_what_is_left_out()
+
+    def _warn_of_what_is_left_out(self) -> None:
+        """One warning for the file, of whatever it has that changes the picture and is not drawn."""
+        used = self.json.get("extensionsUsed", [])
+        names = {name for name in used if isinstance(name, str)} if isinstance(used, list) else set()
+        left_out = [f"extension {name}" for name in sorted(names - SUPPORTED_EXTENSIONS)]
+        primitives = [p for mesh in self.json["meshes"] if isinstance(found := mesh.get("primitives"), list) for p in found]
+        if self.json.get("skins"):
+            left_out.append("skins (bones): meshes stand as their vertices say")
+        if any(isinstance(p, dict) and p.get("targets") for p in primitives):
+            left_out.append("morph targets: all weights count as 0")
+        if self.json.get("animations"):
+            left_out.append("animations: nodes stand as the file has them")
+        if any(isinstance(p, dict) and p.get("mode", 4) in (0, 1, 2, 3) for p in primitives):
+            left_out.append("points and lines")
+        if left_out:
+            warnings.warn(f"model '{self.path}': drawn without {'; '.join(left_out)}", UserWarning, stacklevel=2)
 
     def error(self, where: str, what: str) -> ModelError:
         """A :class:`ModelError` of this file."""
