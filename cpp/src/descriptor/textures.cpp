@@ -83,7 +83,8 @@ shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampl
 }
 
 std::string bytes_of_key(const shader::SamplerKey& key) {
-  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.swizzle) + function_bytes(key.sampler);
+  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.swizzle) +
+         function_bytes(key.sampler);
 }
 
 void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& code) {
