@@ -6,9 +6,7 @@ anew: a node keeps the commands that were executed.
 
 from __future__ import annotations
 
-import html
 import os
-import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -235,6 +233,8 @@ class Frame:
                 )
         runs: list[ProfileRun] = []
         if self.nodes:
+            import tempfile
+
             with tempfile.TemporaryDirectory(prefix="tilegpu-report-") as folder:
                 capture = Path(folder) / "frame.tgcap"
                 self.capture(capture)
@@ -271,6 +271,8 @@ class Frame:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<pre>{html.escape(str(self))}</pre>{self.stats._repr_html_() if self.passes else ''}"
 
     def __repr__(self) -> str:
