@@ -179,3 +179,16 @@ void main() {{ vec4 s = vec4(0.1); vec2 d = vec2(0.01, 0.02); {loop} o = s * 0.2
     assert np.array_equal(*pictures)
     made = "".join(path.read_text() for path in (tmp_path / "optimised").glob("fragment*.before.ll"))
     assert ("\nround" in made, "\nlatch" in made) == (LOOPS[loop], not LOOPS[loop])
+
+
+def test_hostile_nests_are_counted_in_bounded_time() -> None:
+    """Loops in loops and trees of calls, which a walk for each level would take 2^40 and 10^9 steps for: compiled, or refused by size."""
+    dev = tg.Device(threads=1, cache_dir="off")
+    nest = "".join(f"for (int i{k} = 0; i{k} < 2; ++i{k}) {{ a += uint(i{k}); " for k in range(40)) + "}" * 40
+    head = f"#version 450\nlayout(local_size_x = {N}) in;\nlayout(binding = 0) buffer Out {{ uint a; }};\n"
+    dev.compute_pipeline(f"{head}void main() {{ if (a > 0u) {{ {nest} }} }}")
+    calls = "uint f0(uint x) { return x * 3u + 1u; }\n"
+    for k in range(1, 9):
+        calls += f"uint f{k}(uint x) {{ return {' + '.join([f'f{k - 1}(x)'] * 10)}; }}\n"
+    with pytest.raises(tg.ShaderError, match="scalar instructions after inlining"):
+        dev.compute_pipeline(f"{head}{calls}void main() {{ for (int i = 0; i < 3; ++i) a += f8(a); }}")

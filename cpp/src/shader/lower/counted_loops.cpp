@@ -191,60 +191,87 @@ struct Counter {
 
 bool is_long(uint32_t op) { return op >= GLSLstd450Sin && op <= GLSLstd450Log2; }
 
-uint64_t size_of_function(const Module& m, const Constants& constants, const Divergence& d, uint32_t id, uint32_t depth);
+/// How much is emitted. What it looks at is bounded: nested loops and trees of calls would be walked again for each level around them.
+struct Size {
+  const Module& m;
+  const Constants& constants;
+  const Divergence& d;
+  uint64_t left = 16 * kMostUnrolled;  // of what may be looked at
+  uint32_t depth = 0;
 
-/// Instructions of the blocks in `region` and what it holds, calls included, loops as often as they are written out.
-uint64_t size_of_region(const Module& m, const Constants& constants, const Divergence& d, const FunctionFacts& facts, uint32_t region,
-                        uint32_t depth) {
-  if (depth > 16) return kMostUnrolled + 1;
-  uint64_t sum = 0;
-  for (const Item& item : facts.tree.regions[region].items) {
-    if (sum > kMostUnrolled) return sum;
-    if (item.kind == ItemKind::block) {
-      const BasicBlock& b = facts.tree.function->blocks[item.block];
-      for (uint32_t k = b.first; k < b.end; ++k) {
-        const Instruction& i = m.instructions[k];
-        // Mathematics takes dozens of instructions; that of sines, written out, ran slower than in a loop (1.10 of the time).
-        sum += i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && is_long(m.operand(i, 1)) ? 40 : 1;
-        if (i.op == spv::OpFunctionCall) sum += size_of_function(m, constants, d, m.operand(i, 0), depth + 1);
-      }
-    } else if (item.kind == ItemKind::construct) {
-      const Construct& inner = facts.tree.constructs[item.construct];
-      const auto counted =
-          inner.kind == ConstructKind::loop && item.from ? count_rounds(m, constants, d, facts, item.construct, item.from) : std::nullopt;
-      if (counted) {
-        sum += counted->instructions;
-      } else {
-        for (uint32_t r : inner.regions) sum += size_of_region(m, constants, d, facts, r, depth + 1);
-      }
-    }
+  static constexpr uint64_t kTooLarge = kMostUnrolled + 1, kLoop = 256;  // a loop's test and step are searched in the whole function
+  bool take(uint64_t work) {
+    left -= std::min(left, work);
+    return left > 0;
   }
+
+  uint64_t of_function(uint32_t id) {
+    const auto found = d.functions.find(id);
+    return found == d.functions.end() ? kTooLarge : of_region(found->second, 0);
+  }
+
+  /// Mathematics takes dozens of instructions; that of sines, written out, ran slower than in a loop (1.10 of the time).
+  uint64_t of_block(const BasicBlock& b) {
+    uint64_t sum = 0;
+    for (uint32_t k = b.first; k < b.end && sum <= kMostUnrolled; ++k) {
+      const Instruction& i = m.instructions[k];
+      if (!take(1)) return kTooLarge;
+      sum += i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && is_long(m.operand(i, 1)) ? 40 : 1;
+      if (i.op == spv::OpFunctionCall) sum += of_function(m.operand(i, 0));
+    }
+    return sum;
+  }
+
+  /// Instructions of the blocks in `region` and what it holds, calls included, loops as often as they are written out.
+  uint64_t of_region(const FunctionFacts& facts, uint32_t region) {
+    if (depth > 16) return kTooLarge;
+    ++depth;
+    uint64_t sum = 0;
+    for (const Item& item : facts.tree.regions[region].items) {
+      if (sum > kMostUnrolled || !take(1)) break;
+      if (item.kind == ItemKind::block) sum += of_block(facts.tree.function->blocks[item.block]);
+      if (item.kind == ItemKind::construct) sum += of_construct(facts, item);
+    }
+    --depth;
+    return left > 0 ? sum : kTooLarge;
+  }
+
+  uint64_t of_construct(const FunctionFacts& facts, const Item& item);
+  std::optional<CountedLoop> of_loop(const FunctionFacts& facts, uint32_t loop, uint32_t from);
+};
+
+uint64_t Size::of_construct(const FunctionFacts& facts, const Item& item) {
+  const Construct& inner = facts.tree.constructs[item.construct];
+  if (inner.kind == ConstructKind::loop) {
+    if (const auto counted = of_loop(facts, item.construct, item.from)) return counted->instructions;
+  }
+  uint64_t sum = 0;
+  for (uint32_t r : inner.regions) sum += of_region(facts, r);
   return sum;
 }
 
-uint64_t size_of_function(const Module& m, const Constants& constants, const Divergence& d, uint32_t id, uint32_t depth) {
-  const auto found = d.functions.find(id);
-  return found == d.functions.end() ? kMostUnrolled + 1 : size_of_region(m, constants, d, found->second, 0, depth);
-}
-
-}  // namespace
-
-std::optional<CountedLoop> count_rounds(const Module& m, const Constants& constants, const Divergence& d, const FunctionFacts& facts,
-                                        uint32_t loop, uint32_t from) {
+std::optional<CountedLoop> Size::of_loop(const FunctionFacts& facts, uint32_t loop, uint32_t from) {
   const Construct& construct = facts.tree.constructs[loop];
   const ConstructFacts& of = facts.constructs[loop];
   assert(construct.kind == ConstructKind::loop && construct.regions.size() == 2);
-  if (!from || of.node || of.continue_node || !of.outer_jumps.empty() || construct.contains_kill) return std::nullopt;
+  if (!take(kLoop) || !from || of.node || of.continue_node || !of.outer_jumps.empty() || construct.contains_kill) return std::nullopt;
   const Counter counter{m, constants, d, facts, loop};
   CountedLoop found;
   if (!counter.find_test(found)) return std::nullopt;
   const auto rounds = counter.rounds(found, from);
   if (!rounds) return std::nullopt;
   found.rounds = *rounds;
-  for (uint32_t r : construct.regions) found.instructions += size_of_region(m, constants, d, facts, r, 0);
+  for (uint32_t r : construct.regions) found.instructions += of_region(facts, r);
   found.instructions *= found.rounds + 1;
   if (found.instructions > kMostUnrolled) return std::nullopt;
   return found;
+}
+
+}  // namespace
+
+std::optional<CountedLoop> count_rounds(const Module& m, const Constants& constants, const Divergence& d, const FunctionFacts& facts,
+                                        uint32_t loop, uint32_t from) {
+  return Size{m, constants, d}.of_loop(facts, loop, from);
 }
 
 bool has_open_loops(const Module& m, const Constants& constants, const Divergence& d) {
