@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ from tilegpu.cli.common import as_plain, progress
 from tilegpu.cli.render import output_path
 from tilegpu.reference import unavailable
 from tilegpu.scene import Frame, RenderResult
+from tilegpu.terminal import duration_text, progress_text
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -90,6 +93,43 @@ def test_output_path() -> None:
 
 def test_progress_yields_everything() -> None:
     assert list(progress(range(5), 5, "x")) == [0, 1, 2, 3, 4]
+
+
+def test_progress_has_rate_and_time_left() -> None:
+    line = progress_text("demo", 30, 120, 10.0)
+    assert line.startswith("demo [####") and line.endswith("30/120  3.0/s  30 s left")
+    assert progress_text("demo", 2, 4, 300.0).endswith("2/4  150.0 s each  5:00 left")
+    assert progress_text("demo", 0, 4, 7.0).endswith("0/4  7 s so far")
+    for label in ("demo", "a name that is longer than any terminal is wide" * 3):
+        assert len(progress_text(label, 119, 120, 4000.0, 60)) <= 60
+    assert [duration_text(s) for s in (9.4, 60, 3725)] == ["9 s", "1:00", "1:02:05"]
+
+
+@pytest.mark.parametrize("option", [[], ["--quiet"]])
+def test_progress_is_shown_on_a_terminal_alone(option: list[str], tmp_path: Path) -> None:
+    """On a pseudo-terminal; the line is gone at the end."""
+    code = """
+import sys, time
+from tilegpu import terminal
+terminal.be_quiet("--quiet" in sys.argv)
+for k in terminal.progress(range(3), 3, "work"):
+    time.sleep(0.4)
+    terminal.say(f"row {k}")
+"""
+    ours, theirs = os.openpty()
+    done = subprocess.run([sys.executable, "-c", code, *option], stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=True)
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    try:
+        shown = os.read(ours, 10_000).decode()
+    except OSError:  # nothing was written
+        shown = ""
+    os.close(ours)
+    assert done.stdout == b"row 0\nrow 1\nrow 2\n"
+    if option:
+        assert shown == ""
+    else:
+        assert "work [" in shown and "2/3" in shown and " left" in shown and shown.endswith("\r\x1b[K")
 
 
 def test_statistics_become_json() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +50,20 @@ HIDDEN = {"exec", "eval", "compile", "__import__", "import_module", "exec_module
 LOADS_FILES = {"tilegpu.scene.resources": {"modules", "exec_module"}}
 
 
+#: The front end's door hands on what users reach through it of later rooms, when they ask: in this function, and to type checkers.
+HANDS_ON = {"tilegpu": "__getattr__"}
+
+
+def handing_on(text: str, name: str) -> set[int]:
+    """Lines of the function by that name, and of blocks for type checkers alone, at the top of a module."""
+    lines: set[int] = set()
+    for node in ast.parse(text).body:
+        checked = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if checked or (isinstance(node, ast.FunctionDef) and node.name == name):
+            lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
+
+
 def hidden_ways(text: str) -> Iterator[tuple[int, str]]:
     """Line and word: names, attributes (but ``re.compile``), what is imported from a module, and texts, as getattr takes them."""
     for node in ast.walk(ast.parse(text)):
@@ -90,6 +106,7 @@ def wrong_imports(rooms: list[Room], modules: dict[str, str]) -> list[str]:
         room, place = where[name]
         package = name if any(other.startswith(f"{name}.") for other in modules) else name.rpartition(".")[0]
         allowed = LOADS_FILES.get(name, set())
+        handed_on = handing_on(text, HANDS_ON[name]) if name in HANDS_ON else set()
         wrong += [f"{name}:{line}: '{word}' hides what is imported" for line, word in hidden_ways(text) if word not in allowed]
         for line, target in imports(text, set(modules), package):
             if target not in where or target == name:
@@ -98,6 +115,8 @@ def wrong_imports(rooms: list[Room], modules: dict[str, str]) -> list[str]:
             if other == room:
                 if there >= place:
                     wrong.append(f"{name}:{line}: imports {target}, which stands later in its room")
+            elif other > room and line in handed_on and target in rooms[other].public:
+                continue
             elif other > room:
                 wrong.append(f"{name}:{line}: imports {target}, a room that stands later")
             elif target not in rooms[other].public:
@@ -150,4 +169,19 @@ def test_what_the_check_finds() -> None:
         messages = wrong_imports(rooms, good | {"b.u": text})
         assert messages and messages[0].startswith("b.u:1: '") and messages[0].endswith("' hides what is imported"), text
     assert wrong_imports(rooms, good | {"b.u": "import re\nre.compile('x')\nself.execute()"}) == []
+    with_door = [Room("tilegpu", ["tilegpu"], {"tilegpu"}), Room("b", ["b.u", "b"], {"b"})]
+    modules = {"b.u": "", "b": ""}
+    assert wrong_imports(with_door, modules | {"tilegpu": "def __getattr__(name):\n    import b"}) == []
+    assert wrong_imports(with_door, modules | {"tilegpu": "if TYPE_CHECKING:\n    import b"}) == []
+    method = "class A:\n    def __getattr__(self):\n        import b"
+    for text in (method, "import b", "def f():\n    import b", "def __getattr__(name):\n    import b.u"):
+        assert len(wrong_imports(with_door, modules | {"tilegpu": text})) == 1, text
     assert found("c", "") == "c: is in no room of docs/architecture.md"
+
+
+def test_the_front_end_loads_no_later_room() -> None:
+    code = "import sys, tilegpu; tilegpu.Device; print(*sorted(m for m in sys.modules if m.startswith('tilegpu')))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    rooms = rooms_of_document()
+    late = set().union(*(set(room.modules) for room in rooms[2:]))
+    assert "tilegpu.device" in loaded and not late & set(loaded)

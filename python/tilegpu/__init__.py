@@ -18,6 +18,8 @@ y points down, depth is
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tilegpu import _core
 from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
@@ -54,6 +56,10 @@ from tilegpu.stats import PassStats
 from tilegpu.vertex import VertexBinding
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
+if TYPE_CHECKING:
+    from tilegpu import math as math
+    from tilegpu import shapes as shapes
+
 __version__: str = _core.version()
 
 
@@ -66,6 +72,21 @@ def profile_names() -> tuple[str, ...]:
     """Names of all GPU profiles, ``"host"`` first."""
     names = str(_core.profile_names()).split(", ")
     return ("host", *(n for n in names if n != "host"))
+
+
+def __getattr__(name: str) -> Any:
+    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``."""
+    if name == "math":
+        import tilegpu.math as found
+    elif name == "shapes":
+        import tilegpu.shapes as found  # type: ignore[no-redef]
+    else:
+        raise AttributeError(f"module 'tilegpu' has no attribute '{name}'", name=name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "math", "shapes"})
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What everything that is started from a terminal shares: exit codes, options, wrong words, scenes by name.
+"""What everything that is started from a terminal shares: exit codes, options, wrong words, scenes by name, the line of progress.
 
 In: words of a command line. Out: values, or a :class:`UsageError` that says what was meant. The library is imported when it is needed:
 ``tilegpu --help`` starts without it.
@@ -9,13 +9,18 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
+import shutil
 import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from tilegpu.scene import Scene
 
+T = TypeVar("T")
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_NO_REFERENCE = 0, 1, 2, 3
 
 
@@ -82,3 +87,99 @@ def load_scene(name: str) -> Scene:
         raise UsageError(str(error.args[0])) from None
     except (FileNotFoundError, ModelError, SceneFileError) as error:
         raise UsageError(str(error)) from None
+
+
+# ---------------------------------------------------------------------------------------------------------------- progress
+
+
+def duration_text(seconds: float) -> str:
+    """``"9 s"``, ``"2:05"`` (minutes), ``"1:02:05"`` (hours)."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, s = divmod(whole, 60)
+    return f"{minutes}:{s:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{s:02}"
+
+
+def progress_text(label: str, done: int, total: int, seconds: float, columns: int = 80) -> str:
+    """One line: label, bar, count, rate and time left (of what was done so far), at most so many columns wide."""
+    rate = done / seconds if done and seconds > 0 else 0.0
+    speed = f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each" if rate else ""
+    left = f"{duration_text((total - done) / rate)} left" if rate else f"{duration_text(seconds)} so far"
+    words = "  ".join(filter(None, (f"{done}/{total}", speed, left)))
+    room = max(8, columns - len(words) - 12)
+    label = label if len(label) <= room else label[: room - 1] + "…"
+    width = max(4, min(32, columns - len(label) - len(words) - 6))
+    filled = width * done // max(total, 1)
+    return f"{label} [{'#' * filled}{'.' * (width - filled)}] {words}"
+
+
+class _Line:
+    """The terminal's last line, on stderr, if that is a terminal. A thread writes it anew while one item takes long."""
+
+    AFTER_S, EVERY_S = 0.5, 0.25
+
+    def __init__(self) -> None:
+        self.quiet = False
+        self._lock = threading.Lock()
+        self._shown = False
+
+    def write(self, text: str) -> None:
+        with self._lock:
+            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+            self._shown = True
+
+    def clear(self) -> None:
+        with self._lock:
+            if self._shown:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._shown = False
+
+    @property
+    def wanted(self) -> bool:
+        return not self.quiet and sys.stderr.isatty()
+
+
+_line = _Line()
+
+
+def add_quiet_option(parser: argparse.ArgumentParser) -> None:
+    """``--quiet``, which :func:`be_quiet` takes."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="no line of progress (there is none where stderr is no terminal)")
+
+
+def be_quiet(quiet: bool) -> None:
+    """Whether :func:`progress` shows nothing from now on."""
+    _line.quiet = quiet
+
+
+def say(text: str) -> None:
+    """Prints a line of a result while progress may be shown."""
+    _line.clear()
+    print(text, flush=True)
+
+
+def progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """The items; meanwhile a line on stderr, if it is a terminal, once all this takes more than half a second: how many are done, how
+    fast, and how long the rest takes at that. :func:`be_quiet` switches it off."""
+    if not _line.wanted or total < 1:
+        yield from items
+        return
+    start, done, ended = time.perf_counter(), 0, threading.Event()
+
+    def tick() -> None:
+        wait_s = _Line.AFTER_S
+        while not ended.wait(wait_s):
+            wait_s = _Line.EVERY_S
+            _line.write(progress_text(label, done, total, time.perf_counter() - start, shutil.get_terminal_size().columns - 1))
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        for item in items:
+            yield item
+            done += 1
+    finally:
+        ended.set()
+        thread.join()
+        _line.clear()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import tilegpu as tg
 from tilegpu.bench.timing import by_turns, machine, ratio_of
-from tilegpu.terminal import UsageError
+from tilegpu.terminal import UsageError, progress
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -310,7 +310,8 @@ def measure(names: Sequence[str], seconds: float, rounds: int, opengl: bool, shr
 
         renderer = Renderer()
         context = renderer.ctx
-    for kernel in kernels(shrink, names):
+    chosen = list(kernels(shrink, names))
+    for kernel in progress(chosen, len(chosen), "bench compute"):
         runs: dict[str, Callable[[], object]] = {}
         for who, (run, result) in (
             ("tilegpu", on_tilegpu(device, kernel)),

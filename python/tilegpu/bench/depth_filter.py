@@ -17,6 +17,7 @@ from typing import Any
 from tilegpu.bench.depth_filter_models import Model, complexity_series, models
 from tilegpu.bench.depth_filter_plots import write_plots
 from tilegpu.bench.depth_filter_runs import PAPER_MISS_RATE, SYSTEMS, Row, best_position, required_bandwidth, run_frames
+from tilegpu.terminal import progress
 
 __all__ = ["PAPER_MISS_RATE", "SYSTEMS", "Row", "best_position", "required_bandwidth", "run_frames"]
 
@@ -38,7 +39,12 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command."""
     chosen = models() + (complexity_series() if options.series else ())
-    rows = [row for model in chosen for system in SYSTEMS for row in run_frames(model, system, options.frames)]
+    runs = [(model, system) for model in chosen for system in SYSTEMS]
+    rows = [
+        row
+        for model, system in progress(runs, len(runs), "bench depth-filter")
+        for row in run_frames(model, system, options.frames)
+    ]
     best = {(m.name, s): best_position(m, s) for m in models()[:3] for s in SYSTEMS}
     if options.plots:
         write_plots(rows, Path(options.plots))

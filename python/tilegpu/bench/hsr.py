@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu.bench import operations
-from tilegpu.terminal import EXIT_OK, load_scene, parse_size, positive
+from tilegpu.terminal import EXIT_OK, load_scene, parse_size, positive, progress
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
 #: What is compared: a name, and what ``hsr=`` takes.
@@ -162,7 +162,8 @@ def measure(
 def run(options: argparse.Namespace) -> int:
     """Measures and prints."""
     rows = []
-    for name in options.scenes or SCENES:
+    names = options.scenes or SCENES
+    for name in progress(names, len(names), "bench hsr"):
         orders = list(dict.fromkeys(options.order or ["given"]))
         choices = list(dict.fromkeys(options.hsr or CHOICES))
         rows += measure(load_scene(name), options.size, orders, choices, options.rounds)

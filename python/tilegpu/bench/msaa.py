@@ -23,6 +23,7 @@ from typing import Any
 
 import tilegpu as tg
 from tilegpu.scene import Frame, SceneRenderer, find_scene
+from tilegpu.terminal import progress
 
 SCENES = ("multisampling", "msaa")
 SAMPLES = (1, 2, 4, 8, 16)
@@ -95,7 +96,7 @@ def measure(
     """The rows, and the ratios that matter: more samples over fewer, separate over in the tile."""
     rows: list[Row] = []
     ratios: dict[str, float] = {}
-    for family in families:
+    for family in progress(families, len(families), "bench msaa"):
         kinds = [(n, mode) for n in samples for mode in MODES if n > 1 or mode == "in_tile"]
         runs = {k: _Run(device, find_scene(scene_name(family, *k)).frame(size)) for k in kinds}
         for _ in range(frames):

@@ -18,6 +18,7 @@ import numpy as np
 
 import tilegpu as tg
 from tilegpu.bench.timing import by_turns
+from tilegpu.terminal import progress
 
 AREAS = {
     "whole": (0, 0, 1920, 1080),
@@ -109,7 +110,7 @@ def measure(
 ) -> list[Row]:
     """Rows for every area, layout, sample count and way; ``seconds`` of timing for each, 0 for none."""
     rows = []
-    for name, area in areas.items():
+    for name, area in progress(areas.items(), len(areas), "bench passes"):
         for tiling in ("linear", "block_compressed"):
             for count in samples:
                 case = _Case(device, area, tiling, count, size)

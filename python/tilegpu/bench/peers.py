@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 import tilegpu as tg
 from tilegpu.bench.timing import by_turns, machine, ratio_of
 from tilegpu.scene import Frame, SceneRenderer, find_scene
-from tilegpu.terminal import UsageError
+from tilegpu.terminal import UsageError, progress, say
 
 SCENES = (
     "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
@@ -279,7 +279,8 @@ def run(options: argparse.Namespace) -> int:
         print(
             f"{'scene':28}{'tilegpu ms':>11}  {'peer':8}{'ms':>10}{'ratio':>7}  {'spread':13}{'differ':>8}{'moving ms':>11}"
         )
-    for scene in options.scene or SCENES:
+    names = options.scene or SCENES
+    for scene in progress(names, len(names), "bench peers"):
         found = measure(scene, not options.no_gl, peers, options.time, options.rounds, options.moving)
         rows += found
         if not options.json:
@@ -299,10 +300,9 @@ def _print(rows: Iterable[Row]) -> None:
         differ = "-" if row.differ is None else f"{row.differ:.2%}"
         spread = f"{figure(row.ratio_min):>5} ..{figure(row.ratio_max):>5}"
         moving = "" if row.moving_ms is None else f"{row.moving_ms:11.2f}"
-        print(
+        say(
             f"{row.scene:28}{row.tilegpu_ms:11.2f}  {row.peer:8}{figure(row.peer_ms):>10}{figure(row.ratio):>7}  "
-            f"{spread}{differ:>8}{moving}",
-            flush=True,
+            f"{spread}{differ:>8}{moving}"
         )
 
 

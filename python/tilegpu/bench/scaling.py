@@ -22,6 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tilegpu.terminal import progress
+
 _VERTEX = """#version 450
 layout(push_constant) uniform P { int columns; int rows; int per_layer; int layers; };
 layout(location = 0) out vec3 v_color;
@@ -157,9 +159,8 @@ def run_series(series: str, seconds: float, limit: int | None = None) -> list[di
     import tilegpu as tg
 
     rows = []
-    for point in points(series, tg.Device().info["threads"]):
-        if limit is not None and point[series] > limit:
-            continue
+    chosen = [p for p in points(series, tg.Device().info["threads"]) if limit is None or p[series] <= limit]
+    for point in progress(chosen, len(chosen), f"bench scaling, {series}"):
         rows.append({"series": series, **measure_apart(point, seconds)})
     for row, exponent in zip(rows, growth(series, rows), strict=True):
         row["growth"] = exponent

@@ -21,6 +21,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from tilegpu.terminal import progress
+
 _TRIANGLE = '''
 import sys
 import numpy as np, tilegpu as tg
@@ -109,7 +111,7 @@ def measure_processes(runs: int) -> list[dict[str, Any]]:
             "triangle, warm": lambda k: _process(_TRIANGLE, warm, png),
         }
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in kinds}
-        for k in range(runs):
+        for k in progress(range(runs), runs, "bench startup, processes"):
             for name, one in kinds.items():
                 times[name].append(one(k))
     return [_row(name, t) for name, t in times.items()]

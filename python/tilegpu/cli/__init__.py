@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, view, vulkan
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
+from tilegpu.terminal import be_quiet
 
 __all__ = ["build_parser", "main"]
 
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return EXIT_USAGE
+    be_quiet(getattr(options, "quiet", False))
     try:
         return int(options.run(options))
     except UsageError as error:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from tilegpu.cli.common import Parser
+from tilegpu.cli.common import Parser, add_quiet_option
 
 
 def add_parser(commands: Any) -> None:
@@ -21,6 +21,8 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     from tilegpu.bench import add_parsers
 
     add_parsers(group)
+    for one in group.choices.values():
+        add_quiet_option(one)
     chosen = parser.parse_args(arguments)
     chosen.command = f"bench {chosen.bench}"
     return chosen

@@ -1,13 +1,9 @@
-"""What the commands share: options of scenes and devices, values as JSON, the progress bar."""
+"""What the commands share: options of scenes and devices, values as JSON, and what :mod:`tilegpu.terminal` has for all."""
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
-import time
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tilegpu.terminal import (
     EXIT_FAILED,
@@ -16,10 +12,12 @@ from tilegpu.terminal import (
     EXIT_USAGE,
     Parser,
     UsageError,
+    add_quiet_option,
     load_scene,
     parse_size,
     positive,
     profile_name,
+    progress,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +31,7 @@ __all__ = [
     "Parser",
     "UsageError",
     "add_device_options",
+    "add_quiet_option",
     "add_scene_options",
     "as_plain",
     "load_scene",
@@ -45,7 +44,6 @@ __all__ = [
 
 SAMPLE_COUNTS = (1, 2, 4, 8, 16)
 LANE_COUNTS = (4, 8, 16)
-T = TypeVar("T")
 
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
@@ -115,25 +113,3 @@ def as_plain(value: Any) -> Any:
     if hasattr(value, "item"):
         return value.item()
     return str(value)
-
-
-def progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
-    """The items, with a bar on the terminal (if stderr is one) once they take more than half a second."""
-    start = time.perf_counter()
-    shown = False
-    for done, item in enumerate(items):
-        elapsed = time.perf_counter() - start
-        if sys.stderr.isatty() and total > 1 and elapsed > 0.5:
-            width = max(10, min(40, shutil.get_terminal_size().columns - len(label) - 30))
-            filled = width * done // total
-            left = f"{elapsed / done * (total - done):.0f} s left" if done else ""
-            print(
-                f"\r{label} [{'#' * filled}{'.' * (width - filled)}] {done}/{total} {left}\x1b[K",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
-            shown = True
-        yield item
-    if shown:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

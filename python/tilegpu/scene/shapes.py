@@ -28,7 +28,7 @@ def _unit(v: Array) -> Array:
     return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-20)
 
 
-def _mesh(position: Array, normal: Array, uv: Array, indices: Array) -> Mesh:
+def make_mesh(position: Array, normal: Array, uv: Array, indices: Array) -> Mesh:
     """Vertices with generated tangents. ``indices``: (n, 3)."""
     p, n, t = position.reshape(-1, 3), normal.reshape(-1, 3), uv.reshape(-1, 2)
     tangent, source, triangles = generate_tangents(p, n, t, indices.reshape(-1, 3))
@@ -86,7 +86,7 @@ def lathe(
     indices = np.concatenate([quads + start * (segments + 1) for start in spans])
     corner = position.reshape(-1, 3)[indices]
     area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
-    return _mesh(position, normal, uv, indices[area > 1e-12])
+    return make_mesh(position, normal, uv, indices[area > 1e-12])
 
 
 def torus_knot(
@@ -115,7 +115,7 @@ def torus_knot(
     uv = np.stack(
         np.broadcast_arrays((np.arange(steps + 1) * (24 / steps))[:, None], np.arange(sides + 1) * (2 / sides)), -1
     )
-    return _mesh(position, normal, uv, grid_indices(sides, steps).reshape(-1, 3)[:, ::-1])
+    return make_mesh(position, normal, uv, grid_indices(sides, steps).reshape(-1, 3)[:, ::-1])
 
 
 def ball(radius: float, segments: int = 64) -> Mesh:
@@ -135,7 +135,7 @@ def faceted(corners: Array) -> Mesh:
     corners = np.asarray(corners, np.float64)
     normal = np.repeat(_unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])), 3, 0)
     uv = np.tile(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), (len(corners), 1))
-    return _mesh(corners.reshape(-1, 3), normal, uv, np.arange(3 * len(corners)).reshape(-1, 3))
+    return make_mesh(corners.reshape(-1, 3), normal, uv, np.arange(3 * len(corners)).reshape(-1, 3))
 
 
 def gem(radius: float, height: float, sides: int = 8) -> Mesh:
@@ -165,4 +165,4 @@ def disc(radius: float, tile: float, segments: int = 96) -> Mesh:
     k = np.arange(segments)
     triangles = np.stack([0 * k, 1 + k, 1 + (k + 1) % segments], -1)
     normal = np.broadcast_to(np.array([0.0, 1.0, 0.0]), position.shape)
-    return _mesh(position, normal, position[:, [0, 2]] / tile, triangles)
+    return make_mesh(position, normal, position[:, [0, 2]] / tile, triangles)
