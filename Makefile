@@ -57,7 +57,7 @@ $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "numpy>=1.24" "pillow>=10" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
-	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5"
+	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14"
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"

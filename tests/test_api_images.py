@@ -246,7 +246,7 @@ CASES: list[Case] = [
     (lambda d: d.image((4, 4), "r8_unorm", samples=4).numpy(), tg.UndefinedContentsError, "resolve it into a single-sampled image with resolve="),
     (lambda d: d.texture(PIXELS).image.numpy(aspect="depth"), tg.ValidationError, "without aspect 'depth'; it has: color"),
     (lambda d: d.texture(PIXELS).image.numpy(level=1), tg.ValidationError, "level 1, layer 0 does not exist; it has 1 levels and 1 layers"),
-    (lambda d: d.texture(PIXELS).image.save("x.jpg"), tg.ValidationError, "the suffix must be .png or .npy"),
+    (lambda d: d.texture(PIXELS).image.save("x.pdf"), tg.ValidationError, "the suffix is '.pdf'; it must be .png"),
     (lambda d: d.texture(PIXELS).image.save("x.png", sample=1), tg.ValidationError, "sample is 1; it has samples 0 to 0"),
     (lambda d: d.texture(PIXELS).image.view("cubee"), tg.ValidationError, "did you mean 'cube'"),
     (lambda d: d.texture(PIXELS).image.view(swizzle="xyzw"), tg.ValidationError, "swizzle is 'xyzw'; it must be four letters of 'rgba01'"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, picture_file
 from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.sampler import Sampler
@@ -392,15 +392,21 @@ class Image:
         sample: int | None = None,
         level: int = 0,
         layer: int = 0,
+        quality: int | None = None,
     ) -> None:
-        """Writes a PNG, or with suffix ``.npy`` the array of :meth:`numpy`.
+        """Writes a picture, in the format of the suffix; ``.npy``: the array of :meth:`numpy`.
 
-        PNG has 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is
-        grey, 1 white. An image with
-        more than one sample needs ``sample=`` (or ``.npy``, which takes all).
+        ``.exr`` keeps floats as they are (float16, float32; depth as channel Z; uint32), with the package OpenEXR (``tilegpu[exr]``).
+        All others have 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is
+        grey, 1 white. ``.png``, ``.webp``, ``.tga``, ``.tif``, ``.bmp``, ``.ppm`` are lossless, ``.jpg`` and ``.gif`` (256 colours) are
+        not. The last four have no alpha: the colours are written as they are. ``quality``: 1 to 100, of ``.jpg`` (default 95), and of
+        ``.webp``, which it makes lossy. An image with more than one sample needs ``sample=`` (or ``.npy``, which takes all).
+
+        Raises :class:`tilegpu.ValidationError` for a suffix or a format that does not fit, and names those that do.
         """
         target = os.fspath(path)
-        suffix = os.path.splitext(target)[1].lower()  # noqa: PTH122
+        suffix = picture_file.suffix_of(target, f"image '{self.label}'")
+        picture_file.check_quality(quality, suffix, f"image '{self.label}'")
         name = self._require_readable(aspect, level, layer)
         if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:
             raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
@@ -408,11 +414,16 @@ class Image:
             array = self.numpy(level, layer, name)
             np.save(target, array[:, :, sample] if sample is not None and self.samples > 1 else array)
             return
-        if suffix != ".png":
-            raise ValidationError(f"image '{self.label}': can't save to '{target}'; the suffix must be .png or .npy")
-        self._pillow(name, sample, level, layer).save(target, format="PNG")
+        if suffix == ".exr":
+            self._require_one_sample(sample)
+            array = self.numpy(level, layer, name)
+            one = array[:, :, sample] if self.samples > 1 else array
+            picture_file.save_exr(one, target, f"image '{self.label}' of {self.format}", depth=name == "depth")
+            return
+        picture_file.save_picture(self._pillow(name, sample, level, layer), target, suffix, f"image '{self.label}'", quality)
 
-    def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
+    def _require_one_sample(self, sample: int | None) -> None:
+        """Of a picture; and pixels at all."""
         self._require_pixels()
         if self.format_info.needs_conversion:
             raise ValidationError(f"image '{self.label}' of {self.format} is no picture; draw it with a conversion, or save as .npy")
@@ -421,6 +432,9 @@ class Image:
                 f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), "
                 f"or save one with sample=0 to {self.samples - 1}, or all as .npy"
             )
+
+    def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
+        self._require_one_sample(sample)
         array = self.numpy(level, layer, aspect)
         if self.samples > 1:
             array = array[:, :, sample]

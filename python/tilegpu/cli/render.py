@@ -1,4 +1,4 @@
-"""``tilegpu render``: a scene or model to PNG (or ``.npy``), one picture or a turn of the camera."""
+"""``tilegpu render``: a scene or model to a picture, to one for each frame of a turn of the camera, or to a GIF, WebP or MP4 of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import json
 import math
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tilegpu.cli import animation
 from tilegpu.cli.common import (
     EXIT_OK,
     UsageError,
     add_device_options,
+    add_quiet_option,
     add_scene_options,
     as_plain,
     load_scene,
@@ -30,15 +33,23 @@ def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("render", help="render a scene or a model to a file", description=__doc__)
     add_scene_options(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".png, or .npy for the values as they are")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help=".png, .webp, .jpg, ...; .exr or .npy: the values as they are; of --frames also .gif, .webp, .mp4: all in one file",
+    )
     add_device_options(parser)
     parser.add_argument(
         "--frames",
         type=positive,
         default=1,
         metavar="N",
-        help="N pictures of one turn of the camera: OUT gets the number before its suffix",
+        help="N pictures of one turn of the camera: OUT gets the number before its suffix, or is a .gif, .webp or .mp4 of them all",
     )
+    parser.add_argument("--fps", type=positive, metavar="F", help="pictures for each second of time (default: 30)")
+    add_quiet_option(parser)
     parser.add_argument("--stats", metavar="S.json", help="write statistics of every frame")
     parser.set_defaults(run=run)
 
@@ -53,21 +64,18 @@ def output_path(output: str, index: int, frames: int) -> Path:
 
 
 def frame_of_turn(scene: Scene, index: int, options: argparse.Namespace) -> Frame:
-    """Frame ``index``; of several, the camera turns once about the scene and time runs at 30 frames a second."""
+    """Frame ``index``; of several, the camera turns once about the scene and time runs at 30 frames a second (``--fps``)."""
     camera = scene.camera() if options.frames > 1 else None
     if camera is not None:
         camera.rotate(2 * math.pi * index / options.frames, 0.0)
-    return scene.frame(options.size, options.samples, camera=camera, time=index / 30.0)
+    return scene.frame(options.size, options.samples, camera=camera, time=index / (options.fps or 30.0))
 
 
-def save_image(image: Any, path: Path) -> None:
-    """Writes an (H, W, C) array: uint8 as PNG (or what the suffix says), anything as ``.npy``; floats as PNG are clamped to 0..1."""
+def as_picture(image: Any) -> Any:
+    """An (H, W, C) array as a Pillow image of 8 bits; floats are clamped to 0..1."""
     import numpy as np
     from PIL import Image as Pillow
 
-    if path.suffix.lower() == ".npy":
-        np.save(path, image)
-        return
     if image.dtype != np.uint8:
         image = np.rint(np.clip(np.nan_to_num(image.astype(np.float64)), 0, 1) * 255).astype(np.uint8)
     channels = image.shape[2]
@@ -75,10 +83,27 @@ def save_image(image: Any, path: Path) -> None:
         image = image[..., 0]
     elif channels == 2:
         image = np.concatenate([image, np.zeros_like(image[..., :1])], axis=2)
+    return Pillow.fromarray(np.ascontiguousarray(image))
+
+
+def save_image(image: Any, path: Path) -> None:
+    """Writes an (H, W, C) array in the format of the suffix; ``.npy`` and ``.exr`` take the numbers, all others 8 bits. Raises
+    :class:`UsageError` where they don't fit, with what does."""
+    import numpy as np
+
+    from tilegpu import Error
+    from tilegpu.picture_file import save_exr, save_picture, suffix_of
+
     try:
-        Pillow.fromarray(image).save(path)
-    except ValueError as error:
-        raise UsageError(f"cannot write {path}: {error}; write .png or .npy") from error
+        suffix = suffix_of(path, "the picture")
+        if suffix == ".npy":
+            np.save(path, image)
+        elif suffix == ".exr":
+            save_exr(image, str(path), f"{path}")
+        else:
+            save_picture(as_picture(image), str(path), suffix, f"{path}")
+    except Error as error:
+        raise UsageError(str(error)) from None
 
 
 def save_result(result: RenderResult, path: Path) -> list[Path]:
@@ -94,42 +119,74 @@ def save_result(result: RenderResult, path: Path) -> list[Path]:
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
     scene = load_scene(options.scene)
-    folder = Path(options.output).parent
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
+    path = Path(options.output)
+    animated = path.suffix.lower() == ".mp4" or (options.frames > 1 and path.suffix.lower() in animation.SUFFIXES)
+    _check_output(path, animated)
     from tilegpu.scene import SceneRenderer
 
     renderer = SceneRenderer(make_device(options))
     statistics: list[Any] = []
     times_ms: list[float] = []
-    written: list[Path] = []
-    for index in progress(range(options.frames), options.frames, scene.name):
-        frame = frame_of_turn(scene, index, options)
-        start = time.perf_counter()
-        result = renderer.render(frame)
-        times_ms.append((time.perf_counter() - start) * 1e3)
-        written += save_result(result, output_path(options.output, index, options.frames))
-        if options.stats:
-            statistics.append(
-                {
-                    "frame": index,
-                    "ms": times_ms[-1],
-                    "stats": as_plain(result.stats),
-                    "explain": as_plain(result.explain),
-                }
-            )
-    if options.stats:
-        Path(options.stats).write_text(
-            json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n", encoding="utf-8"
-        )
-    size = f"{frame.size[0]}x{frame.size[1]}, {frame.samples} sample{'s' if frame.samples > 1 else ''}"
-    if options.frames == 1:
-        print(f"{', '.join(map(str, written))}: {scene.name}, {size}, {times_ms[0]:.1f} ms with compilation")
+    written: list[Path] = [path] if animated else []
+
+    def drawn() -> Iterator[tuple[Frame, RenderResult]]:
+        for index in progress(range(options.frames), options.frames, scene.name):
+            frame = frame_of_turn(scene, index, options)
+            if animated and index == 0:
+                animation.check(path, frame.size, options.fps or 30.0)
+            start = time.perf_counter()
+            result = renderer.render(frame)
+            times_ms.append((time.perf_counter() - start) * 1e3)
+            if options.stats:
+                row = {"frame": index, "ms": times_ms[-1], "stats": as_plain(result.stats), "explain": as_plain(result.explain)}
+                statistics.append(row)
+            yield frame, result
+
+    frame: Frame | None = None
+
+    def pictures() -> Iterator[Any]:
+        nonlocal frame
+        for frame, result in drawn():  # noqa: B007
+            yield as_picture(result.images[0])
+
+    if animated:
+        animation.write(path, pictures(), options.frames, options.fps or 30.0)
     else:
-        rest = sorted(times_ms[1:])
-        print(
-            f"{written[0]} to {written[-1].name}: {scene.name}, {size}, {options.frames} frames, "
-            f"{times_ms[0]:.1f} ms the first, {rest[len(rest) // 2]:.1f} ms the median of the others"
-        )
+        for index, (frame, result) in enumerate(drawn()):  # noqa: B007
+            written += save_result(result, output_path(options.output, index, options.frames))
+    if options.stats:
+        text = json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n"
+        Path(options.stats).write_text(text, encoding="utf-8")
+    assert frame is not None
+    print(summary(scene.name, frame, written, times_ms, animated))
     sys.stdout.flush()
     return EXIT_OK
+
+
+def _check_output(path: Path, animated: bool) -> None:
+    """Before anything is drawn."""
+    from tilegpu import Error
+    from tilegpu.picture_file import suffix_of
+
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}")
+    if animated:
+        return
+    try:
+        suffix_of(path, "the picture")
+    except Error as error:
+        raise UsageError(f"{error}; .mp4 for a video") from None
+
+
+def summary(name: str, frame: Frame, written: list[Path], times_ms: list[float], animated: bool) -> str:
+    """What was written, and how long it took."""
+    size = f"{frame.size[0]}x{frame.size[1]}, {frame.samples} sample{'s' if frame.samples > 1 else ''}"
+    if len(times_ms) == 1:
+        return f"{', '.join(map(str, written))}: {name}, {size}, {times_ms[0]:.1f} ms with compilation"
+    rest = sorted(times_ms[1:])
+    files = str(written[0]) if animated else f"{written[0]} to {written[-1].name}"
+    only = f" of colour 0 of {len(frame.color_formats)}" if animated and len(frame.color_formats) > 1 else ""
+    return (
+        f"{files}: {name}, {size}, {len(times_ms)} frames{only}, {times_ms[0]:.1f} ms the first, "
+        f"{rest[len(rest) // 2]:.1f} ms the median of the others"
+    )

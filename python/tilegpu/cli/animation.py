@@ -1,0 +1,83 @@
+"""Many pictures in one file. In: pictures one by one, frames a second. Out: GIF, WebP (Pillow) or MP4 (PyAV).
+
+WebP is lossless; GIF has 256 colours a picture; MP4 is H.264 with 4:2:0 chroma (ITU-R BT.709), as every player shows it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilegpu.picture_file import palette, without_alpha
+from tilegpu.terminal import UsageError
+
+#: Suffixes of files that hold several pictures.
+SUFFIXES = (".gif", ".webp", ".mp4")
+#: Browsers show a GIF's picture for 100 ms where less than 20 ms are asked for.
+_GIF_MOST = 50
+
+
+def check(path: Path, size: tuple[int, int] | None, fps: float) -> None:
+    """Raises :class:`UsageError` for what the format can't hold, before anything is drawn."""
+    suffix = path.suffix.lower()
+    if suffix == ".gif" and fps > _GIF_MOST:
+        raise UsageError(f"{path}: a GIF has at most {_GIF_MOST} pictures a second, --fps is {fps:g}; write .mp4 or .webp, or fewer")
+    if suffix == ".mp4":
+        if size is not None and (size[0] % 2 or size[1] % 2):
+            even = f"{size[0] + size[0] % 2}x{size[1] + size[1] % 2}"
+            raise UsageError(f"{path}: the sides of an MP4 are even, the picture's are {size[0]}x{size[1]}; --size {even}")
+        _av(path)
+
+
+def _av(path: Path) -> Any:
+    try:
+        import av
+    except ImportError:
+        raise UsageError(f'{path}: .mp4 needs the package av: pip install "tilegpu[video]"; .gif and .webp need nothing') from None
+    return av
+
+
+def durations_ms(count: int, fps: float, step_ms: int) -> list[int]:
+    """How long each picture is shown, in multiples of what the format counts in, so that the whole is right."""
+    ends = [round(1000 * (k + 1) / fps / step_ms) * step_ms for k in range(count)]
+    return [b - a for a, b in itertools.pairwise([0, *ends])]
+
+
+def write(path: Path, pictures: Iterable[Any], count: int, fps: float) -> None:
+    """Writes ``count`` Pillow pictures of one size, taken one by one."""
+    suffix = path.suffix.lower()
+    if suffix == ".mp4":
+        _write_mp4(path, pictures, fps)
+        return
+    if suffix == ".gif":
+        pictures = map(palette, pictures)
+        options: dict[str, Any] = {"format": "GIF", "duration": durations_ms(count, fps, 10), "disposal": 1}
+    else:
+        options = {"format": "WEBP", "duration": durations_ms(count, fps, 1), "lossless": True, "exact": True, "method": 3}
+    rest: Iterator[Any] = iter(pictures)
+    next(rest).save(path, save_all=True, append_images=rest, loop=0, **options)
+
+
+def _write_mp4(path: Path, pictures: Iterable[Any], fps: float) -> None:
+    av = _av(path)
+    rest = iter(pictures)
+    first = next(rest)  # may be refused: then there is no file yet
+    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as file:
+        rate = Fraction(fps).limit_denominator(1001)
+        stream = file.add_stream("libx264", rate=rate, options={"crf": "16", "preset": "medium"})
+        stream.width, stream.height, stream.pix_fmt = first.width, first.height, "yuv420p"
+        context = stream.codec_context
+        context.color_primaries = context.color_trc = context.colorspace = 1  # BT.709
+        context.color_range = 1  # 16 to 235
+        for picture in itertools.chain([first], rest):
+            rgb: NDArray[np.uint8] = np.ascontiguousarray(without_alpha(picture).convert("RGB"))
+            frame = av.VideoFrame.from_ndarray(rgb, format="rgb24")
+            frame = frame.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
+            file.mux(stream.encode(frame))
+        file.mux(stream.encode())

@@ -1,0 +1,115 @@
+"""Pixels to picture files. In: an array of :meth:`tilegpu.Image.numpy`, what its numbers are. Out: a file, in the format of its suffix.
+
+PNG, lossless WebP, EXR and NPY keep what they hold bit for bit; JPEG, GIF and lossy WebP are for looking at. 8 bits a component take what
+:func:`tilegpu.texels.to_pillow` makes of it. EXR (OpenEXR 3, `TechnicalIntroduction`) holds float16, float32 and uint32.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu.errors import UnsupportedError, ValidationError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Suffix: what the format holds.
+SUFFIXES: dict[str, str] = {
+    ".png": "8 bits a component, lossless",
+    ".webp": "8 bits a component, lossless unless quality= is given",
+    ".jpg": "8 bits a component, lossy, no alpha",
+    ".jpeg": "8 bits a component, lossy, no alpha",
+    ".gif": "256 colours, no alpha",
+    ".bmp": "8 bits a component, lossless, no alpha",
+    ".tga": "8 bits a component, lossless",
+    ".tif": "8 bits a component, lossless",
+    ".tiff": "8 bits a component, lossless",
+    ".ppm": "8 bits a component, lossless, no alpha",
+    ".exr": "floats as they are (float16, float32), depth, uint32",
+    ".npy": "any numbers as they are",
+}
+_EXR_TYPES = ("float16", "float32", "uint32")
+#: Longest side of a picture in pixels, by the formats' own fields.
+_LONGEST_PX = {".webp": 16383, ".jpg": 65535, ".jpeg": 65535, ".gif": 65535}
+
+
+def choices(array: NDArray[Any] | None = None) -> str:
+    """Suffixes that fit, for messages: all, or those for this array."""
+    fit = [s for s in SUFFIXES if s != ".exr" or array is None or array.dtype.name in _EXR_TYPES]
+    return ", ".join(fit[:-1]) + f" or {fit[-1]}"
+
+
+def suffix_of(path: str | os.PathLike[str], what: str) -> str:
+    """The suffix, in lower case. Raises :class:`ValidationError` that names the choices."""
+    suffix = os.path.splitext(os.fspath(path))[1].lower()  # noqa: PTH122
+    if suffix not in SUFFIXES:
+        said = f"'{os.fspath(path)}' has no suffix" if not suffix else f"the suffix is '{suffix}'"
+        raise ValidationError(f"{what}: can't save to '{os.fspath(path)}': {said}; it must be {choices()}")
+    return suffix
+
+
+def check_quality(quality: Any, suffix: str, what: str) -> None:
+    """``quality=`` is 1 to 100, and of lossy formats."""
+    if quality is None:
+        return
+    if suffix not in (".jpg", ".jpeg", ".webp"):
+        raise ValidationError(f"{what}: quality= is for .jpg and .webp; {suffix} has none ({SUFFIXES[suffix]})")
+    if isinstance(quality, bool) or not isinstance(quality, (int, np.integer)) or not 1 <= quality <= 100:
+        raise ValidationError(f"{what}: quality is {quality!r}; it must be a whole number from 1 to 100")
+
+
+def save_picture(picture: Any, path: str, suffix: str, what: str, quality: int | None = None) -> None:
+    """Writes a Pillow image of 8 bits (modes L, RGB, RGBA)."""
+    longest = _LONGEST_PX.get(suffix, max(picture.size))
+    if max(picture.size) > longest:
+        raise ValidationError(
+            f"{what}: {picture.width} x {picture.height} px are more than {suffix} holds ({longest} to a side); save as .png"
+        )
+    if suffix == ".webp" and quality is None:
+        picture.save(path, format="WEBP", lossless=True, exact=True, method=3)  # exact: colours below alpha 0 too
+    elif suffix == ".webp":
+        picture.save(path, format="WEBP", quality=quality, method=4)
+    elif suffix in (".jpg", ".jpeg"):
+        without_alpha(picture).save(path, format="JPEG", quality=95 if quality is None else quality, subsampling=0)
+    elif suffix == ".gif":
+        palette(picture).save(path, format="GIF")
+    elif suffix in (".ppm", ".bmp"):
+        without_alpha(picture).save(path, format=suffix[1:].upper())
+    else:
+        picture.save(path, format={".png": "PNG", ".tga": "TGA"}.get(suffix, "TIFF"))
+
+
+def without_alpha(picture: Any) -> Any:
+    """The colours alone, as they are: nothing is blended with a background."""
+    return picture.convert("RGB") if picture.mode == "RGBA" else picture
+
+
+def palette(picture: Any) -> Any:
+    """256 colours of the picture's own; grey needs no more."""
+    from PIL import Image as Pillow
+
+    picture = without_alpha(picture)
+    return picture if picture.mode == "L" else picture.quantize(256, method=Pillow.Quantize.MEDIANCUT, dither=Pillow.Dither.FLOYDSTEINBERG)
+
+
+def save_exr(array: NDArray[Any], path: str, what: str, depth: bool = False) -> None:
+    """Writes (H, W, C) of float16, float32 or uint32 as channels R, G, B, A, or Z for depth, each of the array's own type."""
+    if array.dtype.name not in _EXR_TYPES:
+        raise ValidationError(
+            f"{what}: .exr holds {', '.join(_EXR_TYPES)}, and these pixels are {array.dtype}; save as {choices(array)}"
+        )
+    try:
+        import OpenEXR
+    except ImportError:
+        raise UnsupportedError(f'{what}: .exr needs the package OpenEXR: pip install "tilegpu[exr]"; .npy needs nothing') from None
+    names = ("Z",) if depth else ("R", "G", "B", "A")
+    channels = {names[k]: np.ascontiguousarray(array[..., k]) for k in range(array.shape[2])}
+    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    try:
+        with OpenEXR.File(header, channels) as file:
+            file.write(path)
+    except RuntimeError as error:
+        raise OSError(f"{what}: can't write {path}: {error}") from error
