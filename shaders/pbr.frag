@@ -1,6 +1,7 @@
 #version 450
 // Metallic-roughness shading of models (glTF 2.0, appendix B): three lights, an analytic sky, tone mapping. The attachment is sRGB.
-// A map is there if NAME_UV says which texture coordinate it reads.
+// A map is there if NAME_UV says which texture coordinate it reads. NO_NORMAL: a mesh that bends and has none; its facets' are taken.
+// LIGHTLESS: lines and points without normals (glTF 2.0, section 3.9.7), the sum of base colour and emission.
 //   GGX distribution: Walter et al. 2007; height-correlated Smith visibility: Heitz 2014; Fresnel: Schlick 1994;
 //   environment term: Karis, "Physically Based Shading on Mobile" (2014); tone curve: Narkowicz 2015.
 layout(set = 0, binding = 0) uniform View {
@@ -17,7 +18,9 @@ layout(set = 0, binding = 1) uniform Material {
 } material;
 
 layout(location = 0) in vec3 v_position;
+#ifndef NO_NORMAL
 layout(location = 1) in vec3 v_normal;
+#endif
 #ifdef NORMAL_UV
 layout(location = 2) in vec4 v_tangent;
 layout(set = 0, binding = 4) uniform sampler2D normal_map;
@@ -89,6 +92,10 @@ void main() {
 #ifdef EMISSIVE_UV
   emissive *= texture(emissive_map, EMISSIVE_UV).rgb;
 #endif
+#ifdef NO_NORMAL
+  vec3 n = cross(dFdx(v_position), dFdy(v_position));
+  n *= (dot(n, view.eye.xyz - v_position) < 0.0 ? -1.0 : 1.0) / max(length(n), 1e-30);
+#else
   vec3 n = normalize(v_normal);
 #ifdef NORMAL_UV
   vec3 t = (texture(normal_map, NORMAL_UV).xyz * 2.0 - 1.0) * vec3(material.factors.zz, 1.0);
@@ -96,6 +103,7 @@ void main() {
   n = normalize(t.x * v_tangent.xyz + t.y * bitangent + t.z * v_normal);
 #endif
   if (!gl_FrontFacing) n = -n;
+#endif
 #ifdef ALPHA_MASK
   if (base.a < material.emissive.w) discard;
 #endif
@@ -104,8 +112,10 @@ void main() {
 #else
   float alpha = 1.0;
 #endif
-#ifdef UNLIT
+#if defined(UNLIT)
   o_color = vec4(base.rgb, alpha);
+#elif defined(LIGHTLESS)
+  o_color = vec4(base.rgb + emissive, alpha);
 #else
   roughness = clamp(roughness, 0.04, 1.0);
   vec3 v = normalize(view.eye.xyz - v_position);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING, Any
 
 from tilegpu.terminal import (
@@ -22,6 +23,7 @@ from tilegpu.terminal import (
 
 if TYPE_CHECKING:
     from tilegpu import Device
+    from tilegpu.scene import Scene
 
 __all__ = [
     "EXIT_FAILED",
@@ -34,12 +36,14 @@ __all__ = [
     "add_quiet_option",
     "add_scene_options",
     "as_plain",
+    "chosen_scene",
     "load_scene",
     "make_device",
     "parse_size",
     "positive",
     "profile_name",
     "progress",
+    "seconds",
 ]
 
 SAMPLE_COUNTS = (1, 2, 4, 8, 16)
@@ -61,6 +65,30 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="samples for each pixel: 1, 2, 4, 8 or 16 (default: the scene's own)",
     )
+    parser.add_argument("--time", type=seconds, default=0.0, metavar="T", help="the moment to show, in seconds (default: 0)")
+    parser.add_argument(
+        "--animation", metavar="NAME|INDEX", help="of a model: which of its animations (default: the first); none: as the file has it"
+    )
+
+
+def seconds(text: str) -> float:
+    """A finite number of seconds, at least 0; for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time; a number of seconds is needed, at least 0")
+    return value
+
+
+def chosen_scene(options: argparse.Namespace) -> Scene:
+    """The scene that the options name, with what they choose of it. Raises :class:`UsageError`."""
+    scene = load_scene(options.scene)
+    try:
+        return scene.configured(animation=options.animation)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def add_device_options(parser: argparse.ArgumentParser) -> None:

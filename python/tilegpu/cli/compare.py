@@ -15,7 +15,7 @@ from tilegpu.cli.common import (
     EXIT_OK,
     add_device_options,
     add_scene_options,
-    load_scene,
+    chosen_scene,
     make_device,
 )
 from tilegpu.cli.render import save_image
@@ -72,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
     from tilegpu.reference import ReferenceError, Tolerance, compare_frame, explained, side_by_side, stored, unavailable
     from tilegpu.scene import SceneRenderer
 
-    scene = load_scene(options.scene)
-    frame = scene.frame(options.size, options.samples)
+    scene = chosen_scene(options)
+    frame = scene.frame(options.size, options.samples, time=options.time)
     missing = unavailable()
     kept = stored.find(scene.name, frame) if missing else None
     if missing and kept is None:

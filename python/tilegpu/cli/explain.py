@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_scene_options, as_plain, load_scene
+from tilegpu.cli.common import EXIT_OK, UsageError, add_scene_options, as_plain, chosen_scene
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     import tilegpu
     from tilegpu.scene import SceneRenderer
 
-    scene = load_scene(options.scene)
+    scene = chosen_scene(options)
     choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
     try:
         device = tilegpu.Device(profile=options.profile, hsr=choice)
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     if options.report and not Path(options.report).parent.is_dir():
         raise UsageError(f"there is no folder {Path(options.report).parent}")
     with device.frame(scene.name) as frame:
-        result = renderer.render(scene.frame(options.size, options.samples))
+        result = renderer.render(scene.frame(options.size, options.samples, time=options.time))
     if options.report:
         frame.report(options.report)
         if not options.json:

@@ -19,7 +19,7 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     as_plain,
-    load_scene,
+    chosen_scene,
     make_device,
     positive,
     progress,
@@ -46,9 +46,15 @@ def add_parser(commands: Any) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="N pictures of one turn of the camera: OUT gets the number before its suffix, or is a .gif, .webp or .mp4 of them all",
+        help="N pictures of one turn of the camera, or of a model's animation: OUT gets the number before its suffix, or is a .gif, "
+        ".webp or .mp4 of them all",
     )
-    parser.add_argument("--fps", type=positive, metavar="F", help="pictures for each second of time (default: 30)")
+    parser.add_argument(
+        "--fps",
+        type=positive,
+        metavar="F",
+        help="pictures for each second of time (default: 30; those of a model's animation are spread over it)",
+    )
     add_quiet_option(parser)
     parser.add_argument("--stats", metavar="S.json", help="write statistics of every frame")
     parser.set_defaults(run=run)
@@ -63,12 +69,20 @@ def output_path(output: str, index: int, frames: int) -> Path:
     return path.with_name(f"{path.stem}_{index:0{digits}}{path.suffix}")
 
 
+def pictures_per_second(scene: Scene, options: argparse.Namespace) -> float:
+    """``--fps``, or 30; the pictures of a scene with an animation are spread over it once."""
+    if options.fps is None and scene.duration_s and options.frames > 1:
+        return float(options.frames / scene.duration_s)
+    return float(options.fps or 30.0)
+
+
 def frame_of_turn(scene: Scene, index: int, options: argparse.Namespace) -> Frame:
-    """Frame ``index``; of several, the camera turns once about the scene and time runs at 30 frames a second (``--fps``)."""
-    camera = scene.camera() if options.frames > 1 else None
+    """Frame ``index``. Of several, the camera turns once about the scene; a scene with an animation keeps its camera."""
+    camera = scene.camera() if options.frames > 1 and not scene.duration_s else None
     if camera is not None:
         camera.rotate(2 * math.pi * index / options.frames, 0.0)
-    return scene.frame(options.size, options.samples, camera=camera, time=index / (options.fps or 30.0))
+    time = options.time + index / pictures_per_second(scene, options)
+    return scene.frame(options.size, options.samples, camera=camera, time=time)
 
 
 def as_picture(image: Any) -> Any:
@@ -118,7 +132,7 @@ def save_result(result: RenderResult, path: Path) -> list[Path]:
 
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
-    scene = load_scene(options.scene)
+    scene = chosen_scene(options)
     path = Path(options.output)
     animated = path.suffix.lower() == ".mp4" or (options.frames > 1 and path.suffix.lower() in animation.SUFFIXES)
     _check_output(path, animated)
@@ -133,7 +147,7 @@ def run(options: argparse.Namespace) -> int:
         for index in progress(range(options.frames), options.frames, scene.name):
             frame = frame_of_turn(scene, index, options)
             if animated and index == 0:
-                animation.check(path, frame.size, options.fps or 30.0)
+                animation.check(path, frame.size, pictures_per_second(scene, options))
             start = time.perf_counter()
             result = renderer.render(frame)
             times_ms.append((time.perf_counter() - start) * 1e3)
@@ -150,7 +164,7 @@ def run(options: argparse.Namespace) -> int:
             yield as_picture(result.images[0])
 
     if animated:
-        animation.write(path, pictures(), options.frames, options.fps or 30.0)
+        animation.write(path, pictures(), options.frames, pictures_per_second(scene, options))
     else:
         for index, (frame, result) in enumerate(drawn()):  # noqa: B007
             written += save_result(result, output_path(options.output, index, options.frames))

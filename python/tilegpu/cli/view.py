@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tilegpu.cli.common import EXIT_OK, add_device_options, add_scene_options, load_scene
+from tilegpu.cli.common import EXIT_OK, add_device_options, add_scene_options, chosen_scene
 
 _KEYS = """keys: drag: turn; right or middle drag, shift+drag: move; wheel: zoom; M: samples; P: GPU profile; W: wireframe;
 S: screenshot; R: camera home; space: pause; Q or Escape: quit"""
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from tilegpu.viewer import view
 
     view(
-        load_scene(options.scene),
+        chosen_scene(options),
         size=options.size,
         samples=options.samples,
         profile=options.profile,
@@ -34,5 +34,6 @@ def run(options: argparse.Namespace) -> int:
         lanes=options.lanes,
         max_frames=options.frames,
         screenshot=options.screenshot,
+        start_time=options.time,
     )
     return EXIT_OK

@@ -378,7 +378,7 @@ class Renderer:
     @staticmethod
     def mode(draw: Draw) -> int:
         """OpenGL's number of the draw's topology."""
-        return {"triangle_list": 4, "triangle_strip": 5, "triangle_fan": 6}[draw.state.topology]
+        return {"point_list": 0, "line_list": 1, "triangle_list": 4, "triangle_strip": 5, "triangle_fan": 6}[draw.state.topology]
 
     def draw(
         self,

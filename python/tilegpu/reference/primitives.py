@@ -180,7 +180,7 @@ def triangles(renderer: Renderer, frame: Frame) -> Triangles:
         for member, data in constants:
             member.write(data)
         count = draw.element_count
-        each = count // 3 if draw.state.topology == "triangle_list" else max(0, count - 2)
+        each = draw.triangle_count
         if each:
             buffer = renderer.ctx.buffer(reserve=each * draw.instances * 48)
             array.transform(buffer, renderer.mode(draw), vertices=count, first=draw.first, instances=draw.instances)

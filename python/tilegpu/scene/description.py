@@ -148,7 +148,7 @@ class State:
     depth_write: bool = True
     depth_compare: Compare = "less"
     blend: Literal["alpha"] | Blend | None = None
-    topology: Literal["triangle_list", "triangle_strip", "triangle_fan"] = "triangle_list"
+    topology: Literal["triangle_list", "triangle_strip", "triangle_fan", "line_list", "point_list"] = "triangle_list"
     primitive_restart: bool = False
     polygon_mode: Literal["fill", "line"] = "fill"
     alpha_to_coverage: bool = False
@@ -187,6 +187,15 @@ class Draw:
         if source is None:
             raise ValueError(f"draw '{self.label}': no vertices and no indices, so count must be given")
         return int(source.shape[0]) - self.first
+
+
+    @property
+    def triangle_count(self) -> int:
+        """Triangles of one instance; lines and points have none."""
+        n, topology = self.element_count, self.state.topology
+        if topology in ("line_list", "point_list"):
+            return 0
+        return n // 3 if topology == "triangle_list" else max(0, n - 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,11 +271,7 @@ class Frame:
     @property
     def triangles(self) -> int:
         """Triangles of all draws, degenerate ones included (primitive restart is not looked at)."""
-        total = 0
-        for draw in self.all_draws:
-            n = draw.element_count
-            total += (n // 3 if draw.state.topology == "triangle_list" else max(0, n - 2)) * draw.instances
-        return total
+        return sum(draw.triangle_count * draw.instances for draw in self.all_draws)
 
 
 def _check_outputs(what: str, one: Pass, frame: Frame) -> None:
@@ -312,6 +317,21 @@ class Scene:
     def camera(self) -> OrbitCamera | None:
         """A new camera at the scene's own viewpoint, for the viewer; ``None`` if the scene has no viewpoint to move."""
         return None
+
+    @property
+    def duration_s(self) -> float:
+        """How long what moves by itself takes before it begins anew, in seconds; 0 where nothing does."""
+        return 0.0
+
+    def configured(self, **options: Any) -> Scene:
+        """This scene with other choices; ``None`` is the scene's own. Models have some: :meth:`tilegpu.scene.model.ModelScene.configured`.
+
+        Raises ``ValueError`` for a choice that there is not.
+        """
+        for name, value in options.items():
+            if value is not None:
+                raise ValueError(f"scene '{self.name}' has no {name} to choose; models have (glTF, GLB, OBJ, PLY, STL)")
+        return self
 
     def frame(
         self,

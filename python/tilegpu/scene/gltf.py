@@ -111,14 +111,17 @@ class Document:
             )
         lists = [
             "accessors",
+            "animations",
             "buffers",
             "bufferViews",
+            "cameras",
             "images",
             "materials",
             "meshes",
             "nodes",
             "samplers",
             "scenes",
+            "skins",
             "textures",
         ]
         for name in lists:
@@ -133,14 +136,13 @@ class Document:
         names = {name for name in used if isinstance(name, str)} if isinstance(used, list) else set()
         left_out = [f"extension {name}" for name in sorted(names - SUPPORTED_EXTENSIONS)]
         primitives = [p for mesh in self.json["meshes"] if isinstance(found := mesh.get("primitives"), list) for p in found]
-        if self.json.get("skins"):
-            left_out.append("skins (bones): meshes stand as their vertices say")
-        if any(isinstance(p, dict) and p.get("targets") for p in primitives):
-            left_out.append("morph targets: all weights count as 0")
-        if self.json.get("animations"):
-            left_out.append("animations: nodes stand as the file has them")
-        if any(isinstance(p, dict) and p.get("mode", 4) in (0, 1, 2, 3) for p in primitives):
-            left_out.append("points and lines")
+        attributes = [p.get("attributes") for p in primitives if isinstance(p, dict)]
+        if any(isinstance(names_of, dict) and "JOINTS_2" in names_of for names_of in attributes):
+            left_out.append("joints of a vertex beyond the eighth")
+        targets = [target for p in primitives if isinstance(p, dict) and isinstance(p.get("targets"), list) for target in p["targets"]]
+        others = {str(name) for target in targets if isinstance(target, dict) for name in target} - {"POSITION", "NORMAL", "TANGENT"}
+        if others:
+            left_out.append(f"morph targets of {', '.join(sorted(others))}")
         if left_out:
             warnings.warn(f"model '{self.path}': drawn without {'; '.join(left_out)}", UserWarning, stacklevel=2)
 
@@ -193,6 +195,22 @@ class Document:
     def number(self, table: dict[str, Any], key: str, default: float, where: str) -> float:
         """One finite number."""
         return self.numbers({key: [table.get(key, default)]}, key, 1, [default], where)[0]
+
+    def object(self, table: dict[str, Any], key: str, where: str) -> dict[str, Any]:
+        """An object in an object, empty where it is missing. (An empty extension object still means that it is there.)"""
+        value = table.get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.error(where, f"{key} is a {type(value).__name__}; an object is needed")
+        return value
+
+    def objects(self, table: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+        """A list of objects, empty where it is missing."""
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.error(where, f"{key} is not a list of objects")
+        return value
 
     # -------------------------------------------------------------------------------------------------------- bytes
 

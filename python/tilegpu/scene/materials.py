@@ -45,9 +45,9 @@ class Material:
             "factors": np.array([self.metallic, self.roughness, self.normal_scale, self.occlusion_strength], F),
         }
 
-    def program(self, uv_count: int, vertex_color: bool, tangents: bool) -> Program:
-        """The variant of pbr.vert and pbr.frag for a mesh with these attributes."""
-        defines: dict[str, object] = {"UV_COUNT": uv_count}
+    def program(self, uv_count: int, vertex_color: bool, tangents: bool, variant: Mapping[str, object] | None = None) -> Program:
+        """The variant of pbr.vert and pbr.frag for a mesh with these attributes. ``variant``: more names to define."""
+        defines: dict[str, object] = {"UV_COUNT": uv_count, **(variant or {})}
         for name in MAPS:
             used = name in self.maps and not (self.unlit and name != "base_color") and (name != "normal" or tangents)
             if used:

@@ -1,10 +1,13 @@
 """Model files as scenes: glTF and GLB through ``gltf.py`` and ``gltf_parts.py``; OBJ, PLY and STL through a reader each.
 
-In: a path. Out: a :class:`ModelScene`, whose parts are meshes (structured vertices, triangle lists) with a material and a matrix.
+In: a path. Out: a :class:`ModelScene`, whose parts are meshes (structured vertices, lists of triangles, lines or points) with a material
+and a matrix, and which moves where the file says so.
 """
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,52 +22,135 @@ from tilegpu.scene.gltf_parts import GltfParts
 from tilegpu.scene.lighting import studio
 from tilegpu.scene.model_file import ModelError, ModelFile
 from tilegpu.scene.obj import read_obj
-from tilegpu.scene.part import Array, Part, build_part, triangulate
+from tilegpu.scene.part import Array, F, Part, build_part, triangulate
 from tilegpu.scene.ply import read_ply
+from tilegpu.scene.pose import PartPose, Poser, extremes, posed_positions
 from tilegpu.scene.stl import read_stl
 
 __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "triangulate"]
 
 _MAX_PARTS = 100_000
 _MAX_VISITS = 500_000
+#: Moments of an animation that the camera frames.
+_FRAMED_MOMENTS = 8
 _READERS = {".obj": read_obj, ".ply": read_ply, ".stl": read_stl}
 
 
 class ModelScene(Scene):
-    """A model in the studio light, framed by the camera; blended parts are drawn last, back to front."""
+    """A model in the studio light, framed by the camera; blended parts are drawn last, back to front.
+
+    ``poser``: how it moves. Then a frame's ``time`` is that within the chosen animation, at first the file's first one.
+    """
 
     default_samples = 4
     clear_color = (0.055, 0.06, 0.07, 1.0)  # linear
 
     def __init__(
-        self, name: str, parts: list[Part], yaw: float = 0.45, pitch: float = 0.22, path: str | Path | None = None
+        self,
+        name: str,
+        parts: list[Part],
+        yaw: float = 0.45,
+        pitch: float = 0.22,
+        path: str | Path | None = None,
+        poser: Poser | None = None,
     ) -> None:
-        source = name if path is None else path  # for messages
+        self._source = name if path is None else path  # for messages
         if not parts:
-            raise ModelError(f"model '{source}': has no triangles to draw")
+            raise ModelError(f"model '{self._source}': has no triangles to draw")
         self.name = name
         self.parts = parts
-        triangles = sum(part.indices.size // 3 for part in parts)
+        self._poser = poser
+        self._animation = 0 if poser is not None and poser.animations else None
+        triangles = sum(part.indices.size // 3 for part in parts if part.topology == "triangle_list")
         materials = {id(part.material) for part in parts}
         self.description = f"{triangles:,} triangles, {len(parts)} draws, {len(materials)} materials"
+        if self.animations:
+            self.description += f", {len(self.animations)} animations"
         self._yaw, self._pitch = yaw, pitch
+        self._blocks = {id(part.material): part.material.block() for part in parts}
+        self._textures: dict[int, Mapping[str, Texture]] = {}
+        self._poses: tuple[float, list[PartPose]] | None = None  # of the time asked for last
+        self._measure()
+
+    # ------------------------------------------------------------------------------------------------------- choices
+
+    @property
+    def animations(self) -> list[str]:
+        """Names of the animations."""
+        return [] if self._poser is None else [name for name, _ in self._poser.animations]
+
+    @property
+    def duration_s(self) -> float:
+        """How long the chosen animation takes, in seconds; 0 without one."""
+        return 0.0 if self._poser is None or self._animation is None else self._poser.animations[self._animation][1]
+
+    def configured(self, **options: Any) -> ModelScene:
+        """The same model with other choices; what is ``None`` stays. Parts and textures are shared.
+
+        ``animation``: name or number of one of :attr:`animations`; ``"none"``: the model stands as the file has it. Raises ``ValueError``
+        with what there is to choose.
+        """
+        unknown = set(options) - {"animation"}
+        if unknown:
+            raise ValueError(f"model '{self._source}': there is no choice of {', '.join(sorted(unknown))}; there is animation")
+        out = copy.copy(self)
+        if options.get("animation") is not None:
+            out._animation = self._chosen("animation", options["animation"], self.animations)
+            out._poses = None
+            out._measure()
+        return out
+
+    def _chosen(self, what: str, wanted: str | int, names: list[str]) -> int | None:
+        """Number of a named thing; ``None`` for "none"."""
+        text = str(wanted)
+        if text in names:
+            return names.index(text)
+        if text.lower() == "none":
+            return None
+        if text.isascii() and text.isdigit() and int(text) < len(names):
+            return int(text)
+        there = ", ".join(f"{k} '{name}'" for k, name in enumerate(names)) or "none"
+        raise ValueError(f"model '{self._source}': {what} is '{text}'; there is {there}")
+
+    # ---------------------------------------------------------------------------------------------------------- space
+
+    def _pose(self, time: float) -> list[PartPose]:
+        """Poses of all parts at a time; the same objects for the same time."""
+        assert self._poser is not None
+        if self._poses is None or self._poses[0] != time:
+            # What is too large for a 32-bit float is infinite, and refused by name.
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._poses = time, self._poser.pose(self._animation, time)
+        return self._poses[1]
+
+    def _measure(self) -> None:
+        """Where the model is: centres of parts, the points that the camera frames, the natural size."""
         corners: dict[int, Array] = {}  # parts at several places share their arrays
-        for part in parts:
+        for part in self.parts:
             if id(part.indices) not in corners:
                 corners[id(part.indices)] = np.unique(part.indices)
-        used = [part.world_positions(corners[id(part.indices)]) for part in parts]
+        which = [corners[id(part.indices)] for part in self.parts]
+        if self._poser is None:
+            used = [part.world_positions(w) for part, w in zip(self.parts, which, strict=True)]
+        else:
+            used = self._posed(0.0, which)
         self._centres = [(p.min(0) + p.max(0)) / 2 for p in used]
+        if self.duration_s > 0:  # one camera for the whole animation: a few points of each of several moments
+            moments = [self.duration_s * k / _FRAMED_MOMENTS for k in range(1, _FRAMED_MOMENTS + 1)]
+            used = [extremes(np.concatenate(used)), *(extremes(np.concatenate(self._posed(m, which))) for m in moments)]
         points = np.concatenate(used)
         self.low, self.high = points.min(0), points.max(0)
         self._points = points
         if not np.abs(points).max() < 1e15:
             largest = float(np.abs(points).max())
             raise ModelError(
-                f"model '{source}': a position is {largest:.3g} from the origin; at most 1e15 can be projected"
+                f"model '{self._source}': a position is {largest:.3g} from the origin; at most 1e15 can be projected"
             )
         self.default_size = self._natural_size()
-        self._blocks = {id(part.material): part.material.block() for part in parts}
-        self._textures: dict[int, Mapping[str, Texture]] = {}
+
+    def _posed(self, time: float, which: list[Array]) -> list[Array]:
+        poses = self._pose(time)
+        return [posed_positions(part, pose, w) for part, pose, w in zip(self.parts, poses, which, strict=True)]
 
     def _natural_size(self) -> tuple[int, int]:
         """About 0.9 megapixels in the model's proportions, so that it fills the frame."""
@@ -97,11 +183,12 @@ class ModelScene(Scene):
         if camera is None:
             camera = self.camera(aspect)
         view = studio(camera, aspect, math.degrees(self._yaw))
+        poses = None if self._poser is None else self._pose(time)
         order = [k for k, part in enumerate(self.parts) if part.material.alpha_mode != "BLEND"]
         blended = [k for k, part in enumerate(self.parts) if part.material.alpha_mode == "BLEND"]
         eye = camera.eye.astype(np.float64)
         blended.sort(key=lambda k: -float(np.linalg.norm(self._centres[k] - eye)))
-        draws = [draw for k in order + blended for draw in self._draws(self.parts[k], view)]
+        draws = [draw for k in order + blended for draw in self._draws(self.parts[k], None if poses is None else poses[k], view)]
         return Frame(
             size,
             samples,
@@ -112,18 +199,25 @@ class ModelScene(Scene):
             label=self.name,
         )
 
-    def _draws(self, part: Part, view: dict[str, Any]) -> Iterator[Draw]:
+    def _draws(self, part: Part, pose: PartPose | None, view: dict[str, Any]) -> Iterator[Draw]:
         names = part.attributes
         uv_count = sum(name.startswith("uv") for name in names)
-        shader = part.material.program(uv_count, "color" in names, "tangent" in names)
+        shader = part.material.program(uv_count, "color" in names, "tangent" in names, part.variant)
         bind: dict[str, Any] = {"view": view, "material": self._blocks[id(part.material)]}
         bind.update(part.material.textures(shader))
-        for state in part.material.states(part.mirrored):
+        matrix, mirrored = part.matrix, part.mirrored
+        if pose is not None:
+            bind.update(pose.bind(part))
+            matrix, mirrored = pose.matrix.astype(F), pose.mirrored
+        states = part.material.states(mirrored)
+        if part.topology != "triangle_list":  # no inside and no outside
+            states = (dataclasses.replace(states[-1], topology=part.topology, cull="none"),)
+        for state in states:
             yield Draw(
                 shader,
                 part.vertices,
                 part.indices,
-                push={"model": part.matrix},
+                push={"model": matrix},
                 bind=bind,
                 state=state,
                 label=f"{part.label} ({part.material.name})",
@@ -142,8 +236,10 @@ def load_model(path: str | Path) -> ModelScene:
         # Transforms that overflow give infinite positions, which ModelScene refuses by name; NumPy's warning would only come before.
         with np.errstate(over="ignore", invalid="ignore"):
             read = _READERS.get(path.suffix.lower())
-            parts = GltfParts(Document.load(file), _MAX_VISITS, _MAX_PARTS).parts() if read is None else read(file)
-            return ModelScene(path.stem, parts, path=path)
+            if read is not None:
+                return ModelScene(path.stem, read(file), path=path)
+            parts, poser = GltfParts(Document.load(file), _MAX_VISITS, _MAX_PARTS).parts()
+            return ModelScene(path.stem, parts, path=path, poser=poser)
     except MemoryError as error:
         used_MB = file.budget.used_B >> 20
         raise ModelError(f"model '{path}': the machine has no memory for it ({used_MB:,} MB taken); make the model smaller") from error

@@ -1,14 +1,14 @@
 """A mesh with a material at one place: what every kind of model file is turned into.
 
-In: loose arrays of attributes. Out: structured vertices and a triangle list. Missing normals and tangents are made here, and the
-memory that this takes is told by :func:`part_cost`.
+In: loose arrays of attributes. Out: structured vertices and a list of triangles, lines or points. Missing normals and tangents are made
+here, and the memory that this takes is told by :func:`part_cost`.
 """
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +25,59 @@ FLAT_B, TANGENTS_B, SMOOTH_B = 320, 1280, 480
 PLACED_B, PLACING_B = 25, 136
 
 
+Topology = Literal["triangle_list", "line_list", "point_list"]
+
+
+@dataclass(frozen=True, eq=False)
+class Morphs:
+    """Morph targets. ``deltas``: (targets, V, streams, 4) float32, what a weight of 1 adds; ``streams``: which attributes these are."""
+
+    deltas: Array
+    streams: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A mesh with a material, at one place. ``matrix``: (4, 4) float32, mesh to world."""
+    """A mesh with a material, at one place. ``matrix``: (4, 4) float32, mesh to world (where it stands as the file has it).
+
+    A mesh that bends has the vertex fields ``joints0``, ``weights0`` (and ``joints1``, ``weights1``) or ``morphs``; without ``normal`` a
+    shader makes flat normals of what it became.
+    """
 
     vertices: Array
     indices: Array
     material: Material
     matrix: Array
     label: str
+    topology: Topology = "triangle_list"
+    morphs: Morphs | None = None
+
+    @property
+    def skin_sets(self) -> int:
+        """How many times four joints move a vertex."""
+        return sum(name.startswith("joints") for name in self.attributes)
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """Names of the vertex fields."""
         return tuple(self.vertices.dtype.names or ())
+
+    @functools.cached_property
+    def variant(self) -> dict[str, object]:
+        """What ``pbr.vert`` and ``pbr.frag`` have to know of the mesh, as names to define; none for a mesh that stands still."""
+        out: dict[str, object] = {}
+        if self.skin_sets:
+            out["SKIN_SETS"] = self.skin_sets
+        if self.morphs is not None:
+            out["MORPH_STREAMS"] = len(self.morphs.streams)
+            out.update({f"MORPH_{name.upper()}": k for k, name in enumerate(self.morphs.streams)})
+        if self.topology == "point_list":
+            out["POINTS"] = 1
+        if "normal" not in self.attributes:
+            out["NO_NORMAL"] = 1
+            if self.topology != "triangle_list":
+                out["LIGHTLESS"] = 1
+        return out
 
     @functools.cached_property
     def mirrored(self) -> bool:
@@ -70,17 +109,31 @@ def build_part(
     tangents: Array | None = None,
     uvs: tuple[Array, ...] = (),
     colors: Array | None = None,
+    joints: tuple[Array, ...] = (),
+    weights: tuple[Array, ...] = (),
+    morphs: Morphs | None = None,
 ) -> Part:
     """A :class:`Part` of loose arrays: (V, 3) positions, (n, 3) triangles, and whichever attributes there are, each (V, ...).
 
-    Missing normals make flat shading (glTF 2.0, section 3.7.2.1); tangents are made if the material has a normal map.
+    Missing normals make flat shading (glTF 2.0, section 3.7.2.1), in the shader where the mesh bends; tangents are made if the material
+    has a normal map. ``joints``, ``weights``: (V, 4) uint16 and float32, up to two of each. ``triangles`` of shape (n, 2) are lines,
+    of (n, 1) points; these get no normals.
     """
     attributes: dict[str, Array] = {"position": np.asarray(positions, F)}
     for k, uv in enumerate(uvs):
         attributes[f"uv{k}"] = uv
     if colors is not None:
         attributes["color"] = colors
-    if normals is None:
+    for k, (joint, weight) in enumerate(zip(joints, weights, strict=True)):
+        attributes[f"joints{k}"], attributes[f"weights{k}"] = joint, weight
+    if morphs is not None:
+        attributes["source"] = np.arange(len(positions))
+    corners = triangles.shape[1]
+    bends = bool(joints) or morphs is not None
+    mapped = "normal" in material.maps and not material.unlit and bool(uvs) and corners == 3
+    if normals is not None:
+        attributes["normal"] = normals
+    elif corners == 3 and (mapped or not bends):
         flat = triangles.reshape(-1)
         attributes = {name: value[flat] for name, value in attributes.items()}
         triangles = np.arange(flat.size, dtype=np.uint32).reshape(-1, 3)
@@ -88,16 +141,21 @@ def build_part(
             flat_normals(attributes["position"].reshape(-1, 3, 3).astype(np.float64)), 3, 0
         )
         tangents = None
-    else:
-        attributes["normal"] = normals
-    if "normal" in material.maps and not material.unlit and uvs:
+    if mapped:
         if tangents is None:
             uv = attributes[f"uv{material.uv_sets.get('normal', 0)}"]
             tangents, source, triangles = generate_tangents(attributes["position"], attributes["normal"], uv, triangles)
             attributes = {name: value[source] for name, value in attributes.items()}
         attributes["tangent"] = tangents
+    if morphs is not None:
+        deltas = morphs.deltas[:, attributes.pop("source")]
+        deltas.flags.writeable = False
+        morphs = Morphs(deltas, morphs.streams)
     order = ["position", "normal", "tangent", "color", *(f"uv{k}" for k in range(len(uvs)))]
-    fields = [(name, "<f4", attributes[name].shape[1]) for name in order if name in attributes]
+    order += [f"{name}{k}" for k in range(len(joints)) for name in ("joints", "weights")]
+    fields = [
+        (name, "<u2" if name.startswith("joints") else "<f4", attributes[name].shape[1]) for name in order if name in attributes
+    ]
     vertices = np.empty(len(attributes["position"]), np.dtype(fields))
     for name, *_ in fields:
         vertices[name] = attributes[name]
@@ -105,7 +163,8 @@ def build_part(
     for array in (vertices, indices):
         array.flags.writeable = False
     matrix = np.eye(4, dtype=F) if matrix is None else np.asarray(matrix, F)
-    return Part(vertices, indices, material, matrix, label)
+    topology: Topology = "triangle_list" if corners == 3 else "line_list" if corners == 2 else "point_list"
+    return Part(vertices, indices, material, matrix, label, topology, morphs)
 
 
 def triangulate(indices: Array, mode: int) -> Array:
@@ -118,6 +177,17 @@ def triangulate(indices: Array, mode: int) -> Array:
         # Vertices k, k + (1 + k % 2), k + (2 - k % 2).
         return np.stack([indices[k], indices[k + 1 + k % 2], indices[k + 2 - k % 2]], -1)
     return np.stack([indices[k + 1], indices[k + 2], np.broadcast_to(indices[:1], (count,))], -1)
+
+
+def segments(indices: Array, mode: int) -> Array:
+    """(n, 2) lines of an index list; ``mode``: 1 list, 2 loop, 3 strip; (n, 1) points for 0 (glTF 2.0, section 3.7.2.1)."""
+    if mode == 0:
+        return indices.reshape(-1, 1)
+    if mode == 1:
+        return indices[: indices.size // 2 * 2].reshape(-1, 2)
+    if mode == 2 and indices.size > 1:
+        return np.stack([indices, np.roll(indices, -1)], -1)
+    return np.stack([indices[:-1], indices[1:]], -1)
 
 
 def repair_normals(normals: Array) -> Array:

@@ -223,6 +223,15 @@ class _CheckedScene(Scene):
             scene.fixed_samples,
         )
 
+    @property
+    def duration_s(self) -> float:
+        """The scene's."""
+        return self._scene.duration_s
+
+    def configured(self, **options: Any) -> Scene:
+        """The scene's."""
+        return _CheckedScene(self._scene.configured(**options), self._path, self.name)
+
     def camera(self) -> OrbitCamera | None:
         """The scene's."""
         try:

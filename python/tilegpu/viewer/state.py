@@ -13,7 +13,7 @@ from tilegpu.scene.camera import OrbitCamera
 from tilegpu.viewer import mapping
 
 SAMPLE_CHOICES = (1, 2, 4, 8, 16)
-HELP = "drag turns, wheel zooms, M samples, P profile, W wireframe, S screenshot, R home, space spins"
+HELP = "drag turns, wheel zooms, M samples, P profile, W wireframe, S screenshot, R home, space spins or stops"
 
 
 @dataclass
@@ -86,12 +86,22 @@ class ViewState:
             self.changed = True
 
     def advance(self, seconds: float) -> None:
-        """Time passes while the model spins by itself."""
-        if self.spin:
+        """Time passes while the model spins by itself, or plays its animation."""
+        if self.moves:
             self.time += seconds
-            if self.camera is not None:
+            if self.camera is not None and self.spin and not self.playing:
                 self.camera.rotate(0.6 * seconds, 0.0)
             self.changed = True
+
+    @property
+    def playing(self) -> bool:
+        """Whether the scene has an animation, which plays until space stops it."""
+        return self.scene.duration_s > 0
+
+    @property
+    def moves(self) -> bool:
+        """Whether time passes."""
+        return self.spin != self.playing
 
     def frame(self) -> Frame | None:
         """The frame to show; ``None`` while the window is minimised."""

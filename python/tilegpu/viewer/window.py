@@ -166,16 +166,17 @@ def view(
     max_frames: int = 0,
     screenshot: str | None = None,
     event_hook: Any = None,
+    start_time: float = 0.0,
 ) -> ViewState:
     """Shows the scene in a window until it is closed (or ``max_frames`` are shown); returns the last state.
 
-    ``screenshot``: file for what the window shows at the end. ``event_hook(glfw, window, state, frame_number)`` is called before each
-    frame; tests use it to press keys. Raises :class:`ViewerError` if no window can be opened.
+    ``screenshot``: file for what the window shows at the end. ``start_time``: seconds. ``event_hook(glfw, window, state, frame_number)`` is
+    called before each frame; tests use it to press keys. Raises :class:`ViewerError` if no window can be opened.
     """
     import tilegpu
     from tilegpu.scene import SceneRenderer
 
-    state = ViewState(scene, samples or scene.default_samples, profile, tilegpu.profile_names())
+    state = ViewState(scene, samples or scene.default_samples, profile, tilegpu.profile_names(), time=start_time)
     glfw, window = _open(_window_size(scene, size), f"tilegpu  |  {scene.name}")
     options: dict[str, Any] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
     renderer: SceneRenderer | None = None
@@ -223,7 +224,7 @@ def view(
                     if now - title_at > 0.25:
                         title_at = now
                         glfw.set_window_title(window, state.title(frame, milliseconds))
-            if state.spin or max_frames or state.changed:
+            if state.moves or max_frames or state.changed:
                 glfw.poll_events()
             else:
                 glfw.wait_events_timeout(0.25)

@@ -1,0 +1,72 @@
+"""glTF documents that tests put together: one buffer, a view and an accessor for each array."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TYPES = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
+KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+TRIANGLE = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "f4")
+
+
+class Builder:
+    """Puts a document together: one buffer, a view and an accessor for each array."""
+
+    def __init__(self) -> None:
+        self.json: dict[str, Any] = {
+            "asset": {"version": "2.0"},
+            "accessors": [],
+            "bufferViews": [],
+            "meshes": [],
+            "nodes": [],
+        }
+        self.data = b""
+
+    def view(self, data: bytes, **extra: Any) -> int:
+        self.data += bytes(-len(self.data) % 4)
+        self.json["bufferViews"].append({"buffer": 0, "byteOffset": len(self.data), "byteLength": len(data), **extra})
+        self.data += data
+        return len(self.json["bufferViews"]) - 1
+
+    def accessor(self, array: np.ndarray, **extra: Any) -> int:
+        array = np.asarray(array)
+        entry = {"bufferView": self.view(array.tobytes()), "componentType": TYPES[array.dtype.str[1:]], "count": len(array),
+                 "type": KINDS[1 if array.ndim == 1 else array.shape[1]], **extra}  # fmt: skip
+        self.json["accessors"].append(entry)
+        return len(self.json["accessors"]) - 1
+
+    def mesh(self, node: dict[str, Any] | None = None, **primitive: Any) -> Builder:
+        primitive.setdefault("attributes", {}).setdefault("POSITION", self.accessor(TRIANGLE))
+        self.json["meshes"].append({"primitives": [primitive]})
+        self.json["nodes"].append({"mesh": len(self.json["meshes"]) - 1, **(node or {})})
+        return self
+
+    def glb(self, path: Path) -> Path:
+        self.json["buffers"] = [{"byteLength": len(self.data)}]
+        text = json.dumps(self.json).encode()
+        text += b" " * (-len(text) % 4)
+        binary = self.data + bytes(-len(self.data) % 4)
+        body = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(binary), 0x004E4942) + binary
+        path.write_bytes(struct.pack("<III", 0x46546C67, 2, 12 + len(body)) + body)
+        return path
+
+    def gltf(self, path: Path) -> Path:
+        uri = "data:application/octet-stream;base64," + base64.b64encode(self.data).decode()
+        self.json["buffers"] = [{"byteLength": len(self.data), "uri": uri}]
+        path.write_text(json.dumps(self.json))
+        return path
+
+
+def png(color: tuple[int, ...] = (255, 0, 0, 128), size: tuple[int, int] = (2, 2)) -> bytes:
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new("RGBA", size, color).save(stream, "PNG")
+    return stream.getvalue()
