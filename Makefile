@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -32,6 +32,15 @@ test-cpp: build-tests
 
 test-python: build $(VENV)/.stamp-test
 	$(PY) -m pytest $(PYTEST_ARGS)
+
+# --- the site: pages of docs/, with what their code prints and draws; warnings are errors
+DOCS_OUT := build/docs
+docs: build $(VENV)/.stamp-docs ## the documentation as a site in build/docs
+	$(VENV)/bin/sphinx-build -q -E -a -W --keep-going -b html -d build/docs-doctrees docs $(DOCS_OUT)
+	@echo "The site is $(abspath $(DOCS_OUT))/index.html"
+
+test-docs: docs $(VENV)/.stamp-test $(VENV)/.stamp-chromium ## every page of the site in Chromium: links, pictures, no error of the console
+	$(PY) -m pytest -q tests/site $(PYTEST_ARGS)
 
 ASSETS ?= $(wildcard ../shared/assets)
 compare: build ## every scene (and every model in ASSETS=folder) against OpenGL, as a table
@@ -61,6 +70,14 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-python
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"
+	@touch $@
+
+$(VENV)/.stamp-docs: $(VENV)/.stamp-python
+	$(PY) -m pip install -q "sphinx>=8.1" "myst-parser>=4.0" "furo>=2025.7" "sphinx-copybutton>=0.5.2"
+	@touch $@
+$(VENV)/.stamp-chromium: $(VENV)/.stamp-python packages/browser.txt scripts/install_packages.sh
+	@sh scripts/install_packages.sh packages/browser.txt
+	$(PY) -m pip install -q "playwright>=1.50"
 	@touch $@
 
 $(VENV)/.stamp-tidy: $(VENV)/.stamp-python

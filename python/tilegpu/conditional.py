@@ -30,6 +30,7 @@ class Condition:
         self._buffer, self._inverted = buffer, inverted
 
     def begin(self, commands: _core.CommandBuffer) -> None:
+        """Records where the conditional part begins; it ends with ``end_conditional_rendering``."""
         commands.begin_conditional_rendering(self._buffer.core, self._offset_B, self._inverted)
 
 

@@ -28,21 +28,29 @@ class Slot(Protocol):
     """What is written to: :class:`tilegpu.interface.Binding`, or one that a layout knows without a shader."""
 
     @property
-    def binding(self) -> int: ...
+    def binding(self) -> int:
+        """Its number in the set."""
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """Elements, of arrays of descriptors; 0 of one without a length."""
     @property
-    def descriptor(self) -> str: ...
+    def descriptor(self) -> str:
+        """Its type by Vulkan's name, such as ``"storage_buffer"``."""
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """What messages call it."""
     @property
-    def readonly(self) -> bool: ...
+    def readonly(self) -> bool:
+        """Whether shaders only read it."""
     @property
-    def writeonly(self) -> bool: ...
+    def writeonly(self) -> bool:
+        """Whether shaders only write it."""
     @property
-    def layout(self) -> StructLayout | None: ...
+    def layout(self) -> StructLayout | None:
+        """How a block is laid out; ``None`` of what is no block, or where nobody knows."""
     @property
-    def type(self) -> _core.ReflectedType | None: ...
+    def type(self) -> _core.ReflectedType | None:
+        """What the shader declares; ``None`` where there is no shader."""
 
 
 @dataclass(frozen=True)

@@ -398,7 +398,7 @@ class Device(Context):
                 with dev.render_pass(color=[out], ...) as rp: ...        # samples shadow_map
             print(f)                     # nodes, and what was stored here, loaded and sampled there
             print(f.stats)               # added up
-            print("\n".join(f.lint()))   # across passes, with the bytes that each change saves
+            print("\\n".join(f.lint()))  # across passes, with the bytes that each change saves
             f.replay()                   # all of it again
 
         Nothing else changes: each pass is executed as it ends. ``strict``: what reads contents that nobody wrote, or may, is an

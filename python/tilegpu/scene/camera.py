@@ -65,7 +65,7 @@ def perspective(fov_y_degrees: float, aspect: float, near: float, far: float) ->
 
 
 def normalize(v: ArrayLike) -> NDArray[np.float32]:
-    """v / |v| of (..., 3) in float32; the sum of squares from x to z."""
+    """``v / |v|`` of (..., 3) in float32; the sum of squares from x to z."""
     a = np.asarray(v, F)
     x, y, z = a[..., 0:1], a[..., 1:2], a[..., 2:3]
     out: NDArray[np.float32] = a * (F(1) / np.sqrt(x * x + y * y + z * z))

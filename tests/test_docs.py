@@ -1,0 +1,170 @@
+"""The documents: every Python block runs, every link leads somewhere, every public name has a docstring and stands in the reference.
+
+What is built of them, and a browser that looks at it, is tested by `make docs` and `make test-docs`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import tilegpu
+import tilegpu.scene
+import tilegpu.testing
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import docs_blocks  # noqa: E402
+
+MADE = DOCS / "made"
+PAGES = [p for p in sorted(DOCS.rglob("*.md")) if MADE not in p.parents]
+#: Seconds of rendering that `make test` need not repeat: `make docs` runs these pages too.
+LONG = {"showcase.md"}
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^(`{3,})[^\n]*\n.*?^\1[ \t]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+# --- code
+
+
+@pytest.mark.parametrize("page", [p for p in docs_blocks.pages() if p.name not in LONG], ids=lambda p: str(p.relative_to(DOCS)))
+def test_code_of_the_documents_runs(page: Path, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a reader would see them
+        found = docs_blocks.run_page(page, tmp_path)
+    assert any(block.runs for block in found)
+
+
+def test_what_a_block_is(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "a\n```python\nimport tilegpu\nx = 1\n```\n```python\nprint(x)\n```\n```python no-run\nprint(y, ...)\n```\n```sh\nls\n```\n"
+    found = docs_blocks.run_page(page, tmp_path, text)
+    assert [(b.line, b.runs, b.begins, b.printed) for b in found] == [(3, True, True, ""), (7, True, False, "1"), (10, False, False, "")]
+    alone = text + "```python\nimport tilegpu.testing\nprint(x)\n```\n"
+    with pytest.raises(docs_blocks.BlockError, match=r"page.md, line 16:(?s:.*)name 'x' is not defined"):
+        docs_blocks.run_page(page, tmp_path, alone)
+    with pytest.raises(docs_blocks.BlockError, match="the one word that is known is no-run"):
+        docs_blocks.blocks("```python norun\nx\n```\n")
+    with pytest.raises(SyntaxError):
+        docs_blocks.run_page(page, tmp_path, "```python no-run\nf(x, ...\n```\n")
+
+
+def test_blocks_write_nothing_beside_their_folder() -> None:
+    """Nothing of the documents names a file of the tree, but to read it."""
+    for page in docs_blocks.pages():
+        for block in docs_blocks.blocks(text_of(page)):
+            assert not re.search(r"""(save|open)\(f?["'](/|~|\.\.)""", block.code), f"{page.name}:{block.line}"
+
+
+# --- links
+
+
+def slug(heading: str) -> str:
+    """What GitHub, and MyST, make an anchor of."""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", "")).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    return {slug(h) for h in re.findall(r"^#+ (.*)$", without_code(text_of(page)), re.MULTILINE)}
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"], ids=lambda p: p.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    wrong = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text_of(page))):
+        if re.match(r"https?:|mailto:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if not path.exists() or (anchor and path.suffix == ".md" and anchor not in anchors(path)):
+            wrong.append(target)
+    assert wrong == []
+
+
+def test_every_page_is_in_the_site() -> None:
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL):
+            names = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            for name in names:
+                assert (page.parent / f"{name}.md").is_file(), f"{page.name}: {name}"
+            listed |= {(page.parent / f"{name}.md").resolve() for name in names}
+    assert [str(p.relative_to(DOCS)) for p in PAGES if p.resolve() not in listed] == []
+
+
+def test_pages_begin_with_their_title() -> None:
+    shown = [p for p in PAGES if not text_of(p).startswith("```{include}")]
+    assert [p.name for p in shown if not text_of(p).startswith("# ")] == []
+
+
+# --- the reference
+
+REFERENCE = "\n".join(text_of(p) for p in [*sorted((DOCS / "api").glob("*.md")), DOCS / "errors.md"])
+
+
+def listed(module: str) -> set[str]:
+    """Names of a module that the reference documents."""
+    found, current = set(), ""
+    for directive, name in re.findall(r"^\.\. (currentmodule|auto\w+|data|class):: ([\w.]+)", REFERENCE, re.MULTILINE):
+        if directive == "currentmodule":
+            current = name
+        else:
+            found.add(name if "." in name else f"{current}.{name}")
+    return {name.removeprefix(f"{module}.") for name in found if name.rpartition(".")[0] == module}
+
+
+@pytest.mark.parametrize("module", [tilegpu, tilegpu.testing, tilegpu.scene], ids=lambda m: m.__name__)
+def test_every_public_name_is_in_the_reference(module: object) -> None:
+    name = module.__name__  # type: ignore[attr-defined]
+    modules = {n for n in module.__all__ if inspect.ismodule(getattr(module, n))}  # type: ignore[attr-defined]
+    assert modules <= set(re.findall(rf"^\.\. automodule:: {re.escape(name)}\.(\w+)", REFERENCE, re.MULTILINE))
+    assert set(module.__all__) - modules - listed(name) == set()  # type: ignore[attr-defined]
+
+
+def test_every_error_and_warning_is_in_the_reference() -> None:
+    found = set()
+    for path in (ROOT / "python").rglob("*.py"):
+        for node in ast.parse(text_of(path)).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                bases = " ".join(ast.unparse(base) for base in node.bases)
+                found |= {node.name} if re.search("Error|Warning|Exception", bases) else set()
+    assert {"ShaderError", "UnusedNameWarning", "ModelError", "ImageMismatch"} <= found
+    text = text_of(DOCS / "errors.md")
+    assert {name for name in found if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def undocumented(path: Path) -> list[str]:
+    out = []
+
+    def walk(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.ClassDef) and not child.name.startswith("_"):
+                setter = any(ast.unparse(d).endswith(".setter") for d in child.decorator_list)
+                if not ast.get_docstring(child) and not setter:
+                    out.append(f"{prefix}{child.name}")
+                if isinstance(child, ast.ClassDef):
+                    walk(child, f"{prefix}{child.name}.")
+
+    walk(ast.parse(text_of(path)), f"{path.stem}.")
+    return out
+
+
+def test_every_public_function_and_class_has_a_docstring() -> None:
+    assert [name for path in sorted((ROOT / "python").rglob("*.py")) for name in undocumented(path)] == []
