@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tilegpu import notebook
 from tilegpu.errors import Error
 
 _WIDEST = 24  #: of a cell of the printed table; what is longer is a note
@@ -163,18 +164,10 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        import html
-
-        def cells(row: tuple[str, ...], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row) + "</tr>"
-
-        headings, rows, notes, off = self.folded()
-        body = "".join(cells(row, "td") for row in rows)
-        below = "".join(f"<p>{html.escape(line)}</p>" for line in (*notes, *off))
-        return (
-            f"<table><caption>pass '{html.escape(self.label)}'</caption>{cells(tuple(headings), 'th')}{body}</table>{below}"
-            f"<pre>{html.escape(self._unseen_or_why_not())}</pre>"
-        )
+        headings, rows, below, off = self.folded()
+        caption = f"pass '{self.label}': {sum(r['draws'] for r in self.rows)} draws{self._parts()}"
+        seen = notebook.Html(f"<pre>{notebook.escaped(self._unseen_or_why_not())}</pre>")
+        return notebook.table(caption, headings, rows) + notebook.notes((*below, *off)) + seen
 
 
 def _cover(cover: dict[str, Any]) -> str:

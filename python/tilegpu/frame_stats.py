@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from tilegpu import notebook
 from tilegpu.compute import DispatchStats
 from tilegpu.stats import PassStats, bytes_text
 
@@ -101,11 +102,6 @@ class FrameStats:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        import html
-
-        def cells(row: tuple[str, ...], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row) + "</tr>"
-
-        rows = self._rows()
-        body = "".join(cells(row, "td") for row in rows[1:])
-        return f"<table><caption>frame '{html.escape(self.label)}'</caption>{cells(rows[0], 'th')}{body}</table>"
+        head, *rows = self._rows() if self.passes else [()]
+        counted = f"{len(self.passes)} passes, {len(self.dispatches)} dispatches"
+        return notebook.table(f"frame '{self.label}': {counted}", head, rows, range(1, len(head)))

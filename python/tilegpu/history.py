@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu import notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError
 
@@ -157,19 +158,43 @@ class PixelHistory:
     y: int
     samples: tuple[int, ...]
     fragments: tuple[FragmentHistory, ...]
+    color_kinds: tuple[str, ...] = ()  #: of each colour attachment: ``"unorm"``, ``"srgb"``, ``"sfloat"``, ...
 
     @property
     def survivors(self) -> tuple[FragmentHistory, ...]:
         """The fragments whose colour is in the result, in the order in which they were drawn."""
         return tuple(f for f in self.fragments if f.survives)
 
+    @property
+    def _head(self) -> str:
+        first, last = self.samples[0], self.samples[-1]
+        which = f"sample {first}" if first == last else f"samples {first} to {last}"
+        return f"pass '{self.label}', pixel ({self.x}, {self.y}), {which}: {len(self.fragments)} fragments"
+
+    def _repr_html_(self) -> str:
+        """A row for each fragment, with its colours before and after; what is in the result is in bold."""
+        many = len(self.samples) > 1
+        rows: list[list[str]] = []
+        for f in self.fragments:
+            name = f"instance {f.instance}, primitive {f.primitive}" if f.instance else f"primitive {f.primitive}"
+            fate = notebook.escaped(f.text)
+            cells = [*([str(f.sample)] if many else []), str(f.draw), f.pipeline, name, f"{f.depth:.7g}"]
+            seen = notebook.Html(f"<b>{fate}</b>" if f.survives else fate)
+            rows.append([*cells, self._squares(f), seen])
+        heads = [*(["sample"] if many else []), "draw", "pipeline", "of", "depth", "colour", "what became of it"]
+        return notebook.table(self._head, heads if rows else (), rows)
+
+    def _squares(self, fragment: FragmentHistory) -> notebook.Html:
+        """Colours before and after, of each attachment that it wrote."""
+        writes = [step for step in fragment.steps if step.step in ("written", "blended")]
+        if not writes:
+            return notebook.Html("")
+        kinds = [*self.color_kinds, *["unorm"] * len(writes[-1].color)]
+        pairs = zip(writes[-1].color, kinds, strict=False)
+        return notebook.Html(" ".join(f"{notebook.swatch(a, kind)}&rarr;{notebook.swatch(b, kind)}" for (a, b), kind in pairs))
+
     def __str__(self) -> str:
-        which = (
-            f"sample {self.samples[0]}"
-            if len(self.samples) == 1
-            else f"samples {self.samples[0]} to {self.samples[-1]}"
-        )
-        head = f"pass '{self.label}', pixel ({self.x}, {self.y}), {which}: {len(self.fragments)} fragments"
+        head = self._head
         if not self.fragments:
             return head
         many = len(self.samples) > 1
@@ -189,9 +214,15 @@ class PixelHistory:
 
 
 def pixel_history(
-    label: str, x: int, y: int, samples: Sequence[int], events: list[dict[str, Any]], pipelines: list[str]
+    label: str,
+    x: int,
+    y: int,
+    samples: Sequence[int],
+    events: list[dict[str, Any]],
+    pipelines: list[str],
+    color_kinds: Sequence[str] = (),
 ) -> PixelHistory:
-    """The core's events of one pixel as a history; ``pipelines``: label by draw."""
+    """The core's events of one pixel as a history; ``pipelines``: label by draw; ``color_kinds``: of the colour attachments."""
     found: dict[tuple[int, tuple[int, int, int]], list[dict[str, Any]]] = {}
     for event in events:
         if event["sample"] in samples:
@@ -218,7 +249,7 @@ def pixel_history(
                 ),
             )
         )
-    return PixelHistory(label, x, y, tuple(samples), tuple(fragments))
+    return PixelHistory(label, x, y, tuple(samples), tuple(fragments), tuple(color_kinds))
 
 
 def tile_time_map(size: tuple[int, int], tiles: Iterable[tuple[int, int, int, float]]) -> NDArray[np.float64]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums, picture_file
+from tilegpu import _core, arguments, enums, notebook, picture_file
 from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.sampler import Sampler
-from tilegpu.texels import to_pillow
+from tilegpu.texels import samples_side_by_side, to_pillow
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
@@ -441,13 +441,24 @@ class Image:
         return to_pillow(array, self.format_info)
 
     def _repr_png_(self) -> bytes | None:
-        if self.samples > 1 or self.format_info.needs_conversion or self.core.why_undefined(_ASPECT_BITS[self._aspect(None)], 0, 0):
+        """Level 0 of layer 0; of several samples all, beside and below each other. ``None`` where nothing is stored, or is no picture."""
+        if self.planes or self.format_info.needs_conversion or self.core.why_undefined(_ASPECT_BITS[self._aspect(None)], 0, 0):
             return None
         import io
 
         stream = io.BytesIO()
-        self._pillow(self._aspect(None), None, 0, 0).save(stream, format="PNG")
+        if self.samples > 1:
+            to_pillow(samples_side_by_side(self.numpy()), self.format_info).save(stream, format="PNG")
+        else:
+            self._pillow(self._aspect(None), None, 0, 0).save(stream, format="PNG")
         return stream.getvalue()
+
+    def _repr_html_(self) -> str | None:
+        """Says of several samples what the picture is; others are their PNG."""
+        png = self._repr_png_() if self.samples > 1 else None
+        if png is None:
+            return None
+        return notebook.picture(png, f"{self.label}: its {self.samples} samples, from left to right, then down")
 
     def __repr__(self) -> str:
         sizes = (self.width, self.height, self.depth)[: int(self.type[0])]

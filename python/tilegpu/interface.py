@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tilegpu import _core
+from tilegpu import _core, notebook
 from tilegpu.enums import name_of
 from tilegpu.errors import ValidationError
 from tilegpu.structs import SCALAR_CODES, StructLayout, type_name
@@ -251,6 +251,29 @@ class Interface:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """A table for each kind of thing that the shaders name."""
+        out = [notebook.Html(f"<b>Interface of {notebook.escaped(self.label)}</b>")]
+
+        def add(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numeric: tuple[int, ...] = (0,)) -> None:
+            if rows:
+                out.append(notebook.table(title, heads, rows, numeric))
+
+        places = [(str(v.location), type_name(v.type), (v.name or "?") + _unused(v.used)) for v in self.inputs]
+        add("vertex inputs", ("location", "type", "name"), places)
+        rows = []
+        for b in self.bindings.values():
+            kind = b.descriptor + (f"[{b.count}]" if b.count != 1 else "")
+            members = [notebook.escaped(line.strip()) for line in _member_lines(b.type)]
+            name = notebook.Html("<br>".join([notebook.escaped((b.name or "?") + _unused(b.used)), *members]))
+            rows.append((str(b.set), str(b.binding), kind, name, ", ".join(b.stages)))
+        add("bindings", ("set", "binding", "kind", "name, members", "stages"), rows, (0, 1))
+        add("push constants", ("byte", "type", "name"), [(str(m.offset_B), type_name(m.type), m.name) for m in self.push_constants])
+        given = [(str(c.constant_id), c.base, c.name or "?", str(c.default), ", ".join(c.stages)) for c in self.constants]
+        add("specialisation constants", ("id", "type", "name", "value", "stages"), given)
+        add("colour outputs", ("location", "type", "name"), [(str(v.location), type_name(v.type), v.name or "?") for v in self.outputs])
+        return "".join(out)
 
 
 def _unused(used: bool) -> str:

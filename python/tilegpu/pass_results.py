@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
 from tilegpu.context import Context
+from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
 from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, tile_time_map
@@ -158,11 +159,12 @@ class PassResults:
         width, height = self._size
         if not (0 <= x < width and 0 <= y < height):
             raise ValidationError(f"{self._what}: why({x}, {y}): the framebuffer is {width} x {height} px")
-        samples = int(self.layout["samples"])
+        layout = self.layout
+        samples = int(layout["samples"])
         if sample is not None and not 0 <= sample < samples:
             raise ValidationError(f"{self._what}: why(): sample is {sample}; the pass has {samples}")
-        if not 0 <= layer < int(self.layout["layers"]):
-            raise ValidationError(f"{self._what}: why(): layer is {layer}; the pass has {self.layout['layers']}")
+        if not 0 <= layer < int(layout["layers"]):
+            raise ValidationError(f"{self._what}: why(): layer is {layer}; the pass has {layout['layers']}")
         if self._found is not None and layer == 0 and (x, y) in self._trace_pixels:
             events = self._found["events"][self._trace_pixels.index((x, y))]
         else:
@@ -170,7 +172,8 @@ class PassResults:
         pipelines: list[str] = []
         for row in submission.explain(0):
             pipelines += [row["pipeline"]] * row["draws"]
-        return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines)
+        kinds = [parse_format(name, self._what).numeric if name != "none" else "" for name in layout["color_formats"]]
+        return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines, kinds)
 
     def heatmap(self, kind: str) -> NDArray[Any]:
         """A number for each pixel of the framebuffer, (height, width).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tilegpu import _core
+from tilegpu import _core, notebook
 
 _GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "geometry": (
@@ -139,15 +139,10 @@ class PassStats:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        import html
-
-        parts = [f"<table><caption>pass '{html.escape(self.label)}'</caption>"]
-        for title, rows in self._rows():
-            parts.append(f'<tr><th colspan="2" style="text-align:left">{html.escape(title)}</th></tr>')
-            parts += [
-                f'<tr><td style="text-align:left">{html.escape(t)}</td><td>{html.escape(v)}</td></tr>' for t, v in rows
-            ]
-        return "".join(parts) + "</table>"
+        rows: list[tuple[str, str]] = []
+        for title, group in self._rows():
+            rows += [(notebook.Html(f"<b>{notebook.escaped(title)}</b>"), ""), *group]
+        return notebook.table(f"pass '{self.label}'", (), rows, {1})
 
 
 def _number(value: float | int) -> str:

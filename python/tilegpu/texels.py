@@ -81,6 +81,21 @@ def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
     return PillowImage.fromarray(np.ascontiguousarray(data[:, :, 0] if data.shape[2] == 1 else data))
 
 
+def samples_side_by_side(array: NDArray[Any], most_px: int = 1280) -> NDArray[Any]:
+    """(H, W, samples, C) as one picture, (H, W, C): sample 0 at the top left, each as large as fits (every n-th pixel of larger ones)."""
+    height, width, samples, components = array.shape
+    columns = 1 << ((samples.bit_length()) // 2)  # 2, 2, 4, 4 for 2, 4, 8, 16
+    rows, gap = samples // columns, 2
+    step = max(1, -(-max(width * columns, height * rows) // most_px))
+    small = array[::step, ::step]
+    h, w = small.shape[:2]
+    out = np.zeros((rows * (h + gap) - gap, columns * (w + gap) - gap, components), array.dtype)
+    for k in range(samples):
+        y, x = k // columns * (h + gap), k % columns * (w + gap)
+        out[y : y + h, x : x + w] = small[:, :, k]
+    return out
+
+
 def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     """Format for an array of pixels of which only the shape and dtype are known."""
     components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])

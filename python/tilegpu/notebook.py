@@ -1,0 +1,66 @@
+"""HTML of what a notebook shows. In: texts, rows, colours. Out: tables of one look, as text; everything that is given is escaped.
+
+Notebooks take styles in elements alone, and their themes are light or dark: nothing here sets a background or the colour of text, but for
+the squares that are colours themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+
+def escaped(text: str) -> str:
+    """For between tags."""
+    import html
+
+    return text if isinstance(text, Html) else html.escape(str(text))
+
+
+def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[int] = ()) -> Html:
+    """A table; ``numeric``: columns that stand to the right. No headings, no row of them."""
+    right = set(numeric)
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        styled = (
+            f'<{tag} style="text-align:{"right" if k in right else "left"};vertical-align:top;padding:.15em .6em">{escaped(text)}</{tag}>'
+            for k, text in enumerate(cells)
+        )
+        return f"<tr>{''.join(styled)}</tr>"
+
+    head = f"<thead>{row(headings, 'th')}</thead>" if headings else ""
+    title = f'<caption style="text-align:left;font-weight:bold;white-space:nowrap">{escaped(caption)}</caption>' if caption else ""
+    return Html(f"<table>{title}{head}<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table>")
+
+
+def notes(lines: Iterable[str]) -> Html:
+    """Small lines below a table."""
+    return Html("".join(f'<div style="font-size:smaller">{escaped(line)}</div>' for line in lines))
+
+
+def swatch(color: Sequence[float], numeric: str) -> Html:
+    """A square of a colour attachment's value, as a screen shows it. ``numeric``: ``"unorm"`` and others as they are; ``"srgb"`` and floats
+    are linear light."""
+    parts = [*color, 0.0, 0.0, 0.0][:3]
+    if len(color) == 1:
+        parts = [color[0]] * 3
+    levels = []
+    for value in parts:
+        v = min(max(value, 0.0), 1.0) if value == value else 0.0
+        if numeric in ("srgb", "sfloat", "ufloat"):
+            v = 12.92 * v if v <= 0.0031308 else 1.055 * v ** (1 / 2.4) - 0.055
+        levels.append(round(255 * v))
+    square = "display:inline-block;width:1em;height:1em;border:1px solid gray;vertical-align:middle"
+    return Html(f'<span style="{square};background:rgb({levels[0]},{levels[1]},{levels[2]})"></span>')
+
+
+def picture(png: bytes, caption: str) -> Html:
+    """A PNG with a line below it."""
+    import base64
+
+    address = base64.b64encode(png).decode()
+    below = f"<figcaption>{escaped(caption)}</figcaption>"
+    return Html(f'<figure style="margin:0"><img src="data:image/png;base64,{address}" alt="{escaped(caption)}">{below}</figure>')
