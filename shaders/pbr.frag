@@ -1,7 +1,7 @@
 #version 450
 // Metallic-roughness shading of models (glTF 2.0, appendix B): three lights, an analytic sky, tone mapping. The attachment is sRGB.
 // A map is there if NAME_UV says which texture coordinate it reads. NO_NORMAL: a mesh that bends and has none; its facets' are taken.
-// LIGHTLESS: lines and points without normals (glTF 2.0, section 3.9.7), the sum of base colour and emission.
+// LIGHTS: the lights of KHR_lights_punctual in place of the three. LIGHTLESS: lines and points without normals (glTF 2.0, section 3.9.7), the sum of base colour and emission.
 //   GGX distribution: Walter et al. 2007; height-correlated Smith visibility: Heitz 2014; Fresnel: Schlick 1994;
 //   environment term: Karis, "Physically Based Shading on Mobile" (2014); tone curve: Narkowicz 2015.
 layout(set = 0, binding = 0) uniform View {
@@ -55,6 +55,10 @@ layout(set = 0, binding = 5) uniform sampler2D occlusion_map;
 #ifdef EMISSIVE_UV
 layout(set = 0, binding = 6) uniform sampler2D emissive_map;
 #endif
+#ifdef LIGHTS
+// Three for each light: place (or direction to it) and 1 / range^2 (or -1); colour and angle scale; its direction and angle offset.
+layout(std430, set = 0, binding = 10) readonly buffer Lights { vec4 lights[]; };
+#endif
 layout(location = 0) out vec4 o_color;
 
 const float PI = 3.14159265;
@@ -69,6 +73,22 @@ vec3 environment(vec3 d, float roughness) {
   vec3 upper = mix(view.horizon.rgb, view.sky.rgb, smoothstep(0.0, 0.7 + soft, d.y));
   return mix(view.ground.rgb, upper, smoothstep(-soft, soft, d.y));
 }
+
+#ifdef LIGHTS
+// What arrives of light i at a place, and the direction to it (KHR_lights_punctual, "Range Property", "Inner and Outer Cone Angles").
+vec3 punctual(int i, vec3 place, out vec3 towards) {
+  vec4 at = lights[3 * i], color = lights[3 * i + 1], cone = lights[3 * i + 2];
+  if (at.w < 0.0) {
+    towards = at.xyz;
+    return color.rgb;
+  }
+  vec3 way = at.xyz - place;
+  float square = max(dot(way, way), 1e-8);
+  towards = way / sqrt(square);
+  float reach = square * at.w, angle = clamp(dot(cone.xyz, -towards) * color.w + cone.w, 0.0, 1.0);
+  return color.rgb * (clamp(1.0 - reach * reach, 0.0, 1.0) / square * angle * angle);
+}
+#endif
 
 void main() {
   vec4 base = material.base_color;
@@ -123,20 +143,27 @@ void main() {
   vec3 diffuse = base.rgb * (1.0 - metallic);
   float n_v = max(abs(dot(n, v)), 1e-3);
   vec3 color = vec3(0.0);
+#ifdef LIGHTS
+  for (int i = 0; i < lights.length() / 3; i++) {
+    vec3 l, light = punctual(i, v_position, l);
+    const float size = 0.0;
+#else
   for (int i = 0; i < 3; i++) {
-    vec3 l = view.light_direction[i].xyz;
+    vec3 l = view.light_direction[i].xyz, light = view.light_color[i].rgb;
+    float size = view.light_direction[i].w * 0.25;
+#endif
     float n_l = dot(n, l);
     if (n_l > 0.0) {
       vec3 h = normalize(l + v);
       float n_h = clamp(dot(n, h), 0.0, 1.0), v_h = clamp(dot(v, h), 0.0, 1.0);
-      float a = roughness * roughness + view.light_direction[i].w * 0.25;
+      float a = roughness * roughness + size;
       float a2 = a * a;
       float d = n_h * n_h * (a2 - 1.0) + 1.0;
       float distribution = a2 / (PI * d * d);
       float visibility = 0.5 / (n_l * sqrt(n_v * n_v * (1.0 - a2) + a2) + n_v * sqrt(n_l * n_l * (1.0 - a2) + a2));
       float w = 1.0 - v_h, w2 = w * w;
       vec3 fresnel = f0 + (1.0 - f0) * (w2 * w2 * w);
-      color += ((1.0 - fresnel) * diffuse / PI + fresnel * (distribution * visibility)) * view.light_color[i].rgb * n_l;
+      color += ((1.0 - fresnel) * diffuse / PI + fresnel * (distribution * visibility)) * light * n_l;
     }
   }
   // Karis' fit of the integrated environment term: scale and bias of f0.

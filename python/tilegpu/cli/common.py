@@ -69,6 +69,9 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--animation", metavar="NAME|INDEX", help="of a model: which of its animations (default: the first); none: as the file has it"
     )
+    parser.add_argument("--camera", metavar="NAME|INDEX", help="of a model: one of its cameras (default: one that frames it)")
+    parser.add_argument("--lights", choices=("file", "studio"), help="of a model: its own lights (default, if it has any), or the studio's")
+    parser.add_argument("--exposure", type=float, metavar="E", help="of a model: what its light is multiplied by (default: 0.62)")
 
 
 def seconds(text: str) -> float:
@@ -86,7 +89,9 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
     """The scene that the options name, with what they choose of it. Raises :class:`UsageError`."""
     scene = load_scene(options.scene)
     try:
-        return scene.configured(animation=options.animation)
+        return scene.configured(
+            animation=options.animation, camera=options.camera, lights=options.lights, exposure=options.exposure
+        )
     except ValueError as error:
         raise UsageError(str(error)) from None
 

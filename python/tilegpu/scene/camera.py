@@ -193,3 +193,74 @@ class OrbitCamera:
     def reset(self) -> None:
         """Back to where it was made."""
         self.target, self.distance, self.yaw, self.pitch = self._home
+
+
+@dataclass(frozen=True, eq=False)
+class FixedCamera:
+    """A camera that a file places. ``to_world``: (4, 4) float64; it looks along its -z, y up; scale does not count.
+
+    A perspective of ``fov_y`` degrees, or (``None``) an orthographic view of ``half_height`` each way. ``far``: ``None``: infinitely far.
+    """
+
+    to_world: NDArray[np.float64]
+    near: float
+    far: float | None
+    fov_y: float | None
+    half_height: float = 1.0
+
+    def axes(self) -> NDArray[np.float64]:
+        """(3, 3): rows are the camera's right, up and backward axes in the world, of length 1 and at right angles."""
+        backward = _unit3(self.to_world[:3, 2], (0.0, 0.0, 1.0))
+        right = self.to_world[:3, 0]
+        along = float(right[0] * backward[0] + right[1] * backward[1] + right[2] * backward[2])
+        right = _unit3(right - along * backward, (1.0, 0.0, 0.0))
+        (ax, ay, az), (bx, by, bz) = backward, right
+        return np.stack([right, np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]), backward])
+
+    @property
+    def eye(self) -> NDArray[np.float32]:
+        """(3,) position of the camera in the world; of an orthographic one far behind, so that all views are parallel."""
+        place = self.to_world[:3, 3]
+        if self.fov_y is None:
+            place = place + self.axes()[2] * (1e5 * self.half_height)
+        out: NDArray[np.float32] = place.astype(F)
+        return out
+
+    def view_projection(self, aspect: float) -> Matrix:
+        """(4, 4) world to clip space; ``aspect`` = width / height of the picture, whose height shows what the camera's does."""
+        axes = self.axes()
+        view = np.eye(4)
+        view[:3, :3] = axes
+        view[:3, 3] = -transform(axes, self.to_world[:3, 3])
+        return multiply(self._projection(aspect), view.astype(F))
+
+    def _projection(self, aspect: float) -> Matrix:
+        if self.fov_y is not None:
+            if self.far is not None:
+                return perspective(self.fov_y, aspect, self.near, self.far)
+            out = perspective(self.fov_y, aspect, self.near, 2 * self.near)
+            out[2, 2], out[2, 3] = -1, -F(self.near)
+            return out
+        assert self.far is not None
+        out = np.eye(4, dtype=F)
+        out[0, 0], out[1, 1] = 1 / (self.half_height * aspect), -1 / self.half_height
+        out[2, 2], out[2, 3] = -1 / (self.far - self.near), -self.near / (self.far - self.near)
+        return out
+
+    def orbit(self, centre: ArrayLike, radius: float) -> OrbitCamera:
+        """A camera to turn, at the same place and in the same direction, about what of ``centre`` lies ahead; it does not roll."""
+        axes = self.axes()
+        right, backward = axes[0], axes[2]
+        ahead = float(np.sum((self.to_world[:3, 3] - np.asarray(centre, np.float64)) * backward))
+        distance = max(ahead, 0.1 * radius, 1e-6)
+        target = self.to_world[:3, 3] - backward * distance
+        fov_y = self.fov_y if self.fov_y is not None else math.degrees(2 * math.atan(self.half_height / distance))
+        pitch = math.asin(min(max(float(backward[1]), -1.0), 1.0))
+        yaw = math.atan2(float(backward[0]), float(backward[2])) if abs(pitch) < 1.55 else math.atan2(-float(right[2]), float(right[0]))
+        where = (float(target[0]), float(target[1]), float(target[2]))
+        return OrbitCamera(where, distance, yaw, pitch, fov_y, radius)
+
+
+def _unit3(v: NDArray[np.float64], fallback: tuple[float, float, float]) -> NDArray[np.float64]:
+    length = math.sqrt(float(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]))
+    return v / length if length > 0 else np.array(fallback)

@@ -49,10 +49,11 @@ SHAPES = {
 #: Extensions that may stand in extensionsRequired.
 SUPPORTED_EXTENSIONS = frozenset(
     {
-        "KHR_texture_transform",
-        "KHR_materials_unlit",
+        "KHR_lights_punctual",
         "KHR_materials_emissive_strength",
+        "KHR_materials_unlit",
         "KHR_mesh_quantization",
+        "KHR_texture_transform",
     }
 )
 _JSON_CHUNK, _BINARY_CHUNK, _MAX_CHUNKS = 0x4E4F534A, 0x004E4942, 1000

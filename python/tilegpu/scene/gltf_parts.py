@@ -40,8 +40,8 @@ class GltfParts:
         self._meshes: dict[tuple[int, int], list[Part]] = {}
         self._skins: dict[int, Skin] = {}
 
-    def parts(self) -> tuple[list[Part], GltfPoser | None]:
-        """All parts of the default scene as the file has them; what poses them, if they can move."""
+    def parts(self) -> tuple[list[Part], GltfPoser]:
+        """All parts of the default scene as the file has them; what poses them, with the file's cameras and lights."""
         doc = self.doc
         tree = NodeTree(doc, self._max_visits)
         self._announce(tree.visits)
@@ -66,8 +66,7 @@ class GltfParts:
                 raise doc.error(here, f"more than {self._max_parts:,} draws; join meshes that share a material")
         if not out:
             raise doc.error("scene", "has no triangles, lines or points to draw")
-        poser = GltfPoser(doc, tree, placements, self._skins)
-        return out, poser if poser.moves else None
+        return out, GltfPoser(doc, tree, placements, self._skins)
 
     # -------------------------------------------------------------------------------------------------------- budget
 

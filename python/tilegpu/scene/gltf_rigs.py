@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tilegpu.scene.camera import FixedCamera
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_animation import Animation, read_animations
 from tilegpu.scene.gltf_nodes import NodeTree, product
+from tilegpu.scene.gltf_views import read_lights, read_views
 from tilegpu.scene.part import Array, F, Morphs
 from tilegpu.scene.pose import PartPose
 
@@ -139,12 +141,14 @@ class GltfPoser:
         self.animations = [(one.name, one.duration_s) for one in self._animations]
         self._weights = {place.visit: self._rest_weights(place) for place in placements if place.targets}
         self.moves = bool(self._animations or skins or self._weights)
+        self._views, self._lights = read_views(doc, tree.visits), read_lights(doc, tree.visits)
+        self.cameras = [(view.name, view.aspect) for view in self._views]
+        self.has_lights = bool(self._lights)
+        self._kept: tuple[int | None, float, dict[int, dict[str, Any]], list[Array]] | None = None  # of the moment asked for last
 
     def pose(self, animation: int | None, time: float) -> list[PartPose]:
         """A pose for each part, in their order, at a time in seconds."""
-        moved = {} if animation is None else self._animations[animation].at(time)
-        transforms = {node: {path: v for path, v in values.items() if path != "weights"} for node, values in moved.items()}
-        matrices = self.tree.matrices(transforms)
+        moved, matrices = self._moment(animation, time)
         joints = {k: product(np.stack([matrices[j] for j in skin.joints]), skin.inverse_bind) for k, skin in self._skins.items()}
         out = []
         for place in self._placements:
@@ -157,6 +161,24 @@ class GltfPoser:
             skinned = None if place.skin is None else joints[place.skin]
             out.append(PartPose(matrix if skinned is None else np.eye(4), mirrored, skinned, weights))
         return out
+
+    def camera(self, index: int, animation: int | None, time: float) -> FixedCamera:
+        """A camera where it is then."""
+        view = self._views[index]
+        return view.placed(self._moment(animation, time)[1][view.visit])
+
+    def lights(self, animation: int | None, time: float) -> Array:
+        """(lights, 3, 4) float32."""
+        matrices = self._moment(animation, time)[1]
+        return np.stack([light.placed(matrices[light.visit]) for light in self._lights])
+
+    def _moment(self, animation: int | None, time: float) -> tuple[dict[int, dict[str, Any]], list[Array]]:
+        """What the animation changes, by node and path, and the matrices of all visits."""
+        if self._kept is None or self._kept[:2] != (animation, time):
+            moved = {} if animation is None else self._animations[animation].at(time)
+            transforms = {node: {path: v for path, v in values.items() if path != "weights"} for node, values in moved.items()}
+            self._kept = animation, time, moved, self.tree.matrices(transforms)
+        return self._kept[2], self._kept[3]
 
     def _targets_of(self, mesh: int) -> int:
         table = self.doc.json["meshes"][mesh] if 0 <= mesh < len(self.doc.json["meshes"]) else {}

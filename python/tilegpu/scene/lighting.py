@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.camera import FixedCamera, OrbitCamera
 
 F = np.float32
 
@@ -20,7 +20,7 @@ def direction(yaw: float, pitch: float) -> tuple[float, float, float]:
 
 
 def view_block(
-    camera: OrbitCamera,
+    camera: OrbitCamera | FixedCamera,
     aspect: float,
     lights: Sequence[tuple[tuple[float, float, float], tuple[float, float, float], float]],
     sky: tuple[float, float, float],
@@ -44,7 +44,11 @@ def view_block(
     }
 
 
-def studio(camera: OrbitCamera, aspect: float, yaw_degrees: float, exposure: float = 0.62) -> dict[str, Any]:
+#: Of models: what the light is multiplied by before the tone curve.
+EXPOSURE = 0.62
+
+
+def studio(camera: OrbitCamera | FixedCamera, aspect: float, yaw_degrees: float, exposure: float = EXPOSURE) -> dict[str, Any]:
     """The set-up for models: a warm key light, a cool fill light and a rim light, placed about the direction ``yaw_degrees``."""
     lights = (
         (direction(yaw_degrees + 40, 45), (2.3, 2.2, 2.0), 0.08),

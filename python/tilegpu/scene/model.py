@@ -11,15 +11,15 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.camera import FixedCamera, OrbitCamera
 from tilegpu.scene.description import Draw, Frame, Scene, Texture
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_parts import GltfParts
-from tilegpu.scene.lighting import studio
+from tilegpu.scene.lighting import EXPOSURE, studio
 from tilegpu.scene.model_file import ModelError, ModelFile
 from tilegpu.scene.obj import read_obj
 from tilegpu.scene.part import Array, F, Part, build_part, triangulate
@@ -31,6 +31,8 @@ __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "tria
 
 _MAX_PARTS = 100_000
 _MAX_VISITS = 500_000
+#: What :meth:`ModelScene.configured` may choose.
+CHOICES = ("animation", "camera", "lights", "exposure")
 #: Moments of an animation that the camera frames.
 _FRAMED_MOMENTS = 8
 _READERS = {".obj": read_obj, ".ply": read_ply, ".stl": read_stl}
@@ -64,9 +66,13 @@ class ModelScene(Scene):
         triangles = sum(part.indices.size // 3 for part in parts if part.topology == "triangle_list")
         materials = {id(part.material) for part in parts}
         self.description = f"{triangles:,} triangles, {len(parts)} draws, {len(materials)} materials"
-        if self.animations:
-            self.description += f", {len(self.animations)} animations"
+        for what in ("animations", "cameras"):
+            if names := getattr(self, what):
+                self.description += f", {len(names)} {what if len(names) > 1 else what[:-1]}"
         self._yaw, self._pitch = yaw, pitch
+        self._camera: int | None = None
+        self._lights: Literal["file", "studio"] = "file" if poser is not None and poser.has_lights else "studio"
+        self._exposure = EXPOSURE
         self._blocks = {id(part.material): part.material.block() for part in parts}
         self._textures: dict[int, Mapping[str, Texture]] = {}
         self._poses: tuple[float, list[PartPose]] | None = None  # of the time asked for last
@@ -84,20 +90,40 @@ class ModelScene(Scene):
         """How long the chosen animation takes, in seconds; 0 without one."""
         return 0.0 if self._poser is None or self._animation is None else self._poser.animations[self._animation][1]
 
+    @property
+    def cameras(self) -> list[str]:
+        """Names of the file's cameras."""
+        return [] if self._poser is None else [name for name, _ in self._poser.cameras]
+
     def configured(self, **options: Any) -> ModelScene:
         """The same model with other choices; what is ``None`` stays. Parts and textures are shared.
 
-        ``animation``: name or number of one of :attr:`animations`; ``"none"``: the model stands as the file has it. Raises ``ValueError``
-        with what there is to choose.
+        ``animation``: name or number of one of :attr:`animations`; ``"none"``: the model stands as the file has it.
+        ``camera``: name or number of one of :attr:`cameras`; ``"none"``: one that frames the model (at first).
+        ``lights``: ``"file"`` (at first, if it has any) or ``"studio"``. ``exposure``: what the light is multiplied by (0.62).
+        Raises ``ValueError`` with what there is to choose.
         """
-        unknown = set(options) - {"animation"}
+        unknown = [name for name in options if name not in CHOICES]
         if unknown:
-            raise ValueError(f"model '{self._source}': there is no choice of {', '.join(sorted(unknown))}; there is animation")
+            raise ValueError(f"model '{self._source}': there is no choice of {', '.join(unknown)}; there are {', '.join(CHOICES)}")
         out = copy.copy(self)
         if options.get("animation") is not None:
             out._animation = self._chosen("animation", options["animation"], self.animations)
             out._poses = None
             out._measure()
+        if options.get("camera") is not None:
+            out._camera = self._chosen("camera", options["camera"], self.cameras)
+            out.default_size = out._natural_size()
+        lights = options.get("lights")
+        if lights is not None:
+            if lights not in ("file", "studio") or (lights == "file" and not (self._poser and self._poser.has_lights)):
+                raise ValueError(f"model '{self._source}': lights is '{lights}'; there is studio, and file where it has lights of its own")
+            out._lights = lights
+        exposure = options.get("exposure")
+        if exposure is not None:
+            if not 0 < float(exposure) < 1e6:
+                raise ValueError(f"model '{self._source}': exposure is {exposure}; a number above 0 is needed, below 1e6")
+            out._exposure = float(exposure)
         return out
 
     def _chosen(self, what: str, wanted: str | int, names: list[str]) -> int | None:
@@ -113,6 +139,10 @@ class ModelScene(Scene):
         raise ValueError(f"model '{self._source}': {what} is '{text}'; there is {there}")
 
     # ---------------------------------------------------------------------------------------------------------- space
+
+    @property
+    def _moves(self) -> bool:
+        return self._poser is not None and self._poser.moves
 
     def _pose(self, time: float) -> list[PartPose]:
         """Poses of all parts at a time; the same objects for the same time."""
@@ -130,7 +160,7 @@ class ModelScene(Scene):
             if id(part.indices) not in corners:
                 corners[id(part.indices)] = np.unique(part.indices)
         which = [corners[id(part.indices)] for part in self.parts]
-        if self._poser is None:
+        if not self._moves:
             used = [part.world_positions(w) for part, w in zip(self.parts, which, strict=True)]
         else:
             used = self._posed(0.0, which)
@@ -153,7 +183,11 @@ class ModelScene(Scene):
         return [posed_positions(part, pose, w) for part, pose, w in zip(self.parts, poses, which, strict=True)]
 
     def _natural_size(self) -> tuple[int, int]:
-        """About 0.9 megapixels in the model's proportions, so that it fills the frame."""
+        """About 0.9 megapixels in the model's proportions, so that it fills the frame; or in those of the chosen camera."""
+        if self._poser is not None and self._camera is not None:
+            wanted = self._poser.cameras[self._camera][1] or 16 / 9
+            width = max(16, round(math.sqrt(1280 * 720 * wanted) / 16) * 16)
+            return min(width, 4096), min(max(16, round(width / wanted / 16) * 16), 4096)
         camera = self._framed(1.0)
         clip = np.c_[self._points, np.ones(len(self._points))] @ camera.view_projection(1.0).astype(np.float64).T
         extent = np.ptp(clip[:, :2] / clip[:, 3:], axis=0)
@@ -162,13 +196,25 @@ class ModelScene(Scene):
         return width, round(width / aspect / 16) * 16
 
     def camera(self, aspect: float | None = None) -> OrbitCamera:
-        """A camera that frames the model for ``aspect`` = width / height (default: that of ``default_size``)."""
+        """A camera that frames the model for ``aspect`` = width / height (default: that of ``default_size``), or one at the place of the
+        chosen camera, without its roll."""
+        if self._camera is not None:
+            fixed = self._fixed_camera(0.0)
+            return fixed.orbit((self.low + self.high) / 2, float(np.linalg.norm(self.high - self.low)) / 2)
         return self._framed(self.default_size[0] / self.default_size[1] if aspect is None else aspect)
 
     def _framed(self, aspect: float) -> OrbitCamera:
         return OrbitCamera.framing(
             self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94
         )
+
+    def _fixed_camera(self, time: float) -> FixedCamera:
+        """The chosen camera."""
+        assert self._poser is not None and self._camera is not None
+        fixed = self._poser.camera(self._camera, self._animation, time)
+        if not np.abs(fixed.to_world).max() < 1e15:
+            raise ModelError(f"model '{self._source}': camera '{self.cameras[self._camera]}' is more than 1e15 from the origin")
+        return fixed
 
     def frame(
         self,
@@ -180,15 +226,19 @@ class ModelScene(Scene):
         """See :meth:`Scene.frame`."""
         size, samples = self._resolve_request(size, samples)
         aspect = size[0] / size[1]
-        if camera is None:
-            camera = self.camera(aspect)
-        view = studio(camera, aspect, math.degrees(self._yaw))
-        poses = None if self._poser is None else self._pose(time)
+        seen: OrbitCamera | FixedCamera = camera if camera is not None else self.camera(aspect)
+        if camera is None and self._camera is not None:
+            seen = self._fixed_camera(time)
+        light: dict[str, Any] = {"view": studio(seen, aspect, math.degrees(self._yaw), self._exposure)}
+        if self._lights == "file":
+            assert self._poser is not None
+            light["Lights"] = self._poser.lights(self._animation, time)
+        poses = self._pose(time) if self._moves else None
         order = [k for k, part in enumerate(self.parts) if part.material.alpha_mode != "BLEND"]
         blended = [k for k, part in enumerate(self.parts) if part.material.alpha_mode == "BLEND"]
-        eye = camera.eye.astype(np.float64)
+        eye = seen.eye.astype(np.float64)
         blended.sort(key=lambda k: -float(np.linalg.norm(self._centres[k] - eye)))
-        draws = [draw for k in order + blended for draw in self._draws(self.parts[k], None if poses is None else poses[k], view)]
+        draws = [draw for k in order + blended for draw in self._draws(self.parts[k], None if poses is None else poses[k], light)]
         return Frame(
             size,
             samples,
@@ -199,11 +249,13 @@ class ModelScene(Scene):
             label=self.name,
         )
 
-    def _draws(self, part: Part, pose: PartPose | None, view: dict[str, Any]) -> Iterator[Draw]:
+    def _draws(self, part: Part, pose: PartPose | None, light: dict[str, Any]) -> Iterator[Draw]:
         names = part.attributes
         uv_count = sum(name.startswith("uv") for name in names)
-        shader = part.material.program(uv_count, "color" in names, "tangent" in names, part.variant)
-        bind: dict[str, Any] = {"view": view, "material": self._blocks[id(part.material)]}
+        variant, bind = dict(part.variant), {"view": light["view"], "material": self._blocks[id(part.material)]}
+        if "Lights" in light and not part.material.unlit and "LIGHTLESS" not in variant:
+            variant["LIGHTS"], bind["Lights"] = 1, light["Lights"]
+        shader = part.material.program(uv_count, "color" in names, "tangent" in names, variant)
         bind.update(part.material.textures(shader))
         matrix, mirrored = part.matrix, part.mirrored
         if pose is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tilegpu.scene.camera import transform
+from tilegpu.scene.camera import FixedCamera, transform
 from tilegpu.scene.part import Array, F, Part
 
 #: Vertices that are placed at once.
@@ -44,13 +44,24 @@ class PartPose(NamedTuple):
 
 
 class Poser(Protocol):
-    """What knows how a model moves."""
+    """What knows how a model moves, with the file's cameras and lights. Times in seconds; an animation of ``None``: as the file has it."""
 
     #: (name, duration in seconds) of each animation.
     animations: list[tuple[str, float]]
+    #: Whether parts may stand elsewhere, or otherwise, than their matrices say.
+    moves: bool
+    #: (name, width / height that the file asks for or None) of each camera.
+    cameras: list[tuple[str, float | None]]
+    has_lights: bool
 
     def pose(self, animation: int | None, time: float) -> list[PartPose]:
-        """A pose for each part, at a time in seconds; ``None``: as the file has it."""
+        """A pose for each part, in their order."""
+
+    def camera(self, index: int, animation: int | None, time: float) -> FixedCamera:
+        """A camera where it is then."""
+
+    def lights(self, animation: int | None, time: float) -> Array:
+        """(lights, 3, 4) float32: the block ``Lights`` of ``pbr.frag``."""
 
 
 def posed_positions(part: Part, pose: PartPose, which: Array | None = None) -> Array:
