@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -81,6 +82,7 @@ def create_compute_pipeline(
 
     Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
     """
+    again = functools.partial(create_compute_pipeline, **locals())
     label = arguments.text(label, "compute_pipeline: label")
     module = shader.load(
         comp, "compute", defines=defines, include=include, label=label, file=comp_file, device=self.core
@@ -99,6 +101,7 @@ def create_compute_pipeline(
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
     pipeline.interface = Interface(what, stages, specialization) if specialization else interface
+    pipeline.keep_sources([comp], again)
     return pipeline
 
 

@@ -287,7 +287,7 @@ def create_pipeline(
 
     Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
     """
-    sources = {
+    given, sources = dict(locals()), {
         "vertex": (vert, vert_file),
         "tessellation_control": (tessellation_control, ""),
         "tessellation_evaluation": (tessellation_evaluation, ""),
@@ -321,10 +321,10 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
-    core = self.core.create_pipeline(info)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
-    pipeline = Pipeline(core, stages, layout, info.primitive_restart, samples, formats, start, left)
+    pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left)
     if interface is not None:
         pipeline.interface = interface
+    pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     pipeline.warn_unused_fields()
     return pipeline

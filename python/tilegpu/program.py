@@ -7,7 +7,8 @@ import os
 import struct as _struct
 import sys
 import warnings
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ import numpy as np
 from tilegpu import _core, arguments
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates
 from tilegpu.interface import Interface, Stages
+from tilegpu.shader import files_of
 from tilegpu.structs import SCALAR_CODES
 
+#: All that were made of files and are in use.
+_FROM_FILES: weakref.WeakSet[Program] = weakref.WeakSet()
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
 
@@ -31,6 +35,32 @@ class Program:
         self.has_push = core.push_constants_B > 0
         self.set_layouts: list[_core.DescriptorSetLayout | None] = core.set_layouts
         self._warned: set[str] = set()
+        self._sources: tuple[Any, ...] = ()
+        self._again: Callable[[], Program] | None = None
+
+    def keep_sources(self, sources: Iterable[Any], again: Callable[[], Program]) -> None:
+        """What it was made of, and how it is made once more, where files are among that; see :meth:`reload`."""
+        if any(isinstance(s, os.PathLike) or (isinstance(s, str) and "\n" not in s) for s in sources):
+            self._sources, self._again = tuple(sources), again
+            _FROM_FILES.add(self)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Absolute paths of its shaders, and of what they include beside themselves; empty if it was made of texts."""
+        return files_of(self._sources)
+
+    def reload(self) -> None:
+        """Reads its shader files again and becomes what they say now, in place: draws that follow use it.
+
+        Raises what its creation would raise (:class:`tilegpu.ShaderError`, ...), and stays as it was then; and
+        :class:`tilegpu.ValidationError` for one that was made of texts alone. Sets and secondary command buffers that were made for it
+        fit as long as the shaders' bindings stay.
+        """
+        if self._again is None:
+            raise ValidationError(f"{self.title}: reload() is for shaders given as paths; these were texts or SPIR-V")
+        made = self._again()
+        self.__dict__.pop("interface", None)
+        self.__dict__.update(made.__dict__)
 
     @functools.cached_property
     def interface(self) -> Interface:
@@ -138,3 +168,8 @@ def specialization_of(
             for stage in constant.stages:
                 result.setdefault(stage, []).append((constant.constant_id, bits))
     return result
+
+
+def made_of_files() -> list[Program]:
+    """All pipelines in use whose shaders are files, for who watches these."""
+    return list(_FROM_FILES)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
 ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.ShaderModule
 
 _SUFFIXES = (".vert", ".tesc", ".tese", ".geom", ".frag", ".comp", ".glsl", ".spv")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MAX_CACHED = 512
 _MAX_FILE_B = 1 << 26
 _cache: dict[Any, _core.ShaderModule] = {}
@@ -112,6 +114,25 @@ def load(
     if key is not None:
         _keep(key, module)
     return module
+
+
+def files_of(sources: Iterable[ShaderSource | None]) -> tuple[str, ...]:
+    """Absolute paths of those that are paths, and of what they include beside themselves."""
+    found: dict[str, None] = {}
+    todo = [str(os.fspath(s)) for s in sources if (isinstance(s, str) and _is_path(s)) or isinstance(s, os.PathLike)]
+    while todo:
+        path = os.path.abspath(todo.pop())  # noqa: PTH100 -- pathlib would be imported for this alone
+        if path in found:
+            continue
+        found[path] = None
+        try:
+            text = files.read_regular(path, _MAX_FILE_B)
+        except OSError:
+            continue
+        folder = os.path.dirname(path)  # noqa: PTH120
+        beside = [os.path.join(folder, name.decode(errors="replace")) for name in _INCLUDE.findall(text)]  # noqa: PTH118
+        todo += [name for name in beside if os.path.isfile(name)]  # noqa: PTH113
+    return tuple(found)
 
 
 def _module(words: bytes, name: str, device: _core.Device | None) -> _core.ShaderModule:

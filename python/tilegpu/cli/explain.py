@@ -8,7 +8,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_scene_options, as_plain, chosen_scene
+from tilegpu.cli.common import (
+    EXIT_OK,
+    UsageError,
+    add_quiet_option,
+    add_scene_options,
+    as_plain,
+    chosen_scene,
+    progress,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +45,9 @@ def add_parser(commands: Any) -> None:
         help="the history of a pixel, or of its sample S: every fragment that reached it in the last pass; may be repeated",
     )
     parser.add_argument(
-        "--heatmaps", metavar="DIR", help="writes overdraw, shaded, killed by whom, ... there, as PNG; of several passes in a folder each"
+        "--heatmaps",
+        metavar="DIR",
+        help="writes overdraw, shaded, killed by whom, ... there, as PNG with a legend; of several passes in a folder each",
     )
     parser.add_argument(
         "--report",
@@ -45,6 +55,7 @@ def add_parser(commands: Any) -> None:
         help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -128,27 +139,23 @@ def write_all_heatmaps(passes: Sequence[RenderPass], directory: Path) -> list[st
 
 
 def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:
-    """The maps of a pass as PNG, one pixel for each of the framebuffer's; a line for each file. Black is 0, pale yellow the greatest."""
-    from PIL import Image
-
-    from tilegpu.history import HEATMAPS, KILLERS, killers_picture, ramp_picture
+    """The maps of a pass as PNG: at the top left one pixel for each of the framebuffer's, below it the legend; a line for each file."""
+    from tilegpu.history import HEATMAPS, KILLERS
+    from tilegpu.legend import killers_with_legend, map_with_legend, title_of
 
     directory.mkdir(parents=True, exist_ok=True)
-    maps = {kind: render_pass.heatmap(kind) for kind in HEATMAPS}
+    maps = {kind: render_pass.heatmap(kind) for kind in progress(HEATMAPS, len(HEATMAPS), f"heatmaps of {render_pass.label}")}
     lines = []
 
     def write(name: str, picture: Any, text: str) -> None:
         path = directory / f"{name}.png"
-        Image.fromarray(picture).save(path)
+        picture.save(path)
         lines.append(f"{path}: {text}")
 
     for kind, values in maps.items():
-        if not values.any():
-            continue
-        name = {"rasterized": "overdraw", "tile_ms": "tile_time"}.get(kind, kind)
-        form = ".3g" if kind == "tile_ms" else ","
-        unit = f"up to {values.max():{form}}, sum {values.sum():{form}}"
-        write(name, ramp_picture(values), f"{HEATMAPS[kind]}; {unit}")
+        if values.any():
+            name = {"rasterized": "overdraw", "tile_ms": "tile_time"}.get(kind, kind)
+            write(name, map_with_legend(kind, values), title_of(kind, values))
     colours = ", ".join(f"{name} #{r:02x}{g:02x}{b:02x}" for name, (r, g, b) in KILLERS.items())
-    write("killed_by", killers_picture(maps), f"who killed fragments: {colours}")
+    write("killed_by", killers_with_legend(maps), f"who killed fragments: {colours}")
     return lines
