@@ -20,7 +20,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_default_options = {"members": True, "undoc-members": True}
+autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
@@ -28,6 +28,7 @@ add_module_names = False
 
 html_theme = "furo"
 html_title = "tilegpu"
+html_favicon = html_logo = "_static/icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}

@@ -274,6 +274,12 @@ def profiles() -> str:
     return markdown(("profile", "hidden-surface removal by default"), rows)
 
 
+def counters() -> str:
+    """Of a pass's statistics."""
+    groups = vars(sys.modules[tg.PassStats.__module__])["GROUPS"]
+    return markdown(("", "counter", "what it counts"), [(group, f"`{name}`", what) for group, rows in groups.items() for name, what in rows])
+
+
 def scenes() -> str:
     """The sample scenes."""
     from tilegpu.scene import scenes as all_scenes
@@ -288,6 +294,7 @@ TABLES = {
     "limits": limits,
     "enumerations": enumerations,
     "profiles": profiles,
+    "counters": counters,
     "scenes": scenes,
 }
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from tilegpu import _core, notebook
 
-_GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
+#: Heading, counters and what they are called when they are printed.
+GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "geometry": (
         ("draws", "draws"),
         ("indices", "indices"),
@@ -114,7 +115,7 @@ class PassStats:
 
     def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
         groups: list[tuple[str, list[tuple[str, str]]]] = []
-        for title, fields in _GROUPS.items():
+        for title, fields in GROUPS.items():
             rows = [(text, _number(self._values[key])) for key, text in fields if key in self._values]
             if title == "geometry" and self._values.get("vertices_unique_requested"):
                 rows.append(("shaded for each unique vertex", f"{self.vertex_ratio:.3f}"))
