@@ -63,7 +63,7 @@ $(VENV)/.stamp-system: packages/debian.txt scripts/install_packages.sh
 # --- the virtual environment: build tools and what tilegpu imports
 $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "numpy>=1.24" "pillow>=10.1" "moderngl>=5.10" "glfw>=2.6"
+	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "hatch-fancy-pypi-readme>=24.1" "numpy>=1.24" "pillow>=10.1" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14"

@@ -277,7 +277,8 @@ def profiles() -> str:
 def counters() -> str:
     """Of a pass's statistics."""
     groups = vars(sys.modules[tg.PassStats.__module__])["GROUPS"]
-    return markdown(("", "counter", "what it counts"), [(group, f"`{name}`", what) for group, rows in groups.items() for name, what in rows])
+    rows = [(group, f"`{name}`", what) for group, counted in groups.items() for name, what in counted]
+    return markdown(("", "counter", "what it counts"), rows)
 
 
 def scenes() -> str:

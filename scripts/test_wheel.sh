@@ -24,7 +24,7 @@ done
 information=$(find "$work/venv" -path '*/tilegpu-*.dist-info' -type d)
 grep -qx 'License-Expression: Apache-2.0' "$information/METADATA"
 for text in LICENSE THIRD_PARTY_NOTICES; do cmp "$repository/$text" "$information/licenses/$text"; done
-awk '/^```python/ { on = 1; next } /^```/ { if (on) exit } on' "$repository/README.md" > "$work/first_triangle.py"
+awk '/^## The first triangle/ { there = 1 } there && /^```python/ { on = 1; next } /^```/ { if (on) exit } on' "$repository/README.md" > "$work/first_triangle.py"
 mkdir "$work/empty"
 (cd "$work/empty" && "$work/venv/bin/python" "$work/first_triangle.py" && test -s triangle.png)
 (cd "$work/empty" && "$work/venv/bin/tilegpu" render triangle -o scene.png --size 64x64 && test -s scene.png)
