@@ -22,6 +22,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "DTypeLike", "NDArray", "Matrix", "Vector", "Path_")}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 add_module_names = False

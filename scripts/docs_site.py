@@ -8,6 +8,7 @@ Pictures and pages that blocks write go to docs/made/, which is not kept in the 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import tempfile
@@ -106,8 +107,23 @@ def read(app: Any, docname: str, source: list[str]) -> None:
     source[0] = with_links(with_results(text, docname), docname)
 
 
+#: Classes of the front end that users make themselves; all others come from a method of the device or of what it made.
+MADE_BY_USERS = {"Device", "Attachment", "VertexBinding", "Sampler", "SamplerYcbcrConversion"}
+WITHOUT_DEVICE = ("tilegpu.scene", "tilegpu.testing", "tilegpu.math", "tilegpu.shapes")
+
+
+def signature(app: Any, what: str, name: str, thing: Any, _: Any, given: str | None, returns: str | None) -> tuple[Any, Any]:
+    """Autodoc's event: no arguments of classes that nobody calls; names of types as they are written."""
+    made = dataclasses.is_dataclass(thing) or (isinstance(thing, type) and issubclass(thing, tuple))
+    if what == "class" and not (made or name.startswith(WITHOUT_DEVICE) or name.rpartition(".")[2] in MADE_BY_USERS):
+        return "", None
+    plain = [text if text is None else re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in (given, returns)]
+    return plain[0], plain[1]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("source-read", read)
+    app.connect("autodoc-process-signature", signature)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
 
