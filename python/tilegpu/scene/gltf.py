@@ -14,14 +14,16 @@ import json
 import struct
 import urllib.parse
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
 from tilegpu.scene.model_file import ModelError, ModelFile
+from tilegpu.scene.packages import BasisPicture
 
 __all__ = ["Document", "ModelError"]
 
@@ -49,13 +51,18 @@ SHAPES = {
 #: Extensions that may stand in extensionsRequired.
 SUPPORTED_EXTENSIONS = frozenset(
     {
+        "EXT_meshopt_compression",
+        "EXT_texture_webp",
+        "KHR_draco_mesh_compression",
         "KHR_lights_punctual",
         "KHR_materials_emissive_strength",
         "KHR_materials_unlit",
         "KHR_mesh_quantization",
+        "KHR_texture_basisu",
         "KHR_texture_transform",
     }
 )
+_MESHOPT = "EXT_meshopt_compression"
 _JSON_CHUNK, _BINARY_CHUNK, _MAX_CHUNKS = 0x4E4F534A, 0x004E4942, 1000
 _LARGEST = float(np.finfo(np.float32).max)
 #: What the parsed JSON takes, at most, for each of these characters (an object with one member; a list, a number or a text in one).
@@ -72,7 +79,8 @@ class Document:
         self.json = document
         self._binary = binary
         self._buffers: dict[int, memoryview] = {}
-        self._images: dict[int, Array] = {}
+        self._views: dict[int, memoryview] = {}
+        self._images: dict[tuple[int, str], Array] = {}
         self._accessors: dict[tuple[int, bool], Array] = {}
         self._check_header()
 
@@ -259,17 +267,49 @@ class Document:
         return self._buffers[index]
 
     def view_bytes(self, index: Any, where: str) -> tuple[memoryview, int]:
-        """Bytes of a buffer view, and its byteStride (0 if it has none)."""
+        """Bytes of a buffer view, uncompressed, and its byteStride (0 if it has none)."""
         table = self.item("bufferViews", index, where)
         here = f"bufferViews[{index}]"
-        data = self.buffer(table.get("buffer"), here)
-        offset, length = self.integer(table, "byteOffset", here, 0), self.integer(table, "byteLength", here)
+        stride = self.integer(table, "byteStride", here, 0)
+        compressed = self.object(self.object(table, "extensions", here), _MESHOPT, here)
+        if not compressed:
+            return self._range(table, here), stride
+        if index not in self._views:
+            self._views[index] = self._meshopt(table, compressed, stride, f"{here}.{_MESHOPT}")
+        return self._views[index], stride
+
+    def _range(self, table: dict[str, Any], where: str) -> memoryview:
+        """The bytes of a buffer from byteOffset on, byteLength of them."""
+        data = self.buffer(table.get("buffer"), where)
+        offset, length = self.integer(table, "byteOffset", where, 0), self.integer(table, "byteLength", where)
         if offset + length > len(data):
             raise self.error(
-                here, f"byteOffset {offset} + byteLength {length} is beyond the buffer's {len(data)} bytes"
+                where, f"byteOffset {offset} + byteLength {length} is beyond the buffer's {len(data)} bytes"
             )
-        stride = self.integer(table, "byteStride", here, 0)
-        return data[offset : offset + length], stride
+        return data[offset : offset + length]
+
+    def _meshopt(self, view: dict[str, Any], table: dict[str, Any], stride: int, where: str) -> memoryview:
+        """What a compressed view stands for (EXT_meshopt_compression)."""
+        mode = self.choice(table, "mode", {name: name for name in MODES}, where)
+        filter_name = self.choice(table, "filter", {name: name for name in FILTERS}, where, "NONE")
+        count, step = self.integer(table, "count", where), self.integer(table, "byteStride", where)
+        allowed: Sequence[int] = {"OCTAHEDRAL": (4, 8), "QUATERNION": (8,)}.get(filter_name, tuple(range(4, 257, 4)))
+        if mode != "ATTRIBUTES":
+            allowed = (2, 4) if filter_name == "NONE" else ()
+        if step not in allowed or (stride and stride != step):
+            what = f"byteStride is {step}, the view's {stride or 'none'}"
+            raise self.error(where, f"{what}; they are one, and mode {mode} with filter {filter_name} takes {list(allowed) or 'none'}")
+        length = self.integer(view, "byteLength", where)
+        if count * step != length or (mode == "TRIANGLES" and count % 3):
+            what = f"count is {count}, byteStride {step}, the view's byteLength {length}"
+            raise self.error(where, f"{what}; it is their product, and triangles have three")
+        data = self._range(table, where)
+        moment_B = 3 * length if mode == "ATTRIBUTES" else 48 * count
+        self.budget.keep(length + len(data), where, f"{count:,} elements", moment_B)
+        try:
+            return memoryview(decode(bytes(data), mode, filter_name, count, step))
+        except MeshoptError as error:
+            raise self.error(where, f"the compressed data {error}") from error
 
     # ---------------------------------------------------------------------------------------------------- accessors
 
@@ -353,11 +393,11 @@ class Document:
 
     # ------------------------------------------------------------------------------------------------------- images
 
-    def image(self, index: Any, where: str) -> Array:
-        """(H, W, 4) uint8 of an image; the same object at every call."""
+    def image(self, index: Any, where: str, kind: str = "PNG or JPEG") -> Array:
+        """(H, W, 4) uint8 of an image; the same object at every call. ``kind``: ``"WEBP"`` or ``"KTX2"`` where an extension says so."""
         table = self.item("images", index, where)
-        if index in self._images:
-            return self._images[index]
+        if (index, kind) in self._images:
+            return self._images[index, kind]
         here = f"images[{index}]"
         if "bufferView" in table:
             data: bytes | memoryview = self.view_bytes(table["bufferView"], here)[0]
@@ -365,9 +405,49 @@ class Document:
             data = self._external(table["uri"], here)
         else:
             raise self.error(here, "has neither a bufferView nor a uri")
-        pixels = self.file.picture(bytes(data), here)
-        self._images[index] = pixels
+        if kind == "KTX2":
+            pixels = self._basis(bytes(data), here)
+        else:
+            pixels = self.file.picture(bytes(data), here, ("WEBP",) if kind == "WEBP" else ("PNG", "JPEG"))
+        self._images[index, kind] = pixels
         return pixels
+
+    def _basis(self, data: bytes, where: str) -> Array:
+        try:
+            picture = BasisPicture(data)
+            self.file.announce_picture(picture.size, where)
+            return picture.pixels()
+        except ImportError as error:
+            raise self.error(where, str(error)) from None
+        except ModelError:
+            raise
+        except ValueError as error:
+            raise self.error(where, f"cannot be decoded: {error}") from error
+
+    # ---------------------------------------------------------------------------------------------- from other sources
+
+    def provide(self, index: Any, values: Array, where: str) -> None:
+        """What an accessor stands for, from elsewhere than its buffer view: (count, components), converted to its component type."""
+        table = self.item("accessors", index, where)
+        here = f"accessors[{index}]"
+        component = self.choice(table, "componentType", COMPONENT_TYPES, here)
+        count = self.integer(table, "count", here)
+        columns, rows = self.choice(table, "type", SHAPES, here)
+        if values.shape != (count, columns * rows):
+            raise self.error(where, f"has {values.shape[0]} elements of {values.shape[1]}; {here} says {count} of {columns * rows}")
+        if component.kind != "f" and values.size:
+            least, most = int(np.iinfo(component).min), int(np.iinfo(component).max)
+            if values.dtype.kind not in "ui" or int(values.min()) < least or int(values.max()) > most:
+                raise self.error(where, f"has {values.dtype} from {values.min()} to {values.max()}; {here} says {component}")
+        self.budget.keep(values.size * (component.itemsize + 4), where, f"{count:,} elements")
+        with np.errstate(invalid="ignore", over="ignore"):
+            stored = values.astype(component)
+        if component.kind != "f":
+            self._accessors[index, False] = stored
+        as_float = _to_float(stored, self.flag(table, "normalized", here))
+        if not np.all(np.isfinite(as_float)):
+            raise self.error(where, "has a component that is not a finite number")
+        self._accessors[index, True] = as_float
 
 
 def _split_glb(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:

@@ -8,6 +8,7 @@ when a mesh is made, so a shader sees one coordinate for each distinct (set, tra
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from tilegpu.scene.description import Address, Filter, Sampler, Texture
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.materials import MAPS, Material
 from tilegpu.scene.mipmaps import mip_chain
+from tilegpu.scene.packages import missing_basis
 from tilegpu.scene.part import Array
 
 _DEFAULT_MATERIAL = Material(name="default")
@@ -46,7 +48,7 @@ class GltfMaterials:
     def __init__(self, document: Document) -> None:
         self.doc = document
         self._textures: dict[tuple[int, bool], Texture] = {}
-        self._levels: dict[tuple[int, bool], tuple[Array, ...]] = {}
+        self._levels: dict[tuple[int, str, bool], tuple[Array, ...]] = {}
         self._materials: dict[int, tuple[Material, list[tuple[int, Array | None]]]] = {}
 
     def material(self, index: Any, where: str) -> tuple[Material, list[tuple[int, Array | None]]]:
@@ -132,18 +134,34 @@ class GltfMaterials:
         table = doc.item("textures", index, where)
         if (index, srgb) not in self._textures:
             here = f"textures[{index}]"
-            if table.get("source") is None:
-                raise doc.error(here, "has no source image (an extension's image format that is not supported?)")
-            pixels = doc.image(table["source"], here)
+            source, kind = self._source(table, here)
+            pixels = doc.image(source, here, kind)
             sampler, mipmaps = self._sampler(table.get("sampler"), here)
-            name = doc.item("images", table["source"], here).get("name") or table.get("name") or here
+            name = doc.item("images", source, here).get("name") or table.get("name") or here
             texture_format = "r8g8b8a8_srgb" if srgb else "r8g8b8a8_unorm"
-            key = (table["source"], srgb)
+            key = (source, kind, srgb)
             if mipmaps and key not in self._levels:  # textures that differ in the sampler alone share their texels
                 self._levels[key] = mip_chain(pixels, srgb)
             levels = self._levels[key] if mipmaps else False
             self._textures[index, srgb] = Texture(pixels, texture_format, levels, sampler, str(name))
         return self._textures[index, srgb]
+
+    def _source(self, table: dict[str, Any], where: str) -> tuple[Any, str]:
+        """Number of a texture's image, and of what kind that is: an extension's comes first (KHR_texture_basisu, EXT_texture_webp)."""
+        doc = self.doc
+        extensions = doc.object(table, "extensions", where)
+        basis = doc.object(extensions, "KHR_texture_basisu", where)
+        webp = doc.object(extensions, "EXT_texture_webp", where)
+        if "source" in basis:
+            missing = missing_basis()
+            if missing is None or "source" not in table:
+                return basis["source"], "KTX2"
+            warnings.warn(f"model '{doc.path}': {where}: {missing}; the other picture is taken", UserWarning, stacklevel=2)
+        if "source" in webp:
+            return webp["source"], "WEBP"
+        if table.get("source") is None:
+            raise doc.error(where, "has no source image (an extension's image format that is not supported?)")
+        return table["source"], "PNG or JPEG"
 
     def _sampler(self, index: Any, where: str) -> tuple[Sampler, bool]:
         if index is None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu.scene.gltf import Document
+from tilegpu.scene.gltf_draco import provide_draco
 from tilegpu.scene.gltf_materials import SLOTS, GltfMaterials
 from tilegpu.scene.gltf_nodes import NodeTree, Visit
 from tilegpu.scene.gltf_rigs import GltfPoser, Placement, Skin, read_joints, read_morphs, read_skin
@@ -146,6 +147,7 @@ class GltfParts:
             raise doc.error(where, "attributes is not an object")
         if "POSITION" not in attributes:
             return None
+        provide_draco(doc, primitive, where)
 
         def get(name: str, *kinds: str) -> Array | None:
             if name not in attributes:

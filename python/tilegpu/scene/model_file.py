@@ -116,15 +116,19 @@ class ModelFile:
         self.budget.keep(regular_size_B(path), where, f"reading '{path.name}'")
         return read_regular(path, self.budget.limit_B)
 
+    def announce_picture(self, size: tuple[int, int], where: str) -> None:
+        """Count a picture of (width, height) pixels and its mipmaps; ``ValueError`` if it is too large for any budget."""
+        width_px, height_px = size
+        if not (1 <= width_px <= _MAX_SIDE_px and 1 <= height_px <= _MAX_SIDE_px):
+            raise ValueError(f"{width_px}x{height_px} pixels; at most {_MAX_SIDE_px}x{_MAX_SIDE_px} are allowed")
+        pixels = width_px * height_px
+        self.budget.keep(pixels * _DECODED_B, where, f"a picture of {width_px}x{height_px} pixels", pixels * _DECODE_B)
+
     def picture(self, data: bytes, where: str, formats: tuple[str, ...] = ("PNG", "JPEG")) -> Array:
         """(H, W, 4) uint8 of a picture file's bytes; 16-bit channels are rounded to 8."""
         try:
             with open_picture(data, formats) as image:
-                width_px, height_px = image.size
-                if not (1 <= width_px <= _MAX_SIDE_px and 1 <= height_px <= _MAX_SIDE_px):
-                    raise ValueError(f"{width_px}x{height_px} pixels; at most {_MAX_SIDE_px}x{_MAX_SIDE_px} are allowed")
-                pixels = width_px * height_px
-                self.budget.keep(pixels * _DECODED_B, where, f"a picture of {width_px}x{height_px} pixels", pixels * _DECODE_B)
+                self.announce_picture(image.size, where)
                 return _rgba8(image)
         except (ModelError, MemoryError):
             raise
