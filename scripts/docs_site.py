@@ -9,6 +9,7 @@ Pictures and pages that blocks write go to docs/made/, which is not kept in the 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from typing import Any
 
 import docs_blocks
 import docs_tables
+import gallery
 
 DOCS = docs_blocks.DOCS
 MADE = DOCS / "made"
@@ -87,6 +89,20 @@ def with_links(text: str, docname: str) -> str:
     return LINK.sub(turned, text)
 
 
+@functools.cache
+def draw_gallery() -> None:
+    """Once in a build."""
+    gallery.draw_all(MADE)
+
+
+def with_gallery(text: str) -> str:
+    """Pictures of tiles as they are now: what lies in docs/images is for those who read in the repository."""
+    if "images/gallery_" in text:
+        draw_gallery()
+        text = re.sub(r"\]\((?:\.\./)*images/(gallery_\w+\.png)\)", r"](/made/\1)", text)
+    return text
+
+
 def of_root(text: str) -> str:
     """A page that lies beside docs/, as if it lay in docs/."""
     text = re.sub(r"\]\(docs/([\w./-]+)", r"](\1", text)
@@ -104,7 +120,7 @@ def read(app: Any, docname: str, source: list[str]) -> None:
         text = of_root((DOCS.parent / included[1]).read_text(encoding="utf-8"))
         app.env.note_dependency(str(DOCS.parent / included[1]))
     text = TABLE.sub(lambda match: docs_tables.table(match[1]), text)
-    source[0] = with_links(with_results(text, docname), docname)
+    source[0] = with_gallery(with_links(with_results(text, docname), docname))
 
 
 #: Classes of the front end that users make themselves; all others come from a method of the device or of what it made.

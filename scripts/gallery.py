@@ -182,16 +182,21 @@ def heatmaps() -> Picture.Image:
     return picture
 
 
-def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY / "docs" / "images"
+def draw_all(folder: Path) -> None:
+    """All pictures, as ``gallery_NAME.png``."""
     folder.mkdir(parents=True, exist_ok=True)
     device = tg.Device(bin_px=TILE)
     for name, picture in (
         ("deferred", deferred(device)), ("clean", clean(device)), ("border", border(device)),
         ("elimination", elimination()), ("split", split()), ("heatmaps", heatmaps()),
     ):  # fmt: skip
-        path = folder / f"gallery_{name}.png"
-        picture.quantize(255, dither=Picture.Dither.NONE).save(path, optimize=True)
+        picture.quantize(255, dither=Picture.Dither.NONE).save(folder / f"gallery_{name}.png", optimize=True)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY / "docs" / "images"
+    draw_all(folder)
+    for path in sorted(folder.glob("gallery_*.png")):
         print(f"{path}: {path.stat().st_size} bytes")
 
 
