@@ -8,6 +8,7 @@ GLSL is made by compiling a small shader for each row (``GLSL``); tests/test_doc
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -274,6 +275,29 @@ def profiles() -> str:
     return markdown(("profile", "hidden-surface removal by default"), rows)
 
 
+def error_classes() -> list[tuple[str, str, str]]:
+    """Name, module and first paragraph of every class of the package that derives from an exception or a warning, the front end's first."""
+    package = Path(tg.__file__).parent
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        module = ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            bases = " ".join(ast.unparse(base) for base in node.bases) if isinstance(node, ast.ClassDef) else ""
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and re.search("Error|Warning|Exception", bases):
+                first = (ast.get_docstring(node) or "").partition("\n\n")[0]
+                found.append((node.name, "tilegpu" if module == "tilegpu.errors" else module, re.sub(r"\s+", " ", first)))
+    return sorted(found, key=lambda row: (row[1] != "tilegpu", row[1]))
+
+
+def errors() -> str:
+    """All of them."""
+
+    def plain(text: str) -> str:
+        return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text).replace("``", "`").replace("|", "\\|")
+
+    return markdown(("class", "of", "what it says"), [(f"`{name}`", f"`{module}`", plain(text)) for name, module, text in error_classes()])
+
+
 def counters() -> str:
     """Of a pass's statistics."""
     groups = vars(sys.modules[tg.PassStats.__module__])["GROUPS"]
@@ -296,6 +320,7 @@ TABLES = {
     "enumerations": enumerations,
     "profiles": profiles,
     "counters": counters,
+    "errors": errors,
     "scenes": scenes,
 }
 
