@@ -298,6 +298,13 @@ def errors() -> str:
     return markdown(("class", "of", "what it says"), [(f"`{name}`", f"`{module}`", plain(text)) for name, module, text in error_classes()])
 
 
+def class_reference(base: type[BaseException]) -> str:
+    """Autodoc's directives for what ``tilegpu`` exports of a kind, in the order of the source; ShaderError with its messages."""
+    names = [name for name, module, _ in error_classes() if module == "tilegpu" and issubclass(getattr(tg, name), base)]
+    lines = [line for n in names for line in (f".. autoexception:: {n}", *([".. autoclass:: ShaderMessage"] if n == "ShaderError" else []))]
+    return "\n".join(["```{eval-rst}", ".. currentmodule:: tilegpu", *lines, "```"])
+
+
 def counters() -> str:
     """Of a pass's statistics."""
     groups = vars(sys.modules[tg.PassStats.__module__])["GROUPS"]
@@ -321,6 +328,8 @@ TABLES = {
     "profiles": profiles,
     "counters": counters,
     "errors": errors,
+    "error reference": lambda: class_reference(tg.Error),
+    "warning reference": lambda: class_reference(Warning),
     "scenes": scenes,
 }
 

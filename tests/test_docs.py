@@ -116,9 +116,18 @@ def test_pages_begin_with_their_title() -> None:
     assert [p.name for p in shown if not text_of(p).startswith("# ")] == []
 
 
+def test_every_extra_is_named_where_one_installs() -> None:
+    table = text_of(ROOT / "pyproject.toml").partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    extras = set(re.findall(r"^(\w+) = ", table, re.MULTILINE))
+    assert extras >= {"view", "testing", "docs", "all"}
+    named = set(re.findall(r"^\| `(\w+)` \|", text_of(DOCS / "install.md"), re.MULTILINE))
+    assert extras - named == {"test", "lint"}, "those are of the project's own development"
+
+
 # --- the reference
 
-REFERENCE = "\n".join(text_of(p) for p in [*sorted((DOCS / "api").glob("*.md")), DOCS / "errors.md"])
+REFERENCE = "\n".join(text_of(p) for p in sorted((DOCS / "api").glob("*.md")))
+REFERENCE += "".join(docs_tables.table(name) for name in re.findall(r"<!-- table: (\w+ reference) -->", text_of(DOCS / "errors.md")))
 
 
 def listed(module: str) -> set[str]:
