@@ -1,7 +1,8 @@
 #version 450
 // Metallic-roughness shading of models (glTF 2.0, appendix B): three lights, an analytic sky, tone mapping. The attachment is sRGB.
 // A map is there if NAME_UV says which texture coordinate it reads. NO_NORMAL: a mesh that bends and has none; its facets' are taken.
-// LIGHTS: the lights of KHR_lights_punctual in place of the three. LIGHTLESS: lines and points without normals (glTF 2.0, section 3.9.7), the sum of base colour and emission.
+// LIGHTS: the lights of KHR_lights_punctual in place of the three.
+// ENVIRONMENT: a picture of the sky in place of the three and the analytic sky (environment.py). LIGHTLESS: lines and points without normals (glTF 2.0, section 3.9.7), the sum of base colour and emission.
 //   GGX distribution: Walter et al. 2007; height-correlated Smith visibility: Heitz 2014; Fresnel: Schlick 1994;
 //   environment term: Karis, "Physically Based Shading on Mobile" (2014); tone curve: Narkowicz 2015.
 layout(set = 0, binding = 0) uniform View {
@@ -59,6 +60,11 @@ layout(set = 0, binding = 6) uniform sampler2D emissive_map;
 // Three for each light: place (or direction to it) and 1 / range^2 (or -1); colour and angle scale; its direction and angle offset.
 layout(std430, set = 0, binding = 10) readonly buffer Lights { vec4 lights[]; };
 #endif
+#ifdef ENVIRONMENT
+layout(set = 0, binding = 11) uniform sampler2D sky_map;     // octahedral; level k is for the roughness k / 5
+layout(set = 0, binding = 12) uniform sampler2D brdf_table;  // scale and bias of f0 by cosine and roughness
+layout(set = 0, binding = 13) uniform Environment { vec4 irradiance[9]; } surroundings;
+#endif
 layout(location = 0) out vec4 o_color;
 
 const float PI = 3.14159265;
@@ -87,6 +93,31 @@ vec3 punctual(int i, vec3 place, out vec3 towards) {
   towards = way / sqrt(square);
   float reach = square * at.w, angle = clamp(dot(cone.xyz, -towards) * color.w + cone.w, 0.0, 1.0);
   return color.rgb * (clamp(1.0 - reach * reach, 0.0, 1.0) / square * angle * angle);
+}
+#endif
+
+#ifdef ENVIRONMENT
+vec3 filtered(vec2 e, int level) {
+  float size = float(textureSize(sky_map, level).x);
+  return textureLod(sky_map, ((e * 0.5 + 0.5) * (size - 1.0) + 0.5) / size, float(level)).rgb;
+}
+
+// The sky as a reflection of this roughness sees it towards a direction.
+vec3 reflected(vec3 d, float roughness) {
+  d /= abs(d.x) + abs(d.y) + abs(d.z);
+  vec2 e = d.y < 0.0 ? (1.0 - abs(d.zx)) * vec2(d.x < 0.0 ? -1.0 : 1.0, d.z < 0.0 ? -1.0 : 1.0) : d.xz;
+  float at = roughness * 5.0;
+  int level = int(min(at, 4.0));
+  return mix(filtered(e, level), filtered(e, level + 1), at - float(level));
+}
+
+// Irradiance / pi (Ramamoorthi and Hanrahan 2001), the constants multiplied in.
+vec3 irradiance_of(vec3 n) {
+  vec3 sum = surroundings.irradiance[0].rgb + surroundings.irradiance[1].rgb * n.y + surroundings.irradiance[2].rgb * n.z +
+             surroundings.irradiance[3].rgb * n.x + surroundings.irradiance[4].rgb * (n.x * n.y) + surroundings.irradiance[5].rgb * (n.y * n.z) +
+             surroundings.irradiance[6].rgb * (3.0 * n.z * n.z - 1.0) + surroundings.irradiance[7].rgb * (n.x * n.z) +
+             surroundings.irradiance[8].rgb * (n.x * n.x - n.y * n.y);
+  return max(sum, 0.0);
 }
 #endif
 
@@ -143,6 +174,7 @@ void main() {
   vec3 diffuse = base.rgb * (1.0 - metallic);
   float n_v = max(abs(dot(n, v)), 1e-3);
   vec3 color = vec3(0.0);
+#if defined(LIGHTS) || !defined(ENVIRONMENT)
 #ifdef LIGHTS
   for (int i = 0; i < lights.length() / 3; i++) {
     vec3 l, light = punctual(i, v_position, l);
@@ -166,12 +198,19 @@ void main() {
       color += ((1.0 - fresnel) * diffuse / PI + fresnel * (distribution * visibility)) * light * n_l;
     }
   }
+#endif
+#ifdef ENVIRONMENT
+  vec2 scale_bias = textureLod(brdf_table, (vec2(n_v, roughness) * 63.0 + 0.5) / 64.0, 0.0).rg;
+  vec3 irradiance = irradiance_of(n);
+  vec3 specular = reflected(reflect(-v, n), roughness) * (f0 * scale_bias.x + scale_bias.y);
+#else
   // Karis' fit of the integrated environment term: scale and bias of f0.
   vec4 r = roughness * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
   float a004 = min(r.x * r.x, exp2(-9.28 * n_v)) * r.x + r.y;
   vec2 scale_bias = vec2(-1.04, 1.04) * a004 + r.zw;
   vec3 irradiance = mix(view.ground.rgb, mix(view.horizon.rgb, view.sky.rgb, 0.5), 0.5 + 0.5 * n.y);
   vec3 specular = environment(reflect(-v, n), roughness) * (f0 * scale_bias.x + scale_bias.y);
+#endif
   color += (irradiance * diffuse + specular) * occlusion + emissive;
   o_color = vec4(tone_map(color * view.eye.w), alpha);
 #endif

@@ -72,6 +72,9 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--camera", metavar="NAME|INDEX", help="of a model: one of its cameras (default: one that frames it)")
     parser.add_argument("--lights", choices=("file", "studio"), help="of a model: its own lights (default, if it has any), or the studio's")
     parser.add_argument("--exposure", type=float, metavar="E", help="of a model: what its light is multiplied by (default: 0.62)")
+    parser.add_argument(
+        "--environment", metavar="SKY", help="of a model: a .hdr or .exr picture of the whole sky that lights it (default: a studio)"
+    )
 
 
 def seconds(text: str) -> float:
@@ -90,7 +93,11 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
     scene = load_scene(options.scene)
     try:
         return scene.configured(
-            animation=options.animation, camera=options.camera, lights=options.lights, exposure=options.exposure
+            animation=options.animation,
+            camera=options.camera,
+            lights=options.lights,
+            exposure=options.exposure,
+            environment=options.environment,
         )
     except ValueError as error:
         raise UsageError(str(error)) from None

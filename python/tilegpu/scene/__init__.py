@@ -24,6 +24,7 @@ from tilegpu.scene.description import (
     Target,
     Texture,
 )
+from tilegpu.scene.environment import Environment
 from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelError
 from tilegpu.scene.programs import program, shader_text
@@ -38,6 +39,7 @@ __all__ = [
     "Blend",
     "Draw",
     "DrawnFrame",
+    "Environment",
     "Frame",
     "ModelError",
     "Output",

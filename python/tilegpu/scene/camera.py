@@ -174,6 +174,10 @@ class OrbitCamera:
         """(4, 4) world to clip space."""
         return multiply(self.projection(aspect), self.view())
 
+    def corner_directions(self, aspect: float) -> NDArray[np.float64]:
+        """(3, 3) directions in the world at (-1, -1), (3, -1) and (-1, 3) of clip space, y down."""
+        return corner_directions(self._axes(), self.fov_y, aspect)
+
     def rotate(self, yaw: float, pitch: float) -> None:
         """Turn by angles in radians; pitch stops short of the poles."""
         self.yaw = math.remainder(self.yaw + yaw, 2 * math.pi)
@@ -247,6 +251,10 @@ class FixedCamera:
         out[2, 2], out[2, 3] = -1 / (self.far - self.near), -self.near / (self.far - self.near)
         return out
 
+    def corner_directions(self, aspect: float) -> NDArray[np.float64]:
+        """(3, 3) directions in the world at (-1, -1), (3, -1) and (-1, 3) of clip space, y down; all one of an orthographic camera."""
+        return corner_directions(self.axes(), self.fov_y or 0.0, aspect)
+
     def orbit(self, centre: ArrayLike, radius: float) -> OrbitCamera:
         """A camera to turn, at the same place and in the same direction, about what of ``centre`` lies ahead; it does not roll."""
         axes = self.axes()
@@ -259,6 +267,13 @@ class FixedCamera:
         yaw = math.atan2(float(backward[0]), float(backward[2])) if abs(pitch) < 1.55 else math.atan2(-float(right[2]), float(right[0]))
         where = (float(target[0]), float(target[1]), float(target[2]))
         return OrbitCamera(where, distance, yaw, pitch, fov_y, radius)
+
+
+def corner_directions(axes: NDArray[np.float64], fov_y_degrees: float, aspect: float) -> NDArray[np.float64]:
+    """(3, 3) directions at (-1, -1), (3, -1) and (-1, 3) of clip space, y down, for axes right, up, backward."""
+    high = math.tan(math.radians(fov_y_degrees) / 2)
+    places = ((-1.0, -1.0), (3.0, -1.0), (-1.0, 3.0))
+    return np.stack([axes[0] * (x * high * aspect) - axes[1] * (y * high) - axes[2] for x, y in places])
 
 
 def _unit3(v: NDArray[np.float64], fallback: tuple[float, float, float]) -> NDArray[np.float64]:

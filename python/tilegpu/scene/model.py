@@ -17,6 +17,7 @@ import numpy as np
 
 from tilegpu.scene.camera import FixedCamera, OrbitCamera
 from tilegpu.scene.description import Draw, Frame, Scene, Texture
+from tilegpu.scene.environment import Environment
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_parts import GltfParts
 from tilegpu.scene.lighting import EXPOSURE, studio
@@ -32,7 +33,7 @@ __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "tria
 _MAX_PARTS = 100_000
 _MAX_VISITS = 500_000
 #: What :meth:`ModelScene.configured` may choose.
-CHOICES = ("animation", "camera", "lights", "exposure")
+CHOICES = ("animation", "camera", "lights", "exposure", "environment")
 #: Moments of an animation that the camera frames.
 _FRAMED_MOMENTS = 8
 _READERS = {".obj": read_obj, ".ply": read_ply, ".stl": read_stl}
@@ -73,6 +74,7 @@ class ModelScene(Scene):
         self._camera: int | None = None
         self._lights: Literal["file", "studio"] = "file" if poser is not None and poser.has_lights else "studio"
         self._exposure = EXPOSURE
+        self._environment: Environment | None = None
         self._blocks = {id(part.material): part.material.block() for part in parts}
         self._textures: dict[int, Mapping[str, Texture]] = {}
         self._poses: tuple[float, list[PartPose]] | None = None  # of the time asked for last
@@ -101,6 +103,8 @@ class ModelScene(Scene):
         ``animation``: name or number of one of :attr:`animations`; ``"none"``: the model stands as the file has it.
         ``camera``: name or number of one of :attr:`cameras`; ``"none"``: one that frames the model (at first).
         ``lights``: ``"file"`` (at first, if it has any) or ``"studio"``. ``exposure``: what the light is multiplied by (0.62).
+        ``environment``: path of a ``.hdr`` or ``.exr`` picture of the whole sky, or an :class:`~tilegpu.scene.Environment`; it takes
+        the place of the studio's lights and sky, and is seen behind the model. ``"none"``: the studio (at first).
         Raises ``ValueError`` with what there is to choose.
         """
         unknown = [name for name in options if name not in CHOICES]
@@ -124,6 +128,9 @@ class ModelScene(Scene):
             if not 0 < float(exposure) < 1e6:
                 raise ValueError(f"model '{self._source}': exposure is {exposure}; a number above 0 is needed, below 1e6")
             out._exposure = float(exposure)
+        sky = options.get("environment")
+        if sky is not None:
+            out._environment = sky if isinstance(sky, Environment) else None if str(sky).lower() == "none" else Environment.read(sky)
         return out
 
     def _chosen(self, what: str, wanted: str | int, names: list[str]) -> int | None:
@@ -233,12 +240,21 @@ class ModelScene(Scene):
         if self._lights == "file":
             assert self._poser is not None
             light["Lights"] = self._poser.lights(self._animation, time)
+        if self._environment is not None:
+            light.update(self._environment.bind())
         poses = self._pose(time) if self._moves else None
         order = [k for k, part in enumerate(self.parts) if part.material.alpha_mode != "BLEND"]
         blended = [k for k, part in enumerate(self.parts) if part.material.alpha_mode == "BLEND"]
         eye = seen.eye.astype(np.float64)
         blended.sort(key=lambda k: -float(np.linalg.norm(self._centres[k] - eye)))
-        draws = [draw for k in order + blended for draw in self._draws(self.parts[k], None if poses is None else poses[k], light)]
+
+        def drawn(numbers: list[int]) -> list[Draw]:
+            return [draw for k in numbers for draw in self._draws(self.parts[k], None if poses is None else poses[k], light)]
+
+        draws = drawn(order)
+        if self._environment is not None:  # where nothing opaque is, and behind what is not
+            draws.append(self._environment.background(seen.corner_directions(aspect), self._exposure))
+        draws += drawn(blended)
         return Frame(
             size,
             samples,
@@ -253,8 +269,9 @@ class ModelScene(Scene):
         names = part.attributes
         uv_count = sum(name.startswith("uv") for name in names)
         variant, bind = dict(part.variant), {"view": light["view"], "material": self._blocks[id(part.material)]}
-        if "Lights" in light and not part.material.unlit and "LIGHTLESS" not in variant:
-            variant["LIGHTS"], bind["Lights"] = 1, light["Lights"]
+        if not part.material.unlit and "LIGHTLESS" not in variant:
+            variant.update({name: 1 for name, key in (("LIGHTS", "Lights"), ("ENVIRONMENT", "Environment")) if key in light})
+            bind.update({name: value for name, value in light.items() if name != "view"})
         shader = part.material.program(uv_count, "color" in names, "tangent" in names, variant)
         bind.update(part.material.textures(shader))
         matrix, mirrored = part.matrix, part.mirrored

@@ -1,0 +1,180 @@
+"""Pictures of the whole sky, in linear light: Radiance (.hdr) and OpenEXR (.exr).
+
+In: a path. Out: (H, W, 3) float32, row 0 on top. Source: Ward, "Real Pixels" (Graphics Gems II, 1991) and Radiance's "Picture File Format":
+RGBE, both run-length codings. EXR is read by the OpenEXR package. A file is not trusted: what is wrong is a :class:`HdrError`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilegpu.files import read_regular, regular_size_B
+from tilegpu.scene.packages import MissingPackage
+
+Array = NDArray[Any]
+_MAX_FILE_B = 1 << 30
+_MAX_PIXELS = 16384 * 8192
+_LONGEST_HEADER_B = 1 << 16
+
+
+class HdrError(ValueError):
+    """A picture of the sky that cannot be read; the message names file, what is wrong, and what is allowed."""
+
+
+def read_hdr(path: str | os.PathLike[str]) -> Array:
+    """(H, W, 3) float32 of a ``.hdr`` or ``.exr`` file. Raises :class:`HdrError`."""
+    where = f"environment '{os.fspath(path)}'"
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".hdr", ".pic", ".exr"):
+        raise HdrError(f"{where}: the suffix is '{suffix}'; .hdr (Radiance) and .exr (OpenEXR) are read")
+    try:
+        if suffix == ".exr":
+            regular_size_B(path)
+            return _read_exr(path, where)
+        return read_radiance(read_regular(path, _MAX_FILE_B), where)
+    except OSError as error:
+        raise HdrError(f"{where}: cannot be read: {error.strerror or error}") from error
+
+
+def _check_size(width_px: int, height_px: int, where: str) -> None:
+    if width_px < 1 or height_px < 1 or width_px * height_px > _MAX_PIXELS:
+        raise HdrError(f"{where}: has {width_px}x{height_px} pixels; 1 to {_MAX_PIXELS:,} are read")
+
+
+# ---------------------------------------------------------------------------------------------------------------- Radiance
+
+
+def read_radiance(data: bytes, where: str = "picture") -> Array:
+    """(H, W, 3) float32 of a Radiance picture's bytes. Raises :class:`HdrError`."""
+    if not data.startswith((b"#?RADIANCE", b"#?RGBE")):
+        raise HdrError(f"{where}: is no Radiance picture; it begins with {data[:10]!r}, not '#?RADIANCE'")
+    end = data.find(b"\n\n", 0, _LONGEST_HEADER_B)
+    line_end = data.find(b"\n", end + 2, end + 200)
+    if end < 0 or line_end < 0:
+        raise HdrError(f"{where}: the header has no end; is the file truncated?")
+    lines = data[:end].decode("latin-1").split("\n")
+    formats = [line.partition("=")[2].strip() for line in lines if line.startswith("FORMAT=")]
+    if formats and formats[-1] != "32-bit_rle_rgbe":
+        raise HdrError(f"{where}: FORMAT is {formats[-1]}; 32-bit_rle_rgbe is read")
+    text = data[end + 2 : line_end].decode("latin-1").strip()
+    found = re.fullmatch(r"-Y (\d{1,6}) \+X (\d{1,6})", text)
+    if found is None:
+        raise HdrError(f"{where}: the resolution is '{text[:40]}'; '-Y height +X width' is read (rows from the top, from left to right)")
+    height_px, width_px = int(found[1]), int(found[2])
+    _check_size(width_px, height_px, where)
+    try:
+        rgbe = _rows(data, line_end + 1, width_px, height_px)
+    except (IndexError, ValueError) as error:
+        raise HdrError(f"{where}: the pixels end too early or overrun a row ({error}); is the file truncated?") from error
+    return _linear(rgbe) / np.float32(_exposure(lines, where))
+
+
+def _exposure(lines: list[str], where: str) -> float:
+    """Product of the header's exposures: what the values were multiplied by."""
+    out = 1.0
+    for line in lines:
+        if line.startswith("EXPOSURE="):
+            try:
+                out *= float(line.partition("=")[2])
+            except ValueError:
+                out = 0.0
+    if not 1e-30 < out < 1e30:
+        raise HdrError(f"{where}: EXPOSURE makes {out:g}; a positive number is needed")
+    return out
+
+
+def _rows(data: bytes, at: int, width: int, height: int) -> Array:
+    """(height, width, 4) uint8."""
+    out = np.empty((height, width, 4), np.uint8)
+    for y in range(height):
+        coded = 8 <= width < 32768 and data[at : at + 2] == b"\2\2" and (data[at + 2] << 8 | data[at + 3]) == width
+        if coded:
+            row = bytearray()
+            at = _runs(data, at + 4, row, 4 * width, width)
+            out[y] = np.frombuffer(row, np.uint8).reshape(4, width).T
+        else:
+            at = _old_row(data, at, out[y])
+    return out
+
+
+def _runs(data: bytes, at: int, row: bytearray, size: int, width: int) -> int:
+    """The four components of a row, one after the other, each of runs that end with it."""
+    while len(row) < size:
+        count, at = data[at], at + 1
+        left = width - len(row) % width
+        if count > 128:
+            count -= 128
+            row += data[at : at + 1] * count
+            at += 1
+        else:
+            row += data[at : at + count]
+            at += count
+        if not 0 < count <= left or at > len(data):
+            raise ValueError(f"a run of {count} where {left} are left")
+    return at
+
+
+def _old_row(data: bytes, at: int, row: Array) -> int:
+    """Pixels one by one; (1, 1, 1, n) repeats the last one n times, and more where such follow each other."""
+    x, shift = 0, 0
+    while x < len(row):
+        pixel = data[at : at + 4]
+        if len(pixel) < 4:
+            raise ValueError("a pixel is missing")
+        at += 4
+        if pixel[:3] == b"\1\1\1":
+            count = pixel[3] << shift
+            if x == 0 or x + count > len(row):
+                raise ValueError(f"{count} repetitions at pixel {x}")
+            row[x : x + count] = row[x - 1]
+            x, shift = x + count, shift + 8
+            if shift > 24:
+                raise ValueError("repetitions without end")
+        else:
+            row[x] = np.frombuffer(pixel, np.uint8)
+            x, shift = x + 1, 0
+    return at
+
+
+def _linear(rgbe: Array) -> Array:
+    """m * 2^(e - 136), 0 where e is 0."""
+    exponent = rgbe[..., 3:].astype(np.int32)
+    scale = np.where(exponent == 0, np.float32(0), np.ldexp(np.float32(1), exponent - 136))
+    out: Array = rgbe[..., :3].astype(np.float32) * scale
+    return out
+
+
+# -------------------------------------------------------------------------------------------------------------------- EXR
+
+
+def _read_exr(path: str | os.PathLike[str], where: str) -> Array:
+    try:
+        import OpenEXR
+    except ImportError:
+        raise HdrError(f"{where}: {MissingPackage('OpenEXR', 'an .exr file', 'exr')}") from None
+    try:
+        with OpenEXR.File(os.fspath(path), header_only=True) as file:
+            low, high = file.header()["dataWindow"]
+        _check_size(int(high[0]) - int(low[0]) + 1, int(high[1]) - int(low[1]) + 1, where)
+        with OpenEXR.File(os.fspath(path)) as file:
+            channels = {name: channel.pixels for name, channel in file.channels().items()}
+    except HdrError:
+        raise
+    except Exception as error:  # the package raises RuntimeError, TypeError and others for damaged files
+        raise HdrError(f"{where}: OpenEXR can't read it: {error}") from error
+    for name in ("RGB", "RGBA"):
+        if name in channels:
+            return np.ascontiguousarray(channels[name][..., :3], np.float32)
+    if all(name in channels for name in "RGB"):
+        planes = [channels[name] for name in "RGB"]
+        if len({plane.shape for plane in planes}) == 1:
+            return np.stack(planes, -1).astype(np.float32)
+    if "Y" in channels and len(channels) <= 2:
+        return np.repeat(channels["Y"][..., None].astype(np.float32), 3, 2)
+    raise HdrError(f"{where}: has the channels {', '.join(sorted(channels))}; R, G and B of one size, or Y are needed")
