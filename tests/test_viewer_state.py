@@ -131,6 +131,6 @@ def test_title_names_scene_size_samples_profile_and_time() -> None:
     s = state()
     frame = s.frame()
     assert frame is not None
-    title = s.title(frame, 12.34)
-    for part in ("textured_pbr", "640x400", "1x", "host", "12.3 ms", "M samples"):
+    title = s.title(frame.size, frame.samples, 12.34)
+    for part in ("textured_pbr", "640x400", "1x", "host", "12.3 ms", "H: keys"):
         assert part in title

@@ -159,3 +159,67 @@ def test_real_keys_and_mouse_reach_the_window(display: str, tmp_path: Path) -> N
     out = run_in_window(display, tmp_path, code)
     assert out.strip() == "2 True immortalis-g925 1 True True"
     assert Image.open(tmp_path / "cube_000.png").size == (160, 120)
+
+
+def test_show_goes_on_after_errors(display: str, tmp_path: Path) -> None:
+    """An exception is drawn over the last good picture, the help over that; the script goes on after the window."""
+    code = """
+        import numpy as np, tilegpu as tg
+        times, seen = [], []
+        def draw(t, size, keys, mouse):
+            times.append(t)
+            seen.append((sorted(keys.pressed), mouse.wheel))
+            if len(times) > 3: raise RuntimeError("no more")
+            return np.full((size[1], size[0], 3), (10, 200, 30), np.uint8)
+        def hook(glfw, window, state, number):
+            if number == 1:
+                state.hold("w", True); state.key("w"); state.wheel(2)
+        tg.show(draw, size=(320, 240), own_keys="w", max_frames=6, screenshot="shot.png", event_hook=hook)
+        print(len(times), times == sorted(times), times[0] < times[-1], seen[0][0], seen[1])
+    """
+    out = run_in_window(display, tmp_path, code)
+    assert out.strip() == "6 True True [] (['w'], 2.0)"
+    shot = np.asarray(Image.open(tmp_path / "shot.png"))
+    assert shot.shape == (240, 320, 3) and (shot[200, 10] == (10, 200, 30)).all()
+    assert (np.abs(shot[12, 100].astype(int) - (113, 29, 24)) < 20).all(), "a red box at the top"
+
+
+def test_help_is_seen_and_gone(display: str, tmp_path: Path) -> None:
+    code = """
+        import numpy as np, tilegpu as tg
+        from tilegpu.scene import find_scene
+        from tilegpu.viewer import view
+        def with_help(glfw, window, state, number):
+            if number == 1: glfw.poll_events(); state.key("h")
+        def twice(glfw, window, state, number):
+            if number in (1, 2): state.key("h")
+        for name, hook in (("help", with_help), ("none", twice), ("plain", None)):
+            view(find_scene("cube"), size=(320, 240), max_frames=4, screenshot=f"{name}.png", event_hook=hook)
+    """
+    run_in_window(display, tmp_path, code)
+    pictures = {n: np.asarray(Image.open(tmp_path / f"{n}.png")) for n in ("help", "none", "plain")}
+    assert np.array_equal(pictures["none"], pictures["plain"])
+    assert (pictures["help"] != pictures["plain"]).any(-1).mean() > 0.3
+
+
+def test_the_first_thing_shown_is_a_text(display: str, tmp_path: Path) -> None:
+    """While the first picture takes long the window answers, and says what it does."""
+    code = """
+        import time, numpy as np, tilegpu as tg
+        from tilegpu.viewer import window
+        said = []
+        original = window.panels.draw
+        window.panels.draw = lambda overlay: (said.append(overlay.status), original(overlay))[1]
+        polls = []
+        def draw(t):
+            time.sleep(1.2)
+            return np.zeros((4, 4, 3), np.uint8)
+        def hook(glfw, w, state, number):
+            if number == 0:
+                poll = glfw.poll_events
+                glfw.poll_events = lambda: (polls.append(time.perf_counter()), poll())
+        tg.show(draw, size=(160, 120), max_frames=1, event_hook=hook)
+        gaps = np.diff(polls)
+        print(said[0], "|", any(s.endswith("1 s") for s in said), len(polls) > 20, gaps.max() < 0.5)
+    """
+    assert run_in_window(display, tmp_path, code).strip() == "compiling shaders | True True True"

@@ -59,6 +59,7 @@ from tilegpu.ycbcr import SamplerYcbcrConversion
 if TYPE_CHECKING:
     from tilegpu import math as math
     from tilegpu import shapes as shapes
+    from tilegpu.viewer import show as show
 
 __version__: str = _core.version()
 
@@ -75,18 +76,20 @@ def profile_names() -> tuple[str, ...]:
 
 
 def __getattr__(name: str) -> Any:
-    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``."""
+    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.show``."""
     if name == "math":
         import tilegpu.math as found
     elif name == "shapes":
         import tilegpu.shapes as found  # type: ignore[no-redef]
+    elif name == "show":
+        from tilegpu.viewer import show as found  # type: ignore[no-redef, assignment]
     else:
         raise AttributeError(f"module 'tilegpu' has no attribute '{name}'", name=name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "math", "shapes"})
+    return sorted({*globals(), "math", "shapes", "show"})
 
 
 __all__ = [

@@ -160,6 +160,11 @@ class Image:
         )
 
     @property
+    def device(self) -> Context:
+        """The device that made it."""
+        return self._device
+
+    @property
     def width(self) -> int:
         """Pixels."""
         return self.size[0]

@@ -6,6 +6,7 @@ Text is drawn by Pillow, in the font that it brings along.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,7 @@ def wrapped(text: str, width_px: int, px: int) -> list[str]:
                 lines.append(line)
                 line = word
             while text_width(line, px) > width_px and len(line) > 1:  # a word that is longer than a line
-                cut = next(k for k in range(len(line) - 1, 0, -1) if k == 1 or text_width(line[:k], px) <= width_px)
+                cut = max(1, bisect.bisect_right(range(1, len(line)), width_px, key=lambda k: text_width(line[:k], px)))
                 lines.append(line[:cut])
                 line = line[cut:]
         lines.append(line)

@@ -3,22 +3,56 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, add_device_options, add_scene_options, chosen_scene
+from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, add_scene_options, chosen_scene
 
-_KEYS = """keys: drag: turn; right or middle drag, shift+drag: move; wheel: zoom; M: samples; P: GPU profile; W: wireframe;
-S: screenshot; R: camera home; space: pause; Q or Escape: quit"""
+if TYPE_CHECKING:
+    from tilegpu.scene import Scene
 
 
 def add_parser(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("view", help="show a scene or a model in a window", description=__doc__, epilog=_KEYS)
+    parser = commands.add_parser("view", help="show a scene or a model in a window", description=__doc__)
     add_scene_options(parser)
     add_device_options(parser)
     parser.add_argument("--frames", type=int, default=0, metavar="N", help="close after N frames (default: stay open)")
     parser.add_argument("--screenshot", metavar="OUT.png", help="write what the window shows when it closes")
     parser.set_defaults(run=run)
+    own_help = parser.format_help
+
+    def with_keys() -> str:
+        from tilegpu.viewer import help_text
+
+        return f"{own_help()}\nkeys in the window:\n{help_text()}\n"
+
+    parser.format_help = with_keys
+
+
+def files_of(name: str) -> tuple[str, ...]:
+    """The file that a scene's name on the command line stands for; none for a sample, which knows its own."""
+    from tilegpu.scene import scenes
+
+    if name in scenes():
+        return ()
+    end = name.lower().rfind(".py")
+    return (str(Path(name[: end + 3] if end >= 0 else name).resolve()),)
+
+
+def read_again(options: argparse.Namespace) -> Scene:
+    """The scene as its file is now. Raises what :func:`chosen_scene` raises, as an error that the window shows."""
+    from tilegpu.scene import SceneFileError, load_file, scenes
+
+    try:
+        sample = scenes().get(options.scene)
+        if sample is None:
+            return chosen_scene(options)
+        import inspect
+
+        return load_file(Path(inspect.getsourcefile(type(sample)) or ""), sample.name)
+    except UsageError as error:
+        raise SceneFileError(str(error)) from None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,5 +69,7 @@ def run(options: argparse.Namespace) -> int:
         max_frames=options.frames,
         screenshot=options.screenshot,
         start_time=options.time,
+        reload=lambda: read_again(options),
+        scene_files=files_of(options.scene),
     )
     return EXIT_OK

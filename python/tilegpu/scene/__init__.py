@@ -25,12 +25,13 @@ from tilegpu.scene.description import (
     Texture,
 )
 from tilegpu.scene.environment import Environment
+from tilegpu.scene.interaction import Interaction, Keys, Mouse, View
 from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelError
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
 from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, load_file, scenes
-from tilegpu.scene.user_file import DrawnFrame, SceneFileError
+from tilegpu.scene.user_file import DrawnFrame, FunctionScene, SceneFileError
 
 __all__ = [
     "ALPHA_BLEND",
@@ -41,7 +42,11 @@ __all__ = [
     "DrawnFrame",
     "Environment",
     "Frame",
+    "FunctionScene",
+    "Interaction",
+    "Keys",
     "ModelError",
+    "Mouse",
     "Output",
     "Pass",
     "Program",
@@ -54,6 +59,7 @@ __all__ = [
     "State",
     "Target",
     "Texture",
+    "View",
     "bake",
     "camera",
     "find_scene",

@@ -264,6 +264,10 @@ class Frame:
             stored |= {id(output.target) for output in one.outputs if output.store}
         _check_sampled(f"frame '{self.label}'", self.draws, stored, set())
 
+    def told(self, live: Any) -> Frame:
+        """The frame, told of mouse and keys (:class:`tilegpu.scene.Interaction`), where somebody asks for them: a function that draws."""
+        return self
+
     def clear_color(self, attachment: int) -> tuple[float, float, float, float]:
         """Clear value of one colour attachment."""
         return self.clear_colors[attachment if len(self.clear_colors) > 1 else 0]

@@ -65,6 +65,7 @@ class SceneRenderer:
         self._recording: _Recording | None = None
         self._shift_px = (0.0, 0.0)
         self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
+        self.trace = False  #: passes keep what moved for each of their tiles (:meth:`tilegpu.RenderPass.tiles`)
 
     def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
         """Draws a frame.
@@ -78,7 +79,7 @@ class SceneRenderer:
             return self._render_drawn(frame, read)
         self._drawn = None
         self._frame_number += 1
-        if self._recording is None or self._recording.frame is not frame or self._shift_px != shift_px:
+        if self._recording is None or self._recording.made_of != (frame, shift_px, self.trace):
             self._shift_px = shift_px
             self._recording = self._record(frame)
             self._kept.sweep(self._frame_number)
@@ -158,13 +159,13 @@ class SceneRenderer:
             passes.append(self._record_pass(shape, one.label, one.draws, *targets.attachments_of_pass(frame, k, images), (0.0, 0.0)))
         shape = Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format)
         passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px))
-        return _Recording(frame, images, passes)
+        return _Recording((frame, self._shift_px, self.trace), images, passes)
 
     def _record_pass(
         self, shape: Shape, label: str, draws: Sequence[Draw], color: list[tg.Attachment], depth: tg.Attachment | None, shift_px: Any
     ) -> tg.RenderPass:
         viewport = (*shift_px, *map(float, shape.size)) if any(shift_px) else None
-        with self.device.render_pass(color=color, depth=depth, label=label) as render_pass:
+        with self.device.render_pass(color=color, depth=depth, label=label, trace=self.trace) as render_pass:
             state: State | None = None
             for draw in draws:
                 if self._dynamic and draw.state is not state:
@@ -288,8 +289,8 @@ class SceneRenderer:
 class _Recording:
     """A frame's passes, to be executed again; ``render_pass`` is its own, the last."""
 
-    def __init__(self, frame: Frame, images: targets.Targets, passes: list[tg.RenderPass]) -> None:
-        self.frame, self.targets = frame, images
+    def __init__(self, made_of: tuple[Frame, tuple[float, float], bool], images: targets.Targets, passes: list[tg.RenderPass]) -> None:
+        self.made_of, self.targets = made_of, images
         self.passes, self.render_pass = passes, passes[-1]
 
 

@@ -4,8 +4,9 @@ In: the names of a module that was run. Out: a scene. A name may be
 
 * a :class:`Scene`, or a class of them that takes no arguments;
 * a :class:`Frame`, which is drawn as it is;
-* a function. Of ``device``, ``size``, ``samples``, ``time`` and ``camera`` it is given those that it names; it draws with the front end
-  and returns an image (or a view, a texture, an array (H, W) or (H, W, C), a list of them: the colour images), or returns a :class:`Frame`.
+* a function. Of ``device``, ``size``, ``samples``, ``time`` (or ``t``), ``camera``, ``mouse``, ``keys`` and ``view`` (all of it, and more:
+  :class:`~tilegpu.scene.interaction.View`) it is given those that it names; it draws with the front end and returns an
+  image (or a view, a texture, an array (H, W) or (H, W, C), a list of them: the colour images), or returns a :class:`Frame`.
   Defaults of ``size``, ``samples`` and ``camera`` (an :class:`OrbitCamera`) are the scene's own.
 
 What goes wrong in the file is a :class:`SceneFileError` with the file and the line.
@@ -27,9 +28,10 @@ import numpy as np
 from tilegpu import Device, Image, ImageView, Texture
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
+from tilegpu.scene.interaction import Interaction, View
 
 #: What a function may ask for.
-PARAMETERS = ("device", "size", "samples", "time", "camera")
+PARAMETERS = ("device", "size", "samples", "time", "t", "camera", "mouse", "keys", "view")
 #: Names that are looked for, in this order, where the command line gives none.
 NAMES = ("scene", "draw", "render", "frame")
 _DEFAULT_SIZE = (640, 480)
@@ -57,20 +59,35 @@ def _source(line: str | None) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DrawnFrame(Frame):
-    """A frame whose picture a user's function draws. ``arguments``: what it is given beside the device."""
+    """A frame whose picture a user's function draws. ``arguments``: what it may be given, beside the device, and what the window tells
+    (``live``); ``wanted``: names of what it is given."""
 
     function: Callable[..., Any] = lambda: None
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    wants_device: bool = True
+    wanted: frozenset[str] = frozenset()
     path: Path = Path()
+    live: Interaction = dataclasses.field(default_factory=Interaction)
+
+    def told(self, live: Interaction) -> DrawnFrame:
+        """With mouse and keys."""
+        return dataclasses.replace(self, live=live)
+
+    @property
+    def wants_device(self) -> bool:
+        """Whether it draws with the device that it is given."""
+        return bool({"device", "view"} & self.wanted)
 
     def call(self, device: Device) -> Any:
         """What the function returns. Raises :class:`SceneFileError` for whatever goes wrong in it."""
-        given = {"device": device, **self.arguments} if self.wants_device else self.arguments
+        have = {"device": device, "mouse": self.live.mouse, "keys": self.live.keys, **self.arguments}
+        if "view" in self.wanted:
+            a = self.arguments
+            have["view"] = View(device, a["size"], a["samples"], a["time"], a["camera"], self.live)
         try:
-            return self.function(**given)
+            self.live.returned = self.function(**{name: have[name] for name in self.wanted})
         except Exception as error:
-            raise error_in(self.path, error, f"in {self.function.__name__}()") from error
+            raise error_in(self.path, error, f"in {_name_of(self.function)}()") from error
+        return self.live.returned
 
     def pictures(self, returned: Any) -> list[np.ndarray[Any, Any]]:
         """The colour images as arrays (H, W, C)."""
@@ -78,7 +95,7 @@ class DrawnFrame(Frame):
         return [self._picture(value) for value in values]
 
     def _picture(self, value: Any) -> np.ndarray[Any, Any]:
-        name = f"{self.path}:{self.function.__code__.co_firstlineno}: {self.function.__name__}()"
+        name = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
         if isinstance(value, np.ndarray):
             if (
                 value.ndim not in (2, 3)
@@ -106,14 +123,23 @@ class DrawnFrame(Frame):
             raise SceneFileError(f"{name} returned image '{image.label}', which can't be read: {error}") from error
 
 
-class FunctionScene(Scene):
-    """A function of a user's file."""
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
 
-    def __init__(self, name: str, function: Callable[..., Any], path: Path) -> None:
-        self.name, self._function, self._path = name, function, path
+
+def _line_of(function: Any) -> int:
+    code = getattr(function, "__code__", None)
+    return 0 if code is None else int(code.co_firstlineno)
+
+
+class FunctionScene(Scene):
+    """A function of a user's file, or of a running program (``later``: it is called when it is drawn, never for its frame alone)."""
+
+    def __init__(self, name: str, function: Callable[..., Any], path: Path, later: bool = False) -> None:
+        self.name, self._function, self.path, self._later = name, function, path, later
         self.description = (inspect.getdoc(function) or "").partition("\n")[0]
-        line = function.__code__.co_firstlineno if hasattr(function, "__code__") else 0
-        self._where = f"{path}:{line}: {name}()"
+        self._where = f"{path}:{_line_of(function)}: {name}()"
+        self._live = Interaction()  # keeps what a view keeps
         self._parameters = inspect.signature(function).parameters
         self._check_parameters()
         size = self._default("size")
@@ -136,13 +162,18 @@ class FunctionScene(Scene):
                     "(others need a default)"
                 )
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What it asks for."""
+        return tuple(name for name in self._parameters if name in PARAMETERS)
+
     def _default(self, name: str) -> Any:
         parameter = self._parameters.get(name)
         return None if parameter is None or parameter.default is parameter.empty else parameter.default
 
     def camera(self) -> OrbitCamera | None:
         """The default of the parameter ``camera``, or a camera at its own default; ``None`` if the function has none."""
-        if "camera" not in self._parameters:
+        if not {"camera", "view"} & set(self._parameters):
             return None
         given = self._default("camera")
         return copy.copy(given) if isinstance(given, OrbitCamera) else OrbitCamera()
@@ -154,26 +185,29 @@ class FunctionScene(Scene):
         camera: OrbitCamera | None = None,
         time: float = 0.0,
     ) -> Frame:
-        """What the function draws, or is going to draw. A function without ``device`` is called now, for its Frame."""
+        """What the function draws, or is going to draw. A function without ``device``, ``mouse`` and ``keys`` is called now, for its
+        Frame."""
         size, samples = self._resolve_request(size, samples)
-        values = {"size": size, "samples": samples, "time": float(time), "camera": camera or self.camera()}
+        now = float(time)
+        values = {"size": size, "samples": samples, "time": now, "t": now, "camera": camera or self.camera()}
         drawn = DrawnFrame(
             size,
             samples,
             resolve="pass" if samples > 1 else "none",
             label=self.name,
             function=self._function,
-            arguments={name: value for name, value in values.items() if name in self._parameters},
-            wants_device="device" in self._parameters,
-            path=self._path,
+            arguments=values,
+            wanted=frozenset(self.parameters),
+            path=self.path,
+            live=self._live,
         )
-        if drawn.wants_device:
+        if self._later or drawn.wants_device or {"mouse", "keys"} & drawn.wanted:
             return drawn
         made = drawn.call(None)  # type: ignore[arg-type]
         return (
             made
             if isinstance(made, Frame)
-            else dataclasses.replace(drawn, function=_returning(made, self._function), arguments={})
+            else dataclasses.replace(drawn, function=_returning(made, self._function), wanted=frozenset())
         )
 
 
@@ -181,10 +215,7 @@ def _returning(value: Any, function: Callable[..., Any]) -> Callable[[], Any]:
     def made() -> Any:
         return value
 
-    made.__name__, made.__code__ = (
-        function.__name__,
-        made.__code__.replace(co_firstlineno=function.__code__.co_firstlineno),
-    )
+    made.__name__, made.__code__ = _name_of(function), made.__code__.replace(co_firstlineno=_line_of(function) or 1)
     return made
 
 
@@ -215,7 +246,7 @@ class _CheckedScene(Scene):
     """A scene of a user's file: what goes wrong in it is told with file and line."""
 
     def __init__(self, scene: Scene, path: Path, name: str) -> None:
-        self._scene, self._path = scene, path
+        self._scene, self.path = scene, path
         self.name, self.description = scene.name or name, scene.description
         self.default_size, self.default_samples, self.fixed_samples = (
             scene.default_size,
@@ -230,14 +261,14 @@ class _CheckedScene(Scene):
 
     def configured(self, **options: Any) -> Scene:
         """The scene's."""
-        return _CheckedScene(self._scene.configured(**options), self._path, self.name)
+        return _CheckedScene(self._scene.configured(**options), self.path, self.name)
 
     def camera(self) -> OrbitCamera | None:
         """The scene's."""
         try:
             return self._scene.camera()
         except Exception as error:
-            raise error_in(self._path, error, f"{self.name}: camera()") from error
+            raise error_in(self.path, error, f"{self.name}: camera()") from error
 
     def frame(
         self,
@@ -250,10 +281,10 @@ class _CheckedScene(Scene):
         try:
             made = self._scene.frame(size, samples, camera, time)
         except Exception as error:
-            raise error_in(self._path, error, f"{self.name}: frame()") from error
+            raise error_in(self.path, error, f"{self.name}: frame()") from error
         if not isinstance(made, Frame):
             raise SceneFileError(
-                f"{self._path}: {self.name}: frame() returned {type(made).__name__}; it must be a tilegpu.scene.Frame"
+                f"{self.path}: {self.name}: frame() returned {type(made).__name__}; it must be a tilegpu.scene.Frame"
             )
         return made
 

@@ -45,3 +45,19 @@ def drag_to_pan(dx: float, dy: float, window: Size) -> tuple[float, float]:
 def wheel_to_zoom(steps: float) -> float:
     """Factor of the camera's distance for wheel steps (up: nearer)."""
     return math.exp(-0.12 * steps)
+
+
+def fitted(picture: Size, framebuffer: Size) -> tuple[int, int, int, int]:
+    """(left, top, width, height) in the framebuffer of a picture of another size: as large as fits, in the middle, its shape kept."""
+    if min(*picture, *framebuffer) <= 0:
+        return 0, 0, max(framebuffer[0], 0), max(framebuffer[1], 0)
+    scale = min(framebuffer[0] / picture[0], framebuffer[1] / picture[1])
+    width, height = max(1, round(picture[0] * scale)), max(1, round(picture[1] * scale))
+    return (framebuffer[0] - width) // 2, (framebuffer[1] - height) // 2, width, height
+
+
+def to_picture(pixel: tuple[int, int], framebuffer: Size, picture: Size) -> tuple[int, int]:
+    """The picture's pixel that the framebuffer shows at ``pixel``, clamped to the picture."""
+    left, top, width, height = fitted(picture, framebuffer)
+    x, y = (pixel[0] - left) * picture[0] // max(width, 1), (pixel[1] - top) * picture[1] // max(height, 1)
+    return min(max(x, 0), picture[0] - 1), min(max(y, 0), picture[1] - 1)

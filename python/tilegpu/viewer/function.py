@@ -1,0 +1,108 @@
+"""``tilegpu.show``: a window on any loop. In: a function that draws a picture. Out: a window until it is closed.
+
+The function is called for each picture, in a thread of the window's; what it asks for by the names of its parameters is
+:mod:`tilegpu.scene.user_file`'s business, as for ``tilegpu view FILE.py``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tilegpu import ValidationError
+from tilegpu.scene import FunctionScene
+from tilegpu.viewer.keys import ACTIONS
+from tilegpu.viewer.state import SAMPLE_CHOICES
+from tilegpu.viewer.window import view
+
+#: Parameters for which a function is called again and again.
+_MOVING = {"time", "t", "view", "keys"}
+
+
+def _name_of(function: Any) -> str:
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return "a function" if name == "<lambda>" else name
+
+
+def _path_of(function: Any) -> Path:
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return Path(code.co_filename)
+    return Path(inspect.getsourcefile(type(function)) or "<function>")
+
+
+def _own_keys(keys: str | Mapping[str, str]) -> dict[str, str]:
+    given = dict.fromkeys(keys, "") if isinstance(keys, str) else dict(keys)
+    for name in given:
+        if not isinstance(name, str) or name != name.lower() or name in ("h", "?", "escape"):
+            raise ValidationError(
+                f"show: own_keys has {name!r}; names are lower-case letters, digits and 'space', 'left', 'enter', ...; "
+                "h, ? and escape are the window's"
+            )
+    return given
+
+
+def show(
+    function: Callable[..., Any],
+    *,
+    size: tuple[int, int] | None = None,
+    samples: int | None = None,
+    profile: str = "host",
+    threads: int | None = None,
+    lanes: int | None = None,
+    own_keys: str | Mapping[str, str] = "",
+    max_frames: int = 0,
+    screenshot: str | None = None,
+    event_hook: Any = None,
+) -> None:
+    """Opens a window and shows what ``function`` draws, again and again, until the window is closed.
+
+    The function is given what it names: ``t`` (or ``time``): seconds; ``size``: (width, height) of the window in pixels; ``camera``: an
+    :class:`~tilegpu.math.OrbitCamera` that the mouse turns (a default of the parameter is where it begins); ``device``, ``samples``: the
+    window's, which keys change; ``mouse``, ``keys``; or ``view``: all of these in one, with images and pipelines that are kept
+    (:class:`tilegpu.scene.View`). It returns an image (a view, a texture, an array (H, W) or (H, W, C)), or a :class:`tilegpu.scene.Frame`.
+
+    Shaders given as paths are read again when their files change. An exception of the function, or an error in a shader, is shown over the
+    last good picture, and printed; the next picture is tried when something changes. ``H`` in the window lists the keys.
+    ``own_keys``: keys that are the function's, such as ``"wasd"`` or ``{"w": "forward"}``, which the help then says.
+    ``size`` is that of the window in the beginning, ``samples``, ``profile``, ``threads`` and ``lanes`` are the device's.
+    ``max_frames``: closes it after so many pictures; ``screenshot``: a file for what it shows at the end.
+
+    Raises :class:`tilegpu.viewer.ViewerError` where no window can be opened, :class:`tilegpu.ValidationError` for wrong arguments,
+    :class:`tilegpu.scene.SceneFileError` for a parameter that nobody can give.
+    """
+    if not callable(function):
+        raise ValidationError(f"show: function is {type(function).__name__}; it must be a function that draws, such as def draw(t): ...")
+    if samples is not None and samples not in SAMPLE_CHOICES:
+        raise ValidationError(f"show: samples is {samples}; allowed are {', '.join(map(str, SAMPLE_CHOICES))}")
+    own = _own_keys(own_keys)
+    scene = FunctionScene(_name_of(function), function, _path_of(function), later=True)
+    wanted = set(scene.parameters)
+    fixed = {}
+    if not wanted & {"samples", "view"}:
+        fixed["more_samples"] = "the function asks for no samples: name a parameter samples, or view"
+    if not wanted & {"device", "view"}:
+        why = "the function asks for no device of the window's: name a parameter device, or view"
+        fixed |= dict.fromkeys(("next_profile", "switch_technique", "own_techniques"), why)
+    fixed["toggle_wireframe"] = "a function's pipelines are its own: polygon_mode='line' draws wires"
+    for name in own:
+        if name in ACTIONS and ACTIONS[name].action in ("end",):
+            raise ValidationError(f"show: own_keys has {name!r}, which ends the window; choose another")
+    view(
+        scene,
+        size=size,
+        samples=samples,
+        profile=profile,
+        threads=threads,
+        lanes=lanes,
+        max_frames=max_frames,
+        screenshot=screenshot,
+        event_hook=event_hook,
+        own_keys=own,
+        fixed=fixed,
+        spin=bool(wanted & _MOVING),
+        turns=False,
+        strict=False,
+    )

@@ -1,0 +1,341 @@
+"""The viewer without a window: its table of keys, what lies over the picture, files that change, pictures and what goes wrong in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.scene import FunctionScene, find_scene, load_file
+from tilegpu.viewer import mapping, panels
+from tilegpu.viewer.keys import ACTIONS, TABLE, help_text
+from tilegpu.viewer.painter import Painter, as_rgba, reread
+from tilegpu.viewer.state import MAPS, ViewState
+from tilegpu.viewer.watch import Watcher
+
+ROOT = Path(__file__).resolve().parent.parent
+VERT = """#version 450
+layout(location = 0) in vec3 position;
+layout(push_constant) uniform P { mat4 mvp; };
+void main() { gl_Position = mvp * vec4(position, 1.0); }"""
+FRAG = """#version 450
+layout(location = 0) out vec4 color;
+void main() { color = vec4(1, 0, 0, 1); }"""
+
+
+def state_of(function: Any, **options: Any) -> ViewState:
+    scene = FunctionScene("mine", function, Path(__file__), later=True)
+    state = ViewState(scene, 1, profiles=("host", "mali-g57", "adreno-a740"), **options)
+    state.resize((64, 48), (64, 48))
+    return state
+
+
+def paint(painter: Painter, state: ViewState, *changed: str) -> Any:
+    request = state.request()
+    assert request is not None
+    return painter.paint(request, frozenset(changed))
+
+
+# --- keys
+
+
+def test_the_table_of_keys_is_complete() -> None:
+    names = [name for key in TABLE for name in key.keys]
+    assert len(names) == len(set(names)) == len(ACTIONS)
+    for key in TABLE:
+        assert not key.action or callable(getattr(ViewState, key.action)), key
+        assert bool(key.action) == bool(key.keys)
+        for letter in key.keys:
+            spelt = letter.removeprefix("shift+").upper() in key.shown.upper()
+            assert spelt or letter in ("left", "right", "up", "down", *"1234567")
+
+
+def test_documents_have_the_same_table() -> None:
+    text = (ROOT / "docs" / "viewer.md").read_text(encoding="utf-8")
+    table = text.partition("| key | what it does |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| ([^|]+?) +\| ([^|]+?) +\|$", table.replace("|---|---|", ""), re.MULTILINE)
+    assert rows == [(key.shown, key.text) for key in TABLE]
+
+
+def test_help_names_the_functions_own_keys() -> None:
+    lines = help_text({"w": "forward", "x": ""}).splitlines()
+    assert len(lines) == len(TABLE) + 2 and lines[-2].split(None, 1) == ["W", "forward"] and lines[-1].endswith("the function's own")
+
+
+def test_every_key_answers() -> None:
+    """What can't be seen in the picture is said."""
+    said = {}
+    for name in ACTIONS:
+        state = ViewState(find_scene("cube"), 1, profiles=("host", "mali-g57"))
+        before = (state.help, state.cost, state.quit, state.want_screenshot, state.camera.yaw, state.camera.pitch, state.camera.distance)  # type: ignore[union-attr]
+        state.key(name.removeprefix("shift+"), name.startswith("shift+"))
+        after = (state.help, state.cost, state.quit, state.want_screenshot, state.camera.yaw, state.camera.pitch, state.camera.distance)  # type: ignore[union-attr]
+        assert state.changed and (state.saying or before != after), name
+        said[name] = state.saying
+    assert said["m"] == "2 samples a pixel" and said["shift+m"] == "16 samples a pixel" and said["p"] == "profile mali-g57"
+    assert said["t"] == "heatmap: rasterized" and said["shift+t"] == "heatmap: killed by" and said["3"] == "pre pass on"
+
+
+def test_techniques_begin_with_the_profiles_own() -> None:
+    state = state_of(lambda view: None)
+    state.default_hsr = ("visibility_buffer", "hierarchical_z")
+    state.key("1")
+    assert state.hsr == ("hierarchical_z",)
+    state.key("6")
+    assert state.hsr == ("hierarchical_z", "lrz")
+    state.key("0")
+    assert state.hsr is None
+    state.key("5")
+    state.key("p")
+    assert state.hsr is None, "another profile has its own"
+
+
+def test_keys_of_the_function_are_not_the_windows() -> None:
+    state = state_of(lambda view: None, own_keys={"w": "forward"})
+    state.hold("w", True)
+    state.key("w")
+    assert not state.wireframe
+    request = state.request()
+    assert request is not None and "w" in request.keys and request.keys.pressed == {"w"}
+    again = state.request()
+    assert again is not None and "w" in again.keys and again.keys.pressed == frozenset(), "a press is told once"
+    state.hold("w", False)
+    last = state.request()
+    assert last is not None and "w" not in last.keys and last.keys.axis("s", "w") == 0
+
+
+def test_what_can_not_be_done_says_why() -> None:
+    state = state_of(lambda t: None, fixed={"next_profile": "a device of its own"})
+    state.key("p")
+    assert state.profile == "host" and state.saying == "a device of its own"
+
+
+def test_escape_closes_the_help_first() -> None:
+    state = state_of(lambda view: None)
+    state.key("?")
+    state.key("escape")
+    assert not state.help and not state.quit
+    state.key("escape")
+    assert state.quit
+
+
+def test_a_request_stays_as_it_was() -> None:
+    state = ViewState(find_scene("cube"), 1)
+    state.resize((64, 48), (64, 48))
+    request = state.request()
+    assert request is not None and request.camera is not None and state.camera is not None
+    yaw = request.camera.yaw
+    state.camera.rotate(1.0, 0.0)
+    assert request.camera.yaw == yaw
+
+
+@pytest.mark.parametrize("picture", [(64, 48), (128, 96), (30, 60), (200, 10)])
+def test_pixels_of_pictures_of_other_sizes(picture: mapping.Size) -> None:
+    left, top, width, height = mapping.fitted(picture, (64, 48))
+    assert (width == 64 or height == 48) and abs(width / height - picture[0] / picture[1]) < 0.6 * picture[0] / picture[1]
+    assert mapping.to_picture((left, top), (64, 48), picture) == (0, 0)
+    x, y = mapping.to_picture((left + width - 1, top + height - 1), (64, 48), picture)
+    assert picture[0] - 1 - picture[0] // width <= x < picture[0] and picture[1] - 1 - picture[1] // height <= y < picture[1]
+
+
+# --- what lies over the picture
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (640, 480), (400, 300), (160, 120), (40, 30), (3, 3)])
+def test_help_fits_every_window(size: mapping.Size) -> None:
+    rows = tuple((key.shown, key.text) for key in TABLE)
+    sheet = panels.draw(panels.Overlay(size, help=rows))
+    if size[0] < 16:
+        assert sheet is None
+        return
+    assert sheet is not None and sheet.shape == (size[1], size[0], 4) and sheet[..., 3].max() > 200
+    if size[0] >= 640:
+        assert not sheet[0, :, 3].any() and not sheet[-1, :, 3].any() and not sheet[:, 0, 3].any() and not sheet[:, -1, 3].any()
+
+
+def test_nothing_to_say_is_nothing_to_draw() -> None:
+    assert panels.draw(panels.Overlay((640, 480))) is None
+    marks = {"tile": (64, 364, 128, 428), "pixel": (90, 390)}
+    sheet = panels.draw(panels.Overlay((640, 480), error="wrong\n" * 9, message="m", status="s", cost="c\nd", probe="p" * 900, **marks))  # type: ignore[arg-type]
+    assert sheet is not None and sheet[400, 64].tolist() == [255, 255, 255, 230] and sheet[12, 20, :3].tolist() == [120, 18, 24]
+    full = panels.draw(panels.Overlay((640, 480), error="wrong\n" * 900))
+    assert full is not None and not full[479, :, 3].any(), "cut where the window ends"
+
+
+# --- files
+
+
+def test_files_that_change(tmp_path: Path) -> None:
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_text("1")
+    watcher = Watcher()
+    watcher.add([str(path), str(other)])
+    assert watcher.changed(1.0) == []
+    path.write_text("22")
+    assert watcher.changed(1.1) == [], "not so often"
+    assert watcher.changed(1.5) == [str(path)] and watcher.changed(2.0) == []
+    path.unlink()
+    assert watcher.changed(2.5) == []
+    path.write_text("22")
+    other.write_text("new")
+    os.utime(path, (1, 1))
+    assert sorted(watcher.changed(3.0)) == [str(path), str(other)]
+
+
+def test_texts_of_programs_are_read_again_with_their_defines(tmp_path: Path) -> None:
+    draw = next(d for d in find_scene("demo").frame((64, 36)).draws if "#define" in d.program.fragment)
+    assert reread(draw.program).fragment == draw.program.fragment and reread(draw.program).vertex == draw.program.vertex
+
+
+# --- pictures
+
+
+def test_a_function_is_drawn_and_reloaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A shader's error stays over pictures by the old one until the file is right; nothing raises."""
+    vert, frag = tmp_path / "a.vert", tmp_path / "a.frag"
+    vert.write_text(VERT)
+    frag.write_text(FRAG)
+    box = tg.shapes.cube(2, attributes=("position",))
+
+    def draw(view: Any) -> tg.Image:
+        out = view.image("r8g8b8a8_unorm")
+        pipe = view.pipeline(vert, frag, vertex=box.vertices.dtype, color=[out.format])
+        with view.device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+            rp.draw(pipe, box.vertices, indices=box.indices, push={"mvp": view.camera.view_projection(view.aspect)})
+        return out
+
+    state, painter = state_of(draw), Painter({})
+    shown = paint(painter, state)
+    assert shown.error == "" and shown.picture[24, 32].tolist() == [255, 0, 0, 255]
+    assert {str(vert), str(frag)} <= shown.files and shown.hsr and not shown.own_device
+    assert "1 draw, 12 primitives" in shown.cost and "1+ visibility buffer" in shown.cost
+    frag.write_text(FRAG.replace("vec4(1, 0, 0, 1)", "vec4(0, 1, 0, 1)"))
+    assert paint(painter, state).picture[24, 32].tolist() == [255, 0, 0, 255]
+    assert paint(painter, state, str(frag)).picture[24, 32].tolist() == [0, 255, 0, 255]
+    frag.write_text(FRAG.replace("vec4(1", "vec5(1"))
+    for _ in range(2):
+        shown = paint(painter, state, str(frag))
+        assert "vec5" in shown.error and shown.picture[24, 32].tolist() == [0, 255, 0, 255]
+    assert "vec5" in paint(painter, state).error
+    frag.write_text(FRAG)
+    shown = paint(painter, state, str(frag))
+    assert shown.error == "" and shown.picture[24, 32].tolist() == [255, 0, 0, 255]
+    assert capsys.readouterr().err.count("vec5' :") <= 2, "told once"
+    state.profile, state.hsr = "mali-g57", ("pre_pass",)
+    shown = paint(painter, state)
+    assert shown.picture[24, 32].tolist() == [255, 0, 0, 255] and shown.hsr == ("pre_pass",)
+
+
+def test_an_exception_is_a_text_with_file_and_line(capsys: pytest.CaptureFixture[str]) -> None:
+    calls = []
+
+    def draw(t: float) -> Any:
+        calls.append(t)
+        if len(calls) == 2:
+            raise KeyError("boom")
+        return np.full((6, 8, 3), len(calls), np.uint8)
+
+    state, painter = state_of(draw), Painter({})
+    assert paint(painter, state).picture.tolist() == [[[1, 1, 1, 255]] * 8] * 6
+    shown = paint(painter, state)
+    assert shown.picture is None and re.match(rf"{re.escape(__file__)}:\d+: in draw\(\): KeyError: 'boom'", shown.error)
+    assert paint(painter, state).picture is not None
+    assert paint(painter, state_of(lambda t: None)).error.endswith("or a Frame")
+
+
+def test_maps_and_the_pixel_below_the_mouse() -> None:
+    state, painter = ViewState(find_scene("cube"), 1), Painter({})
+    state.resize((64, 48), (64, 48))
+    picture = paint(painter, state).picture
+    for kind in MAPS[1:]:
+        state.heatmap = kind
+        shown = paint(painter, state)
+        assert shown.error == "" and shown.look.text == "" and shown.picture.shape == picture.shape, kind
+        data, (width, height) = shown.look.strip
+        assert len(data) == 3 * width * height
+    state.heatmap, state.probing = "", True
+    state.point(32, 24, True, (64, 48))
+    shown = paint(painter, state)
+    assert np.array_equal(shown.picture, picture)
+    text = shown.look.text
+    assert text.startswith("pass 'cube', pixel (32, 24)") and ": written: (" in text
+    assert re.search(r"tile \(0, 0\), 64 x 48 px: fragments [\d,]+ rasterized", text) and "moved: color0 " in text
+    assert shown.look.tile == (0, 0, 64, 48)
+
+
+def test_a_device_of_the_functions_own_is_found() -> None:
+    dev = tg.Device(profile="mali-g57")
+
+    def draw(t: float) -> tg.Image:
+        out = dev.image((64, 48), "r8g8b8a8_unorm")
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 1, 1))], label="mine"):
+            pass
+        return out
+
+    state, painter = state_of(draw), Painter({})
+    state.cost = True
+    assert "no render pass of this device" in paint(painter, state).cost
+    state.heatmap = "shaded"
+    shown = paint(painter, state)
+    assert shown.own_device and shown.cost.startswith("0 draws") and shown.look.strip is not None
+
+
+def test_a_users_file_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    text = """
+        import numpy as np
+        def draw(t, size):
+            return np.full((size[1], size[0], 1), 7, np.uint8)
+    """
+    path.write_text(textwrap.dedent(text))
+    scene = load_file(path)
+    state = ViewState(scene, 1)
+    state.resize((8, 6), (8, 6))
+    painter = Painter({}, lambda: load_file(path), [str(path)])
+    assert paint(painter, state).picture[0, 0].tolist() == [7, 7, 7, 255]
+    path.write_text(textwrap.dedent(text).replace("7,", "9,"))
+    shown = paint(painter, state, str(path))
+    assert shown.picture[0, 0].tolist() == [9, 9, 9, 255] and shown.scene is not None
+    state.scene = shown.scene
+    path.write_text("def draw(:\n")
+    shown = paint(painter, state, str(path))
+    assert f"{path}:1: SyntaxError" in shown.error and shown.picture[0, 0].tolist() == [9, 9, 9, 255]
+
+
+def test_pictures_of_any_kind() -> None:
+    assert as_rgba(np.full((1, 1, 1), 0.5, np.float32)).tolist() == [[[128, 128, 128, 255]]]
+    assert as_rgba(np.full((1, 1, 2), 65535, np.uint16)).tolist() == [[[255, 255, 0, 255]]]
+    assert as_rgba(np.full((1, 1, 3), 999, np.int32)).tolist() == [[[255, 255, 255, 255]]]
+    assert as_rgba(np.full((1, 1, 4), np.nan, np.float32)).tolist() == [[[0, 0, 0, 0]]]
+
+
+# --- tilegpu.show
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((7,), "function is int; it must be a function that draws"),
+        ((lambda t: None, {"samples": 3}), "samples is 3"),
+        ((lambda t: None, {"own_keys": "W"}), "own_keys has 'W'"),
+        ((lambda t: None, {"own_keys": "h"}), "h, ? and escape are the window's"),
+        ((lambda t: None, {"own_keys": "q"}), "ends the window"),
+    ],
+)
+def test_wrong_arguments_of_show(arguments: Any, said: str) -> None:
+    with pytest.raises(tg.ValidationError) as error:
+        tg.show(arguments[0], **(arguments[1] if len(arguments) > 1 else {}))
+    assert said in str(error.value)
+
+
+def test_show_names_what_a_function_may_ask_for() -> None:
+    from tilegpu.scene import SceneFileError
+
+    with pytest.raises(SceneFileError, match=r"parameter 'ctx'; what a function may ask for is device, size, .*view"):
+        tg.show(lambda ctx: None)
