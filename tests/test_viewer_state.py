@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from test_gltf_motion import limb
 from tilegpu.scene import find_scene
+from tilegpu.scene.model import load_model
 from tilegpu.viewer import mapping
 from tilegpu.viewer.state import ViewState
 
@@ -125,6 +129,22 @@ def test_spin_runs_time_only_while_on() -> None:
     s.key("space")
     s.advance(0.5)
     assert s.time == 0.5
+
+
+def test_an_animation_plays_until_space_stops_it(tmp_path: Path) -> None:
+    scene = load_model(limb().glb(tmp_path / "a.glb"))
+    state = ViewState(scene, 1, time=0.25)
+    state.resize((64, 48), (64, 48))
+    assert state.moves and state.camera is not None
+    before, yaw = state.frame(), state.camera.yaw
+    state.advance(0.5)
+    assert state.time == 0.75 and state.camera.yaw == yaw  # it moves, the camera does not
+    after = state.frame()
+    assert before is not None and after is not None
+    assert not np.array_equal(before.draws[0].bind["Joints"], after.draws[0].bind["Joints"])
+    state.key("space")
+    state.advance(0.5)
+    assert not state.moves and state.time == 0.75
 
 
 def test_title_names_scene_size_samples_profile_and_time() -> None:

@@ -155,6 +155,12 @@ class Document:
         if left_out:
             warnings.warn(f"model '{self.path}': drawn without {'; '.join(left_out)}", UserWarning, stacklevel=2)
 
+    def release(self) -> None:
+        """Let go of the file's bytes and of what was decoded of them; what was made of that stays with who has it."""
+        self._binary = None
+        for kept in (self._buffers, self._views, self._images, self._accessors):
+            kept.clear()
+
     def error(self, where: str, what: str) -> ModelError:
         """A :class:`ModelError` of this file."""
         return ModelError(f"model '{self.path}': {where}: {what}")

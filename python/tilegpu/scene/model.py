@@ -307,7 +307,9 @@ def load_model(path: str | Path) -> ModelScene:
             read = _READERS.get(path.suffix.lower())
             if read is not None:
                 return ModelScene(path.stem, read(file), path=path)
-            parts, poser = GltfParts(Document.load(file), _MAX_VISITS, _MAX_PARTS).parts()
+            document = Document.load(file)
+            parts, poser = GltfParts(document, _MAX_VISITS, _MAX_PARTS).parts()
+            document.release()  # the poser keeps it, for its nodes
             return ModelScene(path.stem, parts, path=path, poser=poser)
     except MemoryError as error:
         used_MB = file.budget.used_B >> 20
