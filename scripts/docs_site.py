@@ -130,6 +130,8 @@ WITHOUT_DEVICE = ("tilegpu.scene", "tilegpu.testing", "tilegpu.math", "tilegpu.s
 
 def signature(app: Any, what: str, name: str, thing: Any, _: Any, given: str | None, returns: str | None) -> tuple[Any, Any]:
     """Autodoc's event: no arguments of classes that nobody calls; names of types as they are written."""
+    if what == "exception":
+        return given and "", None
     made = dataclasses.is_dataclass(thing) or (isinstance(thing, type) and issubclass(thing, tuple))
     if what == "class" and not (made or name.startswith(WITHOUT_DEVICE) or name.rpartition(".")[2] in MADE_BY_USERS):
         return "", None
