@@ -9,10 +9,12 @@ GLSL is made by compiling a small shader for each row (``GLSL``); tests/test_doc
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import tilegpu as tg
@@ -305,6 +307,37 @@ def class_reference(base: type[BaseException]) -> str:
     return "\n".join(["```{eval-rst}", ".. currentmodule:: tilegpu", *lines, "```"])
 
 
+# --- the reference
+
+DIRECTIVE = re.compile(r"^\.\. (currentmodule|auto\w+|data|class):: ([\w.]+)", re.MULTILINE)
+API = Path(__file__).resolve().parent.parent / "docs" / "api"
+
+
+def documented(text: str) -> set[str]:
+    """Full names of what a text with autodoc's directives documents."""
+    found, current = set(), ""
+    for directive, name in DIRECTIVE.findall(text):
+        if directive == "currentmodule":
+            current = name
+        else:
+            found.add(name if "." in name else f"{current}.{name}")
+    return found
+
+
+def further(module: ModuleType) -> str:
+    """Directives for what a module exports and no page of docs/api has, so that nothing is missing until somebody gives it a place."""
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in sorted(API.glob("*.md")))
+    there = documented(texts) | documented("\n".join(class_reference(base) for base in (tg.Error, Warning)))
+    lines = []
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if f"{module.__name__}.{name}" not in there and not isinstance(thing, ModuleType):
+            error = isinstance(thing, type) and issubclass(thing, BaseException)
+            kind = "exception" if error else "class" if isinstance(thing, type) else "function" if callable(thing) else "data"
+            lines.append(f".. auto{kind}:: {name}")
+    return "\n".join(["```{eval-rst}", f".. currentmodule:: {module.__name__}", *lines, "```"])
+
+
 def counters() -> str:
     """Of a pass's statistics."""
     groups = vars(sys.modules[tg.PassStats.__module__])["GROUPS"]
@@ -330,6 +363,9 @@ TABLES = {
     "errors": errors,
     "error reference": lambda: class_reference(tg.Error),
     "warning reference": lambda: class_reference(Warning),
+    "further reference": lambda: further(tg),
+    "further scene reference": lambda: further(importlib.import_module("tilegpu.scene")),
+    "further testing reference": lambda: further(importlib.import_module("tilegpu.testing")),
     "scenes": scenes,
 }
 

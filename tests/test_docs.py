@@ -126,19 +126,13 @@ def test_every_extra_is_named_where_one_installs() -> None:
 
 # --- the reference
 
-REFERENCE = "\n".join(text_of(p) for p in sorted((DOCS / "api").glob("*.md")))
-REFERENCE += "".join(docs_tables.table(name) for name in re.findall(r"<!-- table: (\w+ reference) -->", text_of(DOCS / "errors.md")))
+REFERENCE = "\n".join(text_of(p) for p in [*sorted((DOCS / "api").glob("*.md")), DOCS / "errors.md"])
+REFERENCE = re.sub(r"<!-- table: ([\w ]*reference) -->", lambda match: docs_tables.table(match[1]), REFERENCE)
 
 
 def listed(module: str) -> set[str]:
     """Names of a module that the reference documents."""
-    found, current = set(), ""
-    for directive, name in re.findall(r"^\.\. (currentmodule|auto\w+|data|class):: ([\w.]+)", REFERENCE, re.MULTILINE):
-        if directive == "currentmodule":
-            current = name
-        else:
-            found.add(name if "." in name else f"{current}.{name}")
-    return {name.removeprefix(f"{module}.") for name in found if name.rpartition(".")[0] == module}
+    return {name.rpartition(".")[2] for name in docs_tables.documented(REFERENCE) if name.rpartition(".")[0] == module}
 
 
 @pytest.mark.parametrize("module", [tilegpu, tilegpu.testing, tilegpu.scene], ids=lambda m: m.__name__)

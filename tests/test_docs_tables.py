@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -128,3 +129,11 @@ def test_every_table_is_made() -> None:
     with pytest.raises(ValueError, match="there are formats"):
         docs_tables.table("format")
 
+
+
+def test_what_no_page_has_stands_in_the_reference_all_the_same() -> None:
+    made = ModuleType("made")
+    made.__dict__.update(__all__=["Thing", "Wrong", "act", "VALUE"], Thing=type("Thing", (), {}), Wrong=KeyError, act=print, VALUE=3)
+    lines = docs_tables.further(made).splitlines()
+    assert lines[2:-1] == [".. autoclass:: Thing", ".. autoexception:: Wrong", ".. autofunction:: act", ".. autodata:: VALUE"]
+    assert docs_tables.documented("\n".join(lines)) == {f"made.{name}" for name in made.__all__}
