@@ -20,7 +20,7 @@ from tilegpu.cli.common import as_plain, progress
 from tilegpu.cli.render import output_path
 from tilegpu.reference import unavailable
 from tilegpu.scene import Frame, RenderResult
-from tilegpu.terminal import duration_text, progress_text
+from tilegpu.terminal import duration_text, end_of_steps, progress_text, step
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -103,6 +103,16 @@ def test_progress_has_rate_and_time_left() -> None:
     for label in ("demo", "a name that is longer than any terminal is wide" * 3):
         assert len(progress_text(label, 119, 120, 4000.0, 60)) <= 60
     assert [duration_text(s) for s in (9.4, 60, 3725)] == ["9 s", "1:00", "1:02:05"]
+
+
+def test_steps_are_shown_on_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    step("drawing")
+    end_of_steps()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    step("drawing")
+    end_of_steps()
+    assert capsys.readouterr().err == "\rdrawing ...\x1b[K\r\x1b[K"
 
 
 @pytest.mark.parametrize("option", [[], ["--quiet"]])

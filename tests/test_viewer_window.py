@@ -223,3 +223,27 @@ def test_the_first_thing_shown_is_a_text(display: str, tmp_path: Path) -> None:
         print(said[0], "|", any(s.endswith("1 s") for s in said), len(polls) > 20, gaps.max() < 0.5)
     """
     assert run_in_window(display, tmp_path, code).strip() == "compiling shaders | True True True"
+
+
+def test_the_program_of_the_page_runs(display: str, tmp_path: Path) -> None:
+    """docs/show.md: its program and its shaders, as they stand there; a shader that changes is read again."""
+    page = (Path(__file__).parent.parent / "docs" / "show.md").read_text(encoding="utf-8")
+    program = re.search(r"```python no-run\n(.*?)```", page, re.DOTALL)
+    assert program
+    for name, text in zip(("lit.vert", "lit.frag"), re.findall(r"```glsl\n(.*?)```", page, re.DOTALL), strict=True):
+        (tmp_path / name).write_text(text)
+    code = """
+        from pathlib import Path
+        import time
+        def hook(glfw, window, state, number):
+            if number == 1:
+                state.camera.zoom(0.3)
+            if number == 2:
+                frag = Path("lit.frag")
+                frag.write_text(frag.read_text().replace("normalize(n) * 0.5 + 0.5", "1.0, 0.0, 1.0"))
+            time.sleep(0.03)
+    """
+    shown = program[1].replace("tg.show(draw)", 'tg.show(draw, size=(320, 240), max_frames=30, screenshot="shot.png", event_hook=hook)')
+    run_in_window(display, tmp_path, textwrap.dedent(code) + shown)
+    shot = np.asarray(Image.open(tmp_path / "shot.png"))
+    assert ((shot == (255, 0, 255)).all(-1)).mean() > 0.05

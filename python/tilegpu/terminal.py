@@ -159,6 +159,17 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def step(text: str) -> None:
+    """What is done now, of work that has no count; until the next one, a result (:func:`say`) or :func:`end_of_steps`."""
+    if _line.wanted:
+        _line.write(f"{text} ...")
+
+
+def end_of_steps() -> None:
+    """Takes the last one away."""
+    _line.clear()
+
+
 def progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
     """The items; meanwhile a line on stderr, if it is a terminal, once all this takes more than half a second: how many are done, how
     fast, and how long the rest takes at that. :func:`be_quiet` switches it off."""

@@ -14,11 +14,13 @@ from tilegpu.cli.common import (
     EXIT_NO_REFERENCE,
     EXIT_OK,
     add_device_options,
+    add_quiet_option,
     add_scene_options,
     chosen_scene,
     make_device,
 )
 from tilegpu.cli.render import save_image
+from tilegpu.terminal import end_of_steps, step
 
 if TYPE_CHECKING:
     from tilegpu.reference import Comparison, Findings
@@ -48,6 +50,7 @@ def add_parser(commands: Any) -> None:
         help="let OpenGL choose mipmap levels by its driver's approximation (default: by the specification's formula)",
     )
     add_device_options(parser)
+    add_quiet_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -82,10 +85,11 @@ def run(options: argparse.Namespace) -> int:
             f"no OpenGL reference on this machine: {missing}; and none is kept for this scene, size and samples",
         )
     renderer = SceneRenderer(make_device(options))
-    result = renderer.render(frame)
     tolerance = Tolerance()
     findings = explained.Findings()
     try:
+        step(f"{scene.name}: drawing")
+        result = renderer.render(frame)
         if kept is not None:
             print(
                 f"tilegpu compare: {missing}; comparing with a kept reference of {kept.provenance['renderer']}",
@@ -94,10 +98,14 @@ def run(options: argparse.Namespace) -> int:
             found = [stored.compare(kept, frame, result.images)]
             tolerance = stored.TOLERANCE
         else:
-            found = compare_frame(frame, result.images, exact_lod=not options.driver_lod)
+            words = {"reference": "OpenGL draws", "edges": "edges"}
+            found = compare_frame(frame, result.images, lambda name: step(f"{scene.name}: {words[name]}"), exact_lod=not options.driver_lod)
+            step(f"{scene.name}: reasons of what differs")
             findings = explained.explain(renderer, frame, found)
     except ReferenceError as error:
         return _no_reference(options, f"scene '{scene.name}': the reference cannot draw this: {error}")
+    finally:
+        end_of_steps()
     if options.output:
         path = Path(options.output)
         for one in found:

@@ -71,13 +71,16 @@ class _Sheet:
         return lines if len(lines) <= most else [*lines[: most - 1], "..."]
 
     def note(self, text: str, place: str, ground: tuple[int, int, int, int] = _GROUND, most: float = 0.92, below: int = 0) -> int:
-        """A box of text at ``"top left"``, ``"top right"``, ``"bottom"`` or ``"middle"``; returns its height and what keeps it apart."""
+        """A box of text at ``"top left"``, ``"top right"``, ``"bottom"``, ``"bottom right"`` or ``"middle"``. Returns its
+        height, and what keeps it apart."""
         lines = self.lines_of(text, int(self.size[0] * most) - 2 * self.pad)
         width = max(text_width(line, self.px) for line in lines) + 2 * self.pad
         height = self.line * len(lines) + 2 * self.pad - (self.line - self.px)
         w, h = self.size
-        x = {"top left": self.pad, "top right": w - width - self.pad}.get(place, (w - width) // 2)
-        y = {"bottom": h - height - 2 * self.pad - below, "middle": (h - height) // 2}.get(place, self.pad + below)
+        x = self.pad if place == "top left" else w - width - self.pad if "right" in place else (w - width) // 2
+        y = {"bottom": h - height - 2 * self.pad - below, "bottom right": h - height - self.pad, "middle": (h - height) // 2}.get(
+            place, self.pad + below
+        )
         self.box(x, y, width, height, ground)
         for k, line in enumerate(lines):
             self.text(x + self.pad, y + self.pad + k * self.line - self.px // 6, line)
@@ -139,7 +142,8 @@ def draw(overlay: Overlay) -> NDArray[np.uint8] | None:
     if overlay.cost:
         below += sheet.note(overlay.cost, "top left", below=below)
     if overlay.probe:
-        sheet.note(overlay.probe, "top right", most=0.75, below=below)
+        high = overlay.pixel is not None and overlay.pixel[1] < overlay.size[1] // 2  # the box leaves room for what it is about
+        sheet.note(overlay.probe, "bottom right" if high else "top right", most=0.75, below=0 if high else below)
     under = 0
     if overlay.strip is not None:
         sheet.strip(*overlay.strip)
