@@ -350,3 +350,29 @@ def test_planes_are_images(dev: tg.Device) -> None:
         (0, 2, "video (plane 0)", "clear", "sampled"),
         (1, 2, "video (plane 1)", "clear", "sampled"),
     ]
+
+
+def test_a_frame_that_watches_takes_inner_ones() -> None:
+    """What an inner frame holds is the outer one's too; without being asked frames don't nest."""
+    dev = tg.Device()
+    out = dev.image((8, 8), "r8g8b8a8_unorm", label="out")
+
+    def clear(label: str) -> None:
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))], label=label):
+            pass
+
+    outer = dev.frame("outer")
+    outer.takes_inner = True
+    with outer:
+        clear("a")
+        with dev.frame("inner") as inner:
+            clear("b")
+            clear("c")
+        clear("d")
+    assert [n.label for n in outer.nodes] == ["a", "b", "c", "d"] and [n.number for n in outer.nodes] == [0, 1, 2, 3]
+    assert [n.label for n in inner.nodes] == ["b", "c"] and [n.number for n in inner.nodes] == [0, 1]
+    assert outer.stats.bytes("store") == 2 * inner.stats.bytes("store")
+    with dev.frame("alone"), pytest.raises(tg.ValidationError, match="frames don't nest"), dev.frame("second"):
+        pass
+    with dev.frame("again"):
+        clear("e")

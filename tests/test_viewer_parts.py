@@ -274,7 +274,7 @@ def test_a_device_of_the_functions_own_is_found() -> None:
 
     def draw(t: float) -> tg.Image:
         out = dev.image((64, 48), "r8g8b8a8_unorm")
-        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 1, 1))], label="mine"):
+        with dev.frame("its own too"), dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 1, 1))], label="mine"):
             pass
         return out
 

@@ -6,6 +6,7 @@ anew: a node keeps the commands that were executed.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -38,7 +39,8 @@ class Frame:
     """A frame of several passes. Made by :meth:`tilegpu.Device.frame`; see there.
 
     ``nodes``: what was done, in order (:class:`Node`). What the host wrote meanwhile (``buffer.write``, ``dev.texture``) is no node, and
-    :meth:`replay` does not write it again.
+    :meth:`replay` does not write it again. ``takes_inner``: frames may be opened inside of it, and what is done in them is its own as well:
+    for who watches a program that has frames itself.
     """
 
     def __init__(self, device: Context, label: str, strict: bool, outputs: Any) -> None:
@@ -53,6 +55,8 @@ class Frame:
                 raise ValidationError(f"{self._what}: outputs has {arguments.shown(value)}; it must be images")
             self._outputs.append(image_of(value))
         self.nodes: list[Node] = []
+        self.takes_inner = False
+        self._outer: Frame | None = None
         self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
         self._state = "not entered"
         self._lock = threading.Lock()
@@ -64,18 +68,17 @@ class Frame:
         if self._state != "not entered":
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.frame")
         with self._device._lock:
-            if self._device._frame is not None:
-                raise ValidationError(
-                    f"{self._what}: frame '{self._device._frame.label}' is open on this device; frames don't nest, leave it first"
-                )
-            self._device._frame = self
+            outer = self._device._frame
+            if outer is not None and not outer.takes_inner:
+                raise ValidationError(f"{self._what}: frame '{outer.label}' is open on this device; frames don't nest, leave it first")
+            self._device._frame, self._outer = self, outer
         self._state = "open"
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._device._frame = None
+        self._device._frame = self._outer
         self._state = "ended" if kind is None else "left by an exception"
 
     # -- what the device tells while the frame is open
@@ -93,6 +96,8 @@ class Frame:
         with self._lock:
             node.number = len(self.nodes)
             self.nodes.append(node)
+        if self._outer is not None:
+            self._outer._add(dataclasses.replace(node))
 
     def add_pass(self, render_pass: PassResults, commands: _core.CommandBuffer) -> None:
         """A pass was executed."""
@@ -188,7 +193,7 @@ class Frame:
         """
         self._ended("replay() is there")
         with self._device._lock:
-            if self._device._frame is not None:
+            if self._device._frame is not None and not self._device._frame.takes_inner:
                 raise ValidationError(
                     f"{self._what}: replay() within frame '{self._device._frame.label}'; leave it first"
                 )

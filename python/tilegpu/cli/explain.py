@@ -73,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
     renderer = SceneRenderer(device)
     if options.report and not Path(options.report).parent.is_dir():
         raise UsageError(f"there is no folder {Path(options.report).parent}")
-    with device.frame(scene.name) as frame:
+    frame = device.frame(scene.name)
+    frame.takes_inner = True
+    with frame:
         result = renderer.render(scene.frame(options.size, options.samples, time=options.time))
     if options.report:
         frame.report(options.report)

@@ -103,6 +103,8 @@ class SceneRenderer:
         """What a user's function draws, or the frame that it returns. An open frame of the device's takes its passes in."""
         outer = self.device.open_frame
         own = self.device.frame(frame.label) if outer is None else None
+        if own is not None:
+            own.takes_inner = True  # the function may have frames itself
         open_frame = outer if own is None else own
         assert open_frame is not None
         first = len(open_frame.nodes)
