@@ -521,7 +521,8 @@ def test_replay_needs_an_ended_pass(dev: tg.Device, out: tg.Image) -> None:
 
 def test_unused_names_warn_once(dev: tg.Device, out: tg.Image) -> None:
     dtype = np.dtype([("position", "f4", 2), ("color", "f4", 4), ("normal", "f4", 3)])
-    with pytest.warns(tg.UnusedNameWarning, match="pipeline 'p'.*vertex field 'normal'") as created:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # many pipelines share a layout: a field that one of them does not use is no mistake
         pipe = dev.pipeline(VERT, fragment("o_color = vec4(1);", UNIFORM), vertex=dtype, color=[out], label="p")
     value = {"tint": {"rgba": (1, 1, 1, 1), "m": np.eye(2)}}
     with dev.render_pass(color=[tg.Attachment(out, clear=BLUE)]) as rp:
@@ -530,7 +531,7 @@ def test_unused_names_warn_once(dev: tg.Device, out: tg.Image) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             rp.draw(pipe, np.zeros(3, dtype), bind=value)
-    assert created[0].filename == drawn[0].filename == __file__  # the user's line, not one of ours
+    assert drawn[0].filename == __file__  # the user's line, not one of ours
 
 
 def test_empty_draws_are_nothing(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline) -> None:

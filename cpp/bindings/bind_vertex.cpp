@@ -116,12 +116,11 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
   for (size_t k = 0; !by_name && k < std::min(fields.size(), wanted.size()); k++) feeds[k] = wanted[k];
 
   Matcher matcher{fields, who, type_of, {}};
-  std::vector<std::string> idle;
   for (size_t k = 0; k < fields.size(); k++) {
     if (!feeds[k]) {
       matcher.match.unused.push_back(fields[k].name.empty() ? "field " + std::to_string(k) : fields[k].name);
     } else if (!feeds[k]->used) {
-      if (!fields[k].name.empty()) idle.push_back(fields[k].name);
+      continue;
     } else if (Status added = matcher.add(k, *feeds[k]); !added) {
       return added.error();
     }
@@ -136,7 +135,6 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
     for (const std::string& name : matcher.match.unused) left += (left.empty() ? "" : ", ") + name;
     return invalid(text + "but no field of vertex= feeds it; fields left are: " + (left.empty() ? "none" : left));
   }
-  matcher.match.unused.insert(matcher.match.unused.end(), idle.begin(), idle.end());
   return std::move(matcher.match);
 }
 
@@ -161,7 +159,7 @@ void add_fields(std::vector<VertexField>& fields, std::vector<py::object>& types
 }
 
 /// `dtypes`: (binding, dtype). Returns the attributes as (location, binding, format, offset in bytes), and names of fields not used.
-py::tuple match_vertex_fields(const std::vector<std::pair<uint32_t, py::object>>& dtypes, const Reflection& vertex,
+py::list match_vertex_fields(const std::vector<std::pair<uint32_t, py::object>>& dtypes, const Reflection& vertex,
                               const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who) {
   std::vector<VertexField> fields;
   std::vector<py::object> types;
@@ -170,7 +168,7 @@ py::tuple match_vertex_fields(const std::vector<std::pair<uint32_t, py::object>>
   const VertexMatch match = unwrap(match_fields(fields, vertex.inputs, locations, has_bindings, who, type_of));
   py::list attributes;
   for (const auto& a : match.attributes) attributes.append(py::make_tuple(a.location, a.binding, static_cast<int>(a.format), a.offset));
-  return py::make_tuple(attributes, match.unused);
+  return attributes;
 }
 
 }  // namespace

@@ -226,8 +226,7 @@ def _run(
         commands.end_conditional_rendering()
     commands.end()
     frame = device._frame
-    if frame is not None:
-        frame.before(f"{what}, {pipeline.title}", list(binder.undefined))
+    device._before(f"{what}, {pipeline.title}", list(binder.undefined))
     found = device._submit(commands).dispatch_stats(0)
     x, y, z = found.workgroups
     stats = DispatchStats(

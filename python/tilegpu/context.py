@@ -7,10 +7,12 @@ circle of modules; :class:`tilegpu.Device` adds what makes them.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tilegpu import _core
+from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning, users_level
 
 if TYPE_CHECKING:
     from typing import Any
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
 class Context:
     """Base of :class:`tilegpu.Device`."""
 
-    def __init__(self, core: _core.Device, profile: str) -> None:
+    def __init__(self, core: _core.Device, profile: str, strict: bool = False) -> None:
         self.core = core
         self.profile = profile
+        self.strict = strict  #: what reads contents that nobody wrote is an error, not a warning
         self._lock = threading.Lock()
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
@@ -39,6 +42,17 @@ class Context:
         self._submit(commands)
         if self._frame is not None and uses is not None:
             self._frame.add_command(kind, commands, uses())
+
+    def _before(self, what: str, undefined: Sequence[str]) -> None:
+        """Something is about to be executed. ``undefined``: what it reads, or may read, though nobody wrote it: an error or a warning."""
+        if undefined and self.strict:
+            raise UndefinedContentsError(f"{what}: {'; '.join(undefined)}")
+        if not (self._frame is not None and self._frame.strict):  # which raises
+            for text in undefined:
+                named = text if text.startswith(what) else f"{what}: {text}"
+                warnings.warn(named, UndefinedContentsWarning, stacklevel=users_level())
+        if self._frame is not None:
+            self._frame.before(what, undefined)
 
     def _submit(
         self, commands: _core.CommandBuffer, traces: Sequence[tuple[int, bool, list[tuple[int, int]]]] = ()

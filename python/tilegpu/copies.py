@@ -12,7 +12,7 @@ from tilegpu import _core, arguments
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.image import Image, image_of, plane_of
+from tilegpu.image import Image, image_of
 from tilegpu.uses import Use, use_of_buffer, use_of_image
 
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
@@ -204,7 +204,7 @@ def copy(
     many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
     """
     sides = image_of(source), image_of(destination)
-    source, destination = (plane_of(side, aspect) for side in sides)
+    source, destination = (side.plane_of(aspect) if isinstance(side, Image) else side for side in sides)
     if source is not sides[0] or destination is not sides[1]:
         aspect = None  # said by the plane
     size = None if size is None else arguments.count(size, "copy: size")

@@ -69,7 +69,10 @@ class Device(Context):
     atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all
     threads, in any order, so that their results may differ from run to run.
 
-    None but the last changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
+    ``strict``: passes and dispatches that read, or may read, an image that nobody wrote are an
+    :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
+
+    None but ``ordered_atomics`` changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Device(Context):
         hsr: str | Iterable[str] = "default",
         compress_samples: bool = True,
         ordered_atomics: bool = True,
+        strict: bool = False,
         label: str = "",
     ) -> None:
         for name, value in (
@@ -119,7 +123,7 @@ class Device(Context):
             arguments.flag(compress_samples, "Device: compress_samples"),
             arguments.flag(ordered_atomics, "Device: ordered_atomics"),
         )
-        super().__init__(core, profile)
+        super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
 
     @property
     def info(self) -> dict[str, Any]:

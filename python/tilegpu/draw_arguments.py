@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_U32 = 0xFFFFFFFF
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
 _FRONT, _BACK = 1, 2
+_LAYOUT = frozenset({"vertex_input", "vertex_input_binding_stride"})
 _VIEWPORT, _SCISSOR = frozenset({"viewport", "viewport_with_count"}), frozenset({"scissor", "scissor_with_count"})
 #: A draw's own values in their order, and what a pipeline lists them as.
 _AS_STATE = {
@@ -54,6 +55,8 @@ class DrawArguments:
         self._index: tuple[_core.Buffer, int, str] | None = None
         self._last_vertices: tuple[Pipeline, Any, int] | None = None
         self._last_indices: tuple[Any, int] | None = None
+        self._vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
+        self._index_values: NDArray[Any] | None = None  # the draw's indices, where they are an array
         self._push: bytes | None = None
         self.state = StateOfPass()
         self._dynamic: tuple[Any, ...] = ()
@@ -117,6 +120,39 @@ class DrawArguments:
         if self.state.pending:
             self._apply_state(pipeline)
         return available
+
+    def check_reach(
+        self, pipeline: Pipeline, first: int, count: int, vertex_offset: int, available: int | None, indexed: bool
+    ) -> None:
+        """Raises where a draw reaches beyond its indices, or beyond its vertices by what is known when it is recorded."""
+        if not count:
+            return
+        if available is not None and first + count > available and (indexed or self._vertex_count is not None):
+            thing, things = ("index", "indices") if indexed else ("vertex", "vertices")
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: first={first}, count={count} reaches {thing} {first + count - 1}; "
+                f"there are {available} {things}"
+            )
+        if not indexed or self._index_values is None or self._vertex_count is None:
+            return
+        values = self._index_values[first : first + count]
+        if self._restarts(pipeline):
+            values = values[values != np.iinfo(values.dtype).max]
+        if not values.size:
+            return
+        low, high = int(values.min()) + vertex_offset, int(values.max()) + vertex_offset
+        if low < 0 or high >= self._vertex_count:
+            offset = f" with vertex_offset={vertex_offset}" if vertex_offset else ""
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: indices{offset} reach vertex {low if low < 0 else high}; "
+                f"there are {self._vertex_count} vertices"
+            )
+
+    def _restarts(self, pipeline: Pipeline) -> bool:
+        restart = pipeline.primitive_restart
+        if "primitive_restart_enable" in pipeline.dynamic:
+            restart = bool(self.state.values.get("primitive_restart_enable", restart))
+        return restart
 
     def _bind_pipeline(self, pipeline: Pipeline) -> None:
         self.commands.bind_pipeline(pipeline.core)
@@ -197,7 +233,7 @@ class DrawArguments:
             return last[2]
         layout = pipeline.vertex_layout
         numbers = layout.per_vertex
-        self._last_vertices = None
+        self._last_vertices = self._vertex_count = None
         if vertices is None:
             if numbers:
                 raise ValidationError(
@@ -215,12 +251,15 @@ class DrawArguments:
                 f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
             )
         available = self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}")
+        # Where attributes are given outright the last vertex may end before its stride does; state may change all of it.
+        if all(layout.bindings[number].dtype is not None for number in numbers) and _LAYOUT.isdisjoint(pipeline.dynamic):
+            self._vertex_count = available
         if isinstance(vertices, (Buffer, BufferSlice)) and available is not None:
             self._last_vertices = (pipeline, vertices, available)
         return available
 
-    def instances(self, pipeline: Pipeline, instances: Any) -> int:
-        """Binds the data of the per-instance bindings; returns the number of instances."""
+    def instances(self, pipeline: Pipeline, instances: Any, first_instance: Any = 0) -> int:
+        """Binds the data of the per-instance bindings; returns the number of instances from the first that is drawn on."""
         layout = pipeline.vertex_layout
         numbers = layout.per_instance
         if isinstance(instances, (int, np.integer)):
@@ -245,9 +284,13 @@ class DrawArguments:
                 f"{self._what}, {pipeline.title}: instances has {len(sources)} array(s); "
                 f"the pipeline has {len(numbers)} per-instance bindings"
             )
-        return self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}: instances") or 0
+        what = f"{self._what}, {pipeline.title}: instances"
+        first = arguments.count(first_instance, f"{self._what}, {pipeline.title}: first_instance", MAX_U32)
+        return self._bind_sources(layout, numbers, sources, what, first) or 0
 
-    def _bind_sources(self, layout: VertexLayout, numbers: Sequence[int], sources: list[Any], what: str) -> int | None:
+    def _bind_sources(
+        self, layout: VertexLayout, numbers: Sequence[int], sources: list[Any], what: str, first_instance: int = 0
+    ) -> int | None:
         """One source for each binding; returns how many elements the shortest has, ``None`` without bindings."""
         available: int | None = None
         for number, data in zip(numbers, sources, strict=True):
@@ -255,6 +298,9 @@ class DrawArguments:
             buffer, offset, count = self._source(data, binding.dtype, binding.stride_B, what)
             self._bind_vertex(number, (buffer, offset))
             if binding.rate == "instance":
+                if first_instance and first_instance >= count:
+                    raise ValidationError(f"{what}: first_instance is {first_instance}; there are {count} elements")
+                count -= first_instance
                 if binding.divisor == 0:
                     available = 1 if available is None and len(sources) == 1 else available
                     continue
@@ -264,6 +310,7 @@ class DrawArguments:
 
     def _indices(self, pipeline: Pipeline, indices: Any) -> int:
         last = self._last_indices
+        self._index_values = None
         if last is not None and last[0] is indices:
             return last[1]
         self._last_indices = None
@@ -284,10 +331,7 @@ class DrawArguments:
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:
-            restart = pipeline.primitive_restart
-            if "primitive_restart_enable" in pipeline.dynamic:
-                restart = bool(self.state.values.get("primitive_restart_enable", restart))
-            array = index_array(indices, restart, what)
+            array = self._index_values = index_array(indices, self._restarts(pipeline), what)
             source = (self.arena.upload(array), 0, _INDEX_TYPES[array.dtype])
             count = array.size
         if self._index != source:

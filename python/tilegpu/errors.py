@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class Error(Exception):
@@ -65,8 +70,21 @@ class ShortBufferWarning(UserWarning):
     """A buffer ends before the shader's block does; what is read beyond its end is clamped. Shown once for each pipeline and block."""
 
 
+class UndefinedContentsWarning(UserWarning):
+    """Something reads, or may read, an image that nobody wrote; it gets what its memory holds: zeros in a new image. Shown once for
+    each place; ``Device(strict=True)`` makes it an :class:`UndefinedContentsError` before anything is executed."""
+
+
 class UnusedNameWarning(UserWarning):
     """A name was given that the shader has not or does not use. Shown once for each pipeline and name."""
+
+
+def users_level() -> int:
+    """The ``stacklevel`` of a warning by the caller that names the first line outside of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 _CLASSES: dict[str, type[Error]] = {
@@ -93,7 +111,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"create the pipeline without stencilTestEnable", "create the pipeline with stencil_test=None"),
         (
             r"request the trace before the pass is executed",
-            "ask before, while it is recorded: dev.render_pass(..., trace=[(x, y)]) or trace='fragments'",
+            "ask before, while it is recorded",
         ),
         (r"\bset render_area\b", "give area="),
         (r"\bwhere resolve_view is set\b", "where resolve= is given"),

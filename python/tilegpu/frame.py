@@ -47,7 +47,7 @@ class Frame:
         self.label = arguments.text(label, "frame: label")
         self._what = f"frame '{self.label}'"
         self._device = device
-        self._strict = arguments.flag(strict, f"{self._what}: strict")
+        self.strict = arguments.flag(strict, f"{self._what}: strict")
         given = (outputs,) if isinstance(image_of(outputs), Image) else outputs
         self._outputs: list[Image] = []
         for value in arguments.sequence(given, f"{self._what}: outputs", "it must be an image or a list of them"):
@@ -85,7 +85,7 @@ class Frame:
 
     def before(self, what: str, undefined: Sequence[str]) -> None:
         """Something is about to be executed. Raises where it reads, or may read, what nobody wrote, and the frame is strict."""
-        if undefined and self._strict:
+        if undefined and self.strict:
             raise UndefinedContentsError(f"{self._what}, {what}: {'; '.join(undefined)}")
         self._pending[threading.get_ident()] = tuple(undefined)
 

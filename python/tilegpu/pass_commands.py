@@ -100,7 +100,9 @@ class PassCommands:
         objects as they are bound; their contents as they are when the pass is executed. ``sets``: whole sets by number
         (:meth:`Device.descriptor_set`), of which ``bind`` names nothing then. ``push``: push constants by name, or all as
         bytes.
-        ``first`` and ``count`` count indices if there are any, else vertices; by default all.
+        ``first`` and ``count`` count indices if there are any, else vertices; by default all. With data as ``instances``,
+        ``first_instance`` is the first of it that is drawn. What reaches beyond arrays and vertex buffers is an error; indices that lie
+        in a buffer are not looked at, and what they reach beyond the vertices reads zeros or the last ones (robustBufferAccess).
         ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default
         the whole framebuffer. Lists of up to 16 of both for shaders that write gl_ViewportIndex: a primitive with an index
         beyond them is not drawn.
@@ -122,12 +124,18 @@ class PassCommands:
                 blend_constants,
                 depth_bias,
             )
-            instance_count = draws.instances(pipeline, instances)
+            instance_count = draws.instances(pipeline, instances, first_instance)
             if count is None:
                 if available is None:
                     raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
-                count = max(0, available - arguments.whole(first, f"{self._what}, {pipeline.title}: first"))
+                count = available - arguments.whole(first, f"{self._what}, {pipeline.title}: first")
+                if count < 0:
+                    raise ValidationError(
+                        f"{self._what}, {pipeline.title}: first is {first}; there are {available} "
+                        f"{'vertices' if indices is None else 'indices'}"
+                    )
             self._check_range(pipeline, first, count, first_instance, vertex_offset)
+            draws.check_reach(pipeline, first, count, vertex_offset, available, indices is not None)
             if indices is None:
                 if vertex_offset:
                     raise ValidationError(

@@ -51,8 +51,7 @@ class PassResults:
         if path is not None:
             _core.save_capture(self._device.core, [commands], path)
         frame = self._device._frame
-        if frame is not None:
-            frame.before(self._what, self._undefined if self._submission is None else [])
+        self._device._before(self._what, self._undefined if self._submission is None else [])
         traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
         self._submission = self._device._submit(commands, traces)
         self._stats = PassStats(self.label, self._submission.pass_stats(0))
@@ -203,7 +202,13 @@ class PassResults:
     def _trace_again(self, maps: bool, pixels: list[tuple[int, int]], timed: bool = False, layer: int = 0) -> dict[str, Any]:
         """Of the last execution, once more beside its images."""
         submission = self._ended("what became of its fragments is known")
-        found: dict[str, Any] = self._device.core.trace_again(submission, 0, maps, pixels, timed, layer)
+        try:
+            found: dict[str, Any] = self._device.core.trace_again(submission, 0, maps, pixels, timed, layer)
+        except ValidationError as refused:
+            if not str(refused).endswith("while it is recorded"):
+                raise
+            how = f"trace={pixels}" if pixels else "trace='fragments'"
+            raise ValidationError(f"{refused}: dev.render_pass(..., {how})", refused.code) from None
         return found
 
     def _costs(self) -> list[dict[str, Any]]:

@@ -54,11 +54,6 @@ class Pipeline(Program):
         self.state = state
         self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
 
-    def warn_unused_fields(self) -> None:
-        """Warns of each field of the vertex array that no input takes."""
-        for name in self.vertex_layout.unused:
-            self.warn_unused(f"vertex field {name}", f"the vertex shader does not use the vertex field '{name}'")
-
     def __repr__(self) -> str:
         formats = ", ".join(f or "none" for f in self.color_formats)
         return f"<tilegpu.Pipeline '{self.label}', color [{formats}], {self.samples} sample{'s' if self.samples != 1 else ''}>"
@@ -326,5 +321,4 @@ def create_pipeline(
     if interface is not None:
         pipeline.interface = interface
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
-    pipeline.warn_unused_fields()
     return pipeline

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import functools
-import os
 import struct as _struct
-import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tilegpu import _core, arguments
-from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates
+from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.interface import Interface, Stages
 from tilegpu.shader import files_of
 from tilegpu.structs import SCALAR_CODES
 
 #: All that were made of files and are in use.
 _FROM_FILES: weakref.WeakSet[Program] = weakref.WeakSet()
-_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class Program:
@@ -128,15 +124,7 @@ class Program:
     def _warn_once(self, key: str, what: str, category: type[Warning]) -> None:
         if key not in self._warned:
             self._warned.add(key)
-            warnings.warn(f"{self.title}: {what}", category, stacklevel=_users_level())
-
-
-def _users_level() -> int:
-    """The ``stacklevel`` of a warning by the caller that names the first line outside of this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    return level
+            warnings.warn(f"{self.title}: {what}", category, stacklevel=users_level())
 
 
 def _constant_bits(value: Any, base: str, what: str) -> int:

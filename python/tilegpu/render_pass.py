@@ -119,7 +119,7 @@ class RenderPass(PassCommands, PassResults):
             for name, a, view in zip(names, given, [*views, depth_view, stencil_view], strict=True)
             if a is not None and view is not None
         ]
-        self._note_oddities()
+        self._look_at_attachments()
         self._size = (
             min(max(1, v.image.width >> v.level) for v in present),
             min(max(1, v.image.height >> v.level) for v in present),
@@ -131,11 +131,11 @@ class RenderPass(PassCommands, PassResults):
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         return self
 
-    def _note_oddities(self) -> None:
-        """For lint(): what is loaded though nobody wrote it, and sizes that differ."""
-        sizes = set()
+    def _look_at_attachments(self) -> None:
+        """What is loaded though nobody wrote it, for a warning. Raises where sizes differ and no area says what is meant."""
+        named: list[tuple[str, tuple[int, int]]] = []
         for name, attachment, view, *_ in self._bound:
-            sizes.add((max(1, view.image.width >> view.level), max(1, view.image.height >> view.level)))
+            named.append((name, (max(1, view.image.width >> view.level), max(1, view.image.height >> view.level))))
             loads = str(attachment.load_op).lower() == "load"
             if loads and (reason := view.why_undefined(name if name in ("depth", "stencil") else None)):
                 undefined = f"the contents of image '{view.image.label}' are undefined: {reason}"
@@ -143,10 +143,16 @@ class RenderPass(PassCommands, PassResults):
             if attachment.resolve is not None:
                 resolved = attachment.resolve.image if isinstance(attachment.resolve, (Texture, ImageView)) else attachment.resolve
                 level = getattr(attachment.resolve, "level", 0)
-                sizes.add((max(1, resolved.width >> level), max(1, resolved.height >> level)))
+                size = (max(1, resolved.width >> level), max(1, resolved.height >> level))
+                named.append((f"{name}'s resolve", size))
+        sizes = {size for _, size in named}
         if len(sizes) > 1 and not any(self._area):
-            shown = ", ".join("x".join(map(str, size)) for size in sorted(sizes))
-            self._notes.append(f"attachments have sizes {shown}; the pass covers what all have, give area= if that is meant")
+            all_have = tuple(min(size[k] for size in sizes) for k in (0, 1))
+            shown = ", ".join(f"{name} {width}x{height}" for name, (width, height) in named)
+            raise ValidationError(
+                f"{self._what}: attachments have different sizes: {shown}; make them equal, or give area=(0, 0, {all_have[0]}, "
+                f"{all_have[1]}), which all have: outside of it nothing changes"
+            )
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

@@ -167,3 +167,33 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
     if components < wanted:
         values = np.concatenate([values, np.ones((height, width, 1), values.dtype)], axis=2)
     return _core.Image.pack_texels(info.number, np.ascontiguousarray(values).reshape(height * width, wanted))
+
+
+def depth_stencil_texels(pixels: NDArray[Any], info: enums.FormatInfo, aspect: str, what: str) -> NDArray[np.uint8]:
+    """(H, W, 1) depths or stencils as the texels that copies take of this aspect.
+
+    Depth: floats from 0 to 1, rounded to the nearest that a ``unorm`` has (floats of ``d32_sfloat`` as they are), or the format's own
+    integers; stencil: integers from 0 to 255.
+    """
+    if pixels.shape[2] != 1:
+        raise ValidationError(f"{what}: pixels have {pixels.shape[2]} components; {aspect} has one")
+    if aspect == "stencil":
+        if pixels.dtype.kind not in "iu" or int(pixels.min()) < 0 or int(pixels.max()) > 255:
+            raise ValidationError(
+                f"{what}: pixels are {pixels.dtype} from {pixels.min()} to {pixels.max()}; stencil has integers from 0 to 255"
+            )
+        return np.ascontiguousarray(pixels.astype(np.uint8)).reshape(-1)
+    bits = info.depth_bits
+    stored = np.dtype(np.uint16 if bits == 16 else np.uint32)
+    if bits != 32 and pixels.dtype == stored:
+        if int(pixels.max()) >> bits:
+            raise ValidationError(f"{what}: pixels are up to {pixels.max()}; {info.name} has {bits} bits of depth")
+        return np.ascontiguousarray(pixels).reshape(-1).view(np.uint8)
+    if pixels.dtype.kind != "f":
+        own = "" if bits == 32 else f", or {stored} as the format has them"
+        raise ValidationError(f"{what}: pixels are {pixels.dtype}; depth of {info.name} takes floats from 0 to 1{own}")
+    if bits == 32:
+        return np.ascontiguousarray(pixels.astype(np.float32)).reshape(-1).view(np.uint8)
+    if not (float(pixels.min()) >= 0 and float(pixels.max()) <= 1):  # no NaN either
+        raise ValidationError(f"{what}: pixels are from {pixels.min()} to {pixels.max()}; depth of {info.name} is from 0 to 1")
+    return np.rint(pixels.astype(np.float64) * ((1 << bits) - 1)).astype(stored).reshape(-1).view(np.uint8)

@@ -42,7 +42,6 @@ class VertexLayout:
     def __init__(self) -> None:
         self.bindings: list[BoundLayout] = []
         self.attributes: list[tuple[int, int, int, int]] = []  #: location, binding, format, offset
-        self.unused: list[str] = []  #: names of fields that feed no input
         self.per_vertex: list[int] = []
         self.per_instance: list[int] = []
 
@@ -94,7 +93,7 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
         raise ValidationError(
             f"{what}: {len(layout.bindings)} vertex bindings; at most {_core.MAX_VERTEX_BINDINGS} are allowed"
         )
-    attributes, layout.unused = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
+    attributes = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
     layout.attributes += attributes
     return layout.finish()
 

@@ -1,0 +1,337 @@
+"""Pixels of images to NumPy, to files and back.
+
+In: an image whose contents are defined; arrays. Out: arrays (views where format and tiling allow), DLPack, files; written texels. The
+half of :class:`tilegpu.Image` that is about what it holds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu import _core, arguments, enums, notebook, picture_file
+from tilegpu.buffer import Buffer
+from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, texels_of, to_pillow
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from tilegpu.context import Context
+
+ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]
+_CPU = (1, 0)  # kDLCPU, its only device
+
+
+class ImagePixels:
+    """What images hold, for the program. :class:`tilegpu.Image` says what it is."""
+
+    core: _core.Image
+    size: tuple[int, int]
+    format_info: enums.FormatInfo
+    samples: int
+    mip_levels: int
+    layers: int
+    depth: int
+    type: str
+    tiling: str
+    label: str
+    planes: tuple[Any, ...]
+    _device: Context
+    create: Any  # :meth:`Image.create`
+    _host_reads: int  # how often its pixels went to the program
+
+    def plane_of(self, aspect: str | None) -> Any:
+        """The image of a plane, where ``aspect`` is one (``"plane_0"`` ...); else this image."""
+        if not isinstance(aspect, str) or not aspect.startswith("plane_") or not self.planes:
+            return self
+        number = {"plane_0": 0, "plane_1": 1, "plane_2": 2}.get(aspect, -1)
+        if not 0 <= number < len(self.planes):
+            raise ValidationError(
+                f"image '{self.label}' of {self.format_info.name} has no {aspect}; it has {len(self.planes)} planes, from plane_0 on"
+            )
+        return self.planes[number]
+
+    def _aspect(self, aspect: str | None) -> str:
+        have = self.format_info.aspects
+        if aspect is None:
+            return have[0]
+        if not isinstance(aspect, str) or aspect not in have:
+            raise ValidationError(
+                f"image '{self.label}' has format {self.format_info.name} without aspect {arguments.shown(aspect)}; "
+                f"it has: {', '.join(have)}"
+            )
+        return aspect
+
+    def _require_readable(
+        self, aspect: str | None, level: int, layer: int, rect: tuple[int, int, int, int] | None = None
+    ) -> str:
+        """The aspect's name; ``rect``: only of this (x, y, width, height), which the core has to check."""
+        name = self._aspect(aspect)
+        level = arguments.whole(level, f"image '{self.label}': level")
+        layer = arguments.whole(layer, f"image '{self.label}': layer")
+        if not 0 <= level < self.mip_levels or not 0 <= layer < self._layer_count(level):
+            raise ValidationError(
+                f"image '{self.label}': level {level}, layer {layer} does not exist; "
+                f"it has {self.mip_levels} levels and {self._layer_count(max(level, 0))} layers"
+            )
+        width, height, _ = self._level_size(level)
+        if rect is not None and not (0 <= rect[0] < rect[0] + rect[2] <= width and 0 <= rect[1] < rect[1] + rect[3] <= height):
+            return name
+        reason = self.core.why_undefined(ASPECT_BITS[name], level, layer, rect)
+        if reason:
+            fix = "give its attachment store_op='store'"
+            if self.samples > 1:
+                fix += ", or resolve it into a single-sampled image with resolve= and read that"
+            where = "" if self.mip_levels == self._layer_count(0) == 1 else f" of level {level}, layer {layer}"
+            raise UndefinedContentsError(
+                f"image '{self.label}': its {name} contents{where} are undefined: {reason}; {fix}"
+            )
+        return name
+
+    def _require_all_readable(
+        self,
+        aspects: Sequence[str],
+        level: int,
+        first: int,
+        count: int,
+        rect: tuple[int, int, int, int] | None = None,
+    ) -> None:
+        """So many layers or slices."""
+        for aspect in aspects:
+            for layer in range(first, first + count):
+                self._require_readable(aspect, level, layer, rect)
+
+    def _level_size(self, level: int, pos: Sequence[int] = (0, 0, 0)) -> tuple[int, int, int]:
+        """Width, height and depth of a level from a position on."""
+        level = arguments.whole(level, f"image '{self.label}': level")
+        must = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
+        x, y, z = arguments.vector(pos, 0, f"image '{self.label}': position", must)
+        if not 0 <= level < self.mip_levels:
+            raise ValidationError(f"image '{self.label}': level {level} does not exist; it has {self.mip_levels}")
+        depth = max(1, self.depth >> level) - z if self.type == "3d" else 1
+        return max(1, self.size[0] >> level) - x, max(1, self.size[1] >> level) - y, depth
+
+    def _layer_count(self, level: int) -> int:
+        """Layers, or the slices of a 3D image."""
+        return max(1, self.depth >> level) if self.type == "3d" else self.layers
+
+    def _linear_copy(self, level: int, layer: int, aspect: str) -> _core.Image:
+        width, height, _ = self._level_size(level)
+        copy = type(self).create(
+            self._device, (width, height), self.format_info.name, samples=self.samples, label=f"copy of {self.label}"
+        )
+        bit = ASPECT_BITS[aspect]
+        self._device._run(
+            lambda cb: cb.copy_image(
+                self.core,
+                copy.core,
+                [((bit, level, layer, 1), (0, 0, 0), (bit, 0, 0, 1), (0, 0, 0), (width, height, 1))],
+            )
+        )
+        return copy.core
+
+    def numpy(self, level: int = 0, layer: int = 0, aspect: str | None = None) -> NDArray[Any]:
+        """Copy of one level of one layer: shape (H, W, C), with more than one sample (H, W, samples, C).
+
+        Components of 8, 16 or 32 bits keep their bits: ``*_unorm`` and ``*_srgb`` are unsigned integers (sRGB stays
+        encoded), ``*_sfloat``
+        floats. Packed formats become float32 (or 32-bit integers where they hold integers). Order is R, G, B, A
+        whatever the memory order. Compressed formats become float32, as shaders read them (``*_srgb``: linear).
+        Packed 4:2:2 is (H, W / 2, 4) words as they lie in memory; of a multi-planar image ``aspect`` is ``"plane_0"`` to ``"plane_2"``.
+        Depth is float32 and stencil uint8, with C = 1; ``aspect`` is ``"depth"`` (default) or ``"stencil"``.
+
+        Raises :class:`UndefinedContentsError` for a level and layer that was never stored.
+        """
+        if (plane := self.plane_of(aspect)) is not self:
+            return plane.numpy(level, layer)
+        name = self._require_readable(aspect, level, layer)
+        self._require_pixels()
+        self._host_reads += 1
+        source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
+        if source is not self.core:
+            level = layer = 0
+        return source.read(ASPECT_BITS[name], int(level), int(layer))
+
+    def _require_pixels(self) -> None:
+        if self.planes:
+            formats = ", ".join(f"planes[{k}] of {p.format}" for k, p in enumerate(self.planes))
+            raise ValidationError(f"image '{self.label}' of {self.format_info.name} has no pixels of its own; read its planes: {formats}")
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Level 0, layer 0 as :meth:`numpy` has it: a read-only view where format and tiling allow it, else a copy.
+
+        ``copy=False`` raises :class:`ValidationError` where only a copy can be had.
+        """
+        name = self._require_readable(None, 0, 0)
+        self._require_pixels()
+        view = None if self.samples > 1 else self.core.view(ASPECT_BITS[name], 0, 0)
+        converts = view is not None and dtype is not None and np.dtype(dtype) != view.dtype
+        if copy is False and (view is None or converts):
+            why = (
+                f"is {view.dtype}, not {np.dtype(dtype)}"
+                if view is not None
+                else f"has {self.samples} samples"
+                if self.samples > 1
+                else f"has tiling {self.tiling}"
+                if self.tiling != "linear"
+                else f"has format {self.format_info.name}"
+            )
+            raise ValidationError(f"np.asarray: image '{self.label}' {why}; that needs a copy: leave copy=False out")
+        if view is None:
+            array = self.numpy()
+            return array if dtype is None else array.astype(dtype, copy=False)
+        self._host_reads += 1
+        return view.astype(dtype) if converts else view.copy() if copy else view
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The CPU's memory."""
+        return _CPU
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Level 0, layer 0 for ``torch.from_dlpack(image)`` and others, as :meth:`__array__` has it.
+
+        A view where the consumer says that it knows read-only memory (DLPack 1.0), else a copy.
+        """
+        if stream is not None or dl_device not in (None, _CPU):
+            raise BufferError(
+                f"image '{self.label}': DLPack of device {dl_device}, stream {stream}; it is in the CPU's memory, without streams"
+            )
+        array = self.__array__(copy=copy)
+        if not array.flags.writeable and (max_version is None or max_version < (1, 0)):
+            if copy is False:
+                raise BufferError(f"image '{self.label}' is read-only, which DLPack before 1.0 can't say; leave copy=False out")
+            array = array.copy()
+        try:
+            return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
+        except TypeError:  # NumPy before 2.1 knows no versions, and no read-only memory
+            return (array if array.flags.writeable else array.copy()).__dlpack__()
+
+    def write(
+        self, pixels: Any, *, pos: Sequence[int] = (0, 0), level: int = 0, layer: int = 0, aspect: str | None = None
+    ) -> None:
+        """Writes pixels: an array, a path or a Pillow image, converted as :meth:`tilegpu.Device.texture` does.
+
+        ``pixels``: (H, W), (H, W, C) or (L, H, W, C) for L layers or slices from ``layer`` on. Integers of the format's width are
+        stored as they are, floats are converted (linear light for ``*_srgb``). Depth takes floats from 0 to 1 (or the
+        format's own integers), stencil integers from 0 to 255; ``aspect`` says which where a format has both. ``pos``: (x, y) in
+        pixels of the level where the upper left pixel goes. Nothing outside of it changes.
+
+        Raises :class:`ValidationError` for pixels that don't fit, and for formats that only :meth:`tilegpu.Device.copy` can fill.
+        """
+        if (plane := self.plane_of(aspect)) is not self:
+            plane.write(pixels, pos=pos, level=level, layer=layer)
+            return
+        self._require_pixels()
+        what = f"image '{self.label}': write"
+        if self.samples > 1:
+            raise ValidationError(f"{what}: it has {self.samples} samples; draw to it, or clear it")
+        name = self._aspect(aspect)
+        level = arguments.count(level, f"{what}: level")
+        layer = arguments.count(layer, f"{what}: layer")
+        x, y, _ = arguments.vector(pos, 0, f"{what}: pos", "it must be (x, y) in pixels")
+        array = layers_of(pixels, what)
+        count, height, width = array.shape[:3]
+        if not level < self.mip_levels:
+            raise ValidationError(f"{what}: level is {level}; it has {self.mip_levels}")
+        level_width, level_height, _ = self._level_size(level)
+        if x < 0 or y < 0 or x + width > level_width or y + height > level_height or layer + count > self._layer_count(level):
+            raise ValidationError(
+                f"{what}: pixels have shape {array.shape} and go to ({x}, {y}), layer {layer}; level {level} has "
+                f"{level_width}x{level_height} pixels and {self._layer_count(level)} layer(s)"
+            )
+        texels = [
+            texels_of(part, self.format_info, what) if name == "color" else depth_stencil_texels(part, self.format_info, name, what)
+            for part in array
+        ]
+        source = Buffer.create(np.concatenate(texels), None, f"pixels of {self.label}")
+        volume = self.type == "3d"
+        part = (ASPECT_BITS[name], level, 0 if volume else layer, 1 if volume else count)
+        region = (0, 0, 0, part, (x, y, layer if volume else 0), (width, height, count if volume else 1))
+        self._device._run(lambda cb: cb.copy_buffer_to_image(source.core, self.core, [region]))
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        aspect: str | None = None,
+        sample: int | None = None,
+        level: int = 0,
+        layer: int = 0,
+        quality: int | None = None,
+    ) -> None:
+        """Writes a picture, in the format of the suffix; ``.npy``: the array of :meth:`numpy`.
+
+        ``.exr`` keeps floats as they are (float16, float32; depth as channel Z; uint32), with the package OpenEXR (``tilegpu[exr]``).
+        All others have 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is
+        grey, 1 white. ``.png``, ``.webp``, ``.tga``, ``.tif``, ``.bmp``, ``.ppm`` are lossless, ``.jpg`` and ``.gif`` (256 colours) are
+        not. The last four have no alpha: the colours are written as they are. ``quality``: 1 to 100, of ``.jpg`` (default 95), and of
+        ``.webp``, which it makes lossy. An image with more than one sample needs ``sample=`` (or ``.npy``, which takes all).
+
+        Raises :class:`tilegpu.ValidationError` for a suffix or a format that does not fit, and names those that do.
+        """
+        target = os.fspath(path)
+        suffix = picture_file.suffix_of(target, f"image '{self.label}'")
+        picture_file.check_quality(quality, suffix, f"image '{self.label}'")
+        name = self._require_readable(aspect, level, layer)
+        if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:
+            raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
+        if suffix == ".npy":
+            array = self.numpy(level, layer, name)
+            np.save(target, array[:, :, sample] if sample is not None and self.samples > 1 else array)
+            return
+        if suffix == ".exr":
+            self._require_one_sample(sample)
+            array = self.numpy(level, layer, name)
+            one = array[:, :, sample] if self.samples > 1 else array
+            picture_file.save_exr(one, target, f"image '{self.label}' of {self.format_info.name}", depth=name == "depth")
+            return
+        picture_file.save_picture(self._pillow(name, sample, level, layer), target, suffix, f"image '{self.label}'", quality)
+
+    def _require_one_sample(self, sample: int | None) -> None:
+        """Of a picture; and pixels at all."""
+        self._require_pixels()
+        if self.format_info.needs_conversion:
+            raise ValidationError(f"image '{self.label}' of {self.format_info.name} is no picture; draw it with a conversion, or save as .npy")
+        if self.samples > 1 and sample is None:
+            raise ValidationError(
+                f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), "
+                f"or save one with sample=0 to {self.samples - 1}, or all as .npy"
+            )
+
+    def _pillow(self, aspect: str, sample: int | None, level: int, layer: int) -> Any:
+        self._require_one_sample(sample)
+        array = self.numpy(level, layer, aspect)
+        if self.samples > 1:
+            array = array[:, :, sample]
+        return to_pillow(array, self.format_info)
+
+    def _repr_png_(self) -> bytes | None:
+        """Level 0 of layer 0; of several samples all, beside and below each other. ``None`` where nothing is stored, or is no picture."""
+        if self.planes or self.format_info.needs_conversion or self.core.why_undefined(ASPECT_BITS[self._aspect(None)], 0, 0):
+            return None
+        import io
+
+        stream = io.BytesIO()
+        if self.samples > 1:
+            to_pillow(samples_side_by_side(self.numpy()), self.format_info).save(stream, format="PNG")
+        else:
+            self._pillow(self._aspect(None), None, 0, 0).save(stream, format="PNG")
+        return stream.getvalue()
+
+    def _repr_html_(self) -> str | None:
+        """Says of several samples what the picture is; others are their PNG."""
+        png = self._repr_png_() if self.samples > 1 else None
+        if png is None:
+            return None
+        return notebook.picture(png, f"{self.label}: its {self.samples} samples, from left to right, then down")
