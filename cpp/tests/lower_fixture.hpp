@@ -124,7 +124,7 @@ struct VertexRun {
   std::vector<uint8_t> push = std::vector<uint8_t>(256, 0);
   Specialization specialization;
   uint32_t instance_index = 0;
-  uint64_t loop_budget = 1 << 20;
+  LoopBudget loops{1 << 20};
   // out
   float position[4 * kBatchStride] = {};
   std::vector<float> varyings;  // (location * 4 + component) * kBatchStride + vertex
@@ -167,7 +167,7 @@ struct VertexRun {
     args.instance_index = instance_index;
     args.position = position, args.varyings = varyings.data(), args.clip_distance = clip, args.point_size = point_size;
     args.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
-    args.loop_budget = loop_budget;
+    args.loops = &loops;
     (*f)(&args);
     return true;
   }
@@ -189,6 +189,7 @@ struct FragmentRun {
   std::vector<float> sample_positions = {0.5f, 0.5f};
   uint32_t sample_index = 0;
   FragmentArgs args{};
+  LoopBudget loops{1 << 20};
   VaryingLayout layout;
   std::string error;
 
@@ -233,7 +234,7 @@ struct FragmentRun {
     args.push_constants = push.data(), args.sets = sets.address, args.sample_positions = sample_positions.data();
     static std::vector<uint8_t> scratch(1 << 21);
     args.scratch = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63});
-    args.loop_budget = 1 << 20;
+    args.loops = &loops;
     (*f)(&args);
     return true;
   }

@@ -402,8 +402,10 @@ void test_endless_loop() {
   if (endless) {
     VertexRun run;
     run.attributes[0] = floats(1), run.attributes[1] = integers(1, 0, 3);
-    run.loop_budget = 1000;
+    run.loops.iterations = 1000;
     CHECK(run.run(*endless, 8, 2));
+    // Who runs out of it is named, once, and leaves nothing for those that follow.
+    CHECK(run.loops.spent_stage == VK_SHADER_STAGE_VERTEX_BIT && run.loops.iterations == 0);
   }
 }
 
@@ -577,8 +579,9 @@ void test_vertex_fetch() {
     uint32_t index[32];
     for (uint32_t k = 0; k < 32; ++k) index[k] = k == 30 ? 0xffffffffu : k;
     std::vector<float> varyings(16 * 32), position(4 * 32), clip(2 * 32);
+    LoopBudget loops{100};
     VertexArgs args{};
-    args.bindings = bindings, args.vertex_index = index, args.count = 32, args.instance_index = 3, args.loop_budget = 100;
+    args.bindings = bindings, args.vertex_index = index, args.count = 32, args.instance_index = 3, args.loops = &loops;
     args.position = position.data(), args.varyings = varyings.data(), args.clip_distance = clip.data();
     std::vector<float> point_size(kBatchStride);
     args.point_size = point_size.data();

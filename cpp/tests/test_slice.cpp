@@ -140,8 +140,9 @@ void test_bits() {
         uint32_t index[kBatchStride];
         for (uint32_t k = 0; k < kBatchStride; ++k) index[k] = k;
         std::vector<float> position(4 * kBatchStride), varyings(4 * kBatchStride, -77.0f), clip(2 * kBatchStride);
+        LoopBudget loops{1000};
         VertexArgs args{};
-        args.bindings = bindings, args.vertex_index = index, args.count = kBatchStride, args.loop_budget = 1000;
+        args.bindings = bindings, args.vertex_index = index, args.count = kBatchStride, args.loops = &loops;
         args.position = position.data(), args.varyings = position_only ? nullptr : varyings.data(), args.clip_distance = clip.data();
         f(&args);
         std::vector<uint32_t> bits;

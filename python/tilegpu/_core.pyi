@@ -647,6 +647,7 @@ class Device:
         hsr: HiddenSurfaceRemoval | None = None,
         compress_samples: bool = True,
         ordered_atomics: bool = True,
+        loop_budget: int = 0,
     ) -> None: ...
     @property
     def hsr(self) -> HiddenSurfaceRemoval: ...

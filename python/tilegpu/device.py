@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Path_ = str | os.PathLike[str]
-_LIMITS = {"tiler_heap": 1 << 50}
+_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
@@ -69,6 +69,9 @@ class Device(Context):
     atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all
     threads, in any order, so that their results may differ from run to run.
 
+    ``loop_budget``: how often all loops of the invocations that run together (as many as there are lanes) may go round; beyond
+    it they are ended, and the pass or dispatch is a :class:`DeviceLostError` that names the loop's line. 0: 2**24 in passes, 2**26
+    in dispatches.
     ``strict``: passes and dispatches that read, or may read, an image that nobody wrote are an
     :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
 
@@ -89,6 +92,7 @@ class Device(Context):
         hsr: str | Iterable[str] = "default",
         compress_samples: bool = True,
         ordered_atomics: bool = True,
+        loop_budget: int = 0,
         strict: bool = False,
         label: str = "",
     ) -> None:
@@ -98,6 +102,7 @@ class Device(Context):
             ("bin_px", bin_px),
             ("vertex_batch", vertex_batch),
             ("tiler_heap", tiler_heap),
+            ("loop_budget", loop_budget),
         ):
             if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
                 raise ValidationError(
@@ -122,6 +127,7 @@ class Device(Context):
             None if isinstance(hsr, str) and hsr == "default" else parse_hsr(hsr, profile, "Device"),
             arguments.flag(compress_samples, "Device: compress_samples"),
             arguments.flag(ordered_atomics, "Device: ordered_atomics"),
+            int(loop_budget),
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
 

@@ -23,6 +23,9 @@ struct DeviceCreateInfo {
   /// Dispatches whose buffer atomics give what depends on the order of invocations run their workgroups in order, on one thread: the same
   /// results for any number of threads. Off: on all threads, in any order.
   bool ordered_atomics = true;
+  /// How often all loops of the invocations that run together may go round; beyond it they are ended, and the pass or dispatch is an error
+  /// that names the loop. 0: 2^24 in passes, 2^26 in dispatches.
+  uint64_t loop_budget = 0;
 };
 
 namespace device {

@@ -130,6 +130,8 @@ class TILEGPU_API ShaderModule {
   /// Must be Ok before module() is asked for; from any thread.
   Status parse() const;
   const shader::Module& module() const;
+  /// "file:line" of a line that compiled code names (shader_abi/abi.hpp, LoopBudget); "" where it is not known.
+  std::string place_of(uint32_t line) const;
   shader::ModuleFacts& facts() const { return *facts_; }
 
  private:

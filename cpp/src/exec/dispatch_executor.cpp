@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <mutex>
 
 #include "base/host_memory.hpp"
+#include "exec/ended_loops.hpp"
 #include "exec/pass_run.hpp"
 #include "pipeline/kernel.hpp"
 #include "resource/memory_contents.hpp"
@@ -14,8 +16,6 @@ namespace tilegpu::exec {
 
 namespace {
 
-/// Iterations of all loops of one vector of lanes. A GPU's driver would give up by time, which is no result; far beyond what finishes soon.
-constexpr uint64_t kLoopBudget = uint64_t{1} << 26;
 /// A call runs about so many invocations; between calls a worker looks whether it shall go on.
 constexpr uint64_t kInvocationsOfCall = 1 << 14;
 /// Runs of workgroups for each thread: who is done takes of others'.
@@ -44,7 +44,15 @@ struct DispatchExecutor::Run {
   const shader::StageTraits& traits;
   uint64_t invocations = 0;  // of a workgroup
   std::array<uint32_t, 3> groups{};
+  uint64_t loop_iterations = 0;
   std::atomic<bool> loops_ended{false};
+  std::mutex ended_mutex;
+  shader::LoopBudget ended{};  // of the loops that were ended, the least; by the mutex
+  void end_loops(const shader::LoopBudget& loops) {
+    const std::lock_guard lock(ended_mutex);
+    if (!ended.spent_stage || loops.spent_line < ended.spent_line) ended = loops;
+    loops_ended = true;
+  }
   std::atomic<uint64_t> frames_B{0};  // that a workgroup's invocations keep at barriers; known once one of them has run
 };
 
@@ -59,7 +67,8 @@ void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uin
   args.push_constants = run.dispatch.push->bytes;
   args.sets = sets ? sets->address.data() : nullptr;
   args.shared = memory.shared.data(), args.scratch = memory.scratch.data();
-  args.loop_budget = kLoopBudget;
+  shader::LoopBudget loops{run.loop_iterations};
+  args.loops = &loops;
   std::copy_n(run.groups.begin(), 3, args.groups), std::copy_n(run.dispatch.base.begin(), 3, args.base);
   while (first < end && !run.cancelled.load(std::memory_order_relaxed) && !run.loops_ended.load(std::memory_order_relaxed)) {
     args.first = first, args.count = static_cast<uint32_t>(std::min(step, end - first));
@@ -73,15 +82,16 @@ void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uin
         if (run.frames_B.compare_exchange_weak(known, args.frames_needed_B)) break;
       continue;
     }
-    if (args.loops_ended) run.loops_ended = true;
+    if (loops.spent_stage) return run.end_loops(loops);
     first += args.count;
   }
 }
 
-Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered, DispatchStats& stats,
+Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered, uint64_t loop_iterations, DispatchStats& stats,
                                  const std::atomic<bool>& cancelled) {
   const pipeline::Program& program = dispatch.pipeline->program();
   Run run{dispatch, cancelled, dispatch.pipeline->kernel(), program.stages.front().traits};
+  run.loop_iterations = loop_iterations;
   if (dispatch.condition && !command::is_met(*dispatch.condition)) return Ok{};  // the counts stay 0
   const std::string who = "dispatch of pipeline '" + program.label + "': ";
   run.groups = dispatch.groups;
@@ -119,9 +129,9 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
   if (cancelled) return Error{VK_ERROR_DEVICE_LOST, who + "cancelled; some workgroups were run, others not"};
   if (run.loops_ended)
     return Error{VK_ERROR_DEVICE_LOST,
-                 who + "the loops of some invocations ran more than " + std::to_string(kLoopBudget) +
-                     " times in all and were ended; some workgroups were run, others not. End the loop sooner, or give "
-                     "its work to several dispatches"};
+                 who + ended_loop_text(run.ended, program.stages.front().module.get(), loop_iterations) +
+                     "; some workgroups were run, others not. End the loop sooner, give its work to several dispatches, or give the "
+                     "device a larger loop_budget"};
   return Ok{};
 }
 

@@ -19,7 +19,8 @@ class DispatchExecutor {
   explicit DispatchExecutor(ThreadPool& pool) : pool_(pool) {}
   /// VK_ERROR_DEVICE_LOST where `cancelled` was raised, a loop did not end, or an indirect dispatch asks for too much;
   /// VK_ERROR_OUT_OF_DEVICE_MEMORY where the system refuses working memory.
-  Status execute(const command::Dispatch& dispatch, bool ordered, DispatchStats& stats, const std::atomic<bool>& cancelled);
+  Status execute(const command::Dispatch& dispatch, bool ordered, uint64_t loop_iterations, DispatchStats& stats,
+                 const std::atomic<bool>& cancelled);
 
  private:
   /// Of one thread, kept from dispatch to dispatch.

@@ -28,12 +28,15 @@ Status run_stages(PassRun& run) {
   if (Status done = run_phases(run); !done) return done;
 
   const std::string& label = run.pass.info.label;
+  const Status loops = ended_loops(run);
   if (run.dry) {
+    if (!loops) return loops;
     if (run.cancelled) return Error{VK_ERROR_DEVICE_LOST, "pass '" + label + "' was cancelled while it was traced"};
     finish_trace(run);
     return Ok{};
   }
-  keep_contents(run);
+  keep_contents(run, !run.cancelled && loops);
+  if (!loops) return loops;
   if (run.cancelled)
     return Error{VK_ERROR_DEVICE_LOST,
                  "pass '" + label + "' was cancelled; its images are as they were, but for tiles that were finished before"};

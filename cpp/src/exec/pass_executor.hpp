@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "exec/ended_loops.hpp"
 #include "exec/execution.hpp"
 
 namespace tilegpu::exec {
@@ -18,6 +19,7 @@ struct PassOptions {
   float deferred_triangle_px2 = 0;  // deferred vertex shading: bounding box of the largest triangle that is deferred
   HiddenSurfaceRemoval hsr;         // of passes that do not say otherwise
   bool compress_samples = true;
+  uint64_t loop_iterations = kPassLoopIterations;  // of a vector of lanes
 };
 
 /// Keeps arenas, chunks and workers from frame to frame, so that a steady state takes no memory from the system.

@@ -70,13 +70,13 @@ void finish_trace(PassRun& run) {
   run.out.trace = std::move(run.trace->result);
 }
 
-void keep_contents(PassRun& run) {
+void keep_contents(PassRun& run, bool done) {
   assert(!run.dry);
   const RenderingAttachment& depth = run.pass.info.depth;
-  if (!run.cancelled) framebuffer::end_contents(run.pass.framebuffer, run.plan->written_targets, run.pass.info.label, run.signatures.get());
+  if (done) framebuffer::end_contents(run.pass.framebuffer, run.plan->written_targets, run.pass.info.label, run.signatures.get());
   const framebuffer::StoreTarget& store = run.pass.framebuffer.store.z;
   const bool stored = store.store && store.msaa == framebuffer::MsaaCopy::all && store.view == depth.view;
-  if (run.hsr.low_resolution_z) run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && !run.cancelled);
+  if (run.hsr.low_resolution_z) run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && done);
   for (const Ptr<Buffer>& buffer : run.pass.written_buffers) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
   for (const Ptr<ImageView>& view : run.pass.written_views) resource::mark_level_written(*view, resource::Writer::shader);
 }

@@ -102,8 +102,8 @@ void render_part(PassRun& run, framebuffer::Part part);
 
 // What was found (pass_results.cpp).
 void finish_trace(PassRun& run);
-/// Tells the images' memory, and keeps what low-resolution Z may use in the next pass.
-void keep_contents(PassRun& run);
+/// Tells the images' memory, and keeps what low-resolution Z may use in the next pass. `done`: the pass came to its end.
+void keep_contents(PassRun& run, bool done);
 void sum_counters(PassRun& run);
 void number_draws(PassRun& run);
 void finish_depth_filter(PassRun& run);

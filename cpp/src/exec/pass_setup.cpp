@@ -70,6 +70,7 @@ void set_up_tiles(PassRun& run) {
   context.lanes = options.lanes;
   context.tile.wide = wide_vectors(options.lanes);
   context.fpk_quads = options.fpk_quads;
+  context.loop_iterations = options.loop_iterations;
   context.hsr = run.hsr;
   context.compress_samples = options.compress_samples;
   run.filter_position = begin_depth_filter(run.pass, run.kept.filter_positions, context);
@@ -149,6 +150,7 @@ void begin_pass(PassRun& run) {
   s.census.begin(run.plan->census);
   if (!run.dry) run.signatures = framebuffer::begin_contents(run.pass.framebuffer);
   if (run.signatures) run.context.tile.signatures = run.signatures->of_block;
+  for (geometry::GeometryWorker& worker : s.geometry_workers) worker.begin_pass(run.options.loop_iterations);
   for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(run.context);
   for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
   s.bin_drawn.assign(run.geometry.grid.bins(), 0);

@@ -34,7 +34,6 @@ struct GeometryPass {
   uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
   bool vertex_ranges = false;  // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
   bool wide = false;           // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
-  uint64_t loop_budget = 1ull << 20;
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
   bool traced = false;                            // chunks say which primitive and instance a record is of
@@ -91,6 +90,9 @@ class GeometryWorker {
  public:
   GeometryWorker();
   ~GeometryWorker();
+  /// Loops of shaders may go so many times round; what they left of it.
+  void begin_pass(uint64_t loop_iterations);
+  const shader::LoopBudget& loops() const;
   /// `next`: what this thread does afterwards, probably; its indices are fetched ahead.
   void process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next = nullptr);
 

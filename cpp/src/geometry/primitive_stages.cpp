@@ -66,7 +66,6 @@ void GeometryWorker::State::shade_vertices(Piece& p) {
     for (uint32_t i = 0; i < kBatchStride; ++i) batch.vertex_index[i] = s.named.index[first + std::min(i, n - 1)] + p.vertex_offset;
     p.args.count = n;
     p.args.varyings = s.vertices.words ? s.vertices.block(first) : no_varyings;
-    p.args.loop_budget = p.pass.loop_budget;
     p.shade(&p.args);
     p.stats.vertex_batches++;
   }
@@ -86,7 +85,7 @@ void GeometryWorker::State::run_control(Piece& p, uint32_t first_slot, uint32_t 
   shader::ComputeArgs args{};
   args.push_constants = p.args.push_constants, args.sets = p.args.sets;
   args.shared = memory, args.scratch = s.control_scratch.data();
-  args.loop_budget = p.pass.loop_budget;
+  args.loops = &loops;
   args.count = 1;
   std::fill_n(args.groups, 3, 1u);
   args.primitive_id = primitive, args.patch_vertices = control_points, args.view_index = p.call.view;
@@ -142,7 +141,6 @@ void GeometryWorker::State::evaluate(Piece& p, const uint32_t* at, uint32_t coun
   }
   p.args.count = count;
   p.args.varyings = varyings;
-  p.args.loop_budget = p.pass.loop_budget;
   draw.resolved->stages.find(VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT)->code.as<shader::VertexFunction>()(&p.args);
   p.stats.evaluation_invocations += count;
   p.stats.vertex_batches++;
@@ -204,7 +202,7 @@ void GeometryWorker::State::run_geometry(Piece& p, const StageVertices& from, co
       args.inputs = memory, args.primitive_id = lane_ids;
       args.count = n, args.invocation = invocation, args.view_index = p.call.view;
       args.vertices = s.emitted_words.data() + words_of_run * invocation, args.ends = s.emitted_ends.data() + ends_of_run * invocation;
-      args.scratch = scratch.data(), args.loop_budget = p.pass.loop_budget;
+      args.scratch = scratch.data(), args.loops = &loops;
       code(&args);
       std::copy_n(args.emitted, kLanes, s.emitted.data() + size_t{invocation} * kLanes);
     }

@@ -57,6 +57,8 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   args.point_size = batch.point_size;
   binner.set_layer(call.view);
   args.scratch = scratch.data();
+  loops.draw = p.piece.draw;
+  args.loops = &loops;
 }
 
 // Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
@@ -68,7 +70,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
 
 void GeometryWorker::State::draw_range(Piece& p) {
   assert(draw.kind == PrimitiveKind::triangle && p.triples.bytes);
-  const VertexRange::Shaded shaded = range.shade(draw, p.args, p.pass.loop_budget, p.vertex_offset, std::exchange(ahead, {}));
+  const VertexRange::Shaded shaded = range.shade(draw, p.args, p.vertex_offset, std::exchange(ahead, {}));
   p.stats.vertices_shaded += shaded.vertices;
   p.stats.vertex_batches += shaded.calls;
   p.stats.indices += p.piece.primitive_count * 3;
@@ -103,7 +105,6 @@ void GeometryWorker::State::place_varyings(Piece& p, size_t varyings_before) { t
 
 [[gnu::always_inline]] inline void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
   take_room(p, batch, no_varyings, varyings_before);
-  p.args.loop_budget = p.pass.loop_budget;
   p.shade(&p.args);
   p.stats.vertices_shaded += batch.vertex_count;
 }
@@ -219,8 +220,7 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
     if (p.pass.census && p.call.indexed && instance == 0)
       p.pass.census->mark(p.piece.draw, batch.vertex_index, batch.vertex_count, p.vertex_offset);
     p.args.count = batch.vertex_count;
-    p.args.loop_budget = p.pass.loop_budget;
-    p.stats.vertex_batches++;
+      p.stats.vertex_batches++;
     p.stats.indices += batch.primitive_count * per_primitive;
     const size_t varyings_before = p.chunk.varyings.size(), records_before = p.chunk.records.size();
     const uint32_t shared_before = p.out.shared_used;
@@ -358,6 +358,10 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   if (!rasterizes(*call.state)) counts.clipped_in = counts.clipped_out = 0;
   out.chunk->counts.push_back(counts);
 }
+
+void GeometryWorker::begin_pass(uint64_t loop_iterations) { state_->loops = {loop_iterations}; }
+
+const shader::LoopBudget& GeometryWorker::loops() const { return state_->loops; }
 
 void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next) {
   State& s = *state_;

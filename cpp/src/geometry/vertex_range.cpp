@@ -67,7 +67,7 @@ inline void prefetch_vertices(const DrawSetup& draw, const shader::VertexArgs& a
 
 }  // namespace
 
-VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs& args, uint64_t loop_budget, uint32_t vertex_offset,
+VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs& args, uint32_t vertex_offset,
                                        Ahead ahead) {
   const uint32_t count = blocks();
   block_floats_ = size_t{draw.components} * kBatchStride;
@@ -99,7 +99,6 @@ VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs
     args.count = kBatchStride - static_cast<uint32_t>(std::countl_zero(named));
     args.position = position_.data() + size_t{begin} * 4;
     args.varyings = varyings_.data() + block * block_floats_;
-    args.loop_budget = loop_budget;
     draw.shade(&args);
     code_or |= transform_block(draw, args.position, args.count, post.data() + begin, code.data() + begin);
     sum.vertices += static_cast<uint32_t>(std::popcount(named));

@@ -25,7 +25,7 @@ class VertexRange {
     const uint8_t* bytes = nullptr;
     size_t size_B = 0;
   };
-  Shaded shade(const DrawSetup& draw, shader::VertexArgs& args, uint64_t loop_budget, uint32_t vertex_offset, Ahead ahead);
+  Shaded shade(const DrawSetup& draw, shader::VertexArgs& args, uint32_t vertex_offset, Ahead ahead);
   /// For the statistics: the vertices that are named.
   void mark(VertexCensus& census, uint32_t draw) const;
 

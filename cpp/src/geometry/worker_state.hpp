@@ -41,6 +41,7 @@ struct GeometryWorker::State {
   std::vector<uint8_t> strip_starts;  // of each primitive of the piece, where a stipple runs through strips; else empty
   VertexRange::Ahead ahead;           // of the next chunk
   Arena<uint8_t> scratch;
+  shader::LoopBudget loops;
   alignas(64) float no_varyings[kBatchStride];
   PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
 

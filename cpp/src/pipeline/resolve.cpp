@@ -60,7 +60,7 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   resolved->vertex_input = state.vertex_bindings;
   resolved->depth_format = program.depth_format;
   resolved->samples = static_cast<uint32_t>(state.multisample.samples);
-  for (const Stage& stage : program.stages) resolved->stages.add({stage.stage, stage.traits, stage.resources, {}});
+  for (const Stage& stage : program.stages) resolved->stages.add({stage.stage, stage.traits, stage.resources, {}, stage.module});
   resolved->primitives = program.primitives;
   resolved->varyings = with_captured(program.written_by(program.before_rasterization().stage), program.primitives.captured);
   for (const shader::VaryingComponent& c : resolved->varyings.components)

@@ -33,6 +33,7 @@ struct ResolvedStage {
   shader::StageTraits traits;
   shader::ResourceTable resources;
   shader::Code<shader::AnyFunction> code;  // null: it need not run, as what it does has no effect
+  Ptr<const ShaderModule> module;          // for messages that name a line
 };
 
 /// The stage whose code is called so.

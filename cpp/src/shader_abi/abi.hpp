@@ -165,6 +165,16 @@ struct VertexBinding {
   uint64_t size_B;  // from data on
 };
 
+/// Iterations of the loops of each vector of lanes, of one thread. Code that finds none left ends its loops, and says so once; from then
+/// on loops go once round, so that the thread comes to its end soon.
+struct LoopBudget {
+  uint64_t iterations = uint64_t{1} << 24;
+  uint32_t draw = 0;         // whose shaders run; fragments know it by their primitive
+  uint32_t spent_stage = 0;  // out: VkShaderStageFlagBits; 0: no loop was ended
+  uint32_t spent_line = 0;   // out: of spirv::Module::lines; 0: not known
+  uint32_t spent_draw = 0;   // out
+};
+
 /// One call shades `count` (1..kBatchStride) vertices.
 struct VertexArgs {
   const VertexBinding* bindings;  // [kMaxVertexBindings]
@@ -184,7 +194,7 @@ struct VertexArgs {
   uint32_t* layer;       // gl_Layer, then gl_ViewportIndex, component-major; only where the shader writes them
   float* point_size;     // gl_PointSize; the same
   uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
-  uint64_t loop_budget;  // iterations for each N vertices of the call; at 0 loops end
+  LoopBudget* loops;     // each N vertices of the call begin with all of it
   // Evaluation shaders: vertices of one patch, for which vertex_index is not read.
   const float* tess_coord;  // 3 components, component-major
   const uint8_t* inputs;    // by InterfaceMemory
@@ -204,7 +214,7 @@ struct GeometryArgs {
   uint32_t* vertices;
   uint32_t* ends;  // [vertex][kMaxLanes]: the stream; kEndsStrip: the last vertex of its strip
   uint8_t* scratch;
-  uint64_t loop_budget;
+  LoopBudget* loops;
   uint32_t emitted[kMaxLanes];  // out: vertices of all streams
 };
 inline constexpr uint32_t kEndsStrip = 1u << 31;
@@ -268,7 +278,7 @@ struct alignas(64) FragmentArgs {
   uint8_t* tile_stencil;
   const float* sample_positions;  // x, y pairs in 0..1, of the pass's sample count
   uint8_t* scratch;
-  uint64_t loop_budget;
+  LoopBudget* loops;
   float blend_constants[4];
   int32_t area_x0_px, area_y0_px, area_x1_px, area_y1_px;  // the render area, end excluded: input attachments read 0 outside it
   uint32_t layer, view_index, viewport_index;
@@ -290,10 +300,9 @@ struct ComputeArgs {
   uint8_t* frames;             // what lanes keep while they wait at a barrier, in cache lines
   uint64_t frames_B;
   uint64_t frames_needed_B;  // out: more than frames_B, and nothing was done; else untouched
-  uint64_t loop_budget;      // iterations of each vector of lanes; at 0 loops end
+  LoopBudget* loops;
   uint64_t first;
   uint32_t count;
-  uint32_t loops_ended;  // out: 1: a vector had no iterations left; else untouched
   uint32_t groups[3];    // NumWorkgroups
   uint32_t base[3];      // added to WorkgroupId
   // Tessellation control shaders: the patch, whose inputs and outputs lie in `shared`.

@@ -213,6 +213,11 @@ void BasicTileWorker<kWithTrace>::add_prepass_stops(PassStats& stats) const {
   }
 }
 template <bool kWithTrace>
+const shader::LoopBudget& BasicTileWorker<kWithTrace>::loops() const {
+  return state_->packets.loops;
+}
+
+template <bool kWithTrace>
 uint64_t BasicTileWorker<kWithTrace>::query_samples(uint32_t query) const {
   return query < state_->results.query_samples.size() ? state_->results.query_samples[query] : 0;
 }

@@ -30,6 +30,7 @@ class BasicTileWorker {
   stats::FragmentCounters& counters();
   stats::Ledger& ledger();
   const hsr::FilterCounters& filter_counters() const;
+  const shader::LoopBudget& loops() const;
   uint64_t query_samples(uint32_t query) const;
   uint64_t counted_fragments(uint32_t counted) const;
   /// Adds this worker's part to the pass's list, by draw.

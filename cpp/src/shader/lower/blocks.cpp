@@ -90,6 +90,7 @@ Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::I
   FragmentBuilder builder{l, key, {l, key, once, {x, y}}, variables};
   builder.inputs.constant = constant;
   l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
+  if (!constant) ir.store(l.whole_budget(), l.budget, 8);  // each packet's own
   builder.make_inputs();
   make_globals(l);
   run_entry_point(l);

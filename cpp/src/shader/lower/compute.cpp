@@ -124,9 +124,7 @@ void ComputeBuilder::make_inputs() {
 /// The vector's invocations from the beginning to the end. Those of the last vector that the workgroup does not have never run.
 void ComputeBuilder::run() {
   const Ir& ir = l.ir;
-  // Where the loops of one vector did not end, those that are left go once round.
-  Value ended = ir.ne(ir.field(ir.i32, l.args, offsetof(ComputeArgs, loops_ended)), ir.c32(0));
-  ir.store(ir.select(ended, ir.c64(2), ir.field(ir.i64, l.args, offsetof(ComputeArgs, loop_budget), 8)), l.budget, 8);
+  ir.store(l.whole_budget(), l.budget, 8);
   find_local();
   l.exec = facts.invocations() % at_once ? ir.ult(index, ir.ik(static_cast<uint32_t>(facts.invocations()))) : nullptr;
   if (at_once < ir.lanes) {
@@ -137,8 +135,6 @@ void ComputeBuilder::run() {
   make_globals(l);
   run_entry_point(l);
   l.exec = nullptr;
-  Value left = ir.load(ir.i64, l.budget, 8);
-  ir.if_then(ir.icmp(LLVMIntSLE, left, ir.c64(0)), [&] { ir.store(ir.c32(1), ir.offset(l.args, offsetof(ComputeArgs, loops_ended)), 4); });
 }
 
 /// A loop over the workgroups of a call; run() emits one.
@@ -163,7 +159,8 @@ struct GroupLoop {
     ir.br(loop);
     ir.at(loop);
     Value left = ir.load(ir.i32, at[3], 4);
-    Value ended = ir.ne(ir.field(ir.i32, args, offsetof(ComputeArgs, loops_ended)), ir.c32(0));
+    Value loops = ir.constant_field(ir.ptr, args, offsetof(ComputeArgs, loops), 8);
+    Value ended = ir.ne(ir.field(ir.i32, loops, offsetof(LoopBudget, spent_stage)), ir.c32(0));
     ir.br(ir.or_(ended, ir.eq(left, ir.c32(0))), end, body);
     ir.at(body);
     if (facts.shared_B) {
@@ -200,7 +197,7 @@ void each_vector(const Ir& ir, uint32_t vectors, Value slot, const std::function
 
 void begin(Lowering& l) {
   begin_body(l, offsetof(ComputeArgs, sets), offsetof(ComputeArgs, push_constants), offsetof(ComputeArgs, scratch),
-             offsetof(ComputeArgs, loop_budget));
+             offsetof(ComputeArgs, loops));
   l.shared = l.ir.constant_field(l.ir.ptr, l.args, offsetof(ComputeArgs, shared), 8);
 }
 

@@ -144,7 +144,8 @@ struct Lowering {
   Block entry = nullptr;  // allocas and what is loaded once
   Value push_constants = nullptr;
   std::array<Value, kSetTables> set_memory{};  // of the sets that `resources` names
-  Value budget = nullptr;                      // alloca i64
+  Value budget = nullptr;                      // alloca i64: iterations that are left
+  size_t loops_B = 0;                          // of the argument LoopBudget*
   Value alive = nullptr;                       // alloca: lanes that may write, i32 masks
   Value killed = nullptr;                      // alloca: lanes that discarded; null where no loop contains a discard
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> globals;
@@ -250,6 +251,9 @@ struct Lowering {
   void forget_phis(uint32_t label);
   void switch_(uint32_t r, uint32_t c);
   void loop(uint32_t r, const Item& item);
+  Value loop_budget() const;   // LoopBudget*
+  Value whole_budget() const;  // iterations that a vector of lanes begins with
+  void name_loop(uint32_t header);
   void unrolled_loop(uint32_t c, const CountedLoop& counted);
   void after_construct(uint32_t r, uint32_t c, size_t position);
   Value remaining(Value mask, const std::set<Join>& joins);

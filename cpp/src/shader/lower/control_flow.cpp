@@ -450,6 +450,30 @@ void Lowering::unrolled_loop(uint32_t c, const CountedLoop& counted) {
   exec = entry_exec;
 }
 
+Value Lowering::loop_budget() const { return ir.constant_field(ir.ptr, args, loops_B, 8); }
+
+Value Lowering::whole_budget() const { return ir.field(ir.i64, loop_budget(), offsetof(LoopBudget, iterations), 8); }
+
+/// A loop was ended: which one, and of which draw, for the error of the pass; from now on all loops go once round.
+void Lowering::name_loop(uint32_t header) {
+  const Function& function = *frame().facts->tree.function;
+  const auto found = function.block_of_label.find(header);
+  assert(found != function.block_of_label.end());
+  const BasicBlock& b = function.blocks[found->second];
+  uint32_t line = 0;
+  for (uint32_t k = b.first; k <= b.terminator; ++k)
+    if (m.instructions[k].op == spv::OpLoopMerge) line = m.instructions[k].line;
+  Value to = loop_budget(), draw = ir.field(ir.i32, to, offsetof(LoopBudget, draw));
+  if (fragment) {
+    Value primitive = ir.field(ir.ptr, args, offsetof(FragmentArgs, primitive), 8);
+    draw = ir.field(ir.i32, primitive, offsetof(PrimitiveSetup, draw));
+  }
+  ir.store(ir.c32(line), ir.offset(to, offsetof(LoopBudget, spent_line)), 4);
+  ir.store(draw, ir.offset(to, offsetof(LoopBudget, spent_draw)), 4);
+  ir.store(ir.c32(uint32_t{1} << m.entry.model), ir.offset(to, offsetof(LoopBudget, spent_stage)), 4);
+  ir.store(ir.c64(0), ir.offset(to, offsetof(LoopBudget, iterations)), 8);
+}
+
 void Lowering::loop(uint32_t r, const Item& item) {
   const uint32_t c = item.construct;
   const Construct& construct = frame().facts->tree.constructs[c];
@@ -483,15 +507,22 @@ void Lowering::loop(uint32_t r, const Item& item) {
 
   ir.at(state.latch);
   Value budget_left = ir.sub(ir.load(ir.i64, budget, 8), ir.c64(1));
-  Value again = ir.icmp(LLVMIntSGT, budget_left, ir.c64(0));
+  Value again = ir.icmp(LLVMIntSGT, budget_left, ir.c64(0)), goes_on = nullptr;
   ir.store(budget_left, budget, 8);
   if (facts.node) {
     Value mask = remaining(load_mask(state.loop_mask), joins);
     if (killed && construct.contains_kill) mask = ir.and_(mask, ir.not_(load_mask(killed)));
     store_mask(state.loop_mask, mask);
-    again = ir.and_(again, ir.any(mask));
+    goes_on = ir.any(mask);
+    again = ir.and_(again, goes_on);
   }
-  ir.br(again, header, state.merge);
+  Block ended = ir.block("loop_ended");
+  ir.br(again, header, ended);
+  ir.at(ended);
+  // The first loop that finds nothing left is named; those around it, and all later ones, find less than nothing.
+  Value spent = ir.icmp(LLVMIntEQ, budget_left, ir.c64(0));
+  ir.if_then(goes_on ? ir.and_(spent, goes_on) : spent, [&] { name_loop(construct.header); });
+  ir.br(state.merge);
   ir.at(state.merge);
   exec = remaining(state.entry_exec, facts.outer_jumps);
 }

@@ -36,7 +36,7 @@ void check_whole_buffers(Lowering& l) {
 
 }  // namespace
 
-void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scratch_B, size_t budget_B) {
+void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scratch_B, size_t loops_B) {
   const Ir& ir = l.ir;
   assert(l.args && l.entry && !l.budget);
   Value sets = nullptr;
@@ -55,7 +55,8 @@ void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scra
   l.push_constants = ir.field(ir.ptr, l.args, push_constants_B, 8);
   l.scratch = ir.field(ir.ptr, l.args, scratch_B, 8);
   l.budget = l.alloca_of(ir.i64, "budget", 8);
-  ir.store(ir.field(ir.i64, l.args, budget_B, 8), l.budget, 8);
+  l.loops_B = loops_B;
+  ir.store(l.whole_budget(), l.budget, 8);
   // Copies would be kept while lanes wait.
   if (!l.wait) check_whole_buffers(l);
 }
@@ -64,7 +65,7 @@ void share_beginning(Lowering& l, const Lowering& first) {
   assert(first.budget && !l.budget && l.ir.module == first.ir.module);
   l.args = first.args, l.entry = first.entry;
   l.set_memory = first.set_memory, l.push_constants = first.push_constants, l.scratch = first.scratch;
-  l.budget = first.budget, l.whole_buffers = first.whole_buffers;
+  l.budget = first.budget, l.loops_B = first.loops_B, l.whole_buffers = first.whole_buffers;
   LLVMPositionBuilderAtEnd(l.alloca_builder, l.entry);
 }
 

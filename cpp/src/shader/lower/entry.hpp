@@ -9,7 +9,7 @@
 namespace tilegpu::shader {
 
 /// Types of what the entry function's body uses; called at the function's first block.
-void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scratch_B, size_t budget_B);
+void begin_body(Lowering& l, size_t sets_B, size_t push_constants_B, size_t scratch_B, size_t loops_B);
 /// For a second body in the same function: what begin_body made for the first.
 void share_beginning(Lowering& l, const Lowering& first);
 /// Global Private and Output variables (and inputs that are indexed dynamically, by the caller), zeroed or initialised.

@@ -278,7 +278,7 @@ Block begin_function(Lowering& l, Value f) {
   Block start = ir.block(f, "start");
   ir.at(start);
   begin_body(l, offsetof(FragmentArgs, sets), offsetof(FragmentArgs, push_constants), offsetof(FragmentArgs, scratch),
-             offsetof(FragmentArgs, loop_budget));
+             offsetof(FragmentArgs, loops));
   return start;
 }
 

@@ -111,7 +111,7 @@ Status build_geometry(const GeometryKey& key, const Constants& constants, const 
   Block start = ir.block(f, "start");
   ir.at(start);
   begin_body(l, offsetof(GeometryArgs, sets), offsetof(GeometryArgs, push_constants), offsetof(GeometryArgs, scratch),
-             offsetof(GeometryArgs, loop_budget));
+             offsetof(GeometryArgs, loops));
   GeometryBuilder builder{l, key, modes};
   builder.emitted = l.alloca_of(ir.vi32, "emitted", 4 * lanes);
   ir.store(ir.ik(0), builder.emitted, 4);

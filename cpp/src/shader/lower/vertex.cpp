@@ -372,7 +372,7 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   Block start = ir.block(f, "start");
   ir.at(start);
   begin_body(l, offsetof(VertexArgs, sets), offsetof(VertexArgs, push_constants), offsetof(VertexArgs, scratch),
-             offsetof(VertexArgs, loop_budget));
+             offsetof(VertexArgs, loops));
   l.alive = l.mask_alloca("alive");
   Value next = l.alloca_of(ir.i32, "next", 4);
   Value count = ir.umin(ir.field(ir.i32, l.args, offsetof(VertexArgs, count)), ir.c32(kBatchStride));
@@ -382,7 +382,7 @@ Status build_vertex(const VertexKey& key, const Constants& constants, const Dive
   ir.at(body);
 
   // Loops of these vertices take nothing from the next ones: a slice that needs none of them has none.
-  ir.store(ir.field(ir.i64, l.args, offsetof(VertexArgs, loop_budget)), l.budget, 8);
+  ir.store(l.whole_budget(), l.budget, 8);
   VertexBuilder builder{l, key};
   builder.first = ir.load(ir.i32, next, 4);
   if (!key.is_evaluation()) {

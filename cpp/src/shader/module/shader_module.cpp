@@ -134,6 +134,8 @@ const shader::Module& ShaderModule::module() const {
   return *module;
 }
 
+std::string ShaderModule::place_of(uint32_t line) const { return parse() ? module().place_of(line) : ""; }
+
 namespace shader {
 
 Expected<Constants> specialise(const ShaderModule& module, const Specialization& specialization) {

@@ -535,10 +535,12 @@ spv::StorageClass Module::storage_of(uint32_t variable) const { return type(type
 
 uint32_t Module::pointee(uint32_t variable) const { return type(type_of(variable)).element; }
 
-std::string Module::source_of(const Instruction& i) const {
-  if (i.line == 0 || i.line >= lines.size()) return "";
-  auto file = strings.find(lines[i.line].file);
-  return (file == strings.end() ? "" : file->second) + ":" + std::to_string(lines[i.line].line);
+std::string Module::source_of(const Instruction& i) const { return place_of(i.line); }
+
+std::string Module::place_of(uint32_t line) const {
+  if (line == 0 || line >= lines.size()) return "";
+  auto file = strings.find(lines[line].file);
+  return (file == strings.end() ? "" : file->second) + ":" + std::to_string(lines[line].line);
 }
 
 bool takes_rho_squared(const Module& m, const Instruction& i) {

@@ -173,6 +173,8 @@ struct Module {
   uint32_t pointee(uint32_t variable) const;
   /// "file:line" where the module says so, else "".
   std::string source_of(const Instruction& i) const;
+  /// The same of one of `lines`.
+  std::string place_of(uint32_t line) const;
   /// Label of each case of an OpSwitch, the default first; and what the cases after it compare with, as wide as the selector.
   struct Case {
     uint64_t literal = 0;

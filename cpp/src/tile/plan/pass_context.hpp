@@ -26,7 +26,7 @@ struct PassContext {
   uint32_t query_count = 0;
   uint32_t counted = 0;  // the largest DrawCall::counted
   uint32_t lanes = 8;
-  uint64_t loop_budget = 1ull << 20;
+  uint64_t loop_iterations = 0;                   // of a vector of lanes
   HiddenSurfaceRemoval hsr;                       // the same bits whatever it says
   hsr::FilterPlanes filter_planes;                // the depth filter of this frame; none: off
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z, complete; null: off

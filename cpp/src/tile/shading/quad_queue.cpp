@@ -14,7 +14,7 @@ void drain_queue(const TileContext& t, Packets& p, Results& r, bool all) {
   assert(p.packet_count == 0 && p.queue_count >= 1 && p.queue_count <= kQueueQuads);
   if (p.shading.deferred) {
     for (uint32_t i = 0; i < p.queue_count; i++) p.vertices.want(p.queue[i].primitive);
-    p.vertices.resolve({*t.pass, r.counters});
+    p.vertices.resolve({*t.pass, r.counters, p.loops});
   }
   const auto add = [&](uint32_t i) {
     const WaitingQuad& quad = p.queue[i];

@@ -250,7 +250,6 @@ void run_per_sample(const TileContext& t, Packets& p, Results& r, uint32_t count
   for (uint32_t s = 0; s < t.shape.samples; s++) {
     if (!(any >> 4 * s & 0xf)) continue;
     args.sample_index = s;
-    args.loop_budget = t.pass->loop_budget;
     uint64_t now[shader::kMaxQuads];
     for (uint32_t q = 0; q < count; q++) {
       now[q] = live[q] & uint64_t{0xf} << 4 * s;
@@ -275,7 +274,6 @@ inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t co
     return;
   }
   r.counters.packets++;
-  args.loop_budget = t.pass->loop_budget;
   sh.fragment(&args);
   if (sh.simple) {
     if (checks_once) keep_once(t, p, count);
@@ -489,7 +487,7 @@ void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::Pr
   assert(count >= 1 && (block & (t.shape.blocks_per_row - 1)) + count <= t.shape.blocks_per_row && p.packet_count == 0);
   if (p.shading.deferred && primitive->deferred) {
     p.vertices.want(primitive);
-    p.vertices.resolve({*t.pass, r.counters});
+    p.vertices.resolve({*t.pass, r.counters, p.loops});
   }
   if (p.shading.wanted) p.shading.wanted->wanted.store(true, std::memory_order_relaxed);
   const uint32_t n = t.shape.quads_per_packet;
@@ -506,8 +504,6 @@ void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::Pr
     const uint64_t live = t.buffers.equal ? 0xf : t.shape.all_samples;
     if (p.block_primitive != primitive || p.args.live_coverage[0] != live) hold_block(p, t.shape, primitive, live);
     const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block + i), y_px = t.bin.origin_y_px + t.shape.y_px(block + i);
-    // Loops of such shaders count (StageTraits::open_loops): a run of packets is far from spending it.
-    p.args.loop_budget = t.pass->loop_budget;
     for (uint32_t first = 0; first < 4; first += n) {
       const int32_t quad = static_cast<int32_t>(first);
       p.shading.blocks(&p.args, (block + i) * 16 + first * 4, x_px + (quad & 1) * 2, y_px + (quad >> 1) * 2, run);

@@ -353,7 +353,6 @@ TILEGPU_WIDE void shade_groups(const TileContext& t, Visibility& v, Packets& p, 
     _mm512_store_si512(args.lane_pixel, pixel);
     args.alive = alive;
     args.uniform_primitive = ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3];
-    args.loop_budget = t.pass->loop_budget;
     args.texels = g.colors.apart ? g.colors.words.data() + size_t{first} * kGroupPixels : nullptr;
     shaded += static_cast<uint32_t>(std::popcount(alive));
     p.shading.pixels(&args);

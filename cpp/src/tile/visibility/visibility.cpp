@@ -332,7 +332,7 @@ void flush_visibility(Worker& w) {
   note_seen(w, v);
   set_up_gathered(w, v, w.lists, w.draw.test, p.setups, counters, groups);
   if (!w.bin.last_flush) expand_lists(w, w.lists);
-  if (!w.pass->deferral.empty()) shade_vertices(v, p.vertices, {*w.pass, counters});
+  if (!w.pass->deferral.empty()) shade_vertices(v, p.vertices, {*w.pass, counters, p.loops});
   if (w.bin.phase == Phase::main)
     for (const VisiblePrimitive& primitive : v.primitives) counters.primitives_culled_by_prepass += !primitive.setup;
   if (v.draws.size() > 1) sort_by_draw(v);

@@ -86,6 +86,7 @@ struct Packets {
   uint32_t bound_draw = ~0u;                // that `shading` is of
   shader::FragmentArgs args;
   AlignedBuffer scratch;  // the shader's private memory
+  shader::LoopBudget loops;
 
   /// `memory`: of the tile.
   void begin_pass(const PassContext& pass, uint32_t blocks, uint8_t* memory) {
@@ -97,6 +98,8 @@ struct Packets {
     args.tile_depth = plane(pass.tile.depth);
     args.tile_stencil = plane(pass.tile.stencil);
     args.sample_positions = sample_positions(pass.samples);
+    loops = {pass.loop_iterations};
+    args.loops = &loops;
     const VkRect2D& area = pass.render_area;
     args.area_x0_px = area.offset.x;
     args.area_y0_px = area.offset.y;

@@ -78,7 +78,8 @@ void VertexStore::shade(Scope s) {
   args.clip_distance = clip_distance_;
   args.point_size = point_size_;
   args.scratch = scratch_.data();
-  args.loop_budget = s.pass.loop_budget;
+  s.loops.draw = static_cast<uint32_t>(owner_ >> 32);
+  args.loops = &s.loops;
   resolved.code<shader::VertexFunction>()(&args);
   s.counters.vertices_shaded_in_tiles += args.count;
   // Code stores whole vectors: the next vertices begin where those lanes end, whatever their number.

@@ -36,6 +36,7 @@ class VertexStore {
   struct Scope {
     const PassContext& pass;
     stats::FragmentCounters& counters;
+    shader::LoopBudget& loops;
   };
   /// Forgets all vertices. No setup that was resolved is used any more.
   void reset();
