@@ -123,8 +123,7 @@ def test_multisampled_image_reads_as_samples_but_not_as_a_picture(dev: tg.Device
         pass
     assert msaa.numpy().shape == msaa.shape == (4, 8, 4, 4)
     assert (msaa.numpy() == [255, 0, 0, 255]).all()
-    with pytest.raises(tg.ValidationError, match=r"has 4 samples; resolve it .*image.numpy\(\)"):
-        np.asarray(msaa)
+    assert np.asarray(msaa).shape == msaa.shape
     with pytest.raises(tg.ValidationError, match="save one with sample=0 to 3"):
         msaa.save(tmp_path / "x.png")
     msaa.save(tmp_path / "x.png", sample=3)
@@ -539,7 +538,7 @@ def test_empty_draws_are_nothing(dev: tg.Device, out: tg.Image, pipe: tg.Pipelin
         rp.draw(pipe, np.zeros(0, DTYPE))
         rp.draw(pipe, quad(), instances=0)
         rp.draw(pipe, quad(), indices=np.zeros(0, np.uint32))
-        rp.draw(pipe, quad(), first=100)
+        rp.draw(pipe, quad(), first=6)
     assert (out.numpy() == [0, 0, 255, 255]).all()
 
 
@@ -550,8 +549,9 @@ def test_block_compressed_image_reads_as_any_other(dev: tg.Device, pipe: tg.Pipe
     array = image.numpy()
     assert (array[:, :20] == [255, 0, 0, 255]).all()
     assert (array[:, 20:] == [0, 0, 255, 255]).all()
-    with pytest.raises(tg.ValidationError, match="tiling block_compressed can't be viewed"):
-        np.asarray(image)
+    assert np.array_equal(np.asarray(image), array)
+    with pytest.raises(tg.ValidationError, match="has tiling block_compressed; that needs a copy"):
+        image.__array__(copy=False)
 
 
 @pytest.mark.parametrize("samples", [1, 4])

@@ -154,6 +154,8 @@ def play(world: World, draws: list[dict[str, Any]], samples: int, hsr: Any) -> t
             }  # fmt: skip
             if d["indices"] is not None:
                 arguments["vertex_offset"] = d["vertex_offset"]
+                # Some reach beyond the vertices, which is an error where it can be seen when the draw is recorded.
+                arguments["indices"] = dev.buffer(d["indices"], usage="index")
             if d["counted"]:
                 with rp.query() as query:
                     rp.draw(pipeline, d["vertices"], **arguments)

@@ -242,6 +242,8 @@ class Case:
         views = [a.plane for a in attachments if a] + [a.resolve for a in attachments if a and a.resolve]
         width, height = min(v.codes.shape[2] for v in views), min(v.codes.shape[1] for v in views)
         area = self.random_area(width, height)
+        if any(v.codes.shape[1:3] != (height, width) for v in views):  # then the pass has to be told what it covers
+            area = area or (0, 0, width, height)
         p = model.Pass(attachments, (width, height), area or (0, 0, width, height), self.samples, self.layers, self.single_sampled)
         # Depth and stencil that are not defined when the pass begins are only written.
         loads = [a is not None and (a.load == "clear" or (a.load == "load" and bool(a.plane.known.all()))) for a in attachments[-2:]]

@@ -189,7 +189,7 @@ def test_an_array_says_its_extent_and_its_texels(dev: tg.Device) -> None:
         dev.copy(np.zeros((16, 16, 4), np.uint8), image)
 
 
-def test_lint_tells_of_undefined_contents_and_of_sizes(dev: tg.Device) -> None:
+def test_lint_tells_of_undefined_contents(dev: tg.Device) -> None:
     out, src = (dev.image((8, 8), "r8g8b8a8_unorm", label=label) for label in ("out", "src"))
     z = dev.image((4, 4), "d32_sfloat")
     with dev.render_pass(color=[tg.Attachment(src, clear=(1, 0, 0, 1), store_op="dont_care")], label="lost"):
@@ -197,14 +197,11 @@ def test_lint_tells_of_undefined_contents_and_of_sizes(dev: tg.Device) -> None:
     frag = """#version 450
     layout(binding = 0) uniform sampler2D s; layout(location = 0) out vec4 o; void main() { o = texture(s, vec2(0.5)); }"""
     pipe = dev.pipeline(FULL, frag, color=[out.format])
-    with dev.render_pass(color=[out]) as rp:
+    with pytest.warns(tg.UndefinedContentsWarning), dev.render_pass(color=[out]) as rp:
         rp.draw(pipe, count=3, bind={"s": (src, dev.sampler())})
     loads, reads = rp.lint()
     assert "color0: load_op is load, but the contents of image 'out' are undefined: nothing was stored" in loads
     assert "'s'" in reads and "the contents of image 'src' are undefined: store_op of pass 'lost' was dont_care" in reads
-    with dev.render_pass(color=[out], depth=tg.Attachment(z, clear=1.0, store_op="dont_care")) as rp:
-        pass
-    assert rp.lint() == ["attachments have sizes 4x4, 8x8; the pass covers what all have, give area= if that is meant"]
     with dev.render_pass(color=[out], depth=tg.Attachment(z, clear=1.0, store_op="dont_care"), area=(0, 0, 4, 4)) as rp:
         pass
     assert rp.lint() == []

@@ -115,7 +115,7 @@ def test_indices_beyond_the_vertices_read_zero(dev: tg.Device, pipe: tg.Pipeline
 def test_vertex_offsets_that_wrap(dev: tg.Device, pipe: tg.Pipeline) -> None:
     vertices = dev.buffer(triangle(), usage="vertex")
     for offset in (-2, -3, 2, 2**31 - 1, -(2**31), 1000):
-        indices = np.arange(3, dtype=np.uint32)
+        indices = dev.buffer(np.arange(3, dtype=np.uint32))  # of an array it would be an error
         assert no_red(drawn(dev, pipe, vertices, indices=indices, vertex_offset=offset)), offset
 
 

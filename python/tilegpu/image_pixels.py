@@ -302,7 +302,9 @@ class ImagePixels:
         """Of a picture; and pixels at all."""
         self._require_pixels()
         if self.format_info.needs_conversion:
-            raise ValidationError(f"image '{self.label}' of {self.format_info.name} is no picture; draw it with a conversion, or save as .npy")
+            raise ValidationError(
+                f"image '{self.label}' of {self.format_info.name} is no picture; draw it with a conversion, or save as .npy"
+            )
         if self.samples > 1 and sample is None:
             raise ValidationError(
                 f"image '{self.label}' has {self.samples} samples; resolve it (resolve= of its attachment), "

@@ -37,8 +37,7 @@ class PassResults:
         self._reads: list[Any] = []  # what the recording reads of memory that would else be given to other passes
         self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
-        self._notes: list[str] = []  # what lint() says beside the core
-        self._undefined: list[str] = []  # of that: what is read, or may be, though nobody wrote it
+        self._undefined: list[str] = []  # what is read, or may be, though nobody wrote it; for lint() and a warning
         self._size = (0, 0)
 
     @property
@@ -137,9 +136,9 @@ class PassResults:
         return submission.tile_trace(0)
 
     def lint(self) -> list[str]:
-        """What costs bytes without need, with the bytes, and what was hardly meant: undefined contents that are loaded or sampled,
-        attachments of different sizes. A line each; empty if there is nothing to say."""
-        return [*self._ended("lint() has an answer").lint(0), *self._notes, *self._undefined]
+        """What costs bytes without need, with the bytes, and what was hardly meant: undefined contents that are loaded or sampled.
+        A line each; empty if there is nothing to say."""
+        return [*self._ended("lint() has an answer").lint(0), *self._undefined]
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import struct as _struct
 import warnings
 import weakref

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,3 +119,24 @@ def marked(expected: Array, actual: Array, tolerance: float = 0.0) -> NDArray[np
         heat = np.clip(np.where(np.isfinite(far), far / scale, 1.0), 0, 1)[differs]
         out[differs] = np.stack([160 + 95 * heat, 220 * heat, 40 * heat], 1)
     return np.rint(out).astype(np.uint8)
+
+
+_GAP_PX, _CAPTION_PX, _LEAST_PX = 8, 16, 128
+
+
+def side_by_side(pictures: Mapping[str, NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    """(H, W, 3): pictures of (h, w, 3) from left to right, each below its name. Small ones are enlarged alike, each pixel a square."""
+    from PIL import Image, ImageDraw
+
+    side = max(max(picture.shape[:2]) for picture in pictures.values())
+    scale = max(1, _LEAST_PX // side)
+    large = {name: picture.repeat(scale, 0).repeat(scale, 1) for name, picture in pictures.items()}
+    width = sum(max(picture.shape[1], _LEAST_PX) + _GAP_PX for picture in large.values()) + _GAP_PX
+    height = max(picture.shape[0] for picture in large.values()) + _CAPTION_PX + 2 * _GAP_PX
+    out = Image.new("RGB", (width, height), (32, 32, 32))
+    draw, x = ImageDraw.Draw(out), _GAP_PX
+    for name, picture in large.items():
+        draw.text((x, _GAP_PX - 2), name, fill=(230, 230, 230))
+        out.paste(Image.fromarray(picture), (x, _GAP_PX + _CAPTION_PX))
+        x += max(picture.shape[1], _LEAST_PX) + _GAP_PX
+    return np.asarray(out)

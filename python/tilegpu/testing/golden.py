@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tilegpu import __version__
-from tilegpu.testing.difference import Difference, difference_of, marked, shown
+from tilegpu.testing.difference import Difference, difference_of, marked, shown, side_by_side
 from tilegpu.testing.pictures import Array, as_array, check_name, decode, encode, like_golden, png_bytes, write_file
 
 Status = Literal["equal", "near", "different", "missing", "written", "updated"]
@@ -34,7 +34,8 @@ class ImageMismatch(AssertionError):
 class Picture:
     """One comparison. ``test``: of pytest, else "". ``golden``: the file. ``message``: why it failed.
 
-    ``files``: pictures to look at, by "expected", "actual", "difference" (PNG of 8 bits; of a picture that is equal only "actual").
+    ``files``: pictures to look at, by "side_by_side" (all three), "expected", "actual", "difference" (PNG of 8 bits; of a picture that
+    is equal only "actual").
     """
 
     name: str
@@ -193,7 +194,7 @@ def _values(texel: Any) -> str:
 def _fail(path: Path, status: Status, message: str, **pictures: Any) -> None:
     __tracebackhide__ = True
     record = _keep(path, status, message=message, **pictures)
-    looked_at = ", ".join(f"{kind} {_relative(Path(file))}" for kind, file in record.files.items())
+    looked_at = ", ".join(f"{kind.replace('_', ' ')} {_relative(Path(file))}" for kind, file in record.files.items())
     raise ImageMismatch(f"{message}\n  look at: {looked_at}", record) from None
 
 
@@ -218,6 +219,7 @@ def _keep(
             pictures = {"expected": shown(expected), **pictures}
             if expected.shape == actual.shape and expected.dtype == actual.dtype:
                 pictures["difference"] = marked(expected, actual, tolerance)
+            pictures = {"side_by_side": side_by_side(pictures), **pictures}
         for kind, picture in pictures.items():
             file = folder / f"{_safe(path.name)}.{kind}.png"
             write_file(file, png_bytes(picture))

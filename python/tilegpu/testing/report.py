@@ -84,6 +84,8 @@ def _article(picture: Picture) -> str:
     failed = _wants_a_look(picture)
     figures = []
     for kind, file in picture.files.items():
+        if kind == "side_by_side":  # the page has them so
+            continue
         uri = _data_uri(file, None if failed else _THUMBNAIL_PX)
         if uri is None:
             continue
