@@ -26,6 +26,7 @@ def sizes_of(size: Any, what: str) -> list[int]:
 
 
 def default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
+    """Bits of ``image_usage``: everything that the format allows; of a transient image what lives in tiles."""
     usage = _core.ENUMS["image_usage"]
     if info.planes:  # what those can do, and only a view with a conversion can't: it is sampled alone
         return default_usage(info.planes[0], transient, tiling)

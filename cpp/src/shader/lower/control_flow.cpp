@@ -519,9 +519,11 @@ void Lowering::loop(uint32_t r, const Item& item) {
   Block ended = ir.block("loop_ended");
   ir.br(again, header, ended);
   ir.at(ended);
-  // The first loop that finds nothing left is named; those around it, and all later ones, find less than nothing.
-  Value spent = ir.icmp(LLVMIntEQ, budget_left, ir.c64(0));
-  ir.if_then(goes_on ? ir.and_(spent, goes_on) : spent, [&] { name_loop(construct.header); });
+  if (!slice) {  // loops of slices that nobody needs can go, and the whole shader names the others
+    // The first loop that finds nothing left is named; those around it, and all later ones, find less than nothing.
+    Value spent = ir.icmp(LLVMIntEQ, budget_left, ir.c64(0));
+    ir.if_then(goes_on ? ir.and_(spent, goes_on) : spent, [&] { name_loop(construct.header); });
+  }
   ir.br(state.merge);
   ir.at(state.merge);
   exec = remaining(state.entry_exec, facts.outer_jumps);
