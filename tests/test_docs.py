@@ -143,6 +143,13 @@ def test_every_public_name_is_in_the_reference(module: object) -> None:
     assert set(module.__all__) - modules - listed(name) == set()  # type: ignore[attr-defined]
 
 
+def test_what_is_loaded_when_asked_for_is_in_the_reference() -> None:
+    """``tilegpu.math`` and its like are in no ``__all__``."""
+    late = {name for name in dir(tilegpu) if name not in vars(tilegpu)} | {"math", "shapes"}
+    modules = set(re.findall(r"^\.\. automodule:: tilegpu\.(\w+)", REFERENCE, re.MULTILINE))
+    assert late - modules - listed("tilegpu") == set()
+
+
 def test_every_error_and_warning_is_on_its_page() -> None:
     names = {name for name, _, _ in docs_tables.error_classes()}
     assert {"ShaderError", "UnusedNameWarning", "ModelError", "ImageMismatch", "ViewerError", "UsageError"} <= names
