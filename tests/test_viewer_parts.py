@@ -269,6 +269,27 @@ def test_maps_and_the_pixel_below_the_mouse() -> None:
     assert shown.look.tile == (0, 0, 64, 48)
 
 
+def test_every_pass_of_a_frame_can_be_asked() -> None:
+    """Also those of another size than the picture's: the pixel is the one at the same place."""
+    state, painter = ViewState(find_scene("shadow_map"), 1), Painter({})
+    state.resize((64, 48), (64, 48))
+    state.passes = paint(painter, state).passes
+    assert state.passes == 2
+    state.probing = True
+    state.point(32, 24, True, (64, 48))
+    assert paint(painter, state).look.text.startswith("pass 2 of 2: main\npass 'main', pixel (32, 24)")
+    state.key("n", True)
+    assert state.saying == "pass 1 of 2"
+    look = paint(painter, state).look
+    size = find_scene("shadow_map").frame().passes[0].depth.target.size  # type: ignore[union-attr]
+    assert size is not None and f"pixel ({size[0] // 2}, {size[1] // 2})" in look.text and look.tile is None
+    state.heatmap, state.probing = "rasterized", False
+    assert paint(painter, state).picture.shape == (size[1], size[0], 4)
+    state.key("n")
+    assert state.saying == "pass 2 of 2"
+    assert paint(painter, state).picture.shape == (48, 64, 4)
+
+
 def test_a_device_of_the_functions_own_is_found() -> None:
     dev = tg.Device(profile="mali-g57")
 

@@ -62,22 +62,33 @@ def cost_text(stats: Any, device: tg.Device) -> str:
     )
 
 
-def look(renderer: SceneRenderer, heatmap: str, probe: tuple[int, int] | None) -> Look:
-    """A map, or the pixel, or both, of the last pass."""
+def look(
+    renderer: SceneRenderer, heatmap: str, probe: tuple[int, int] | None, from_last: int, picture: tuple[int, int]
+) -> Look:
+    """A map, or the pixel, or both, of a pass: 0 is the last, 1 the one before. ``probe``: in pixels of the picture that is shown, which is
+    the map where there is one."""
     out = Look()
-    try:
-        render_pass = renderer.render_pass
-    except ValueError as error:
-        out.text = str(error)
+    passes = renderer.passes
+    if not passes:
+        out.text = "the function that drew the frame has no render pass to ask"
         return out
+    at = len(passes) - 1 - from_last % len(passes)
+    render_pass = passes[at]
+    if len(passes) > 1:
+        out.text = f"pass {at + 1} of {len(passes)}: {render_pass.label}"
     if heatmap:
         try:
             out.picture, out.strip = _map(render_pass, heatmap)
         except tg.Error as error:
-            out.text = f"no heatmap: {error}"
+            out.text = f"{out.text}\nno heatmap: {error}".strip()
     if probe is not None:
         try:
-            text, out.tile = _pixel(render_pass, *probe)
+            layout = render_pass.layout
+            size = int(layout["width_px"]), int(layout["height_px"])
+            if out.picture is None and size != picture:
+                probe = probe[0] * size[0] // picture[0], probe[1] * size[1] // picture[1]
+            text, out.tile = _pixel(render_pass, layout, min(probe[0], size[0] - 1), min(probe[1], size[1] - 1))
+            out.tile = out.tile if size == picture else None
         except tg.Error as error:
             text = f"the pixel can't be asked: {error}"
         out.text = f"{out.text}\n{text}".strip()
@@ -95,8 +106,7 @@ def _map(render_pass: tg.RenderPass, kind: str) -> tuple[Any, Any]:
     return picture, (strip.tobytes(), strip.size)
 
 
-def _pixel(render_pass: tg.RenderPass, x: int, y: int) -> tuple[str, tuple[int, int, int, int]]:
-    layout = render_pass.layout
+def _pixel(render_pass: tg.RenderPass, layout: dict[str, Any], x: int, y: int) -> tuple[str, tuple[int, int, int, int]]:
     history = render_pass.why(x, y, 0)
     samples = int(layout["samples"])
     of = f", sample 0 of {samples}" if samples > 1 else ""

@@ -37,7 +37,7 @@ _PROGRAMS_EVERY = 60  # pictures: how often a described frame is asked for the f
 class Shown:
     """What came of a request. ``picture``: (H, W, 4) uint8, ``None`` where there is none. ``error``: to be shown over the last one;
     ``raised``: the same as an exception. ``scene``: another one, of a file that changed. ``own_device``: the function draws with a device
-    of its own."""
+    of its own. ``passes``: how many made the picture."""
 
     picture: NDArray[np.uint8] | None = None
     size: tuple[int, int] = (0, 0)
@@ -51,6 +51,7 @@ class Shown:
     scene: Scene | None = None
     hsr: tuple[str, ...] = ()
     own_device: bool = False
+    passes: int = 1
     ended: bool = False
 
 
@@ -208,9 +209,10 @@ class Painter:
         ms = (time.perf_counter() - start) * 1e3
         shown = Shown(as_rgba(result.images[0]), frame.size, frame.samples, ms, hsr=renderer.device.hsr)
         self._notice_device(renderer)
+        shown.passes = max(1, len(renderer.passes))
         shown.cost = inspection.cost_text(result.stats, renderer.device)
         if request.heatmap or request.probe is not None:
-            shown.look = inspection.look(renderer, request.heatmap, request.probe)
+            shown.look = inspection.look(renderer, request.heatmap, request.probe, request.from_last, frame.size)
             if shown.look.picture is not None:
                 shown.picture = as_rgba(shown.look.picture)
         return shown

@@ -38,6 +38,7 @@ class Request:
     hsr: tuple[str, ...] | None
     heatmap: str
     probe: tuple[int, int] | None
+    from_last: int
     mouse: Mouse
     keys: Keys
     dt: float
@@ -81,6 +82,8 @@ class ViewState:
     help: bool = False
     cost: bool = False
     probing: bool = False
+    from_last: int = 0  # of which pass maps and pixels are: 0 is the last
+    passes: int = 1  # of the last picture
     own_keys: Mapping[str, str] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=dict)
     turns: bool = True  # without a time of its own, the scene's camera turns while time runs
@@ -209,6 +212,13 @@ class ViewState:
         self.probing = not self.probing
         self.say("the pixel below the mouse" if self.probing else "")
 
+    def next_pass(self, name: str) -> None:
+        """N."""
+        step = 1 if name.startswith("shift") else -1
+        self.from_last = (self.from_last - step) % max(1, self.passes)
+        at = self.passes - self.from_last
+        self.say(f"pass {at} of {self.passes}" + ("" if self.heatmap or self.probing else ": T or I show what it did"))
+
     def toggle_cost(self, _: str = "") -> None:
         """F."""
         self.cost = not self.cost
@@ -297,7 +307,7 @@ class ViewState:
         self.mouse = Mouse(x, y, self.pixel is not None, self._buttons, self._wheel)
         request = Request(
             self.scene, size, self.samples, copy.copy(self.camera), self.time, self.wireframe, self.profile, self.hsr, self.heatmap,
-            self.pixel if self.probing else None, self.mouse, Keys(frozenset(self._held), frozenset(self._pressed)),
+            self.pixel if self.probing else None, self.from_last, self.mouse, Keys(frozenset(self._held), frozenset(self._pressed)),
             now - self._asked_at, self._number,
         )  # fmt: skip
         self._wheel, self._number, self._asked_at = 0.0, self._number + 1, now
@@ -310,7 +320,7 @@ class ViewState:
         if size is None:
             return None
         request = Request(
-            self.scene, size, self.samples, self.camera, self.time, self.wireframe, self.profile, self.hsr, "", None, self.mouse, Keys(),
+            self.scene, size, self.samples, self.camera, self.time, self.wireframe, self.profile, self.hsr, "", None, 0, self.mouse, Keys(),
             0.0, 0,
         )  # fmt: skip
         return request.frame(Interaction())

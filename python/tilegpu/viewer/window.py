@@ -200,6 +200,7 @@ class _Loop:
             why = "the function draws with a device of its own; one with a parameter device or view draws with the window's"
             state.fixed |= dict.fromkeys(("next_profile", "switch_technique", "own_techniques"), why)
         if shown.picture is not None:
+            state.passes = shown.passes
             if self.picture is None:
                 self._title_at = 0.0
             self.picture = shown.picture
