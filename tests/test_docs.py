@@ -150,6 +150,18 @@ def test_what_is_loaded_when_asked_for_is_in_the_reference() -> None:
     assert late - modules - listed("tilegpu") == set()
 
 
+def test_nothing_stands_twice_in_the_reference() -> None:
+    """Sphinx would say so, when the site is built."""
+    once = re.sub(r"^\.\. auto\w+:: [\w.]+\n   :no-index:$", "", REFERENCE, flags=re.MULTILINE)
+    found, current = [], ""
+    for directive, name in docs_tables.DIRECTIVE.findall(once):
+        if directive == "currentmodule":
+            current = name
+        elif directive != "automodule":
+            found.append(name if "." in name else f"{current}.{name}")
+    assert sorted({name for name in found if found.count(name) > 1}) == []
+
+
 def test_every_error_and_warning_is_on_its_page() -> None:
     names = {name for name, _, _ in docs_tables.error_classes()}
     assert {"ShaderError", "UnusedNameWarning", "ModelError", "ImageMismatch", "ViewerError", "UsageError"} <= names
