@@ -282,12 +282,32 @@ def test_every_pass_of_a_frame_can_be_asked() -> None:
     assert state.saying == "pass 1 of 2"
     look = paint(painter, state).look
     size = find_scene("shadow_map").frame().passes[0].depth.target.size  # type: ignore[union-attr]
-    assert size is not None and f"pixel ({size[0] // 2}, {size[1] // 2})" in look.text and look.tile is None
+    assert size is not None and f"pixel ({int(32.5 / 64 * size[0])}, {int(24.5 / 48 * size[1])})" in look.text and look.tile is None
     state.heatmap, state.probing = "rasterized", False
     assert paint(painter, state).picture.shape == (size[1], size[0], 4)
     state.key("n")
     assert state.saying == "pass 2 of 2"
     assert paint(painter, state).picture.shape == (48, 64, 4)
+
+
+def test_passes_that_load_can_be_asked_too() -> None:
+    """Of described frames: they are traced as they are drawn, since nobody can ask them later."""
+    state, painter = ViewState(find_scene("mobile_frame"), 1), Painter({})
+    state.resize((160, 90), (160, 90))
+    state.probing = True
+    state.point(80, 45, True, (160, 90))
+    count = paint(painter, state).passes
+    assert count == 10
+    loads = 0
+    for back in range(count):
+        state.from_last = back
+        state.heatmap = ""
+        text = paint(painter, state).look.text
+        assert text.startswith(f"pass {count - back} of {count}: ") and "can't be asked" not in text and "moved: " in text, text
+        loads += " load " in text
+        state.heatmap = "rasterized"
+        assert "no heatmap" not in paint(painter, state).look.text
+    assert loads > 0
 
 
 def test_a_device_of_the_functions_own_is_found() -> None:

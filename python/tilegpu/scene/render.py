@@ -65,7 +65,9 @@ class SceneRenderer:
         self._recording: _Recording | None = None
         self._shift_px = (0.0, 0.0)
         self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
-        self.trace = False  #: passes keep what moved for each of their tiles (:meth:`tilegpu.RenderPass.tiles`)
+        #: What passes of described frames keep: ``True``: what moved for each of their tiles (:meth:`tilegpu.RenderPass.tiles`); a place
+        #: (x, y), each 0 to 1: also what became of fragments, and of the pixel there, in passes that load, which can't be asked later.
+        self.trace: bool | tuple[float, float] = False
 
     def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
         """Draws a frame.
@@ -167,7 +169,7 @@ class SceneRenderer:
         self, shape: Shape, label: str, draws: Sequence[Draw], color: list[tg.Attachment], depth: tg.Attachment | None, shift_px: Any
     ) -> tg.RenderPass:
         viewport = (*shift_px, *map(float, shape.size)) if any(shift_px) else None
-        with self.device.render_pass(color=color, depth=depth, label=label, trace=self.trace) as render_pass:
+        with self.device.render_pass(color=color, depth=depth, label=label, trace=self._trace_of(shape, color, depth)) as render_pass:
             state: State | None = None
             for draw in draws:
                 if self._dynamic and draw.state is not state:
@@ -175,6 +177,12 @@ class SceneRenderer:
                     render_pass.set(**dynamic_state(shape, state))
                 self._draw(render_pass, shape, draw, viewport)
         return render_pass
+
+    def _trace_of(self, shape: Shape, color: list[tg.Attachment], depth: tg.Attachment | None) -> Any:
+        place, loads = self.trace, any(one.load_op == "load" for one in [*color, depth] if one is not None)
+        if isinstance(place, bool) or not loads:
+            return bool(place)
+        return [tuple(min(int(at * side), side - 1) for at, side in zip(place, shape.size, strict=True))]
 
     def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> None:
         dtype = None if draw.vertices is None else draw.vertices.dtype
@@ -291,7 +299,7 @@ class SceneRenderer:
 class _Recording:
     """A frame's passes, to be executed again; ``render_pass`` is its own, the last."""
 
-    def __init__(self, made_of: tuple[Frame, tuple[float, float], bool], images: targets.Targets, passes: list[tg.RenderPass]) -> None:
+    def __init__(self, made_of: tuple[Frame, tuple[float, float], Any], images: targets.Targets, passes: list[tg.RenderPass]) -> None:
         self.made_of, self.targets = made_of, images
         self.passes, self.render_pass = passes, passes[-1]
 

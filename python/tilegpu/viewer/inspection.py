@@ -86,7 +86,7 @@ def look(
             layout = render_pass.layout
             size = int(layout["width_px"]), int(layout["height_px"])
             if out.picture is None and size != picture:
-                probe = probe[0] * size[0] // picture[0], probe[1] * size[1] // picture[1]
+                probe = int((probe[0] + 0.5) / picture[0] * size[0]), int((probe[1] + 0.5) / picture[1] * size[1])
             text, out.tile = _pixel(render_pass, layout, min(probe[0], size[0] - 1), min(probe[1], size[1] - 1))
             out.tile = out.tile if size == picture else None
         except tg.Error as error:

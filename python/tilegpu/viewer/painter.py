@@ -120,6 +120,7 @@ class Painter:
         self._changed_shaders: set[str] = set()
         self._fresh: dict[int, tuple[Program, Program]] = {}
         self._count = 0
+        self._shown_px: tuple[int, int] | None = None
         self._last_trace = ""
 
     def paint(self, request: Request, changed: frozenset[str]) -> Shown:
@@ -195,7 +196,10 @@ class Painter:
 
     def _draw(self, request: Request) -> Shown:
         renderer = self._make_renderer(request)
-        renderer.trace = request.probe is not None
+        x, y = request.probe or (0, 0)
+        width, height = (request.heatmap and self._shown_px) or request.size  # what the mouse points at
+        place = (x + 0.5) / width, (y + 0.5) / height
+        renderer.trace = place if request.probe is not None or request.heatmap else False
         frame = request.frame(self._live)
         if not isinstance(frame, DrawnFrame):
             if self._count % _PROGRAMS_EVERY == 0:
@@ -215,6 +219,8 @@ class Painter:
             shown.look = inspection.look(renderer, request.heatmap, request.probe, request.from_last, frame.size)
             if shown.look.picture is not None:
                 shown.picture = as_rgba(shown.look.picture)
+        assert shown.picture is not None
+        self._shown_px = shown.picture.shape[1], shown.picture.shape[0]
         return shown
 
     def _notice_device(self, renderer: SceneRenderer) -> None:

@@ -204,7 +204,11 @@ class _Loop:
             if self.picture is None:
                 self._title_at = 0.0
             self.picture = shown.picture
+            before = self.blitter.shown
             self.blitter.put(shown.picture, state.framebuffer)
+            if self.blitter.shown != before and state.pixel is not None:  # another one is below the mouse
+                x, y = self.glfw.get_cursor_pos(self.window)
+                state.point(x, y, True, self.blitter.shown)
             self._ends = [*self._ends[-29:], time.perf_counter()]
         else:  # the last good one stays, with its figures
             shown.size, shown.samples, shown.ms, shown.cost = self.shown.size, self.shown.samples, self.shown.ms, self.shown.cost
