@@ -46,7 +46,6 @@ def without_code(text: str) -> str:
 def test_code_of_the_documents_runs(page: Path, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a reader would see them
-        warnings.filterwarnings("ignore", message=".* does not use the vertex field")
         found = docs_blocks.run_page(page, tmp_path)
     assert any(block.runs for block in found)
 
