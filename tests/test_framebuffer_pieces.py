@@ -94,6 +94,19 @@ def test_dont_care_with_store_none_loads() -> None:
     assert (image.numpy() == (255, 0, 0, 255)).all()
 
 
+@pytest.mark.parametrize("load_op", ["dont_care", "load"])
+def test_lint_of_samples_that_are_loaded_for_nothing(load_op: str) -> None:
+    """With a resolve as well: it begins undefined, and 4 samples are loaded all the same. Those of load_op load are needed."""
+    device = tg.Device()
+    samples, out = device.image((32, 32), "r8g8b8a8_unorm", samples=4), device.image((32, 32), "r8g8b8a8_unorm")
+    device.clear(samples, (1, 0, 0, 1))
+    with device.render_pass(color=[tg.Attachment(samples, load_op=load_op, store_op="none", resolve=out)]) as rp:
+        pass
+    assert rp.stats.traffic["color0"]["load"] == 32 * 32 * 16
+    said = [line for line in rp.lint() if "store_op none makes the pass load it" in line]
+    assert len(said) == (load_op == "dont_care"), rp.lint()
+
+
 @pytest.mark.parametrize(
     "area", [(0, 0, 203, 131), (5, 7, 100, 64), (64, 64, 64, 64), (202, 130, 1, 1), (63, 1, 2, 129)]
 )

@@ -214,7 +214,8 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
     }
     if (load.in_bounds == LoadOp::image && (cleared_in_pass >> i & 1)) {
       lines.push_back(name + ": is loaded and then cleared; load_op clear saves " + mebibytes(loaded_B));
-    } else if (load.in_bounds == LoadOp::image && !store.store && !resolved_of(f.store, i).store && !store.discard && loaded_B) {
+    } else if (load.in_bounds == LoadOp::image && !store.store && !store.discard && loaded_B &&
+               (load.for_splits || !resolved_of(f.store, i).store)) {
       lines.push_back(name + ": store_op none makes the pass load it, so that its contents survive a split; store_op dont_care saves " +
                       mebibytes(loaded_B));
     }

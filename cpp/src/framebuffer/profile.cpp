@@ -1,7 +1,8 @@
 // framebuffer/profile.cpp -- the table of GPU profiles.
 // In: a name. Out: a Profile.
 // Forward pixel kill's capacity is published for none of them: 256 quads are a model.
-// So are the 256 px2 of a small triangle; Arm's article has deferred vertex shading from the Immortalis-G920 series on.
+// So are the 256 px2 of a small triangle; Arm's article has deferred vertex shading from Mali-G720 and Immortalis-G920 on.
+// Where the article and Mesa's table differ (tile sizes of G725), each row follows the source that it names.
 // A fact without a published source is marked as a model in the row's description or source.
 #include "framebuffer/profile.hpp"
 
@@ -26,8 +27,9 @@ constexpr Profile kProfiles[] = {
     {"mali-g725", "tile memory as Mesa's driver programs it, fragment prepass, forward pixel kill", TileModel::buffer, 64 * KiB, 64 * KiB,
      2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB,
      "Mesa, panfrost's table of models (architecture 13): tile buffers; heap: a model"},
-    {"mali-g720", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 64 * KiB, 32 * KiB, 2, 64 * 64, 0,
-     false, 256, false, 256, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 12): tile buffers; heap: a model"},
+    {"mali-g720", "tile memory as Mesa's driver programs it, forward pixel kill, deferred vertex shading", TileModel::buffer, 64 * KiB,
+     32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB,
+     "Mesa, panfrost's table of models (architecture 12): tile buffers; Arm's article: deferred vertex shading; heap: a model"},
     {"mali-g610", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 32 * KiB, 16 * KiB, 2, 32 * 32, 0,
      false, 256, false, 256, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
     {"mali-g57", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 16 * KiB, 8 * KiB, 2, 16 * 16, 0, false,
