@@ -233,8 +233,8 @@ def spend(dev: tg.Device, most: int, **shaders: str) -> tg.Image:
 def test_a_loop_that_spends_its_budget(lanes: int, threads: int) -> None:
     dev = tg.Device(lanes=lanes, threads=threads, loop_budget=1000)
     message = (
-        r"pass 'a', draw 1, pipeline 'p': the loop at long.frag:9 of the fragment shader found that its loops had gone round 1000 times, "
-        r"and was ended; .*loop_budget"
+        r"pass 'a', draw 1, pipeline 'p': the loop at long.frag:9 of the fragment shader was ended: "
+        r"its loops went round more than 1000 times; .*loop_budget"
     )
     with pytest.raises(tg.DeviceLostError, match=message):
         spend(dev, 5000)
@@ -260,7 +260,7 @@ def test_the_default_budget_is_not_met_by_long_loops() -> None:
 def test_endless_loops_end_soon() -> None:
     """Every packet of a thread that follows the first one has nothing left."""
     dev = tg.Device(threads=2)
-    with pytest.raises(tg.DeviceLostError, match="gone round 16777216 times"):
+    with pytest.raises(tg.DeviceLostError, match="more than 16777216 times"):
         spend(dev, 0xFFFFFF00)
 
 
@@ -279,7 +279,7 @@ def test_loops_of_other_stages() -> None:
       o = i;
     }"""
     kernel, out = dev.compute_pipeline(text, comp_file="long.comp"), dev.buffer(np.zeros(1, "u4"))
-    with pytest.raises(tg.DeviceLostError, match=r"the loop at long.comp:5 of the compute shader.*gone round 1000 times"):
+    with pytest.raises(tg.DeviceLostError, match=r"the loop at long.comp:5 of the compute shader.*more than 1000 times"):
         dev.dispatch(kernel, 1, bind={"Out": out})
     wide = tg.Device(threads=1)
     out = wide.buffer(np.zeros(1, "u4"))

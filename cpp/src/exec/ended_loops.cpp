@@ -14,8 +14,8 @@ std::string ended_loop_text(const shader::LoopBudget& loops, const ShaderModule*
   assert(loops.spent_stage);
   const std::string place = module ? module->place_of(loops.spent_line) : "";
   return (place.empty() ? std::string("a loop") : "the loop at " + place) + " of the " +
-         pipeline::stage_name(static_cast<VkShaderStageFlagBits>(loops.spent_stage)) + " shader found that its loops had gone round " +
-         std::to_string(iterations) + " times, and was ended";
+         pipeline::stage_name(static_cast<VkShaderStageFlagBits>(loops.spent_stage)) + " shader was ended: its loops went round more than " +
+         std::to_string(iterations) + " times";
 }
 
 Status ended_loops(PassRun& run) {

@@ -16,7 +16,7 @@ struct PassRun;
 /// seconds; kernels may be one long loop, and get more.
 inline constexpr uint64_t kPassLoopIterations = uint64_t{1} << 24, kDispatchLoopIterations = uint64_t{1} << 26;
 
-/// "the loop at a.frag:12 of the fragment shader ran more than 16777216 times".
+/// "the loop at a.frag:12 of the fragment shader was ended: its loops went round more than 16777216 times".
 std::string ended_loop_text(const shader::LoopBudget& loops, const ShaderModule* module, uint64_t iterations);
 /// An error where some loop of the pass was ended: of the first draw among those that workers name.
 Status ended_loops(PassRun& run);
