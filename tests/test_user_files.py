@@ -57,6 +57,21 @@ def test_a_function_draws_with_the_front_end(file: Path, capsys: pytest.CaptureF
     assert "drawn by the function picture()" in capsys.readouterr().err
 
 
+def test_samples_and_size_that_a_function_does_not_take(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Told and not used: what was drawn is said. Not asked for: an error."""
+    out = file.with_name("out.png")
+    assert main(["render", str(file), "-o", str(out), "--samples", "4", "--size", "64x48"]) == 0
+    said = capsys.readouterr()
+    assert ": picture, 64x48, 1 sample, " in said.out
+    assert "warning: picture() was given samples=4; what was drawn has 1\n" in said.err and "size" not in said.err
+    file.write_text(DRAW.replace("samples=1, ", "").replace("size=(32, 24)", "time=0.0").replace(", time=0.0):", "):").replace(
+        "device.image(size", "device.image((32, 24)"))  # fmt: skip
+    for option, value in (("--samples", "4"), ("--size", "64x48")):
+        assert main(["render", str(file), "-o", str(out), option, value]) == 2
+        assert f"{option}: the function picture() asks for none; give it a parameter {option[2:]} (or view)" in capsys.readouterr().err
+    assert main(["render", str(file), "-o", str(out)]) == 0 and ": picture, 32x24, 1 sample, " in capsys.readouterr().out
+
+
 def test_it_is_run_anew_each_time(file: Path) -> None:
     load_file(file)
     file.write_text(DRAW.replace("(32, 24)", "(16, 12)"))

@@ -13,7 +13,7 @@ import pytest
 
 import tilegpu as tg
 from tilegpu.scene import FunctionScene, find_scene, load_file
-from tilegpu.viewer import mapping, panels
+from tilegpu.viewer import limits, mapping, panels
 from tilegpu.viewer.keys import ACTIONS, TABLE, help_text
 from tilegpu.viewer.painter import Painter, as_rgba, reread
 from tilegpu.viewer.state import MAPS, ViewState
@@ -24,6 +24,8 @@ VERT = """#version 450
 layout(location = 0) in vec3 position;
 layout(push_constant) uniform P { mat4 mvp; };
 void main() { gl_Position = mvp * vec4(position, 1.0); }"""
+FLAT = """#version 450
+void main() { gl_Position = vec4(gl_VertexIndex == 1 ? 3.0 : -1.0, gl_VertexIndex == 2 ? 3.0 : -1.0, 0.5, 1.0); }"""
 FRAG = """#version 450
 layout(location = 0) out vec4 color;
 void main() { color = vec4(1, 0, 0, 1); }"""
@@ -310,6 +312,69 @@ def test_passes_that_load_can_be_asked_too() -> None:
     assert loads > 0
 
 
+def two_passes(view: Any) -> tg.Image:
+    """The second pass loads; no pass says anything of trace=, samples or wires."""
+    pipe = view.pipeline(FLAT, FRAG, color=["r8g8b8a8_unorm"])
+    out: tg.Image = view.image("r8g8b8a8_unorm", "out")
+    for attachment in (tg.Attachment(out, clear=(0, 0, 0, 1)), tg.Attachment(out)):
+        with view.device.render_pass(color=[attachment], label=attachment.load_op) as rp:
+            rp.draw(pipe, count=3)
+    return out
+
+
+def test_passes_of_functions_are_traced_for_the_window() -> None:
+    state, painter = state_of(two_passes), Painter({})
+    state.probing = True
+    state.point(32, 24, True, (64, 48))
+    for back, label in ((0, "load"), (1, "clear")):
+        state.from_last = back
+        text = paint(painter, state).look.text
+        assert f"pass '{label}', pixel (32, 24): 1 fragment" in text and "moved: color0 " in text and "can't be asked" not in text
+    dev = tg.Device()
+    out = dev.image((8, 8), "r8g8b8a8_unorm")
+    with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+        pass
+    with pytest.raises(tg.ValidationError, match="trace=True"):
+        rp.tiles()  # nobody's window
+
+
+def test_samples_that_the_picture_has() -> None:
+    """Not those that a function was told."""
+    state, painter = state_of(two_passes), Painter({})
+    state.key("m")
+    assert state.saying == "the function is given samples=2" and state.tell_samples
+    shown = paint(painter, state)
+    assert (shown.asked, shown.samples, shown.drawn, shown.described) == (2, 1, True, False)
+    assert limits.samples_told(state.scene, 2, 1) == "the function was given samples=2; its passes have 1 a pixel"
+    assert state.title((64, 48), shown.samples, 1.0).split("  |  ")[1] == "64x48 1x"
+
+    def four(view: Any) -> tg.Image:
+        many, out = view.image("r8g8b8a8_unorm", "many", samples=view.samples), view.image("r8g8b8a8_unorm", "out")
+        with view.device.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 1), store_op="dont_care", resolve=out)]):
+            pass
+        return out
+
+    state = state_of(four)
+    state.key("m"), state.key("m")
+    shown = paint(Painter({}), state)
+    assert (shown.asked, shown.samples) == (4, 4) and not limits.samples_told(state.scene, 4, 4)
+    shown = paint(Painter({}), state_of(lambda size, samples: np.zeros((size[1], size[0], 3), np.uint8)))
+    assert shown.samples == 0 and "0x" not in state.title((64, 48), 0, 1.0), "nobody knows"
+
+
+def test_keys_that_can_not_do_anything_to_a_function() -> None:
+    def fixed(function: Any, **made: bool) -> set[str]:
+        return set(limits.fixed_by(FunctionScene("mine", function, Path(__file__)), **made))
+
+    device_keys = {"next_profile", "switch_technique", "own_techniques"}
+    assert fixed(lambda view: None, drawn=True) == {"toggle_wireframe"}
+    assert fixed(lambda device, size: None, drawn=True) == {"toggle_wireframe", "more_samples"}
+    assert fixed(lambda size: None, drawn=True) == {"toggle_wireframe", "more_samples"} | device_keys
+    assert fixed(lambda size, samples: None, drawn=False) == set(), "a described frame has wires and samples"
+    assert fixed(lambda view: None, drawn=True, own_device=True) == {"toggle_wireframe"} | device_keys
+    assert not limits.fixed_by(find_scene("cube"), drawn=False)
+
+
 def test_a_device_of_the_functions_own_is_found() -> None:
     dev = tg.Device(profile="mali-g57")
 
@@ -364,6 +429,7 @@ def test_pictures_of_any_kind() -> None:
     [
         ((7,), "function is int; it must be a function that draws"),
         ((lambda t: None, {"samples": 3}), "samples is 3"),
+        ((lambda t: None, {"samples": 4}), "samples is 4, but the function asks for none"),
         ((lambda t: None, {"own_keys": "W"}), "own_keys has 'W'"),
         ((lambda t: None, {"own_keys": "h"}), "h, ? and escape are the window's"),
         ((lambda t: None, {"own_keys": "q"}), "ends the window"),

@@ -184,6 +184,36 @@ def test_show_goes_on_after_errors(display: str, tmp_path: Path) -> None:
     assert (np.abs(shot[12, 100].astype(int) - (113, 29, 24)) < 20).all(), "a red box at the top"
 
 
+def test_keys_that_do_nothing_to_a_function_are_not_listed(display: str, tmp_path: Path) -> None:
+    """tilegpu view of a file whose function ignores its samples: M, W, the help and the title say what is true."""
+    (tmp_path / "mine.py").write_text("""
+def draw(device, size, samples):
+    out = device.image(size, "r8g8b8a8_unorm")
+    import tilegpu as tg
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 1, 1))]): pass
+    return out
+""")
+    code = """
+        from pathlib import Path
+        from tilegpu.scene import load_file
+        from tilegpu.viewer import view, window
+        said, rows = [], []
+        original = window.panels.draw
+        window.panels.draw = lambda o: (said.append(o.message), rows.append([r[0] for r in o.help]), said.append(o.cost), original(o))[-1]
+        def hook(glfw, w, state, number):
+            if number == 0: state.key("h")
+            if number == 1: state.key("h"); state.key("f"); state.key("m")
+            if number == 3: state.key("w")
+        state = view(load_file(Path("mine.py")), size=(320, 240), max_frames=6, event_hook=hook)
+        helped = [r for r in rows if r][0]
+        print("W" in helped, "F" in helped, state.wireframe)
+        print("the function was given samples=2; its passes have 1 a pixel" in said)
+        print([s for s in said if s.startswith("320 x 240")][0].startswith("320 x 240, 1x, host"), said[-2])
+    """
+    out = run_in_window(display, tmp_path, code).splitlines()
+    assert out == ["False True False", "True", "True the function draws: polygon_mode='line' of its own pipelines is a wireframe"]
+
+
 def test_help_is_seen_and_gone(display: str, tmp_path: Path) -> None:
     code = """
         import numpy as np, tilegpu as tg

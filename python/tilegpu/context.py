@@ -31,6 +31,8 @@ class Context:
         self._lock = threading.Lock()
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+        #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
+        self.default_trace: bool | tuple[float, float] = False
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
     def _run(self, record: Callable[[_core.CommandBuffer], None], kind: str = "", uses: Callable[[], Sequence[Any]] | None = None) -> None:

@@ -124,12 +124,24 @@ class RenderPass(PassCommands, PassResults):
             min(max(1, v.image.width >> v.level) for v in present),
             min(max(1, v.image.height >> v.level) for v in present),
         )
+        self._trace_for_the_window()
         commands.begin_rendering(
             cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask
         )
         self._formats = [None if v is None else v.image.format_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         return self
+
+    def _trace_for_the_window(self) -> None:
+        """What moved for each tile; of passes that load, which can't be asked later, also their fragments and the pixel at a place."""
+        place = self._device.default_trace
+        if self._trace or place is False:
+            return
+        self._trace = True
+        if place is not True and any(str(load_op).lower() == "load" for _, _, _, load_op, _, _ in self._bound):
+            self._trace_fragments = True
+            x, y = (min(int(at * side), side - 1) for at, side in zip(place, self._size, strict=True))
+            self._trace_pixels = [(x, y)]
 
     def _look_at_attachments(self) -> None:
         """What is loaded though nobody wrote it, for a warning. Raises where sizes differ and no area says what is meant."""

@@ -91,6 +91,7 @@ def seconds(text: str) -> float:
 def chosen_scene(options: argparse.Namespace) -> Scene:
     """The scene that the options name, with what they choose of it. Raises :class:`UsageError`."""
     scene = load_scene(options.scene)
+    _check_taken(scene, options)
     try:
         return scene.configured(
             animation=options.animation,
@@ -101,6 +102,19 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
+    """What is given is used: a function of a user's takes no more than it asks for. A window has a size in any case."""
+    from tilegpu.scene import FunctionScene
+
+    if not isinstance(scene, FunctionScene):
+        return
+    for name in ("size", "samples"):
+        if getattr(options, name) is None or {name, "view"} & set(scene.parameters):
+            continue
+        if (name, options.command) != ("size", "view"):
+            raise UsageError(f"--{name}: the function {scene.name}() asks for none; give it a parameter {name} (or view), and draw so")
 
 
 def add_device_options(parser: argparse.ArgumentParser) -> None:

@@ -136,14 +136,17 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.output)
     animated = path.suffix.lower() == ".mp4" or (options.frames > 1 and path.suffix.lower() in animation.SUFFIXES)
     _check_output(path, animated)
-    from tilegpu.scene import SceneRenderer
+    from tilegpu.scene import DrawnFrame, SceneRenderer
 
     renderer = SceneRenderer(make_device(options))
     statistics: list[Any] = []
     times_ms: list[float] = []
     written: list[Path] = [path] if animated else []
+    frame: Frame | None = None
+    size, has = (0, 0), 0  # of the last picture: as large as it is, with as many samples as its passes had
 
     def drawn() -> Iterator[tuple[Frame, RenderResult]]:
+        nonlocal size, has
         for index in progress(range(options.frames), options.frames, scene.name):
             frame = frame_of_turn(scene, index, options)
             if animated and index == 0:
@@ -151,12 +154,11 @@ def run(options: argparse.Namespace) -> int:
             start = time.perf_counter()
             result = renderer.render(frame)
             times_ms.append((time.perf_counter() - start) * 1e3)
+            size, has = (result.images[0].shape[1], result.images[0].shape[0]), renderer.samples_of(frame)
             if options.stats:
                 row = {"frame": index, "ms": times_ms[-1], "stats": as_plain(result.stats), "explain": as_plain(result.explain)}
                 statistics.append(row)
             yield frame, result
-
-    frame: Frame | None = None
 
     def pictures() -> Iterator[Any]:
         nonlocal frame
@@ -172,7 +174,11 @@ def run(options: argparse.Namespace) -> int:
         text = json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n"
         Path(options.stats).write_text(text, encoding="utf-8")
     assert frame is not None
-    print(summary(scene.name, frame, written, times_ms, animated))
+    for asked, drawn_as, word in ((options.size, size, "size"), (options.samples, has, "samples")):
+        if asked is not None and drawn_as not in (0, asked) and not (word == "samples" and scene.fixed_samples):
+            who = f"{scene.name}() was given {word}={asked}" if isinstance(frame, DrawnFrame) else f"asked for was {word} {asked}"
+            print(f"warning: {who}; what was drawn has {drawn_as}", file=sys.stderr)
+    print(summary(scene.name, frame, size, has, written, times_ms, animated))
     sys.stdout.flush()
     return EXIT_OK
 
@@ -192,9 +198,11 @@ def _check_output(path: Path, animated: bool) -> None:
         raise UsageError(f"{error}; .mp4 for a video") from None
 
 
-def summary(name: str, frame: Frame, written: list[Path], times_ms: list[float], animated: bool) -> str:
-    """What was written, and how long it took."""
-    size = f"{frame.size[0]}x{frame.size[1]}, {frame.samples} sample{'s' if frame.samples > 1 else ''}"
+def summary(
+    name: str, frame: Frame, size_px: tuple[int, int], samples: int, written: list[Path], times_ms: list[float], animated: bool
+) -> str:
+    """What was written, and how long it took. ``samples``: 0 where nobody knows."""
+    size = f"{size_px[0]}x{size_px[1]}" + (f", {samples} sample{'s' if samples > 1 else ''}" if samples else "")
     if len(times_ms) == 1:
         return f"{', '.join(map(str, written))}: {name}, {size}, {times_ms[0]:.1f} ms with compilation"
     rest = sorted(times_ms[1:])

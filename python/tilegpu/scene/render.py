@@ -65,8 +65,9 @@ class SceneRenderer:
         self._recording: _Recording | None = None
         self._shift_px = (0.0, 0.0)
         self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
-        #: What passes of described frames keep: ``True``: what moved for each of their tiles (:meth:`tilegpu.RenderPass.tiles`); a place
-        #: (x, y), each 0 to 1: also what became of fragments, and of the pixel there, in passes that load, which can't be asked later.
+        #: What passes keep, those of a function where they say nothing of ``trace=``: ``True``: what moved for each of their tiles
+        #: (:meth:`tilegpu.RenderPass.tiles`); a place (x, y), each 0 to 1: also what became of fragments, and of the pixel there, in
+        #: passes that load, which can't be asked later.
         self.trace: bool | tuple[float, float] = False
 
     def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
@@ -111,7 +112,11 @@ class SceneRenderer:
         assert open_frame is not None
         first = len(open_frame.nodes)
         with own or contextlib.nullcontext():
-            returned = frame.call(self.device)
+            before, self.device.default_trace = self.device.default_trace, self.trace
+            try:
+                returned = frame.call(self.device)
+            finally:
+                self.device.default_trace = before
             if isinstance(returned, Frame):
                 return self.render(returned, read)
         passes = [node.render_pass for node in open_frame.nodes[first:] if node.render_pass is not None]
@@ -136,6 +141,13 @@ class SceneRenderer:
         if self._drawn is not None:
             return list(self._drawn)
         return [] if self._recording is None else list(self._recording.passes)
+
+    def samples_of(self, frame: Frame) -> int:
+        """How many samples a pixel the picture of a frame that was just drawn has: of a function, the most of its passes; 0 where it had
+        none on this device, and nobody knows."""
+        if isinstance(frame, DrawnFrame) and self._drawn is not None:
+            return max((int(one.layout["samples"]) for one in self._drawn), default=0)
+        return frame.samples if self._recording is None else self._recording.made_of[0].samples
 
     def render_to_images(self, frame: Frame) -> list[tg.Image]:
         """Draws a frame; the colour images that the pass wrote, with all their samples. They are the next frame's too."""

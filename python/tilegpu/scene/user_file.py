@@ -167,6 +167,11 @@ class FunctionScene(Scene):
         """What it asks for."""
         return tuple(name for name in self._parameters if name in PARAMETERS)
 
+    @property
+    def draws_itself(self) -> bool:
+        """Whether it is called only to draw, so that its frame can't be known before."""
+        return self._later or bool({"device", "view", "mouse", "keys"} & set(self._parameters))
+
     def _default(self, name: str) -> Any:
         parameter = self._parameters.get(name)
         return None if parameter is None or parameter.default is parameter.empty else parameter.default
@@ -201,7 +206,7 @@ class FunctionScene(Scene):
             path=self.path,
             live=self._live,
         )
-        if self._later or drawn.wants_device or {"mouse", "keys"} & drawn.wanted:
+        if self.draws_itself:
             return drawn
         made = drawn.call(None)  # type: ignore[arg-type]
         return (

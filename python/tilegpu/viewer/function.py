@@ -80,13 +80,8 @@ def show(
     own = _own_keys(own_keys)
     scene = FunctionScene(_name_of(function), function, _path_of(function), later=True)
     wanted = set(scene.parameters)
-    fixed = {}
-    if not wanted & {"samples", "view"}:
-        fixed["more_samples"] = "the function asks for no samples: name a parameter samples, or view"
-    if not wanted & {"device", "view"}:
-        why = "the function asks for no device of the window's: name a parameter device, or view"
-        fixed |= dict.fromkeys(("next_profile", "switch_technique", "own_techniques"), why)
-    fixed["toggle_wireframe"] = "a function's pipelines are its own: polygon_mode='line' draws wires"
+    if samples not in (None, 1) and not wanted & {"samples", "view"}:
+        raise ValidationError(f"show: samples is {samples}, but the function asks for none: name a parameter samples, or view")
     for name in own:
         if name in ACTIONS and ACTIONS[name].action in ("end",):
             raise ValidationError(f"show: own_keys has {name!r}, which ends the window; choose another")
@@ -101,7 +96,6 @@ def show(
         screenshot=screenshot,
         event_hook=event_hook,
         own_keys=own,
-        fixed=fixed,
         spin=bool(wanted & _MOVING),
         turns=False,
         strict=False,

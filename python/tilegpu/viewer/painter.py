@@ -36,12 +36,14 @@ _PROGRAMS_EVERY = 60  # pictures: how often a described frame is asked for the f
 @dataclass
 class Shown:
     """What came of a request. ``picture``: (H, W, 4) uint8, ``None`` where there is none. ``error``: to be shown over the last one;
-    ``raised``: the same as an exception. ``scene``: another one, of a file that changed. ``own_device``: the function draws with a device
-    of its own. ``passes``: how many made the picture."""
+    ``raised``: the same as an exception. ``scene``: another one, of a file that changed. ``drawn``: by a function, with the front end;
+    ``described``: it returned a frame; ``own_device``: it draws with a device of its own. ``samples``: that the picture has, 0 where nobody
+    knows; ``asked``: for how many. ``passes``: how many made the picture."""
 
     picture: NDArray[np.uint8] | None = None
     size: tuple[int, int] = (0, 0)
     samples: int = 1
+    asked: int = 1
     ms: float = 0.0
     error: str = ""
     raised: BaseException | None = None
@@ -50,6 +52,8 @@ class Shown:
     files: frozenset[str] = frozenset()
     scene: Scene | None = None
     hsr: tuple[str, ...] = ()
+    drawn: bool = False
+    described: bool = False
     own_device: bool = False
     passes: int = 1
     ended: bool = False
@@ -211,12 +215,15 @@ class Painter:
         start = time.perf_counter()
         result = renderer.render(frame)
         ms = (time.perf_counter() - start) * 1e3
-        shown = Shown(as_rgba(result.images[0]), frame.size, frame.samples, ms, hsr=renderer.device.hsr)
+        picture = as_rgba(result.images[0])
+        size = picture.shape[1], picture.shape[0]
+        shown = Shown(picture, size, renderer.samples_of(frame), request.samples, ms, hsr=renderer.device.hsr)
+        shown.drawn, shown.described = isinstance(frame, DrawnFrame), isinstance(self._live.returned, Frame)
         self._notice_device(renderer)
         shown.passes = max(1, len(renderer.passes))
         shown.cost = inspection.cost_text(result.stats, renderer.device)
         if request.heatmap or request.probe is not None:
-            shown.look = inspection.look(renderer, request.heatmap, request.probe, request.from_last, frame.size)
+            shown.look = inspection.look(renderer, request.heatmap, request.probe, request.from_last, size)
             if shown.look.picture is not None:
                 shown.picture = as_rgba(shown.look.picture)
         assert shown.picture is not None

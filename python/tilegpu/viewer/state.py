@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tilegpu.history import HEATMAPS
 from tilegpu.hsr import TECHNIQUES
-from tilegpu.scene import Frame, Interaction, Keys, Mouse, Scene
+from tilegpu.scene import Frame, FunctionScene, Interaction, Keys, Mouse, Scene
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.viewer import keys, mapping
 
@@ -86,6 +86,7 @@ class ViewState:
     passes: int = 1  # of the last picture
     own_keys: Mapping[str, str] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=dict)
+    tell_samples: bool = False  # samples were asked for: say so if the picture has others
     turns: bool = True  # without a time of its own, the scene's camera turns while time runs
     camera: OrbitCamera | None = field(init=False)
 
@@ -179,7 +180,11 @@ class ViewState:
             return
         step = -1 if name.startswith("shift") else 1
         self.samples = SAMPLE_CHOICES[(SAMPLE_CHOICES.index(self.samples) + step) % len(SAMPLE_CHOICES)]
-        self.say(f"{self.samples} sample{'s' if self.samples > 1 else ''} a pixel")
+        self.tell_samples = True
+        if isinstance(self.scene, FunctionScene):
+            self.say(f"the function is given samples={self.samples}")
+        else:
+            self.say(f"{self.samples} sample{'s' if self.samples > 1 else ''} a pixel")
 
     def next_profile(self, name: str) -> None:
         """P."""
@@ -326,6 +331,6 @@ class ViewState:
         return request.frame(Interaction())
 
     def title(self, size: mapping.Size, samples: int, milliseconds: float) -> str:
-        """The window's title: scene, size, samples, profile, frame time, message or how to find the keys."""
-        shown = f"{size[0]}x{size[1]} {samples}x"
+        """The window's title: scene, size, samples (0: not known, and left out), profile, frame time, message or how to find the keys."""
+        shown = f"{size[0]}x{size[1]} {samples}x" if samples else f"{size[0]}x{size[1]}"
         return "  |  ".join([self.scene.name, shown, self.profile, f"{milliseconds:.1f} ms", self.message or "H: keys"])

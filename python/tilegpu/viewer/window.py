@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu.scene import Scene
+from tilegpu.scene import FunctionScene, Scene
 from tilegpu.viewer import panels
 from tilegpu.viewer.blitter import Blitter, ViewerError
 from tilegpu.viewer.keys import TABLE
+from tilegpu.viewer.limits import fixed_by, samples_told
 from tilegpu.viewer.mapping import Size
 from tilegpu.viewer.painter import Painter, Shown, Worker, files_of_scene
 from tilegpu.viewer.state import MESSAGE_S, ViewState
@@ -196,10 +197,11 @@ class _Loop:
             state.scene = shown.scene
         if shown.hsr and state.hsr is None:
             state.default_hsr = shown.hsr
-        if shown.own_device:
-            why = "the function draws with a device of its own; one with a parameter device or view draws with the window's"
-            state.fixed |= dict.fromkeys(("next_profile", "switch_technique", "own_techniques"), why)
         if shown.picture is not None:
+            state.fixed = fixed_by(state.scene, shown.drawn, shown.described, shown.own_device)
+            if state.tell_samples and shown.asked == state.samples:
+                state.tell_samples = False
+                state.say(samples_told(state.scene, shown.asked, shown.samples) or state.message)
             state.passes = shown.passes
             if self.picture is None:
                 self._title_at = 0.0
@@ -257,7 +259,8 @@ class _Loop:
         elif not (state.moves and now - self._cost[0] < 0.25):
             fps = self.frames_per_second()
             rate = f", {fps:.1f} a second" if fps and state.moves else ""
-            head = f"{shown.size[0]} x {shown.size[1]}, {shown.samples}x, {state.profile}, {shown.ms:.1f} ms{rate}"
+            samples = f" {shown.samples}x," if shown.samples else ""
+            head = f"{shown.size[0]} x {shown.size[1]},{samples} {state.profile}, {shown.ms:.1f} ms{rate}"
             self._cost = (now, f"{head}\n{shown.cost}")
         return self._cost[1]
 
@@ -337,7 +340,6 @@ def view(
     reload: Callable[[], Scene] | None = None,
     scene_files: Iterable[str] = (),
     own_keys: Mapping[str, str] | None = None,
-    fixed: Mapping[str, str] | None = None,
     spin: bool = False,
     turns: bool = True,
     strict: bool | None = None,
@@ -346,7 +348,7 @@ def view(
 
     ``screenshot``: file for what the window shows at the end. ``start_time``: seconds. ``event_hook(glfw, window, state, frame_number)`` is
     called before each frame; tests use it to press keys. ``reload``: makes the scene anew when one of ``scene_files`` changed (by default
-    the file that it was written in). ``own_keys``, ``fixed``, ``turns``: see :class:`ViewState`; ``spin``: time runs from the beginning.
+    the file that it was written in). ``own_keys``, ``turns``: see :class:`ViewState`; ``spin``: time runs from the beginning.
     ``strict``: an error ends the window, and is raised; by default where ``max_frames`` is given.
 
     Raises :class:`ViewerError` if no window can be opened.
@@ -355,7 +357,8 @@ def view(
 
     state = ViewState(
         scene, samples or scene.default_samples, profile, tilegpu.profile_names(), time=start_time, spin=spin, turns=turns,
-        own_keys=dict(own_keys or {}), fixed=dict(fixed or {}),
+        own_keys=dict(own_keys or {}), fixed=fixed_by(scene, isinstance(scene, FunctionScene) and scene.draws_itself),
+        tell_samples=samples is not None,
     )  # fmt: skip
     options: dict[str, Any] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
     painter = Painter(options, reload, scene_files or files_of_scene(scene))
