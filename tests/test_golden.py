@@ -164,8 +164,7 @@ def test_images_of_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     dev = tg.Device()
     for fmt, name in (("r8g8b8a8_srgb", "c.png"), ("r16_unorm", "r.png"), ("r16g16b16a16_sfloat", "h.npy"), ("d32_sfloat", "d.npy")):
         image = dev.image((9, 5), fmt)
-        with dev.render_pass(**({"depth": image} if fmt[0] == "d" else {"color": image})):
-            pass
+        dev.clear(image, **({"depth": 0.25} if fmt[0] == "d" else {"color": (0.25, 0.5, 0.75, 1)}))
         golden = written(tmp_path / name, image, monkeypatch)
         assert_image_equal(image, golden)
 
@@ -184,6 +183,37 @@ def test_of_floats(): assert_image_equal(ramp(3).astype(np.float32), "ramp.npy")
 """
 
 
+NAMES = """
+import numpy as np, pytest
+from tilegpu.testing import assert_image_equal
+
+def flat(value): return np.full((8, 8), value, np.uint8)
+
+ODD = ["a/b", "c/b", "a b", "a:b", "a::b", "é", "x" * 300, "x" * 301, "1", ""]
+@pytest.mark.parametrize("k", range(len(ODD)), ids=ODD)
+def test_p(k): assert_image_equal(flat(k))
+def test_p_1(): assert_image_equal(flat(20))
+class TestC:
+    @pytest.mark.parametrize("k", [30, 31], ids=["a b", "a_b"])
+    def test_p(self, k): assert_image_equal(flat(k))
+def test_several():
+    for k in range(40, 43): assert_image_equal(flat(k))
+    assert_image_equal(flat(50), "sub/named.png")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_picture_of_two(threads): assert_image_equal(flat(60), "shared.png")
+"""
+
+TWICE = """
+import numpy as np, pytest
+from tilegpu.testing import assert_image_equal
+
+def flat(value): return np.full((8, 8), value, np.uint8)
+
+def test_one(): assert_image_equal(flat(1), "same.png")
+def test_two(): assert_image_equal(flat(2), "sub/../same.png")
+"""
+
+
 def project(folder: Path, *words: str, value: int = 9) -> tuple[int, str]:
     """pytest on somebody's project; its exit code and what it said."""
     tests = folder / "checks" / "deep"
@@ -195,12 +225,13 @@ def project(folder: Path, *words: str, value: int = 9) -> tuple[int, str]:
 def run_pytest(folder: Path, *words: str) -> tuple[int, str]:
     """pytest in a folder that knows nothing of this project's settings."""
     (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "temporary").mkdir(exist_ok=True)
     package = str(Path(tg.__file__).parent.parent)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("TILEGPU_GOLDEN", "PYTEST_"))}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "pytest_tilegpu", "-q", *words],
         cwd=folder,
-        env=clean | {"PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])},
+        env=clean | {"TMPDIR": str(folder / "temporary"), "PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=False,
@@ -214,7 +245,7 @@ def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
     code, said = project(tmp_path, "--tilegpu-update")
     assert code == 0 and "4 written" in said, said
     golden = tmp_path / "checks" / "deep" / "golden"
-    names = ["ramp.npy", "ramp.png", "test_ramp.test_by_its_own_name_1.png", "test_ramp.test_by_its_own_name_2.png"]
+    names = ["ramp.npy", "ramp.png", "test_ramp.test_by_its_own_name-1.png", "test_ramp.test_by_its_own_name-2.png"]
     assert sorted(p.name for p in golden.iterdir()) == names
     before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in golden.iterdir()}
     code, said = project(tmp_path, "--tilegpu-update")
@@ -239,6 +270,64 @@ def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
     code, said = project(tmp_path, "--tilegpu-update", value=7)
     assert code == 0 and "1 replaced, 3 equal" in said, said
     assert project(tmp_path, value=7)[0] == 0
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["one process", "xdist"])
+def test_every_picture_without_a_name_has_its_own(tmp_path: Path, words: tuple[str, ...]) -> None:
+    if words:
+        pytest.importorskip("xdist")
+    (tmp_path / "test_n.py").write_text(NAMES)
+    code, said = run_pytest(tmp_path, "--tilegpu-update", *words)
+    assert code == 0 and "18 written" in said, said
+    golden = tmp_path / "golden"
+    values = {p.relative_to(golden).as_posix(): int(np.asarray(Pillow.open(p))[0, 0]) for p in golden.rglob("*.png")}
+    assert sorted(values.values()) == [*range(10), 20, 30, 31, 40, 41, 42, 50, 60]
+    plain = {"test_n.test_p-1.png": 8, "test_n.test_p-.png": 9, "test_n.test_p_1.png": 20, "test_n.TestC.test_p-a_b.png": 31}
+    plain |= {"test_n.test_several.png": 40, "test_n.test_several.2.png": 41, "test_n.test_several.3.png": 42, "sub/named.png": 50}
+    assert values.items() >= plain.items()
+    assert {v for k, v in values.items() if re.fullmatch(r"test_n\.test_p-a_b-[0-9a-f]{8}\.png", k)} == {0, 2, 3}
+    code, said = run_pytest(tmp_path, "--tilegpu-report", "all.html", *words)
+    assert code == 0 and "19 equal" in said, said
+    shown = {int(np.asarray(Pillow.open(p))[0, 0, 0]) for p in (tmp_path / "tilegpu-pictures").rglob("*.actual.png")}
+    assert shown == set(values.values()) and "sub/named.png" in (tmp_path / "all.html").read_text()
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["one process", "xdist"])
+def test_two_pictures_of_one_name_are_an_error_that_names_both(tmp_path: Path, words: tuple[str, ...]) -> None:
+    if words:
+        pytest.importorskip("xdist")
+    (tmp_path / "test_t.py").write_text(TWICE)
+    golden = tmp_path / "golden" / "same.png"
+    for before in (None, 1, 7):  # no golden, that of one of them, another
+        if before is not None:
+            Pillow.fromarray(np.full((8, 8), before, np.uint8)).save(golden)
+        code, said = run_pytest(tmp_path, "--tilegpu-update", *words)
+        assert code == 1 and "1 failed, 1 passed" in said and "give each a name of its own" in said, said
+        assert "test_t.py::test_one (test_t.py, line 7)" in said and "test_t.py::test_two (test_t.py, line 8)" in said
+        assert np.asarray(Pillow.open(golden))[0, 0] == (2 if "it is that of test_t.py::test_two" in said else 1)
+    assert not list((tmp_path / "temporary").glob("tilegpu*"))  # each run takes its notes away
+
+
+def test_a_test_that_is_run_again_has_the_same_names(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "from _pytest.runner import runtestprotocol\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    for _ in range(2): reports = runtestprotocol(item, nextitem=nextitem, log=False)\n"
+        "    for report in reports: item.ihook.pytest_runtest_logreport(report=report)\n"
+        "    return True\n"
+    )
+    test = "def test_a():\n    for k in (1, 2): assert_image_equal(np.full((4, 4), k, np.uint8))\n"
+    (tmp_path / "test_a.py").write_text(f"import numpy as np\nfrom tilegpu.testing import *\n{test}")
+    code, said = run_pytest(tmp_path, "--tilegpu-update")
+    assert code == 0 and "2 equal" in said, said
+    assert {p.name for p in (tmp_path / "golden").iterdir()} == {"test_a.test_a.png", "test_a.test_a.2.png"}
+
+
+def test_names_stay_in_their_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEGPU_GOLDEN_UPDATE", "1")
+    for name in ("../x.png", "a/../../x.png", ".."):
+        with pytest.raises(ValueError, match=re.escape(f"golden picture '{name}': the name leads out of the folder of golden pictures")):
+            assert_image_equal(np.zeros((2, 2), np.uint8), name)
 
 
 def test_the_document_as_written(tmp_path: Path) -> None:
@@ -271,6 +360,10 @@ def test_without_pytest(tmp_path: Path) -> None:
     assert "there is no golden golden/a.png yet" in run().stderr
     assert run(TILEGPU_GOLDEN_UPDATE="1").returncode == 0 and (tmp_path / "golden" / "a.png").exists()
     assert run().returncode == 0
+    twice = "for k in (1, 2):\n  assert_image_equal(np.full((2, 2), k, np.uint8), 'b.png')\n"
+    script.write_text(script.read_text() + twice)
+    said = run(TILEGPU_GOLDEN_UPDATE="1").stderr
+    assert "it is that of look.py, line 5,\n  not that of look.py, line 5: 4 of 4 pixels" in said
 
 
 def test_the_plugin_does_not_load_tilegpu_by_itself(tmp_path: Path) -> None:

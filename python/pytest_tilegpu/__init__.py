@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ _ENVIRONMENT = (
     "TILEGPU_GOLDEN_OUTPUT",
     "TILEGPU_GOLDEN_ROOT",
     "TILEGPU_GOLDEN_KEEP",
+    "TILEGPU_GOLDEN_RUN",
 )
 
 
@@ -46,14 +49,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TILEGPU_GOLDEN_FOLDER"] = config.getini("tilegpu_golden")
     os.environ["TILEGPU_GOLDEN_ROOT"] = str(config.rootpath)
     os.environ["TILEGPU_GOLDEN_OUTPUT"] = str(output)
-    config.pluginmanager.register(_Pictures(config, output, before), "tilegpu-pictures")
+    own_run = None
+    if os.environ.get("TILEGPU_GOLDEN_UPDATE") and not hasattr(config, "workerinput"):  # processes of xdist have that of the first
+        own_run = os.environ["TILEGPU_GOLDEN_RUN"] = tempfile.mkdtemp(prefix="tilegpu-golden-")
+    config.pluginmanager.register(_Pictures(config, output, before, own_run), "tilegpu-pictures")
 
 
 class _Pictures:
     """What the tests of a run compared."""
 
-    def __init__(self, config: pytest.Config, output: Path, before: dict[str, str | None]) -> None:
-        self.config, self.output, self.before = config, output, before
+    def __init__(self, config: pytest.Config, output: Path, before: dict[str, str | None], own_run: str | None) -> None:
+        self.config, self.output, self.before, self.own_run = config, output, before, own_run
         self.pictures: list[dict[str, Any]] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -62,7 +68,7 @@ class _Pictures:
         if hasattr(self.config, "workerinput") or self.config.getoption("collectonly"):
             return
         folders = {self.output}
-        for kind in ("expected", "actual", "difference"):
+        for kind in ("side_by_side", "expected", "actual", "difference"):
             for path in self.output.rglob(f"*.{kind}.png"):
                 path.unlink(missing_ok=True)
                 folders.add(path.parent)
@@ -70,6 +76,13 @@ class _Pictures:
         for folder in sorted(folders, key=lambda f: len(f.parts), reverse=True):
             with contextlib.suppress(OSError):  # not there, or something else is in it
                 folder.rmdir()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Numbers the test's pictures without a name from the first, also where a test is run again."""
+        naming = sys.modules.get("tilegpu.testing.naming")
+        if naming is not None:
+            naming.begin_test()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -99,7 +112,9 @@ class _Pictures:
             terminalreporter.line(f"look at {write_report(pictures, path)}")
 
     def pytest_unconfigure(self) -> None:
-        """Leaves the environment as it was."""
+        """Leaves the environment as it was, and no folder of the run."""
+        if self.own_run is not None:
+            shutil.rmtree(self.own_run, ignore_errors=True)
         for name, value in self.before.items():
             if value is None:
                 os.environ.pop(name, None)

@@ -1,14 +1,14 @@
 """``assert_image_equal``: a picture against the golden one of its name.
 
-In: a picture, a name; from the environment (set by the pytest plugin): TILEGPU_GOLDEN_UPDATE, TILEGPU_GOLDEN_FOLDER,
-TILEGPU_GOLDEN_OUTPUT, TILEGPU_GOLDEN_ROOT. Out: nothing, or ``ImageMismatch`` with files to look at; a record for the report.
+In: a picture, a name; from the environment (set by the pytest plugin): TILEGPU_GOLDEN_UPDATE, TILEGPU_GOLDEN_OUTPUT,
+TILEGPU_GOLDEN_KEEP, and what naming.py and claims.py read. Out: nothing, or ``ImageMismatch`` with files to look at; a record for the
+report.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import sys
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tilegpu import __version__
+from tilegpu.testing import naming
+from tilegpu.testing.claims import claimed
 from tilegpu.testing.difference import Difference, difference_of, marked, shown, side_by_side
 from tilegpu.testing.pictures import Array, as_array, check_name, decode, encode, like_golden, png_bytes, write_file
 
@@ -65,34 +67,6 @@ def take_pictures() -> list[Picture]:
     return taken
 
 
-def _test() -> str:
-    """pytest's name of the running test, else ""."""
-    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.\-]+", "_", name).strip("_") or "picture"
-
-
-def _folder() -> Path:
-    """Where goldens with a relative name are: beside the file of the test, or of the code that called."""
-    inside = os.environ.get("TILEGPU_GOLDEN_FOLDER", "golden")
-    root = os.environ.get("TILEGPU_GOLDEN_ROOT")
-    if root and _test():
-        return (Path(root) / _test().partition("::")[0]).parent / inside
-    frame = sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("tilegpu.testing"):
-        frame = frame.f_back
-    return Path(frame.f_globals.get("__file__", "here")).absolute().parent / inside
-
-
-def _name_of_test() -> str:
-    name = _test().rpartition("/")[2]
-    if not name:
-        raise ValueError('assert_image_equal: without pytest a picture needs a name: assert_image_equal(image, "name.png")')
-    return _safe(name.replace(".py::", ".").replace("::", "."))
-
-
 def assert_image_equal(
     image: Any,
     name: str | os.PathLike[str] | None = None,
@@ -104,23 +78,42 @@ def assert_image_equal(
     """Compares a picture with the golden one of this name, bit by bit.
 
     ``image``: a ``tilegpu.Image``, or (H, W) or (H, W, channels) of integers or floats. ``name``: ``"name.png"`` in the folder
-    ``golden`` beside the test (an absolute path as it is); ``"name.npy"`` for what a PNG doesn't hold exactly; without one the test's.
+    ``golden`` beside the test (an absolute path as it is); ``"name.npy"`` for what a PNG doesn't hold exactly. Without one the test's:
+    ``test_module.test_function-parameters.png``, a second one of the same test ``….2.png``.
 
     ``tolerance``: largest difference of a channel that counts as equal, in the values' units (2: of 255 for uint8).
     ``differing_px``: number of pixels that may differ by more. ``perceptual``: largest mean of FLIP, 0 to 1 (about 0.05 is seen by who
     looks twice); alone it is the only condition, with the others one more. tilegpu's own pictures need none of them.
 
     Raises ``ImageMismatch`` (an ``AssertionError``) if the picture differs or there is no golden one; writes expected, actual and
-    difference below ``tilegpu-pictures/``. With ``pytest --tilegpu-update`` or TILEGPU_GOLDEN_UPDATE=1 the golden is written instead.
+    difference below ``tilegpu-pictures/``. With ``pytest --tilegpu-update`` or TILEGPU_GOLDEN_UPDATE=1 the golden is written instead,
+    but not twice in a run: two different pictures of one name are an ``ImageMismatch`` that names both.
     Raises ``TypeError`` or ``ValueError`` for what is no picture, and for names and values that don't fit.
     """
     __tracebackhide__ = True  # pytest shows the test's line
     array = as_array(image)
-    path = Path(name) if name is not None else Path(_name_of_test() + (".png" if array.dtype == np.uint8 else ".npy"))
-    path = path if path.is_absolute() else _folder() / path
+    path, name = naming.golden_path(name, ".png" if array.dtype == np.uint8 else ".npy")
     check_name(array, path)  # wrong whether there is a golden or not
     if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
         raise ValueError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
+    update = os.environ.get("TILEGPU_GOLDEN_UPDATE", "") not in ("", "0")
+    with claimed(path, naming.place()) if update else nullcontext() as first:
+        _compare(_Asked(path, name, update, first), array, tolerance, differing_px, perceptual)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """``first``: who compared with the golden before, in a run that updates."""
+
+    path: Path
+    name: str
+    update: bool
+    first: str | None
+
+
+def _compare(asked: _Asked, array: Array, tolerance: float, differing_px: int, perceptual: float | None) -> None:
+    __tracebackhide__ = True
+    path = asked.path
     try:
         golden, made_by = decode(path)
     except FileNotFoundError:
@@ -128,27 +121,32 @@ def assert_image_equal(
     except (OSError, ValueError) as error:
         raise ValueError(f"golden picture '{path}': {getattr(error, 'strerror', None) or error}") from None
 
-    update = os.environ.get("TILEGPU_GOLDEN_UPDATE", "") not in ("", "0")
     if golden is None:
-        if update:
+        if asked.update:
             write_file(path, encode(array, path))
-            _keep(path, "written", actual=array)
+            _keep(asked, "written", actual=array)
             return
-        message = f"picture '{path.name}': there is no golden {_relative(path)} yet; "
+        message = f"picture '{asked.name}': there is no golden {_relative(path)} yet; "
         message += "`pytest --tilegpu-update` writes it: look at it, commit it"
-        _fail(path, "missing", message, actual=array)
+        _fail(asked, "missing", message, actual=array)
     assert golden is not None
     array = like_golden(array, golden)
     reason = _reason(golden, array, tolerance, differing_px, perceptual)
     if reason is None:
-        _keep(path, "equal" if golden.tobytes() == array.tobytes() else "near", actual=array)
-    elif update:
+        _keep(asked, "equal" if golden.tobytes() == array.tobytes() else "near", actual=array)
+    elif asked.update and asked.first is not None:
+        message = (
+            f"picture '{asked.name}' is two different pictures in this run, and one golden {_relative(path)} holds one:\n"
+            f"  it is that of {asked.first},\n  not that of {naming.place()}: {reason}\n  give each a name of its own"
+        )
+        _fail(asked, "different", message, expected=golden, actual=array, tolerance=tolerance)
+    elif asked.update:
         write_file(path, encode(array, path))
-        _keep(path, "updated", expected=golden, actual=array, tolerance=tolerance)
+        _keep(asked, "updated", expected=golden, actual=array, tolerance=tolerance)
     else:
         made = f"the golden is of tilegpu {made_by}, this is {__version__}" if made_by and made_by != __version__ else ""
-        message = f"picture '{path.name}' is not the golden {_relative(path)}: {reason}" + (f"\n  {made}" if made else "")
-        _fail(path, "different", message, expected=golden, actual=array, tolerance=tolerance)
+        message = f"picture '{asked.name}' is not the golden {_relative(path)}: {reason}" + (f"\n  {made}" if made else "")
+        _fail(asked, "different", message, expected=golden, actual=array, tolerance=tolerance)
 
 
 def _relative(path: Path) -> str:
@@ -191,15 +189,15 @@ def _values(texel: Any) -> str:
     return str(tuple(np.atleast_1d(texel).ravel().tolist()))
 
 
-def _fail(path: Path, status: Status, message: str, **pictures: Any) -> None:
+def _fail(asked: _Asked, status: Status, message: str, **pictures: Any) -> None:
     __tracebackhide__ = True
-    record = _keep(path, status, message=message, **pictures)
+    record = _keep(asked, status, message=message, **pictures)
     looked_at = ", ".join(f"{kind.replace('_', ' ')} {_relative(Path(file))}" for kind, file in record.files.items())
     raise ImageMismatch(f"{message}\n  look at: {looked_at}", record) from None
 
 
 def _keep(
-    path: Path,
+    asked: _Asked,
     status: Status,
     *,
     actual: Array,
@@ -208,12 +206,12 @@ def _keep(
     message: str = "",
 ) -> Picture:
     """Notes the comparison, with files to look at: all pictures of those that differ, and of others where a report is wanted."""
-    test = _test()
+    test = naming.test_id()
     failed = status in ("different", "missing", "updated")
     kept: dict[str, str] = {}
     if failed or os.environ.get("TILEGPU_GOLDEN_KEEP", "") not in ("", "0"):
         root = Path(os.environ.get("TILEGPU_GOLDEN_OUTPUT", "tilegpu-pictures"))
-        folder = root / _safe(test.replace("/", ".")) if test else root
+        folder = root / naming.of_test(test) if test else root
         pictures = {"actual": shown(actual)}
         if expected is not None:
             pictures = {"expected": shown(expected), **pictures}
@@ -221,9 +219,9 @@ def _keep(
                 pictures["difference"] = marked(expected, actual, tolerance)
             pictures = {"side_by_side": side_by_side(pictures), **pictures}
         for kind, picture in pictures.items():
-            file = folder / f"{_safe(path.name)}.{kind}.png"
+            file = folder / f"{naming.safe(asked.name)}.{kind}.png"
             write_file(file, png_bytes(picture))
             kept[kind] = str(file.absolute())
-    record = Picture(path.name, test, str(path), status, message, kept)
+    record = Picture(asked.name, test, str(asked.path), status, message, kept)
     _pictures.append(record)
     return record
