@@ -164,7 +164,7 @@ def test_help_fits_every_window(size: mapping.Size) -> None:
 def test_nothing_to_say_is_nothing_to_draw() -> None:
     assert panels.draw(panels.Overlay((640, 480))) is None
     marks = {"tile": (64, 364, 128, 428), "pixel": (90, 390)}
-    sheet = panels.draw(panels.Overlay((640, 480), error="wrong\n" * 9, message="m", status="s", cost="c\nd", probe="p" * 900, **marks))  # type: ignore[arg-type]
+    sheet = panels.draw(panels.Overlay((640, 480), error="wrong\n" * 9, message="m", status="s", cost="c\nd", probe="p" * 300, **marks))  # type: ignore[arg-type]
     assert sheet is not None and sheet[400, 64].tolist() == [255, 255, 255, 230] and sheet[12, 20, :3].tolist() == [120, 18, 24]
     full = panels.draw(panels.Overlay((640, 480), error="wrong\n" * 900))
     assert full is not None and not full[479, :, 3].any(), "cut where the window ends"
