@@ -156,6 +156,7 @@ class Device(Context):
 
     # -- objects
 
+    @arguments.named("dev.image")
     def image(
         self,
         size: Sequence[int],
@@ -366,6 +367,7 @@ class Device(Context):
         """
         return SecondaryCommandBuffer(self, color, depth, stencil, samples, occlusion_query, label, view_mask)
 
+    @arguments.named("dev.render_pass")
     def render_pass(
         self,
         color: Any = (),

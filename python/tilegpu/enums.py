@@ -9,6 +9,7 @@ from typing import Any
 from tilegpu import _core
 from tilegpu.arguments import sequence, shown
 from tilegpu.errors import UnsupportedError, ValidationError, candidates
+from tilegpu.format_names import meant
 
 _SUFFIXES = ("_bit", "_khr", "_ext")
 
@@ -32,8 +33,8 @@ def allowed(kind: str) -> list[str]:
     return list(_core.ENUMS[kind])
 
 
-def parse(kind: str, value: Any, what: str) -> int:
-    """Value of one name of an enumeration. ``what`` names object and field in the error."""
+def parse(kind: str, value: Any, what: str, aliases: Iterable[str] = ()) -> int:
+    """Value of one name of an enumeration. ``what`` names object and field in the error, ``aliases`` are names that may be meant."""
     table = _core.ENUMS[kind]
     if isinstance(value, str):
         found = table.get(value)
@@ -43,7 +44,7 @@ def parse(kind: str, value: Any, what: str) -> int:
             return found
     elif isinstance(value, int) and not isinstance(value, bool) and value in table.values():
         return int(value)
-    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{candidates(value if isinstance(value, str) else '', table)}")
+    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{candidates(value, [*aliases, *table])}")
 
 
 def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases: dict[str, str] | None = None) -> int:
@@ -55,7 +56,7 @@ def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases:
     mask = 0
     for name in names:
         text = _normalize(kind, name) if isinstance(name, str) else name
-        mask |= parse(kind, (aliases or {}).get(text, text) if isinstance(text, str) else text, what)
+        mask |= parse(kind, (aliases or {}).get(text, text) if isinstance(text, str) else text, what, aliases or ())
     return mask
 
 
@@ -96,6 +97,6 @@ def parse_format(value: Any, what: str) -> FormatInfo:
         if info is not None:
             return info
         raise UnsupportedError(
-            f"{what}: format {shown(name)} is not known{candidates(name, format_names())}", "VK_ERROR_FORMAT_NOT_SUPPORTED"
+            f"{what}: format {shown(name)} is not known{candidates(name, format_names(), meant(name))}", "VK_ERROR_FORMAT_NOT_SUPPORTED"
         )
     raise ValidationError(f"{what} is {shown(value)}; a format is a name such as 'r8g8b8a8_srgb', or an image")

@@ -208,19 +208,28 @@ def from_core(code: str, message: str) -> Error:
     return _CLASSES.get(code, Error)(in_own_words(message), code)
 
 
-_MAX_LISTED = 24
+_MAX_LISTED, _MAX_NEAR = 24, 5
 
 
-def candidates(name: object, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'? There are: a, b, c"`` for error messages."""
+def near_names(name: object, known: Iterable[str], most: int = _MAX_NEAR) -> list[str]:
+    """Those that may be meant, likeliest first: spelt much alike, or one the beginning of the other."""
     import difflib
 
     by_lower = {n.lower(): n for n in known if n}
     given = name.lower() if isinstance(name, str) else ""
-    near = difflib.get_close_matches(given, list(by_lower), n=_MAX_LISTED, cutoff=0.6)
-    hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
-    names = list(by_lower.values())
+    near = difflib.get_close_matches(given, list(by_lower), n=most, cutoff=0.6)
+    if len(given) >= 3:
+        near += [n for n in by_lower if (n.startswith(given) or (len(n) >= 3 and given.startswith(n))) and n not in near]
+    return [by_lower[n] for n in near[:most]]
+
+
+def candidates(name: object, known: Iterable[str], meant: Sequence[str] = ()) -> str:
+    """``"; did you mean 'x'? There are: a, b, c"`` for error messages. ``meant``: what a table of synonyms says, before what is spelt
+    alike."""
+    names = list(dict.fromkeys(n for n in known if n))
+    near = [n for n in meant if n in names] or near_names(name, names)
+    hint = f"; did you mean '{near[0]}'?" if near else ";"
     if len(names) > _MAX_LISTED:
-        names = [by_lower[n] for n in near] or names[:_MAX_LISTED]
-        return f"{hint} among the {len(by_lower)} that there are: {', '.join(names)}"
+        listed = ", ".join(near or names[:_MAX_NEAR])
+        return f"{hint} among the {len(names)} that there are: {listed}" + ("" if near else ", ...")
     return f"{hint} there {'is' if len(names) == 1 else 'are'}: {', '.join(names) if names else 'none'}"

@@ -180,6 +180,7 @@ def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable
     return left
 
 
+@arguments.named("dev.pipeline")
 def create_pipeline(
     self: Context,
     vert: shader.ShaderSource,

@@ -1,0 +1,74 @@
+"""What is suggested for a name that there is not: what people mean, and at most a handful."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tilegpu as tg
+from tilegpu import enums
+from tilegpu.errors import candidates, near_names
+from tilegpu.format_names import meant
+
+VERT = "#version 450\nvoid main() { gl_Position = vec4(0); }"
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ("rgba8", "r8g8b8a8_unorm"), ("RGBA8", "r8g8b8a8_unorm"), ("GL_RGBA8", "r8g8b8a8_unorm"), ("rgba8unorm", "r8g8b8a8_unorm"),
+        ("rgba8unorm-srgb", "r8g8b8a8_srgb"), ("SRGB8_ALPHA8", "r8g8b8a8_srgb"), ("bgra8", "b8g8r8a8_unorm"),
+        ("bgra8unorm-srgb", "b8g8r8a8_srgb"), ("RGBA32F", "r32g32b32a32_sfloat"), ("r32f", "r32_sfloat"), ("r32float", "r32_sfloat"),
+        ("rgba16float", "r16g16b16a16_sfloat"), ("rgba16f", "r16g16b16a16_sfloat"), ("rgba16", "r16g16b16a16_sfloat"),
+        ("rg32ui", "r32g32_uint"), ("rg32uint", "r32g32_uint"), ("r8i", "r8_sint"), ("r8_snorm", "r8_snorm"), ("rgb8", "r8g8b8_unorm"),
+        ("d32", "d32_sfloat"), ("depth32f", "d32_sfloat"), ("depth32float", "d32_sfloat"), ("GL_DEPTH_COMPONENT32F", "d32_sfloat"),
+        ("depth24", "x8_d24_unorm_pack32"), ("depth24plus", "x8_d24_unorm_pack32"), ("d24", "x8_d24_unorm_pack32"),
+        ("depth16unorm", "d16_unorm"), ("DEPTH24_STENCIL8", "d24_unorm_s8_uint"), ("depth24plus-stencil8", "d24_unorm_s8_uint"),
+        ("depth32float-stencil8", "d32_sfloat_s8_uint"), ("d32fs8", "d32_sfloat_s8_uint"), ("stencil8", "s8_uint"),
+        ("STENCIL_INDEX8", "s8_uint"), ("rgb10a2unorm", "a2b10g10r10_unorm_pack32"), ("RGB10_A2", "a2b10g10r10_unorm_pack32"),
+        ("R11F_G11F_B10F", "b10g11r11_ufloat_pack32"), ("rg11b10ufloat", "b10g11r11_ufloat_pack32"),
+        ("rgb9e5ufloat", "e5b9g9r9_ufloat_pack32"), ("r8g8b8a8", "r8g8b8a8_unorm"), ("R32G32_FLOAT", "r32g32_sfloat"),
+    ],
+)  # fmt: skip
+def test_formats_of_other_interfaces(given: str, first: str) -> None:
+    known = enums.format_names()
+    assert given.lower() in known or next(name for name in meant(given) if name in known) == first
+    if given.lower() in known:
+        return
+    with pytest.raises(tg.UnsupportedError) as error:
+        tg.Device().image((4, 4), given)
+    said = str(error.value)
+    assert f"format '{given}' is not known; did you mean '{first}'? among the" in said
+    assert len(said.partition("that there are: ")[2].split(", ")) <= 5
+
+
+def test_formats_that_nobody_means() -> None:
+    assert meant("xyz8") == meant("rgba7") == meant("argb8") == meant("") == []
+    with pytest.raises(tg.UnsupportedError, match=r"'qqq' is not known; among the \d+ that there are: ([a-z0-9_]+, ){5}\.\.\."):
+        tg.Device().image((4, 4), "qqq")
+
+
+def test_beginnings_are_near() -> None:
+    assert near_names("add", ["alpha", "additive"]) == ["additive"] and near_names("al", ["alpha"]) == []
+    assert candidates("add", ["alpha", "additive"]) == "; did you mean 'additive'? there are: alpha, additive"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda d: d.pipeline(VERT, color=["r8_unorm"], blend="add"), "which is no preset; did you mean 'additive'?"),
+        (lambda d: d.buffer(16, usage="stroage"), "usage is 'stroage', which is no buffer_usage; did you mean 'storage'?"),
+        (lambda d: d.buffer(16, usage="storage|vretex"), "did you mean 'vertex'?"),
+        (lambda d: d.image((4, 4), "r8_unorm", usage="trasient"), "did you mean 'transient'?"),
+        (lambda d: d.pipeline(VERT, culll="back"), "dev.pipeline: there is no argument 'culll'; did you mean 'cull'?"),
+        (lambda d: d.pipeline(VERT, colour=[]), "no argument 'colour'; did you mean 'color'?"),
+        (lambda d: d.compute_pipeline(VERT, labl="x"), "dev.compute_pipeline: there is no argument 'labl'; did you mean 'label'?"),
+        (lambda d: d.image((4, 4), "r8_unorm", sampels=4), "dev.image: there is no argument 'sampels'; did you mean 'samples'?"),
+        (lambda d: d.render_pass(colors=[]), "dev.render_pass: there is no argument 'colors'; did you mean 'color'?"),
+    ],
+)
+def test_what_is_misspelt(call: Any, said: str) -> None:
+    with pytest.raises(tg.ValidationError) as error:
+        call(tg.Device())
+    assert said in str(error.value)
