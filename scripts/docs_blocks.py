@@ -7,7 +7,7 @@ In: Markdown. Out: for each block what it printed and the files that it wrote (P
 
 A block ```` ```python ```` is run; ```` ```python no-run ```` is shown only (what is left out in it stands as ``...``), and must parse.
 A block that imports tilegpu begins a program of its own; a block that doesn't goes on with the one before. So whatever has an import can
-be copied alone.
+be copied alone. Functions ``test_*`` that a block defines are called, as pytest would, with golden pictures written into the folder.
 """
 
 from __future__ import annotations
@@ -89,6 +89,21 @@ def _inside(folder: Path, path: list[str]) -> Iterator[None]:
         sys.path[:] = old_path
 
 
+def _call(tests: list[Any]) -> None:
+    """Calls tests, of which each writes the golden pictures that it asks for, then compares."""
+    given = os.environ.get("TILEGPU_GOLDEN_UPDATE")
+    try:
+        for test in tests:
+            os.environ["TILEGPU_GOLDEN_UPDATE"] = "1"
+            test()
+            os.environ["TILEGPU_GOLDEN_UPDATE"] = "0"
+            test()
+    finally:
+        os.environ.pop("TILEGPU_GOLDEN_UPDATE", None)
+        if given is not None:
+            os.environ["TILEGPU_GOLDEN_UPDATE"] = given
+
+
 def run_page(page: Path, folder: Path, text: str | None = None) -> list[Block]:
     """Runs the blocks of a page in ``folder`` (empty), each program in a module of its own. Raises :class:`BlockError` for the first
     that fails. Files keep the times by which it is seen which block wrote them."""
@@ -108,15 +123,18 @@ def run_page(page: Path, folder: Path, text: str | None = None) -> list[Block]:
                 sys.modules[name] = made  # dataclasses and pickle look a class's module up
                 module = made.__dict__
             printed = io.StringIO()
+            before = {name: thing for name, thing in module.items() if name.startswith("test_")}
             try:
                 with contextlib.redirect_stdout(printed):
                     exec(compile(source, str(page), "exec"), module)
+                tests = [thing for name, thing in module.items() if name.startswith("test_") and before.get(name) is not thing]
+                now = _times(folder)  # golden pictures are not the block's own
+                _call(tests)
             except BaseException as error:
                 raise BlockError(f"{where}:\n{traceback.format_exc()}") from error
             block.printed = printed.getvalue().rstrip()
-            now = _times(folder)
             block.files = sorted((p for p, t in now.items() if seen.get(p) != t), key=lambda p: now[p])
-            seen = now
+            seen = _times(folder)
     return found
 
 

@@ -64,6 +64,16 @@ def test_what_a_block_is(tmp_path: Path) -> None:
         docs_blocks.run_page(page, tmp_path, "```python no-run\nf(x, ...\n```\n")
 
 
+def test_tests_of_a_block_are_called(tmp_path: Path) -> None:
+    text = "```python\nimport numpy as np\nfrom tilegpu.testing import assert_image_equal\ndef test_a():\n"
+    text += "    assert_image_equal(np.zeros((2, 2), np.uint8), 'a.png')\n    assert LIMIT == 1, 'wrong'\n"
+    page = tmp_path / "page.md"
+    found = docs_blocks.run_page(page, tmp_path, text + "LIMIT = 1\n```\n")
+    assert found[0].files == [] and (tmp_path / "golden" / "a.png").is_file()
+    with pytest.raises(docs_blocks.BlockError, match=r"page.md, line 2:(?s:.*)AssertionError: wrong"):
+        docs_blocks.run_page(page, tmp_path, text + "LIMIT = 2\n```\n")
+
+
 def test_blocks_write_nothing_beside_their_folder() -> None:
     """Nothing of the documents names a file of the tree, but to read it."""
     for page in docs_blocks.pages():

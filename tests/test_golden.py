@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -339,6 +340,45 @@ def test_the_document_as_written(tmp_path: Path) -> None:
     assert [run_pytest(tmp_path, *words)[0] for words in ((), ("--tilegpu-update",), ())] == [1, 0, 0]
     assert np.asarray(Pillow.open(tmp_path / "tests" / "golden" / "triangle.png")).std() > 50
     assert set(re.findall(r"`(--tilegpu-\w+)", text)) == set(re.findall(r"--tilegpu-\w+", run_pytest(tmp_path, "--help")[1]))
+
+
+def sizes_in_browser(page: Path, width_px: int, name: str) -> list[tuple[int, int]]:
+    """Width and height, in CSS pixels, of each picture of an article as Chromium lays it out."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="make test-docs installs playwright")
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("no Chromium")
+    with sync_api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": width_px, "height": 900})
+        tab.goto(page.as_uri())
+        boxes = [img.bounding_box() for img in tab.locator("article.failed", has_text=name).locator("img").all()]
+        browser.close()
+    return [(round(box["width"]), round(box["height"])) for box in boxes if box is not None]
+
+
+def test_the_page_shows_pictures_of_one_size_in_one_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failed(name: str, expected: tuple[int, int], actual: tuple[int, int]) -> None:
+        golden = written(tmp_path / name, np.zeros(expected, np.uint8), monkeypatch)
+        with pytest.raises(ImageMismatch):
+            assert_image_equal(np.full(actual, 200, np.uint8), golden)
+
+    failed("small.png", (64, 64), (64, 64))
+    failed("wide.png", (20, 100), (20, 100))
+    failed("large.png", (300, 500), (300, 500))
+    failed("other.png", (64, 64), (32, 64))
+    page = testing.write_report(testing.take_pictures(), tmp_path / "page.html")
+    text = page.read_text()
+    sizes = {}
+    for name in ("small", "wide", "large", "other"):
+        article = text.partition(f"<h2>{name}.png")[2].partition("</article>")[0]
+        sizes[name] = re.findall(r'width="(\d+)" height="(\d+)"', article)
+    assert sizes["small"] == [("256", "256")] * 3 and sizes["wide"] == [("200", "40")] * 3 and sizes["large"] == [("500", "300")] * 3
+    assert sizes["other"] == [("256", "256"), ("256", "128")]
+    assert sizes_in_browser(page, 1280, "small.png") == [(256, 256)] * 3
+    assert len(set(sizes_in_browser(page, 700, "small.png"))) == 1
+    narrow = sizes_in_browser(page, 420, "large.png")
+    assert len(narrow) == 3 and len(set(narrow)) == 1 and abs(narrow[0][0] * 0.6 - narrow[0][1]) < 2 and narrow[0][0] < 420
 
 
 def test_processes_of_xdist(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from tilegpu.testing.pictures import write_file
 
 #: Pictures that are as they should be are shown no larger, so that the page of a large suite stays small.
 _THUMBNAIL_PX = 256
+#: Small pictures that ask for a look are enlarged to about this, all of a comparison alike, each pixel a square.
+_LEAST_PX = 256
 #: Of each status, those that ask for a look first.
 _WORDS: dict[Status, str] = {
     "different": "different",
@@ -39,11 +41,11 @@ article.different, article.missing { border-left-color: var(--bad); }
 article.updated, article.written, article.near { border-left-color: var(--new); }
 .pictures, .fine { display: flex; flex-wrap: wrap; gap: .8rem; }
 .fine article { margin: 0; }
-figure { margin: 0; max-width: 100%; }
+figure { margin: 0; max-width: 100%; flex: none; }
 figcaption { font-size: .85rem; opacity: .8; }
-img { max-width: 100%; image-rendering: pixelated; }
+img { max-width: 100%; height: auto; image-rendering: pixelated; }
 img { background: repeating-conic-gradient(#8883 0 25%, transparent 0 50%) 0 0 / 16px 16px; }
-.failed img { min-width: min(256px, 100%); cursor: pointer; }
+.failed img { cursor: pointer; }
 """
 #: A click on one of the pictures shows the other in its place: what moves is what differs.
 _SCRIPT = """
@@ -51,29 +53,28 @@ document.querySelectorAll('.failed .pictures').forEach(row => {
   const [expected, actual] = ['expected', 'actual'].map(kind => row.querySelector(`img.${kind}`));
   if (!expected || !actual) return;
   [expected, actual].forEach(img => img.addEventListener('click', () => {
-    [expected.src, actual.src] = [actual.src, expected.src];
+    for (const what of ['src', 'width', 'height']) [expected[what], actual[what]] = [actual[what], expected[what]];
     row.querySelectorAll('.swapped').forEach(s => s.hidden = !s.hidden);
   }));
 });
 """
 
 
-def _data_uri(path: str, largest_px: int | None) -> str | None:
-    """The file's picture for a page; None if it is gone."""
+def _read(path: str, largest_px: int | None) -> tuple[bytes, tuple[int, int]] | None:
+    """The file's picture for a page, and its width and height; None if it is gone."""
     from PIL import Image as Pillow
 
     try:
         data = Path(path).read_bytes()
     except OSError:
         return None
-    if largest_px is not None:
-        picture = Pillow.open(io.BytesIO(data))
-        if max(picture.size) > largest_px:
-            picture.thumbnail((largest_px, largest_px))
-            out = io.BytesIO()
-            picture.save(out, "png")
-            data = out.getvalue()
-    return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
+    picture: Pillow.Image = Pillow.open(io.BytesIO(data))
+    if largest_px is not None and max(picture.size) > largest_px:
+        picture.thumbnail((largest_px, largest_px))
+        out = io.BytesIO()
+        picture.save(out, "png")
+        data = out.getvalue()
+    return data, picture.size
 
 
 def _wants_a_look(picture: Picture) -> bool:
@@ -82,15 +83,18 @@ def _wants_a_look(picture: Picture) -> bool:
 
 def _article(picture: Picture) -> str:
     failed = _wants_a_look(picture)
+    # the page has them side by side anyway
+    found = {kind: _read(file, None if failed else _THUMBNAIL_PX) for kind, file in picture.files.items() if kind != "side_by_side"}
+    there = {kind: read for kind, read in found.items() if read is not None}
+    scale = max(1, _LEAST_PX // max((side for _, size in there.values() for side in size), default=1)) if failed else 1
     figures = []
-    for kind, file in picture.files.items():
-        if kind == "side_by_side":  # the page has them so
-            continue
-        uri = _data_uri(file, None if failed else _THUMBNAIL_PX)
-        if uri is None:
-            continue
+    for kind, (data, (width, height)) in there.items():
+        uri = "data:image/png;base64," + base64.b64encode(data).decode("ascii")
         swapped = '<span class="swapped" hidden> (swapped)</span>' if failed and kind in ("expected", "actual") else ""
-        figures.append(f'<figure><figcaption>{kind}{swapped}</figcaption><img class="{kind}" alt="{kind}" src="{uri}"></figure>')
+        figures.append(
+            f'<figure><figcaption>{kind}{swapped}</figcaption><img class="{kind}" alt="{kind}" width="{width * scale}" '
+            f'height="{height * scale}" src="{uri}"></figure>'
+        )
     test = f"<code>{html.escape(picture.test)}</code>" if picture.test else ""
     message = f"<pre>{html.escape(picture.message)}</pre>" if picture.message else ""
     return (
