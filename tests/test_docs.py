@@ -64,6 +64,39 @@ def test_what_a_block_is(tmp_path: Path) -> None:
         docs_blocks.run_page(page, tmp_path, "```python no-run\nf(x, ...\n```\n")
 
 
+def code_of(page: Path) -> list[tuple[str, str]]:
+    """Language and text of each block."""
+    return re.findall(r"^```(\w+)[^\n]*\n(.*?)^```[ \t]*$", text_of(page), re.MULTILINE | re.DOTALL)
+
+
+def test_commands_to_copy_ask_no_registry_for_tilegpu() -> None:
+    """It is not there yet; somebody else could be."""
+    wheels = 0
+    for page in [*PAGES, ROOT / "README.md"]:
+        for language, code in code_of(page):
+            if language == "python":
+                continue
+            assert not re.search(r"""pip install[^\n]*[ "']tilegpu""", code), page.name
+            wheels += len(re.findall(r'pip install "\$\(echo \./(?:wheels/)?tilegpu-\*\.whl\)\[', code))
+    assert wheels >= 8
+    assert "not on PyPI yet" in text_of(DOCS / "install.md")
+
+
+def test_files_for_ci_services_are_yaml() -> None:
+    yaml = pytest.importorskip("yaml")
+    found = [yaml.safe_load(code) for language, code in code_of(DOCS / "golden-tests.md") if language == "yaml"]
+    said = [str(document) for document in found]
+    assert len(found) == 4 and all('pip install "$(echo ./wheels/tilegpu-*.whl)[testing]" -e .' in text for text in said)
+
+
+def test_pages_say_what_undefined_contents_do() -> None:
+    """NumPy and files refuse them, passes warn: tests/test_image_contents.py."""
+    wrong = re.compile(r"ever stored is an error when it is read|contents that nobody stored cannot be read")
+    assert [p.name for p in PAGES if wrong.search(" ".join(text_of(p).split()))] == []
+    for name in ("concepts.md", "tutorial/1-triangle.md", "coming-from/vulkan.md"):
+        assert "UndefinedContentsWarning" in text_of(DOCS / name) and "Device(strict=True)" in text_of(DOCS / name)
+
+
 def test_tests_of_a_block_are_called(tmp_path: Path) -> None:
     text = "```python\nimport numpy as np\nfrom tilegpu.testing import assert_image_equal\ndef test_a():\n"
     text += "    assert_image_equal(np.zeros((2, 2), np.uint8), 'a.png')\n    assert LIMIT == 1, 'wrong'\n"

@@ -407,3 +407,27 @@ layout(location = 0) in vec2 p; void main() { gl_Position = vec4(p, 0.5, 1); }""
         with dev.render_pass(color=target) as rp:
             rp.draw(pipe, from_, **drawn)
         assert np.all(image.numpy() == 255)
+
+
+# -- transient images
+
+
+def test_a_transient_image_gets_memory_when_a_pass_asks_for_it(dev: tg.Device) -> None:
+    """As docs/concepts.md has it; commands that are no pass don't ask."""
+    size, format_ = (16, 8), "r8g8b8a8_unorm"
+    image, other = dev.image(size, format_, transient=True), dev.image(size, format_)
+    green = np.full((8, 16, 4), (0, 255, 0, 255), np.uint8)
+    dev.copy(green, other)
+    with dev.render_pass(color=tg.Attachment(image, clear=(1, 0, 0, 1), store_op="dont_care")):
+        pass
+    for use in (image.numpy, lambda: dev.copy(image, other), lambda: dev.copy(other, image), lambda: dev.clear(image, (0, 1, 0, 1))):
+        with pytest.raises(tg.ValidationError, match=r"undefined|no memory"):
+            use()
+    with dev.render_pass(color=tg.Attachment(image, clear=(1, 0, 0, 1))):
+        pass
+    assert (image.numpy() == (255, 0, 0, 255)).all()
+    dev.copy(other, image)
+    assert (image.numpy() == green).all()
+    pipe = sampling(dev, format_, "1")
+    with pytest.raises(tg.ValidationError, match="sampled"), dev.render_pass(color=other) as rp:
+        rp.draw(pipe, count=3, push={"depth": 0.5}, src=image)

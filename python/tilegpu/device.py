@@ -174,8 +174,8 @@ class Device(Context):
         """An image of ``size`` (width, height) pixels ((width,): 1D; (width, height, depth): 3D); its contents are undefined
         until something is stored.
 
-        ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory only; it has no memory
-        unless a spill needs it.
+        ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory, and can't be
+        sampled; it gets memory when a pass asks for it (``store_op="store"``, or a split).
         ``mip_levels``: ``None`` for the whole chain. ``cube``: 6 square layers. ``usage``: by default everything
         that the format allows.
         ``tiling``: ``"linear"`` (rows, which NumPy can view) or ``"block_compressed"`` (lossless, as AFBC).
