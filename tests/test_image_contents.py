@@ -430,4 +430,4 @@ def test_a_transient_image_gets_memory_when_a_pass_asks_for_it(dev: tg.Device) -
     assert (image.numpy() == green).all()
     pipe = sampling(dev, format_, "1")
     with pytest.raises(tg.ValidationError, match="sampled"), dev.render_pass(color=other) as rp:
-        rp.draw(pipe, count=3, push={"depth": 0.5}, src=image)
+        rp.draw(pipe, count=3, push={"depth": 0.5}, bind={"src": (image, dev.sampler())})
