@@ -55,6 +55,11 @@ class Block:
         """Whether it is a program of its own."""
         return BEGINS.search(self.code) is not None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it needs what the one before made: copied alone it is no program."""
+        return self.runs and not self.begins
+
 
 class BlockError(Exception):
     """A block failed; the message has the page, the line and the traceback."""

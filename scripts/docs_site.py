@@ -32,6 +32,8 @@ PAGES = {
 LINK = re.compile(r"\]\(((?:\.\./)+)([\w./-]+)(#[\w-]+)?\)")
 TABLE = re.compile(r"^<!-- table: ([\w ]+) -->$", re.MULTILINE)
 MOST_LINES = 60
+#: Above a block that needs what the one before it made.
+GOES_ON = "continues the program above"
 
 
 def _shown(block: docs_blocks.Block, folder: Path, page: str) -> str:
@@ -52,6 +54,12 @@ def _shown(block: docs_blocks.Block, folder: Path, page: str) -> str:
     return "\n\n".join(parts)
 
 
+def with_caption(block: docs_blocks.Block) -> str:
+    """Markdown of a block that is no program of its own, which says so above it: who copies it alone has names that nothing made."""
+    fence = "`" * (1 + max(3, *(len(run) for run in re.findall("`+", block.code))))
+    return f"{fence}{{code-block}} python\n:caption: {GOES_ON}\n\n{block.code}{fence}"
+
+
 def with_results(text: str, docname: str) -> str:
     """Runs the page's blocks; what they printed and drew stands below each."""
     if not any(block.runs for block in docs_blocks.blocks(text)):
@@ -62,7 +70,8 @@ def with_results(text: str, docname: str) -> str:
         found = docs_blocks.run_page(DOCS / f"{docname}.md", folder, text)
         out, at = [], 0
         for block in found:
-            out.append(text[at : block.end])
+            out.append(text[at : block.start])
+            out.append(with_caption(block) if block.goes_on else text[block.start : block.end])
             if block.printed or block.files:
                 out.append(f"\n\n{_shown(block, folder, docname)}\n")
             at = block.end

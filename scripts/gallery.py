@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/gallery.md: a grid of tiles over the image, and what each tile loaded, stored and skipped.
+"""Draws the pictures of docs/tiles.md: a grid of tiles over the image, and what each tile loaded, stored and skipped.
 
     python scripts/gallery.py [folder]
 

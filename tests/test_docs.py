@@ -23,6 +23,7 @@ DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import docs_blocks  # noqa: E402
+import docs_site  # noqa: E402
 import docs_tables  # noqa: E402
 
 MADE = DOCS / "made"
@@ -95,6 +96,18 @@ def test_pages_say_what_undefined_contents_do() -> None:
     assert [p.name for p in PAGES if wrong.search(" ".join(text_of(p).split()))] == []
     for name in ("concepts.md", "tutorial/1-triangle.md", "coming-from/vulkan.md"):
         assert "UndefinedContentsWarning" in text_of(DOCS / name) and "Device(strict=True)" in text_of(DOCS / name)
+
+
+def test_blocks_that_are_no_programs_say_so_on_the_site() -> None:
+    """Whatever has no caption runs in a module of its own, which test_code_of_the_documents_runs sees."""
+    first, more = "```python\nimport tilegpu\nx = 1\n```\n", "```python\nprint(x)  # ````\n```\n"
+    text = docs_site.with_results(f"a\n{first}b\n{more}c\n", "page")
+    assert f"a\n{first}b\n" in text and text.count(docs_site.GOES_ON) == 1
+    marked = f"`````{{code-block}} python\n:caption: {docs_site.GOES_ON}\n\nprint(x)  # ````\n`````\n"
+    assert f"b\n{marked}" in text and ":class: printed\n\n1\n" in text.partition(marked)[2]
+    going_on = [block for page in docs_blocks.pages() for block in docs_blocks.blocks(text_of(page)) if block.goes_on]
+    assert len(going_on) > 15
+    assert [p.name for p in docs_blocks.pages() if next(b for b in docs_blocks.blocks(text_of(p)) if b.runs).goes_on] == []
 
 
 def test_tests_of_a_block_are_called(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ SITE = ROOT / "build" / "docs"
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import docs_blocks  # noqa: E402
+import docs_site  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
 OFF = ("gpu", "quic", "background-networking", "component-update", "sync")  # a closed network would be asked again and again
@@ -37,6 +38,8 @@ LOOK = """() => ({
   count: document.images.length,
   ids: [...document.querySelectorAll('[id]')].map(e => e.id),
   python: [...document.querySelectorAll('div.highlight-python pre')].map(e => e.textContent),
+  captions: [...document.querySelectorAll('div.highlight-python')].map(
+    e => e.parentElement.querySelector(':scope > .code-block-caption .caption-text')?.textContent ?? ''),
   title: document.title,
   wide: document.documentElement.scrollWidth - window.innerWidth,
 })"""
@@ -134,6 +137,16 @@ def test_code_is_what_was_tested(looked: Looked) -> None:
         assert [text.strip("\n") for text in shown] == [code.strip("\n") for code in written], name
         seen += len(shown)
     assert seen > 50
+
+
+def test_blocks_that_are_no_programs_say_so(looked: Looked) -> None:
+    marked = 0
+    for page in docs_blocks.pages():
+        name = str(page.relative_to(docs_blocks.DOCS).with_suffix(".html"))
+        going_on = [block.goes_on for block in docs_blocks.blocks(page.read_text(encoding="utf-8"))]
+        assert [caption == docs_site.GOES_ON for caption in looked.pages[name]["captions"]] == going_on, name
+        marked += sum(going_on)
+    assert marked > 15
 
 
 def test_the_copy_button_gives_a_program(browser: Any, address: str, tmp_path: Path) -> None:
