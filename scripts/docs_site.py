@@ -56,7 +56,7 @@ def _shown(block: docs_blocks.Block, folder: Path, page: str) -> str:
 
 def with_caption(block: docs_blocks.Block) -> str:
     """Markdown of a block that is no program of its own, which says so above it: who copies it alone has names that nothing made."""
-    fence = "`" * (1 + max(3, *(len(run) for run in re.findall("`+", block.code))))
+    fence = max(["```", *re.findall("`+", block.code)], key=len) + "`"
     return f"{fence}{{code-block}} python\n:caption: {GOES_ON}\n\n{block.code}{fence}"
 
 

@@ -193,13 +193,19 @@ def try_glsl(device: tg.Device, probe: Probe) -> str:
     return ""
 
 
+def of_message(said: str) -> str:
+    """The reason in the core's words, without the names of the probe's pipeline, stage and line, which no reader has."""
+    first = re.sub(r"\s+", " ", said.splitlines()[0] if said else "")
+    return re.sub(r"^(?:(?:pipeline|shader) '[^']*'(?: at [^:]*:\d+)?: |\w+ shader: |SPIR-V: )+", "", first)
+
+
 def glsl() -> str:
     """A row for each probe: yes, or what the core says."""
     device = tg.Device(cache_dir="off", threads=1)
     rows = []
     for probe in GLSL:
         said = try_glsl(device, probe)
-        short = re.sub(r"\s+", " ", said.splitlines()[0] if said else "").replace("|", "\\|")
+        short = of_message(said).replace("|", "\\|")
         rows.append((probe.what, probe.stage, "yes" if not said else f"no: {short}"))
     return markdown(("what", "tried in", "supported"), rows)
 

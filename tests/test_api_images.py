@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -307,3 +308,14 @@ def test_a_sampler_and_its_arguments_are_not_both_given() -> None:
 
 def test_the_profiles_have_names() -> None:
     assert tg.profile_names()[0] == "host" and "immortalis-g925" in tg.profile_names()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [("max_anisotropy", 64, "max_anisotropy is 64, allowed"), ("max_anisotropy", 16.5, "is 16.5, allowed"),
+     ("mip_lod_bias", -20.25, "is -20.25, allowed"), ("mip_lod_bias", float("nan"), "is nan, allowed"),
+     ("min_lod", 2000, "is 2000, allowed is at most max_lod, 1000")],
+)  # fmt: skip
+def test_floats_in_messages_have_the_digits_that_they_need(dev: tg.Device, field: str, value: float, said: str) -> None:
+    with pytest.raises(tg.ValidationError, match=re.escape(said)):
+        dev.sampler(**{field: value})

@@ -105,6 +105,8 @@ def test_blocks_that_are_no_programs_say_so_on_the_site() -> None:
     assert f"a\n{first}b\n" in text and text.count(docs_site.GOES_ON) == 1
     marked = f"`````{{code-block}} python\n:caption: {docs_site.GOES_ON}\n\nprint(x)  # ````\n`````\n"
     assert f"b\n{marked}" in text and ":class: printed\n\n1\n" in text.partition(marked)[2]
+    plain = docs_site.with_results(f"{first}{more.replace('````', '')}", "page")
+    assert f"````{{code-block}} python\n:caption: {docs_site.GOES_ON}\n\nprint(x)  # \n````\n" in plain
     going_on = [block for page in docs_blocks.pages() for block in docs_blocks.blocks(text_of(page)) if block.goes_on]
     assert len(going_on) > 15
     assert [p.name for p in docs_blocks.pages() if next(b for b in docs_blocks.blocks(text_of(p)) if b.runs).goes_on] == []

@@ -80,6 +80,18 @@ def test_rows_of_glsl(device: tg.Device) -> None:
     assert all("does not compile" not in text for text in refused.values()), refused
 
 
+def test_reasons_of_the_glsl_table_name_nothing_of_the_probes(device: tg.Device) -> None:
+    vertex = next(p for p in docs_tables.GLSL if p.what == "subgroups in vertex shaders")
+    said = docs_tables.try_glsl(device, vertex)
+    assert "pipeline" in said and "main" in said
+    assert docs_tables.of_message(said) == "OpGroupNonUniformFAdd is supported in compute and fragment shaders only"
+    clock = "shader 'pipeline <compute shader>': SPIR-V: capability ShaderClockKHR is not supported"
+    assert docs_tables.of_message(clock) == "capability ShaderClockKHR is not supported"
+    assert docs_tables.of_message("image 'a': size is 0") == "image 'a': size is 0"
+    refused = [line for line in docs_tables.table("glsl").splitlines() if "| no: " in line]
+    assert refused and not [line for line in refused if "pipeline" in line or "'" in line.rpartition("| no: ")[2]]
+
+
 def test_rows_of_formats(device: tg.Device) -> None:
     rows = {row.split("|")[1].strip(" `"): row.split("|")[2:-1] for row in docs_tables.formats().splitlines()[2:]}
     assert set(rows) == set(tg.format_names())

@@ -376,3 +376,20 @@ def test_a_frame_that_watches_takes_inner_ones() -> None:
         pass
     with dev.frame("again"):
         clear("e")
+
+
+def test_one_of_a_thing_is_said_in_the_singular(dev: tg.Device, pipes: dict[str, tg.Pipeline]) -> None:
+    """And several are not."""
+    a, buffer = dev.image(SIZE, FORMAT, label="a"), dev.buffer(np.zeros(64, np.float32))
+    add = dev.compute_pipeline(ADD)
+    words = {1: ("1 pass, 1 dispatch", "1 draw", "1 fragment"), 2: ("2 passes, 2 dispatches", "2 draws", "2 fragments")}
+    for count, (passes, draws, fragments) in words.items():
+        with dev.frame("all") as f:
+            for _ in range(count):
+                dev.dispatch(add, invocations=64, bind={"Data": buffer})
+                with dev.render_pass(color=clear(a), trace="fragments") as rp:
+                    for _ in range(count):
+                        rp.draw(pipes["red"], count=3)
+        assert str(f.stats).splitlines()[0] == f"frame 'all': {passes}" and f": {passes}<" in f.stats._repr_html_()
+        assert str(rp.explain()).splitlines()[0] == f"pass 'pass': {draws}" and f": {draws}<" in rp.explain()._repr_html_()
+        assert str(rp.why(3, 3)).splitlines()[0].endswith(f": {fragments}")

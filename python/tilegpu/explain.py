@@ -66,7 +66,7 @@ class Explanation:
             rows.append((str(i), *(f"{c[name]:,}" for name in counts), ", ".join(map(_cover, c["covered_by"][:3]))))
         shaded = sum(c["fragments_shaded"] for c in self.costs)
         total = sum(d[0] for d in draws)
-        head = f"shaded and not seen: {total:,} of {shaded:,} fragments"
+        head = f"shaded and not seen: {total:,} of {shaded:,} fragment{'s' if shaded != 1 else ''}"
         if len(rows) == 1:
             return head
         widths = [max(len(row[i]) for row in rows) for i in range(5)]
@@ -75,7 +75,8 @@ class Explanation:
         for row in rows[: most + 1]:
             lines.append("  " + "  ".join([*(c.rjust(w) for c, w in zip(row, widths, strict=False)), row[-1]]))
         if len(rows) > most + 1:
-            lines.append(f"  and {len(rows) - most - 1} draws with fewer")
+            fewer = len(rows) - most - 1
+            lines.append(f"  and {fewer} draw{'s' if fewer != 1 else ''} with fewer")
         return "\n".join(lines)
 
     def _unseen_or_why_not(self) -> str:
@@ -148,11 +149,15 @@ class Explanation:
         ]
         return [headings[i] for i in columns], table, [f"[{number}] {text}" for text, number in notes.items()], off
 
+    def _head(self) -> str:
+        draws = sum(r["draws"] for r in self.rows)
+        return f"pass '{self.label}': {draws} draw{'s' if draws != 1 else ''}{self._parts()}"
+
     def __str__(self) -> str:
         headings, rows, notes, off = self.folded()
         table = [tuple(headings), *rows]
         widths = [max(len(row[i]) for row in table) for i in range(len(headings))]
-        lines = [f"pass '{self.label}': {sum(r['draws'] for r in self.rows)} draws{self._parts()}"]
+        lines = [self._head()]
         if self.rows:
             lines += [
                 "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -165,9 +170,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         headings, rows, below, off = self.folded()
-        caption = f"pass '{self.label}': {sum(r['draws'] for r in self.rows)} draws{self._parts()}"
         seen = notebook.Html(f"<pre>{notebook.escaped(self._unseen_or_why_not())}</pre>")
-        return notebook.table(caption, headings, rows) + notebook.notes((*below, *off)) + seen
+        return notebook.table(self._head(), headings, rows) + notebook.notes((*below, *off)) + seen
 
 
 def _cover(cover: dict[str, Any]) -> str:

@@ -88,9 +88,13 @@ class FrameStats:
             ))  # fmt: skip
         return rows
 
+    def _counted(self) -> str:
+        passes, dispatches = len(self.passes), len(self.dispatches)
+        return f"{passes} pass{'es' if passes != 1 else ''}, {dispatches} dispatch{'es' if dispatches != 1 else ''}"
+
     def __str__(self) -> str:
         rows = self._rows() if self.passes else []
-        lines = [f"frame '{self.label}': {len(self.passes)} passes, {len(self.dispatches)} dispatches"]
+        lines = [f"frame '{self.label}': {self._counted()}"]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
         for row in rows:
             lines.append(
@@ -103,5 +107,4 @@ class FrameStats:
 
     def _repr_html_(self) -> str:
         head, *rows = self._rows() if self.passes else [()]
-        counted = f"{len(self.passes)} passes, {len(self.dispatches)} dispatches"
-        return notebook.table(f"frame '{self.label}': {counted}", head, rows, range(1, len(head)))
+        return notebook.table(f"frame '{self.label}': {self._counted()}", head, rows, range(1, len(head)))

@@ -169,7 +169,8 @@ class PixelHistory:
     def _head(self) -> str:
         first, last = self.samples[0], self.samples[-1]
         which = f"sample {first}" if first == last else f"samples {first} to {last}"
-        return f"pass '{self.label}', pixel ({self.x}, {self.y}), {which}: {len(self.fragments)} fragments"
+        count = len(self.fragments)
+        return f"pass '{self.label}', pixel ({self.x}, {self.y}), {which}: {count} fragment{'s' if count != 1 else ''}"
 
     def _repr_html_(self) -> str:
         """A row for each fragment, with its colours before and after; what is in the result is in bold."""

@@ -239,8 +239,8 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
     for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i)
       spilled_B +=
           traffic(stats, attachment_name(i), TrafficCause::spill_load) + traffic(stats, attachment_name(i), TrafficCause::spill_store);
-    lines.push_back("pass: the tiler heap was full " + std::to_string(stats.splits) + " times; splits spilled and loaded again " +
-                    mebibytes(spilled_B) + "; draw less geometry in one pass");
+    lines.push_back("pass: the tiler heap was full " + (stats.splits == 1 ? "once" : std::to_string(stats.splits) + " times") +
+                    "; splits spilled and loaded again " + mebibytes(spilled_B) + "; draw less geometry in one pass");
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/field_error.hpp"
+#include "base/float_text.hpp"
 #include "tilegpu/resource.hpp"
 
 namespace tilegpu {
@@ -39,7 +40,7 @@ Status check_conversion(const SamplerCreateInfo& info) {
   for (VkSamplerAddressMode mode : {info.address_u, info.address_v, info.address_w})
     if (mode != VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE)
       return refuse("address mode", "number " + number(static_cast<uint32_t>(mode)), "clamp_to_edge");
-  if (info.max_anisotropy > 1) return refuse("max_anisotropy", std::to_string(info.max_anisotropy), "1");
+  if (info.max_anisotropy > 1) return refuse("max_anisotropy", float_text(info.max_anisotropy), "1");
   if (info.unnormalized_coordinates) return refuse("unnormalized_coordinates", "true", "false");
   if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return refuse("reduction_mode", "min or max", "weighted_average");
   if (info.compare_enable) return refuse("compare_enable", "true", "false");
@@ -64,10 +65,10 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
     }
   }
   if (!(std::fabs(info.mip_lod_bias) <= kMaxLodBias)) {
-    return field_error("sampler", "mip_lod_bias", std::to_string(info.mip_lod_bias), "-15 to 15", "");
+    return field_error("sampler", "mip_lod_bias", float_text(info.mip_lod_bias), "-15 to 15", "");
   }
   if (!(info.min_lod <= info.max_lod)) {
-    return field_error("sampler", "min_lod", std::to_string(info.min_lod), "at most max_lod, " + std::to_string(info.max_lod),
+    return field_error("sampler", "min_lod", float_text(info.min_lod), "at most max_lod, " + float_text(info.max_lod),
                        "NaN is not a level");
   }
   if (info.compare_enable && (info.compare_op < VK_COMPARE_OP_NEVER || info.compare_op > VK_COMPARE_OP_ALWAYS)) {
@@ -79,7 +80,7 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
                        "one of Vulkan's six, or a custom one of floats or integers", "");
   }
   if (!(info.max_anisotropy >= 1 && info.max_anisotropy <= kMaxAnisotropy))
-    return field_error("sampler", "max_anisotropy", std::to_string(info.max_anisotropy), "1 to 16", "1 is none");
+    return field_error("sampler", "max_anisotropy", float_text(info.max_anisotropy), "1 to 16", "1 is none");
   if (info.reduction_mode < VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE || info.reduction_mode > VK_SAMPLER_REDUCTION_MODE_MAX)
     return field_error("sampler", "reduction_mode", number(static_cast<uint32_t>(info.reduction_mode)), "weighted_average, min or max", "");
   if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE && info.compare_enable)

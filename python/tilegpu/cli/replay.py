@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     took_ms = (time.perf_counter() - start) * 1e3
     draws = sum(stats.draws for stats in passes)
     dispatches = f", {replay.dispatches} dispatch{'es' if replay.dispatches != 1 else ''}" if replay.dispatches else ""
-    counts = f"{len(passes)} pass{'es' if len(passes) != 1 else ''}, {draws} draws{dispatches}, {took_ms:.1f} ms"
+    counts = f"{len(passes)} pass{'es' if len(passes) != 1 else ''}, {draws} draw{'s' if draws != 1 else ''}{dispatches}, {took_ms:.1f} ms"
     if path is None:
         print(f"{options.capture}: {counts}")
         return EXIT_OK

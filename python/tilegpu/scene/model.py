@@ -66,7 +66,8 @@ class ModelScene(Scene):
         self._animation = 0 if poser is not None and poser.animations else None
         triangles = sum(part.indices.size // 3 for part in parts if part.topology == "triangle_list")
         materials = {id(part.material) for part in parts}
-        self.description = f"{triangles:,} triangles, {len(parts)} draws, {len(materials)} materials"
+        counts = ((triangles, "triangle"), (len(parts), "draw"), (len(materials), "material"))
+        self.description = ", ".join(f"{n:,} {word}{'s' if n != 1 else ''}" for n, word in counts)
         for what in ("animations", "cameras"):
             if names := getattr(self, what):
                 self.description += f", {len(names)} {what if len(names) > 1 else what[:-1]}"
