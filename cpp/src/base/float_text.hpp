@@ -1,4 +1,4 @@
-// base/float_text.hpp -- a float in a message: the shortest digits that mean it ("64", "0.1", "1e+20", "nan"), in any locale.
+// base/float_text.hpp -- a float in a message, in any locale. In: a float. Out: the shortest digits that mean it, as "64", "0.1", "nan".
 #pragma once
 
 #include <charconv>
