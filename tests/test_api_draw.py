@@ -226,11 +226,36 @@ def test_first_and_count_and_vertex_offset(dev: tg.Device, out: tg.Image, pipe: 
 
 
 def test_fields_match_by_name_else_by_location(dev: tg.Device, out: tg.Image) -> None:
-    by_order = np.dtype([("xy", "f4", 2), ("rgba", "f4", 4)])
+    """By location where there are no names: NumPy's own f0, f1 are none."""
+    by_order = np.dtype("2f4,4f4")
     pipe = dev.pipeline(VERT, FRAG, vertex=by_order, color=[out])
     with dev.render_pass(color=[tg.Attachment(out, clear=BLUE)]) as rp:
         rp.draw(pipe, quad(GREEN).view(by_order))
     assert (out.numpy() == [0, 255, 0, 255]).all()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ([("rgba", "f4", 4), ("xy", "f4", 2)], r"no field of vertex= \(rgba, xy\) has the name of an input .* \(position, color\); name the"),
+        ([("postion", "f4", 2), ("colour", "f4", 4)], r"\(postion, colour\).*; did you mean 'position' by 'postion'\? name the fields"),
+        ([("postion", "f4", 2), ("color", "f4", 4)], r"reads 'position' .*feeds it; did you mean 'position' by 'postion'\? fields left are: postion"),
+        ([("in_position", "f4", 2)], r"did you mean 'position' by 'in_position'\?"),
+        ([("rgba", "f4", 4), ("f", "f4", 2)], r"\(rgba, f\)"),
+    ],
+)
+def test_names_of_which_none_matches_are_an_error(dev: tg.Device, fields: list[Any], said: str) -> None:
+    """They were fed by order, colours to positions, without a word."""
+    with pytest.raises(tg.ValidationError, match=said):
+        dev.pipeline(VERT, FRAG, vertex=np.dtype(fields), color=["r8g8b8a8_unorm"])
+
+
+def test_one_misspelt_field_is_an_error(dev: tg.Device) -> None:
+    vert = "#version 450\nlayout(location = 0) in vec2 position;\nvoid main() { gl_Position = vec4(position, 0, 1); }"
+    with pytest.raises(tg.ValidationError, match=r"no field of vertex= \(postion\) .*did you mean 'position' by 'postion'\?"):
+        dev.pipeline(vert, vertex=np.dtype([("postion", "f4", 2)]), depth="d32_sfloat")
+    dev.pipeline(vert, vertex=np.dtype(("f4", 2)), depth="d32_sfloat")
+    dev.pipeline(vert, vertex=np.dtype([("f0", "f4", 2)]), depth="d32_sfloat")
 
 
 def test_two_bindings_and_small_types(dev: tg.Device, out: tg.Image) -> None:
@@ -645,7 +670,7 @@ PipelineCase = tuple[dict[str, Any], str]
 
 PIPELINE_CASES: list[PipelineCase] = [
     ({"vertex": None}, "the vertex shader reads 'position' .vec2, location 0., but no vertex= was given"),
-    ({"vertex": np.dtype([("position", "f4", 2), ("colour", "f4", 4)])}, "reads 'color' .*no field of vertex= feeds it; fields left are: colour"),
+    ({"vertex": np.dtype([("position", "f4", 2), ("colour", "f4", 4)])}, "reads 'color' .*no field of vertex= feeds it; did you mean 'color' by 'colour'. fields left are: colour"),
     ({"vertex": np.dtype([("position", "f8", 2), ("color", "f4", 4)])}, "'position' of dtype float64: 64-bit floats can't be vertex data; use 'f4'"),
     ({"vertex": np.dtype([("position", "i4", 2), ("color", "f4", 4)])}, "32-bit integers can't be converted"),
     ({"vertex": np.dtype([("position", "f4", (2, 2)), ("color", "f4", 4)])}, r"which takes a field of shape \(2,\)"),

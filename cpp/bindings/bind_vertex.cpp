@@ -2,7 +2,8 @@
 //
 // In: dtypes and the vertex shader's reflection. Out: attributes, and the names of fields that feed nothing; or what does not fit, and what
 // would. A part of the front end (python/tilegpu/vertex.py) that is here because every pipeline waits for it. Source: Vulkan specification,
-// "Vertex Input Description"; the matching is our own: by name, or by order = location where no name matches.
+// "Vertex Input Description"; the matching is our own: by name, or by order = location where
+// the fields (or the inputs) have no names of their own; NumPy's f0, f1, ... are none. Names of which none matches are an error.
 #include <algorithm>
 #include <functional>
 
@@ -44,6 +45,64 @@ VkFormat format_of(const VertexField& field, uint32_t components, ReflectedType:
   name += floats ? "_sfloat" : to_float ? (is_signed ? "_snorm" : "_unorm") : (is_signed ? "_sint" : "_uint");
   const vk::FormatInfo* info = vk::find_format(name);
   return info ? info->format : VK_FORMAT_UNDEFINED;
+}
+
+/// Letters that are to be changed, left out, put in or exchanged with the next one.
+size_t edits(const std::string& a, const std::string& b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); i++) d[i][0] = i;
+  for (size_t j = 0; j <= b.size(); j++) d[0][j] = j;
+  for (size_t i = 1; i <= a.size(); i++)
+    for (size_t j = 1; j <= b.size(); j++) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+/// Whether one may be meant by the other: spelt much alike but for case and _, or the one a part of the other.
+bool is_near(const std::string& a, const std::string& b) {
+  const auto bare = [](const std::string& text) {
+    std::string out;
+    for (char c : text)
+      if (c != '_') out += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    return out;
+  };
+  const std::string x = bare(a), y = bare(b);
+  const size_t shorter = std::min(x.size(), y.size());
+  if (shorter >= 3 && (x.find(y) != std::string::npos || y.find(x) != std::string::npos)) return true;
+  return edits(x, y) <= std::max(x.size(), y.size()) / 3;
+}
+
+bool has_own_name(const VertexField& f) {
+  return !f.name.empty() && (f.name[0] != 'f' || f.name.size() == 1 || f.name.find_first_not_of("0123456789", 1) != std::string::npos);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// "; did you mean 'b' by 'a'?" for the first pair that is near; ";" for none.
+std::string near_pair(const std::vector<std::string>& given, const std::vector<std::string>& inputs) {
+  for (const std::string& a : given)
+    for (const std::string& b : inputs)
+      if (is_near(a, b)) return "; did you mean '" + b + "' by '" + a + "'?";
+  return ";";
+}
+
+/// Fields that have names, and inputs that have, and none is the same: fed by order, one would get another's data without a word.
+Status check_names(const std::vector<VertexField>& fields, const std::vector<const ReflectedVariable*>& wanted, const std::string& who) {
+  std::vector<std::string> given, inputs;
+  for (const VertexField& f : fields)
+    if (has_own_name(f)) given.push_back(f.name);
+  bool used = false;
+  for (const ReflectedVariable* input : wanted)
+    if (!input->name.empty()) inputs.push_back(input->name), used |= input->used;
+  if (given.empty() || !used) return Ok{};
+  return invalid(who + ": no field of vertex= (" + joined(given) + ") has the name of an input of the vertex shader (" + joined(inputs) + ")" +
+                 near_pair(given, inputs) + " name the fields as the inputs, or give plain arrays, which feed inputs by their locations");
 }
 
 struct Matcher {
@@ -113,6 +172,7 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
     for (const ReflectedVariable* input : wanted)
       if (!input->name.empty() && input->name == fields[k].name) feeds[k] = input, by_name = true;
   }
+  if (Status named = by_name ? Status(Ok{}) : check_names(fields, wanted, who); !named) return named.error();
   for (size_t k = 0; !by_name && k < std::min(fields.size(), wanted.size()); k++) feeds[k] = wanted[k];
 
   Matcher matcher{fields, who, type_of, {}};
@@ -131,9 +191,9 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
     const std::string text = who + ": the vertex shader reads '" + input->name + "' (" + type_name(input->type) + ", location " +
                              std::to_string(input->location) + "), ";
     if (!has_bindings) return invalid(text + "but no vertex= was given; give the dtype of the vertex array");
-    std::string left;
-    for (const std::string& name : matcher.match.unused) left += (left.empty() ? "" : ", ") + name;
-    return invalid(text + "but no field of vertex= feeds it; fields left are: " + (left.empty() ? "none" : left));
+    const std::vector<std::string>& unused = matcher.match.unused;
+    return invalid(text + "but no field of vertex= feeds it" + near_pair(unused, {input->name}) +
+                   " fields left are: " + (unused.empty() ? "none" : joined(unused)));
   }
   return std::move(matcher.match);
 }

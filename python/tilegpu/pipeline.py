@@ -250,8 +250,9 @@ def create_pipeline(
     topologies ``..._with_adjacency`` give it the neighbours' vertices.
 
     ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the
-    same for data that advances with the instance. Fields feed the shader's inputs by name, or by order = location where no name
-    matches. ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
+    same for data that advances with the instance. Fields feed the shader's inputs by name; those without a name (plain arrays, and
+    NumPy's own f0, f1, ...) by order = location. ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of
+    these; ``samples``: of all.
 
     ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where ``depth_test`` is.
     ``depth_clip``: whether the near and the far plane cut, by default unless ``depth_clamp``;

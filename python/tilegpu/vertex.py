@@ -63,7 +63,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: str) -> VertexLayout:
-    """Matches fields with the vertex shader's inputs: by name, or by order = location where no name matches."""
+    """Matches fields with the vertex shader's inputs: by name, or by order = location where fields (f0, f1, ...) or inputs have none."""
     layout = VertexLayout()
     dtypes: list[tuple[int, np.dtype[Any]]] = []
     explicit: list[int] = []

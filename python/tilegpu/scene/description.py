@@ -160,7 +160,7 @@ class State:
 class Draw:
     """One draw call.
 
-    ``vertices``: structured array whose fields match the vertex shader's inputs by name (else: by order = location), or ``None``
+    ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), or ``None``
     for a shader that makes its vertices from ``gl_VertexIndex``. ``indices``: uint16 or uint32, 1-D; then ``count`` and ``first`` count
     indices, else vertices. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
