@@ -15,10 +15,10 @@ import pytest
 import tilegpu as tg
 from gltf_documents import TRIANGLE, Builder
 from tilegpu.cli import main
+from tilegpu.hdr import HdrError, read_hdr, read_radiance
 from tilegpu.scene import Environment, SceneRenderer
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.environment import _arctan2, _fetch, _octahedral, _resized, brdf_table, octahedral_directions
-from tilegpu.scene.hdr import HdrError, read_hdr, read_radiance
 from tilegpu.scene.mesh import sphere
 from tilegpu.scene.model import ModelScene, load_model
 

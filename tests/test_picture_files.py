@@ -75,6 +75,45 @@ def test_exr_keeps_every_bit(format: str, dtype: str, channels: str, tmp_path: P
         assert found[name].dtype == dtype and found[name].tobytes() == np.ascontiguousarray(pixels[..., k]).tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4"])
+@pytest.mark.parametrize("components", [1, 2, 3, 4])
+def test_exr_is_a_texture_with_its_bits(dtype: str, components: int, tmp_path: Path) -> None:
+    """Halves and floats, infinities and what is not a number."""
+    values = np.random.default_rng(components).standard_normal((5, 7, components)).astype(dtype) * 100
+    values[0, 0], values[1, 1] = np.inf, np.nan
+    from tilegpu.picture_file import save_exr
+
+    save_exr(values, str(tmp_path / "x.exr"), "x")
+    image = tg.Device().texture(tmp_path / "x.exr").image
+    width = 16 if dtype == "f2" else 32
+    assert image.format == "".join(f"{c}{width}" for c in "rgba"[: {3: 4}.get(components, components)]) + "_sfloat"
+    assert image.numpy()[..., :components].tobytes() == values.tobytes()
+    if components == 3:
+        assert (image.numpy()[..., 3] == 1).all()
+
+
+def test_depth_and_radiance_are_textures_too(tmp_path: Path) -> None:
+    from tilegpu.picture_file import save_exr
+
+    dev = tg.Device()
+    save_exr(np.full((4, 4, 1), 0.3, np.float32), str(tmp_path / "z.exr"), "z", depth=True)
+    assert (dev.texture(str(tmp_path / "z.exr"), mipmaps=True).image.numpy() == np.float32(0.3)).all()
+    (tmp_path / "x.hdr").write_bytes(b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n" + bytes([128, 64, 0, 129, 0, 0, 0, 0]))
+    image = dev.texture(tmp_path / "x.hdr").image
+    assert image.format == "r32g32b32a32_sfloat" and image.numpy().tolist() == [[[1.0, 0.5, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]]
+
+
+def test_textures_that_can_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dev = tg.Device()
+    (tmp_path / "bad.exr").write_bytes(b"no picture")
+    for name, said in (("bad.exr", "OpenEXR can't read it"), ("none.exr", "cannot be read: No such file"), ("none.hdr", "No such file")):
+        with pytest.raises(tg.ValidationError, match=rf"texture '.*': '.*{name}'.*{said}"):
+            dev.texture(tmp_path / name)
+    monkeypatch.setitem(sys.modules, "OpenEXR", None)
+    with pytest.raises(tg.ValidationError, match=r'needs the package OpenEXR, which is not installed: pip install "tilegpu\[exr\]"'):
+        dev.texture(tmp_path / "bad.exr")
+
+
 def test_exr_of_depth_and_of_a_sample(tmp_path: Path) -> None:
     dev = tg.Device()
     depth = dev.image((8, 6), "d32_sfloat")

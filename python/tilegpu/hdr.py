@@ -1,42 +1,54 @@
-"""Pictures of the whole sky, in linear light: Radiance (.hdr) and OpenEXR (.exr).
+"""Pictures of floats, in linear light: Radiance (.hdr) and OpenEXR (.exr).
 
-In: a path. Out: (H, W, 3) float32, row 0 on top. Source: Ward, "Real Pixels" (Graphics Gems II, 1991) and Radiance's "Picture File Format":
-RGBE, both run-length codings. EXR is read by the OpenEXR package. A file is not trusted: what is wrong is a :class:`HdrError`.
+In: a path. Out: (H, W, C), row 0 on top: of the sky three components of float32, of textures what the file has. Source: Ward, "Real
+Pixels" (Graphics Gems II, 1991) and Radiance's "Picture File Format": RGBE, both run-length codings. EXR is read by the OpenEXR package. A
+file is not trusted: what is wrong is a :class:`HdrError`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.files import read_regular, regular_size_B
-from tilegpu.scene.packages import MissingPackage
 
 Array = NDArray[Any]
+#: Files that are read here.
+SUFFIXES = (".hdr", ".pic", ".exr")
+#: Channels of an EXR file that are read together, and no others beside them.
+_OF_A_SKY = (("R", "G", "B"), ("Y",))
+_OF_TEXTURES = (("R", "G", "B", "A"), ("R", "G", "B"), ("R", "G"), ("R",), ("Y",), ("Z",), ("A",))
 _MAX_FILE_B = 1 << 30
 _MAX_PIXELS = 16384 * 8192
 _LONGEST_HEADER_B = 1 << 16
 
 
 class HdrError(ValueError):
-    """A picture of the sky that cannot be read; the message names file, what is wrong, and what is allowed."""
+    """A picture that cannot be read; the message names file, what is wrong, and what is allowed."""
 
 
 def read_hdr(path: str | os.PathLike[str]) -> Array:
-    """(H, W, 3) float32 of a ``.hdr`` or ``.exr`` file. Raises :class:`HdrError`."""
+    """(H, W, 3) float32 of a ``.hdr`` or ``.exr`` file that shows a sky. Raises :class:`HdrError`."""
     where = f"environment '{os.fspath(path)}'"
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".hdr", ".pic", ".exr"):
+    pixels = read_floats(path, where, sky=True)
+    pixels = np.repeat(pixels, 3, 2) if pixels.shape[2] == 1 else pixels[..., :3]
+    return np.ascontiguousarray(pixels, np.float32)
+
+
+def read_floats(path: str | os.PathLike[str], where: str, sky: bool = False) -> Array:
+    """(H, W, C) of a ``.hdr`` (three components, float32) or ``.exr`` file (1 to 4, float16, float32 or uint32 as in the file).
+    ``sky``: colours, or brightness alone. Raises :class:`HdrError`, which begins with ``where``."""
+    suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122 -- pathlib would be imported for this alone
+    if suffix not in SUFFIXES:
         raise HdrError(f"{where}: the suffix is '{suffix}'; .hdr (Radiance) and .exr (OpenEXR) are read")
     try:
         if suffix == ".exr":
             regular_size_B(path)
-            return _read_exr(path, where)
+            return _read_exr(path, where, sky)
         return read_radiance(read_regular(path, _MAX_FILE_B), where)
     except OSError as error:
         raise HdrError(f"{where}: cannot be read: {error.strerror or error}") from error
@@ -153,11 +165,11 @@ def _linear(rgbe: Array) -> Array:
 # -------------------------------------------------------------------------------------------------------------------- EXR
 
 
-def _read_exr(path: str | os.PathLike[str], where: str) -> Array:
+def _read_exr(path: str | os.PathLike[str], where: str, sky: bool) -> Array:
     try:
         import OpenEXR
     except ImportError:
-        raise HdrError(f"{where}: {MissingPackage('OpenEXR', 'an .exr file', 'exr')}") from None
+        raise HdrError(f'{where}: an .exr file needs the package OpenEXR, which is not installed: pip install "tilegpu[exr]"') from None
     try:
         with OpenEXR.File(os.fspath(path), header_only=True) as file:
             low, high = file.header()["dataWindow"]
@@ -168,13 +180,14 @@ def _read_exr(path: str | os.PathLike[str], where: str) -> Array:
         raise
     except Exception as error:  # the package raises RuntimeError, TypeError and others for damaged files
         raise HdrError(f"{where}: OpenEXR can't read it: {error}") from error
-    for name in ("RGB", "RGBA"):
+    for name in ("RGBA", "RGB"):
         if name in channels:
-            return np.ascontiguousarray(channels[name][..., :3], np.float32)
-    if all(name in channels for name in "RGB"):
-        planes = [channels[name] for name in "RGB"]
-        if len({plane.shape for plane in planes}) == 1:
-            return np.stack(planes, -1).astype(np.float32)
-    if "Y" in channels and len(channels) <= 2:
-        return np.repeat(channels["Y"][..., None].astype(np.float32), 3, 2)
-    raise HdrError(f"{where}: has the channels {', '.join(sorted(channels))}; R, G and B of one size, or Y are needed")
+            return np.ascontiguousarray(channels[name])
+    for names in _OF_A_SKY if sky else _OF_TEXTURES:
+        planes = [channels[name] for name in names if name in channels]
+        if len(planes) == len(names) == len(channels) and len({(plane.shape, plane.dtype.kind) for plane in planes}) == 1:
+            return np.ascontiguousarray(np.stack(planes, -1))
+    if set(channels) == {"Y", "A"} and channels["Y"].shape == channels["A"].shape:
+        return np.ascontiguousarray(np.stack([*[channels["Y"]] * 3, channels["A"]], -1))
+    need = "R, G and B of one size, or Y are needed" if sky else "R, G, B, A (or the first of these), Y or Z are read, of one size and kind"
+    raise HdrError(f"{where}: has the channels {', '.join(sorted(channels))}; {need}")

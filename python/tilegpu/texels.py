@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums, files
+from tilegpu import _core, arguments, enums, files, hdr
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ _MAX_PICTURE_B = 1 << 31
 
 def layers_of(pixels: Any, what: str, rows: bool = False) -> NDArray[Any]:
     """What the user gave as pixels: (layers, H, W, C). ``rows``: of a 1D image, as (W,), (W, C) or (layers, W, C)."""
-    if isinstance(pixels, (str, os.PathLike)):
+    if isinstance(pixels, (str, os.PathLike)) and os.path.splitext(pixels)[1].lower() in hdr.SUFFIXES:  # noqa: PTH122
+        try:
+            pixels = hdr.read_floats(pixels, f"{what}: '{os.fspath(pixels)}'")
+        except hdr.HdrError as wrong:
+            raise ValidationError(str(wrong)) from None
+    elif isinstance(pixels, (str, os.PathLike)):
         try:
             with files.open_picture(files.read_regular(pixels, _MAX_PICTURE_B)) as picture:
                 pixels = _from_pillow(picture)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
-from tilegpu.scene.hdr import read_hdr
 from tilegpu.scene.programs import program
 
 Array = NDArray[Any]
