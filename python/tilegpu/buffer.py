@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _MAX_SIZE_B = 1 << 40
+_CPU = (1, 0)  # DLPack: kDLCPU, its only device
 _WHOLE = 0xFFFFFFFFFFFFFFFF
 _USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel")}
 
@@ -223,6 +224,37 @@ class Buffer:
             if dtype is not None and np.dtype(dtype) != view.dtype
             else (view.copy() if copy else view)
         )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The CPU's memory."""
+        return _CPU
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A writable view for ``torch.from_dlpack(buffer)`` and others, as :meth:`numpy` has it; ``buffer.numpy(dtype)`` for another dtype.
+
+        Raises ``BufferError`` for a structured dtype, which DLPack has not.
+        """
+        if stream is not None or dl_device not in (None, _CPU):
+            raise BufferError(
+                f"buffer '{self.label}': DLPack of device {dl_device}, stream {stream}; it is in the CPU's memory, without streams"
+            )
+        array = self.numpy()
+        if array.dtype.names is not None:
+            raise BufferError(
+                f"buffer '{self.label}': dtype {array.dtype} is structured, which DLPack has not; give one field of buffer.numpy()"
+            )
+        array = array.copy() if copy else array
+        try:
+            return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
+        except TypeError:  # NumPy before 2.1 knows no versions
+            return array.__dlpack__()
 
     def __len__(self) -> int:
         return self.size // (self.dtype.itemsize if self.dtype else 1)

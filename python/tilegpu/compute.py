@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tilegpu import _core, arguments, shader
+from tilegpu import _core, arguments, notebook, shader
 from tilegpu.arena import Arena
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
@@ -20,6 +20,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
+from tilegpu.stats import bytes_text
 
 _MOST: int = _core.MAX_WORKGROUPS
 _SIZE = f"it must be a whole number or up to three of them, x, y and z, from 0 to {_MOST}"
@@ -36,6 +37,18 @@ class DispatchStats(NamedTuple):
     ordered: bool  #: atomics wanted an order: workgroups ran one after the other
     waiting_memory_B: int  #: what a workgroup's invocations keep at a barrier; 0: they never wait
     time_ms: float
+
+    def _repr_html_(self) -> str:
+        x, y, z = self.workgroups
+        rows = [
+            ("workgroups", f"{x:,} x {y:,} x {z:,}"),
+            ("invocations", f"{self.invocations:,}"),
+            ("lanes, threads", f"{self.lanes} x {self.threads}" + (", in order: atomics want it" if self.ordered else "")),
+            ("shared memory of a workgroup", bytes_text(self.shared_memory_B)),
+            ("kept at barriers, of a workgroup", bytes_text(self.waiting_memory_B)),
+            ("time", f"{self.time_ms:.3f} ms"),
+        ]
+        return notebook.table("dispatch", (), rows, {1})
 
 
 class ComputePipeline(Program):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, copies, enums, image_commands
+from tilegpu import _core, arguments, copies, enums, image_commands, notebook
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
@@ -211,10 +211,9 @@ class Device(Context):
     ) -> Texture:
         """An image with these pixels and a sampler.
 
-        ``pixels``: (H, W), (H, W, C), or with layers (L, H, W, C); a path or a Pillow image are read through
-        Pillow. Integers of the format's
-        width are stored as they are, floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1.
-        ``format``: by default
+        ``pixels``: (H, W), (H, W, C), or with layers (L, H, W, C); a path or a Pillow image are read through Pillow, ``.exr``
+        (``pip install "tilegpu[exr]"``) and ``.hdr`` as the floats that they hold. Integers of the format's width are stored as they are,
+        floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1. ``format``: by default
         ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
@@ -443,6 +442,12 @@ class Device(Context):
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""
         return Replay(self, path)
+
+    def _repr_html_(self) -> str:
+        info, title = self.info, f"device '{self.label}'" if self.label else "device"
+        names = ("profile", "cpu", "threads", "lanes", "llvm_version", "cache_dir")
+        rows = [(name.removesuffix("_dir").removesuffix("_version").replace("llvm", "LLVM"), str(info[name])) for name in names]
+        return notebook.table(title, (), [*rows, ("hidden-surface removal", ", ".join(self.hsr) or "off")])
 
     def __repr__(self) -> str:
         info = self.info

@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, view, vulkan
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
@@ -43,6 +45,14 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def plain_warning(message: object, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+    """A warning as one line: without tilegpu's own source, with the user's place where it is of a user's file."""
+    path = Path(filename)
+    own = Path(__file__).resolve().parent.parent in path.resolve().parents
+    where = "" if own or not path.is_file() else f"{filename}:{lineno}: "
+    return f"warning: {where}{' '.join(str(message).split())}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     parser = build_parser()
@@ -56,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return EXIT_USAGE
     be_quiet(getattr(options, "quiet", False))
+    form, warnings.formatwarning = warnings.formatwarning, plain_warning
     try:
         return int(options.run(options))
     except UsageError as error:
@@ -77,3 +88,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
             text = f"{type(error).__name__}: {text} (an error of tilegpu itself; TILEGPU_DEBUG=1 shows where)"
         print(f"tilegpu {options.command}: {text}", file=sys.stderr)
         return EXIT_FAILED
+    finally:
+        warnings.formatwarning = form
