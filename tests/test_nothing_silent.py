@@ -397,3 +397,157 @@ def test_write_of_what_does_not_fit(dev: tg.Device, arguments: dict[str, Any], m
         image.write(**arguments)
     with pytest.raises(tg.ValidationError, match="it has 4 samples; draw to it, or clear it"):
         dev.image((4, 4), COLOR, samples=4).write(np.zeros((4, 4, 4), "u1"))
+
+
+# ------------------------------------------------------------------------------------------------- what Vulkan forbids
+
+
+def test_objects_of_another_device(dev: tg.Device) -> None:
+    """Code is made for a number of lanes: with another device's it would read beyond its vectors (it crashed)."""
+    other = tg.Device(threads=1, lanes=4 if dev.info["lanes"] != 4 else 8)
+    out = dev.image((4, 4), COLOR)
+    pipe = other.pipeline(COVER, WHITE, color=[COLOR], label="p")
+    match = "pass 'a': pipeline 'p' was made by another device; make one with this device"
+    with pytest.raises(tg.ValidationError, match=match), dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0)), label="a") as rp:
+        rp.draw(pipe, count=3)
+    kernel = other.compute_pipeline("#version 450\nvoid main() {}", label="k")
+    with pytest.raises(tg.ValidationError, match="pipeline 'k' was made by another device"):
+        dev.dispatch(kernel, 1)
+    sampled = dev.pipeline(COVER, SAMPLED, color=[COLOR])
+    texture = other.texture(np.zeros((2, 2, 4), "u1"))  # images and samplers are plain data, and go anywhere
+    foreign = other.descriptor_set(other.pipeline(COVER, SAMPLED, color=[COLOR]), 0, {"s": texture}, label="d")
+    clear = tg.Attachment(out, clear=(0, 0, 0, 0))
+    with pytest.raises(tg.ValidationError, match="descriptor set 'd' of another device"), dev.render_pass(color=clear) as rp:
+        rp.draw(sampled, count=3, sets={0: foreign})
+    with dev.render_pass(color=tg.Attachment(out, clear=(1, 1, 1, 1))) as rp:
+        rp.draw(sampled, count=3, bind={"s": texture})
+    assert not out.numpy()[..., :3].any()
+    with other.secondary(color=[COLOR]) as secondary:
+        secondary.draw(other.pipeline(COVER, WHITE, color=[COLOR]), count=3)
+    clear = tg.Attachment(out, clear=(0, 0, 0, 0))
+    with pytest.raises(tg.ValidationError, match="'secondary' was made by another device"), dev.render_pass(color=clear) as rp:
+        rp.execute_commands(secondary)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"viewport": (0, 0, 0, 8)}, r"viewport is \(0, 0, 0, 8\); width must be above 0"),
+        ({"viewport": (0, 0, 1e9, 8)}, "width and height at most"),
+        ({"viewport": (0, 0, 8, -1e9)}, "width and height at most"),
+        ({"viewport": (1e6, 0, 8, 8)}, "it must lie within"),
+        ({"scissor": (-1, 0, 4, 4)}, r"scissor is \(-1, 0, 4, 4\); x and y must not be negative"),
+        ({"depth_bias": (float("nan"), 0)}, "its numbers must be finite"),
+    ],
+)
+def test_state_of_draws(dev: tg.Device, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(tg.ValidationError, match=message):
+        draw(dev, triangle(), **arguments)
+
+
+def test_a_viewport_may_be_upside_down_or_flat(dev: tg.Device) -> None:
+    draw(dev, triangle(), viewport=(0, 4, 4, -4))
+    draw(dev, triangle(), viewport=(0, 0, 4, 0))
+
+
+@pytest.mark.parametrize("bounds", [(2, 3), (0.9, 0.1), (-0.5, 1), (float("nan"), 1)])
+def test_depth_bounds(dev: tg.Device, bounds: tuple[float, float]) -> None:
+    with pytest.raises(tg.ValidationError, match=r"depth_bounds is .*; both must be 0 to 1"):
+        dev.pipeline(COVER, WHITE, color=[COLOR], depth="d32_sfloat", depth_bounds=bounds)
+
+
+def test_indirect_draws_that_have_no_room(dev: tg.Device) -> None:
+    out = dev.image((4, 4), COLOR)
+    pipe = dev.pipeline(COVER, WHITE, color=[COLOR])
+    clear = tg.Attachment(out, clear=(0, 0, 0, 0))
+    with pytest.raises(tg.ValidationError, match="8 B from offset 8 on; a draw takes 16 B"), dev.render_pass(color=clear) as rp:
+        rp.draw_indirect(pipe, dev.buffer(np.zeros(4, "u4")), offset=8)
+
+
+def test_views_with_a_swizzle_are_read_only(dev: tg.Device) -> None:
+    image = dev.image((4, 4), COLOR, label="i")
+    view = image.view(swizzle="bgra")
+    with pytest.raises(tg.ValidationError, match="view of image 'i' has swizzle 'bgra'; an attachment takes"), dev.render_pass(color=view):
+        pass
+    kernel = dev.compute_pipeline(
+        "#version 450\nlayout(binding = 0, rgba8) uniform image2D i; void main() { imageStore(i, ivec2(0), vec4(1)); }"
+    )
+    with pytest.raises(tg.ValidationError, match="a storage image takes views without one"):
+        dev.dispatch(kernel, 1, bind={"i": view})
+    with dev.render_pass(color=tg.Attachment(image.view(swizzle="RGBA"), clear=(0, 0, 0, 0))):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("format_", "clear", "message"),
+    [
+        (COLOR, (255, 128, 0, 255), r"r8g8b8a8_unorm takes numbers from 0 to 1; \(r, g, b, a\) of 255 are divided by 255"),
+        (COLOR, (float("nan"), 0, 0, 1), "takes numbers from 0 to 1"),
+        ("r8g8b8a8_snorm", (-1.5, 0, 0, 1), "takes numbers from -1 to 1"),
+        ("r8g8b8a8_uint", (-1, 0, 0.5, 999), "takes whole numbers from 0 to 255"),
+        ("r16_sint", (40000,), "takes whole numbers from -32768 to 32767"),
+    ],
+)
+def test_clears_with_what_the_format_does_not_hold(dev: tg.Device, format_: str, clear: Any, message: str) -> None:
+    image = dev.image((4, 4), format_)
+    with pytest.raises(tg.ValidationError, match=message), dev.render_pass(color=tg.Attachment(image, clear=clear)):
+        pass
+    with pytest.raises(tg.ValidationError, match=message):
+        dev.clear(image, clear)
+    with pytest.raises(tg.ValidationError, match=message), dev.render_pass(color=tg.Attachment(image, clear=(0, 0, 0, 1))) as rp:
+        rp.clear(clear)
+
+
+def test_clears_of_floats_may_be_anything(dev: tg.Device) -> None:
+    image = dev.image((2, 2), "r32g32b32a32_sfloat")
+    dev.clear(image, (255, float("inf"), -3, float("nan")))
+    assert image.numpy()[0, 0, 0] == 255
+    one = dev.image((2, 2), "r8_unorm")
+    dev.clear(one, (0.5, 9, 9, 9))  # what the format has not is nowhere
+    assert one.numpy()[0, 0, 0] == 128
+
+
+# ---------------------------------------------------------------------------------------------------------- sampling
+
+SHADOW = SAMPLED.replace("sampler2D s", "sampler2DShadow s").replace("texture(s, vec2(0.5))", "vec4(texture(s, vec3(0.5)))")
+INTEGERS = SAMPLED.replace("sampler2D s", "usampler2D s").replace("texture(s, vec2(0.5))", "vec4(texture(s, vec2(0.5))) / 255.0")
+
+
+def sample(dev: tg.Device, frag: str, image: tg.Image, **sampling: Any) -> int:
+    out = dev.image((2, 2), COLOR)
+    with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+        rp.draw(dev.pipeline(COVER, frag, color=[COLOR]), count=3, bind={"s": (image, dev.sampler(**sampling))})
+    return int(out.numpy()[0, 0, 0])
+
+
+def test_filters_of_what_cannot_be_filtered(dev: tg.Device) -> None:
+    texture = dev.texture(np.full((2, 2), 7, "u1"), "r8_uint")
+    assert sample(dev, INTEGERS, texture.image) == sample(dev, INTEGERS, texture.image, filter="nearest") == 7  # by default: nearest
+    with pytest.raises(tg.ValidationError, match=r"the sampler's filter is linear, and image .* r8_uint, which can't be filtered"):
+        sample(dev, INTEGERS, texture.image, min_filter="linear")
+    with pytest.raises(tg.ValidationError, match="texture: filter is linear; r8_uint can't be filtered"):
+        dev.texture(np.full((2, 2), 7, "u1"), "r8_uint", filter="linear")
+
+
+def test_comparisons_of_depth(dev: tg.Device) -> None:
+    depth, color = dev.image((2, 2), "d32_sfloat"), dev.texture(np.zeros((2, 2, 4), "u1")).image
+    dev.clear(depth, depth=0.75)
+    assert sample(dev, SHADOW, depth, compare="less_or_equal") == 255 and sample(dev, SHADOW, depth, compare="greater") == 0
+    with pytest.raises(tg.ValidationError, match=r"the shader compares depths .*, the sampler has no compare="):
+        sample(dev, SHADOW, depth)
+    with pytest.raises(tg.ValidationError, match="the sampler has compare=, the shader compares nothing"):
+        sample(dev, SAMPLED, depth, compare="less")
+    with pytest.raises(tg.ValidationError, match="format r8g8b8a8_unorm; depth formats alone are compared"):
+        sample(dev, SHADOW, color, compare="less")
+
+
+def test_images_that_are_only_written_are_not_read(dev: tg.Device) -> None:
+    store = "#version 450\nlayout(binding = 0, rgba8) uniform image2D i; void main() { imageStore(i, ivec2(0) * imageSize(i), vec4(1)); }"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dev.dispatch(dev.compute_pipeline(store), 1, bind={"i": dev.image((4, 4), COLOR)})
+    for text in ("imageStore(i, ivec2(0), imageLoad(i, ivec2(1)));", "imageStore(i, ivec2(0), get());"):
+        reads = store.replace("imageStore(i, ivec2(0) * imageSize(i), vec4(1));", text)
+        reads = reads.replace("void main", "vec4 get() { return imageLoad(i, ivec2(0)); } void main")
+        with pytest.warns(tg.UndefinedContentsWarning, match="'i' .*may be read"):
+            dev.dispatch(dev.compute_pipeline(reads), 1, bind={"i": dev.image((4, 4), COLOR)})

@@ -54,6 +54,7 @@ class Attachment:
 
     def _view(self, image: Any, layers: int, what: str) -> ImageView:
         if isinstance(image, ImageView):
+            image.require_identity(what, "an attachment")
             return image
         if isinstance(image, Texture):
             image = image.image
@@ -81,7 +82,7 @@ class Attachment:
                 raise ValidationError(
                     f"{what}: image '{view.image.label}' has format {info.name}, which is no colour; give it as depth= or stencil="
                 )
-            clear = _core.ClearValue.color(info.number, clear_color(self.clear, f"{what}: clear"))
+            clear = _core.ClearValue.color(info.number, clear_color(self.clear, f"{what}: clear", info))
         else:
             if not (info.depth_bits if aspect == "depth" else info.stencil_bits):
                 raise ValidationError(
@@ -109,11 +110,23 @@ class Attachment:
         return core, view
 
 
-def clear_color(value: Any, what: str) -> list[float]:
-    """Four numbers of what the user gave, (0, 0, 0, 0) for nothing."""
+def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
+    """Four numbers of what the user gave, (0, 0, 0, 0) for nothing; each must be one that the format holds."""
     if value is None:
         return [0.0, 0.0, 0.0, 0.0]
     values = list(arguments.numbers(value, what, (1, 2, 3, 4), "it must be (r, g, b, a)"))
+    if info.is_integer:
+        signed = info.numeric == "sint"
+        low, high = (-(1 << info.component_bits - 1), (1 << info.component_bits - 1) - 1) if signed else (0, (1 << info.component_bits) - 1)
+        fits, must = [float(v).is_integer() and low <= v <= high for v in values], f"whole numbers from {low} to {high}"
+    elif info.numeric in ("unorm", "srgb", "snorm"):
+        low = -1 if info.numeric == "snorm" else 0
+        fits, must = [low <= v <= 1 for v in values], f"numbers from {low} to 1"
+    else:
+        return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
+    if not all(fits[: info.component_count]):  # what the format has not is nowhere
+        hint = "; (r, g, b, a) of 255 are divided by 255" if max(values) > 1 and not info.is_integer else ""
+        raise ValidationError(f"{what} is {arguments.shown(value)}; {info.name} takes {must}{hint}")
     return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
 
 

@@ -112,6 +112,28 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is clamped")
 
 
+def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
+    """What a sampler may do with an image, and what the shader expects of both; where they come together."""
+    info, label = view.image.format_info, view.image.label
+    compares = binding.type is not None and binding.type.depth_compare
+    if binding.type is not None and compares != sampler.compares:
+        raise ValidationError(
+            f"{what}: the shader compares depths (sampler2DShadow), the sampler has no compare=; "
+            "give it one, such as compare='less_or_equal'"
+            if compares
+            else f"{what}: the sampler has compare=, the shader compares nothing (it is no sampler2DShadow); leave compare= out"
+        )
+    if sampler.compares and not info.depth_bits:
+        raise ValidationError(
+            f"{what}: the sampler has compare=, and image '{label}' has format {info.name}; depth formats alone are compared"
+        )
+    if sampler.linear and not sampler.compares and not info.linear_filter and not info.planes:
+        raise ValidationError(
+            f"{what}: the sampler's filter is linear, and image '{label}' has format {info.name}, which can't be filtered; "
+            "use filter='nearest', mipmap_mode='nearest'"
+        )
+
+
 class DescriptorWriter:
     """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read, ``used`` of all that is
     bound."""
@@ -197,6 +219,10 @@ class DescriptorWriter:
                 )
             seen = self._view(binding, image, what, None if given_sampler is None else given_sampler.ycbcr)
             view = seen.core
+            if kind == "storage_image":
+                seen.require_identity(what, "a storage image")
+            elif kind == "combined_image_sampler" and given_sampler is not None:
+                _check_sampling(binding, seen, given_sampler, what)
         try:
             target.write_image(binding.binding, element, view, sampler)
         except ValidationError as refused:  # the core knows no names

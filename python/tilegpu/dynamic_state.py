@@ -17,6 +17,7 @@ from tilegpu.pipeline_state import (
     advanced_blend_of,
     blend_equation,
     depth_bias_of,
+    depth_bounds_of,
     extra_overestimation_of,
     line_stipple_of,
     sample_locations_of,
@@ -27,6 +28,7 @@ from tilegpu.pipeline_state import (
 Call = tuple[str, tuple[Any, ...]]
 
 _FRONT, _BACK = 1, 2
+_MOST_PX: int = _core.MAX_IMAGE_SIZE_PX  # VkPhysicalDeviceLimits::maxViewportDimensions
 _TARGETS = range(_core.MAX_COLOR_ATTACHMENTS)
 #: Set with the pipeline's vertex=, whenever it is bound.
 VERTEX_STATES = ("vertex_input", "vertex_input_binding_stride")
@@ -91,7 +93,14 @@ def viewports_of(value: Any, what: str) -> list[tuple[float, ...]]:
 def scissors_of(value: Any, what: str) -> list[list[int]]:
     """One scissor, or a list of them."""
     values = _several(value, what)
-    return [rect_of(v, what if len(values) == 1 else f"{what}[{i}]") for i, v in enumerate(values)]
+    return [_scissor_of(v, what if len(values) == 1 else f"{what}[{i}]") for i, v in enumerate(values)]
+
+
+def _scissor_of(value: Any, what: str) -> list[int]:
+    rect = rect_of(value, what)
+    if rect[0] < 0 or rect[1] < 0:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; x and y must not be negative")
+    return rect
 
 
 def viewport_of(value: Any, what: str) -> tuple[float, ...]:
@@ -102,6 +111,15 @@ def viewport_of(value: Any, what: str) -> tuple[float, ...]:
         values = (*values, 0.0, 1.0)
     if not np.all(np.isfinite(values)):
         raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
+    width, height = values[2:4]
+    if not 0 < width <= _MOST_PX or abs(height) > _MOST_PX:
+        raise ValidationError(
+            f"{what} is {arguments.shown(value)}; width must be above 0, and width and height at most {_MOST_PX} px "
+            "(a negative height turns the picture over)"
+        )
+    reach = (values[0], values[0] + width, values[1], values[1] + height)
+    if min(reach) < -2 * _MOST_PX or max(reach) > 2 * _MOST_PX:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must lie within {-2 * _MOST_PX} to {2 * _MOST_PX} px")
     if not all(0 <= depth <= 1 for depth in values[4:]):
         raise ValidationError(
             f"{what} is {arguments.shown(value)}: its depths are {values[4]:g} and {values[5]:g}; each must be 0 to 1 "
@@ -205,7 +223,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "line_width": _number("line_width"),
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
     "blend_constants": _constants,
-    "depth_bounds": lambda v, what: [("set_depth_bounds", arguments.numbers(v, what, (2,), "it must be (min, max)"))],
+    "depth_bounds": lambda v, what: [("set_depth_bounds", depth_bounds_of(v, what))],
     "stencil_compare_mask": _faces("stencil_compare_mask", 0xFFFFFFFF),
     "stencil_write_mask": _faces("stencil_write_mask", 0xFFFFFFFF),
     "stencil_reference": _faces("stencil_reference", 255),

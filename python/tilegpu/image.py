@@ -238,7 +238,9 @@ class Image(ImagePixels):
                 components,
                 None if ycbcr is None else ycbcr.core,
             )
-            found = self._views[key] = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
+            found = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
+            found.swizzle = "rgba" if swizzle is None else swizzle.lower()
+            self._views[key] = found
         return found
 
     @staticmethod
@@ -267,7 +269,7 @@ class Image(ImagePixels):
 class ImageView:
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
-    __slots__ = ("core", "image", "layer", "layers", "level", "levels", "type")
+    __slots__ = ("core", "image", "layer", "layers", "level", "levels", "swizzle", "type")
 
     def __init__(
         self,
@@ -281,6 +283,14 @@ class ImageView:
     ) -> None:
         self.image, self.core, self.type, self.level, self.layer = image, core, type_, level, layer
         self.levels, self.layers = levels, layers  #: how many, None for all from the first on
+        self.swizzle = "rgba"  #: four letters of ``rgba01``
+
+    def require_identity(self, what: str, use: str) -> None:
+        """Raises where it swaps components, for uses that can't."""
+        if self.swizzle != "rgba":
+            raise ValidationError(
+                f"{what}: the view of image '{self.image.label}' has swizzle '{self.swizzle}'; {use} takes views without one"
+            )
 
     @property
     def format(self) -> str:

@@ -107,7 +107,7 @@ def clear(
     if not target.format_info.is_depth_stencil:
         if color is None or depth is not None or stencil is not None:
             raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
-        value = _core.ClearValue.color(target.format_info.number, clear_color(color, what))
+        value = _core.ClearValue.color(target.format_info.number, clear_color(color, what, target.format_info))
         self._run(
             lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]),
             "clear",

@@ -226,6 +226,10 @@ class PassCommands:
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
+                    if not draw_count:
+                        raise ValidationError(
+                            f"{what}: indirect has {max(0, indirect.size - offset)} B from offset {offset} on; a draw takes {words * 4} B"
+                        )
                 core = indirect.core
             else:
                 array = np.atleast_2d(arguments.array(indirect, f"{what}: indirect"))
@@ -290,7 +294,7 @@ class PassCommands:
                     raise ValidationError(
                         f"{self._what}: clear of colour attachment {number}; the pass has {len(self._formats)}"
                     )
-                values = clear_color(value, f"{self._what}: clear of color[{number}]")
+                values = clear_color(value, f"{self._what}: clear of color[{number}]", info)
                 commands.clear_attachment(number, 1, _core.ClearValue.color(info.number, values), area, first, count)
             for aspect, number in (("depth", depth), ("stencil", stencil)):
                 if number is not None:

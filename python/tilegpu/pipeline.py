@@ -320,6 +320,7 @@ def create_pipeline(
     left = _set_dynamic(info, dynamic, what)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left)
+    pipeline.made_by(self)
     if interface is not None:
         pipeline.interface = interface
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))

@@ -5,6 +5,7 @@ A new ``GraphicsPipelineCreateInfo`` holds Vulkan's plain state; only what diffe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -193,6 +194,13 @@ def _per_target(value: Any, count: int, what: str) -> list[Any]:
 
 def depth_bias_of(value: Any, what: str) -> tuple[float, float, float] | None:
     """Constant factor, clamp and slope factor of the forms that users write; ``None``: no bias."""
+    found = _depth_bias(value, what)
+    if found is not None and not all(map(math.isfinite, found)):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; its numbers must be finite")
+    return found
+
+
+def _depth_bias(value: Any, what: str) -> tuple[float, float, float] | None:
     if value is None or value is False:
         return None
     if isinstance(value, Mapping):
@@ -258,6 +266,14 @@ def set_depth_bias(state: _core.RasterizationState, value: Any, what: str) -> tu
     return bias
 
 
+def depth_bounds_of(value: Any, what: str) -> tuple[float, float]:
+    """Least and largest depth that passes."""
+    low, high = arguments.numbers(value, what, (2,), "it must be (min, max)")
+    if not 0 <= low <= high <= 1:
+        raise ValidationError(f"{what} is ({low:g}, {high:g}); both must be 0 to 1, and the first not above the second")
+    return low, high
+
+
 def set_depth(
     state: _core.DepthStencilState,
     has_format: bool,
@@ -279,9 +295,7 @@ def set_depth(
         state.depth_compare = enums.parse("compare_op", compare, f"{what}: depth_compare")
     if bounds is not None:
         state.depth_bounds_test = True
-        state.min_depth_bounds, state.max_depth_bounds = arguments.numbers(
-            bounds, f"{what}: depth_bounds", (2,), "it must be (min, max)"
-        )
+        state.min_depth_bounds, state.max_depth_bounds = depth_bounds_of(bounds, f"{what}: depth_bounds")
 
 
 def set_stencil(

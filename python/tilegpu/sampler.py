@@ -16,9 +16,9 @@ class SamplerOptions(TypedDict, total=False):
     """What :class:`Sampler` takes, for what passes it on."""
 
     filter: str | None
-    mag_filter: str
-    min_filter: str
-    mipmap_mode: str
+    mag_filter: str | None
+    min_filter: str | None
+    mipmap_mode: str | None
     address: str | Sequence[str] | None
     mip_lod_bias: float
     min_lod: float
@@ -34,8 +34,9 @@ class SamplerOptions(TypedDict, total=False):
 class Sampler:
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
-    ``filter`` sets all three filters; ``address`` is one mode or one each for u, v, w, by default ``"repeat"``; ``max_lod=None`` is no
-    limit.
+    ``filter`` sets all three filters, by default ``"linear"`` (of formats that can't be filtered, such as integers, ``"nearest"``).
+    ``address`` is one mode or one each for u, v, w, by default ``"repeat"``; ``max_lod=None`` is no limit. ``compare``: for shaders that
+    compare depths (``sampler2DShadow``), and for them alone.
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
     ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.
     ``reduction``: ``"min"`` and ``"max"`` take the least or greatest of the texels in place of their average.
@@ -43,15 +44,15 @@ class Sampler:
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
 
-    __slots__ = ("_text", "core", "ycbcr")
+    __slots__ = ("_text", "compares", "core", "linear", "ycbcr")
 
     def __init__(
         self,
         *,
         filter: str | None = None,
-        mag_filter: str = "linear",
-        min_filter: str = "linear",
-        mipmap_mode: str = "linear",
+        mag_filter: str | None = None,
+        min_filter: str | None = None,
+        mipmap_mode: str | None = None,
         address: str | Sequence[str] | None = None,
         mip_lod_bias: float = 0.0,
         min_lod: float = 0.0,
@@ -65,6 +66,10 @@ class Sampler:
     ) -> None:
         if filter is not None:
             mag_filter = min_filter = mipmap_mode = filter
+        #: Whether linear filtering was asked for, and not only what is there by default.
+        self.linear = "linear" in (mag_filter, min_filter)
+        self.compares = compare is not None
+        mag_filter, min_filter, mipmap_mode = (name or "linear" for name in (mag_filter, min_filter, mipmap_mode))
         if ycbcr is not None and not isinstance(ycbcr, SamplerYcbcrConversion):
             raise ValidationError(
                 f"sampler: ycbcr is {arguments.shown(ycbcr)}; it must be a conversion (dev.sampler_ycbcr_conversion)"

@@ -248,6 +248,36 @@ struct Reflector {
     return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
   }
 
+  /// Whether what an image variable names may be read: loaded, by an atomic, or handed to a function. Queries read nothing.
+  bool is_image_read(uint32_t variable) const {
+    std::vector<bool> names(module.bound, false);
+    names[variable] = true;
+    for (const Instruction& i : module.instructions) {
+      const auto named = [&](uint32_t k) { return k < i.count && module.operand(i, k) < module.bound && names[module.operand(i, k)]; };
+      switch (i.op) {
+        case spv::OpAccessChain:
+        case spv::OpInBoundsAccessChain:
+        case spv::OpLoad:
+        case spv::OpCopyObject:
+          if (named(0) && i.id) names[i.id] = true;
+          break;
+        case spv::OpImageWrite:
+        case spv::OpImageQuerySize:
+        case spv::OpImageQuerySamples:
+        case spv::OpName:
+        case spv::OpDecorate:
+        case spv::OpEntryPoint:
+          break;
+        default:
+          for (uint32_t k = 0; k < i.count; ++k)
+            if (named(k) && (i.op == spv::OpImageRead || i.op == spv::OpImageTexelPointer || i.op == spv::OpFunctionCall ||
+                             i.op == spv::OpImageSparseRead || i.op == spv::OpSelect || i.op == spv::OpPhi))
+              return true;
+      }
+    }
+    return false;
+  }
+
   ReflectedBinding binding_of(uint32_t id) {
     const Decorations& decoration = module.decoration(id);
     ReflectedBinding binding;
@@ -281,6 +311,7 @@ struct Reflector {
       binding.readonly = binding.readonly || nonwritable;
       binding.writeonly = binding.writeonly || nonreadable;
     }
+    if (binding.descriptor == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) binding.writeonly = binding.writeonly || !is_image_read(id);
     binding.type = type_of(type_id, decoration, 0);
     binding.used = is_used(id);
     return binding;
