@@ -1,0 +1,110 @@
+"""docs/undefined.md: every row of its tables, at each number of lanes, by compute and by fragment shader."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+PAGE = (Path(__file__).parent.parent / "docs" / "undefined.md").read_text(encoding="utf-8")
+KINDS = {"zero": "i4", "least": "i4", "far": "i4", "huge": "f4", "nan": "f4", "zero_f": "f4"}
+VALUES = np.array([(0, -(2**31), 9, 1e20, np.nan, 0)], list(KINDS.items()))
+BLOCK = "Given { int zero; int least; int far; float huge; float nan; float zero_f; };"
+
+
+def rows(title: str) -> list[tuple[str, str]]:
+    table = PAGE.partition(f"| {title} |")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `(.+?)` \| `(.+?)` \|", table, re.MULTILINE)
+
+
+INTEGERS, FLOATS = rows("integers"), rows("floats")
+
+
+def wanted() -> list[int]:
+    integers = [-(2**31) if value == "least" else int(value) for _, value in INTEGERS]
+    return integers + np.array([float(value) for _, value in FLOATS], "f4").view("i4").tolist()
+
+
+def body() -> str:
+    lines = [expression for expression, _ in INTEGERS] + [f"floatBitsToInt({expression})" for expression, _ in FLOATS]
+    stores = "\n".join(f"  o[{k}] = {line};" for k, line in enumerate(lines))
+    return f"void main() {{\n  int unset; int array[4] = int[4](1, 2, 3, 4);\n{stores}\n}}"
+
+
+def bits(found: np.ndarray) -> list[int]:
+    """NaNs alike: their sign says nothing here."""
+    out = found.view("i4").copy()
+    floats = out[len(INTEGERS) :]
+    floats[np.isnan(floats.view("f4"))] = np.array([np.nan], "f4").view("i4")[0]
+    return out.tolist()
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_every_row(lanes: int) -> None:
+    assert len(INTEGERS) == 15 and len(FLOATS) == 10
+    dev = tg.Device(lanes=lanes, threads=1)
+    head = "#version 450\nlayout(binding = 0) buffer Out { int o[]; };\nlayout(binding = 1) readonly buffer " + BLOCK
+    text = head + "\nlayout(binding = 2) buffer Many { int buffer_of_64[]; };\n" + body()
+    count = len(INTEGERS) + len(FLOATS)
+    out, bind = dev.buffer(np.zeros(count, "i4")), {"Given": dev.buffer(VALUES), "Many": dev.buffer(np.full(64, 7, "i4"))}
+    dev.dispatch(dev.compute_pipeline(text), 1, bind={"Out": out, **bind})
+    named = dict(zip([row[0] for row in INTEGERS + FLOATS], zip(bits(out.numpy()), wanted(), strict=True), strict=True))
+    assert {name: pair for name, pair in named.items() if pair[0] != pair[1]} == {}
+
+    target = dev.image((1, 1), "r8_unorm")
+    vert = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
+    again = dev.buffer(np.zeros(count, "i4"))
+    with dev.render_pass(color=tg.Attachment(target, clear=(0,))) as rp:
+        rp.draw(dev.pipeline(vert, text, color=[target.format]), count=3, bind={"Out": again, **bind})
+    assert bits(again.numpy()) == bits(out.numpy())
+
+
+def test_a_barrier_that_some_do_not_reach() -> None:
+    text = """#version 450
+    layout(local_size_x = 64) in;
+    layout(binding = 0) buffer Out { uint o[]; };
+    shared uint s[64];
+    void main() {
+      uint i = gl_LocalInvocationIndex;
+      s[i] = i;
+      if (i % 3u != 0u) barrier();
+      o[i] = s[i] + 1u;
+    }"""
+    found = []
+    for lanes in (4, 8, 16):
+        dev = tg.Device(lanes=lanes, threads=1)
+        out = dev.buffer(np.zeros(64, "u4"))
+        dev.dispatch(dev.compute_pipeline(text), 1, bind={"Out": out})
+        found.append(out.numpy().view("u4").tolist())
+    assert found[0] == found[1] == found[2] == list(range(1, 65))
+
+
+def test_what_lies_outside() -> None:
+    text = """#version 450
+    layout(binding = 0) buffer Out { int o[]; };
+    layout(binding = 1) buffer Many { int b[]; };
+    layout(binding = 2) uniform sampler2DArray s;
+    layout(binding = 3, r32i) uniform iimage2D i;
+    layout(push_constant) uniform P { int far; };
+    int byte_of(vec4 texel) { return int(texel.x * 255.0 + 0.5); }
+    void main() {
+      b[far] = 9;
+      imageStore(i, ivec2(far, 1), ivec4(8));
+      o[0] = byte_of(texelFetch(s, ivec3(far, 0, 0), 0));
+      o[1] = byte_of(texelFetch(s, ivec3(0, 0, far), 0));
+      o[2] = byte_of(texture(s, vec3(0.5, 0.5, far)));
+      o[3] = imageLoad(i, ivec2(far, 0)).x;
+      o[4] = imageLoad(i, ivec2(0, 0)).x;
+    }"""
+    dev = tg.Device(threads=1)
+    out, many = dev.buffer(np.zeros(5, "i4")), dev.buffer(np.full(64, 5, "i4"))
+    texture = dev.texture(np.stack([np.full((2, 2, 4), 50, "u1"), np.full((2, 2, 4), 60, "u1")]))
+    image = dev.image((2, 2), "r32_sint")
+    dev.clear(image, (3,))
+    dev.dispatch(dev.compute_pipeline(text), 1, bind={"Out": out, "Many": many, "s": texture, "i": image}, push={"far": 9000})
+    assert out.numpy().view("i4").tolist() == [0, 0, 60, 0, 3]
+    assert set(many.numpy().view("i4").tolist()) == {5} and set(image.numpy().ravel().tolist()) == {3}
