@@ -551,3 +551,14 @@ def test_images_that_are_only_written_are_not_read(dev: tg.Device) -> None:
         reads = reads.replace("void main", "vec4 get() { return imageLoad(i, ivec2(0)); } void main")
         with pytest.warns(tg.UndefinedContentsWarning, match="'i' .*may be read"):
             dev.dispatch(dev.compute_pipeline(reads), 1, bind={"i": dev.image((4, 4), COLOR)})
+
+
+def test_outputs_that_go_nowhere(dev: tg.Device) -> None:
+    two = WHITE.replace("void main() {", "layout(location = 1) out vec4 second; void main() { second = vec4(1);")
+    with pytest.warns(tg.UnusedNameWarning, match="output 'second' goes to location 1; there is 1 colour attachment$") as found:
+        dev.pipeline(COVER, two, color=[COLOR])
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dev.pipeline(COVER, two, color=[COLOR, COLOR])
+        dev.pipeline(COVER, two, depth="d32_sfloat")  # the same shaders, depth alone

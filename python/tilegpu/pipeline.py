@@ -323,5 +323,17 @@ def create_pipeline(
     pipeline.made_by(self)
     if interface is not None:
         pipeline.interface = interface
+    if attachment_locations is None and colors:
+        _warn_of_lost_outputs(pipeline, stages, len(colors))
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
+
+
+def _warn_of_lost_outputs(pipeline: Pipeline, stages: Stages, count: int) -> None:
+    """Vulkan discards what a fragment shader writes to a location without an attachment; with some attachments it is seldom meant."""
+    fragment = stages.get("fragment")
+    for output in [] if fragment is None else fragment.reflection.outputs:
+        if output.location >= count:
+            there = f"there {'is' if count == 1 else 'are'} {count} colour attachment{'' if count == 1 else 's'}"
+            what = f"the fragment shader's output '{output.name}' goes to location {output.location}; {there}"
+            pipeline.warn_unused(f"output {output.name}", what)
