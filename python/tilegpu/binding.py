@@ -121,8 +121,8 @@ class DescriptorBinder:
         self.uses.note(uses_of_descriptor, slot, thing)
 
     def _note_view(self, view: ImageView, what: str) -> None:
-        if reason := view.why_undefined():
-            note = f"the contents of image '{view.image.label}' are undefined: {reason}"
+        if part := view.undefined_part():
+            note = f"the contents of image '{view.image.label}' {part}"
             self.undefined[f"{what} may be read, but {note}"] = None
 
     @staticmethod

@@ -73,6 +73,17 @@ def upload_layout(array: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
+def _of_32_bits(data: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a list have no width: floats get 32 bits, and integers where they fit, as shaders have them."""
+    if isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "__array__"):
+        return array
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype == np.int64 and array.size and int(array.min()) >= -(1 << 31) and int(array.max()) < 1 << 31:
+        return array.astype(np.int32)
+    return array
+
+
 class Buffer:
     """A buffer with memory of its own. Made by :meth:`tilegpu.Device.buffer`.
 
@@ -117,7 +128,7 @@ class Buffer:
             if isinstance(data, (bytes, bytearray, memoryview)):
                 array = np.frombuffer(data, np.uint8)
             else:
-                source = arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes")
+                source = _of_32_bits(data, arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes"))
                 array = upload_layout(source)
                 dtype = native(source[:0]).dtype if source.ndim else array.dtype
             size_B = array.nbytes
@@ -180,12 +191,20 @@ class Buffer:
             ) from None
 
     def write(self, data: Any, offset: int = 0) -> None:
-        """Copies an array or bytes into the buffer from byte ``offset`` on."""
-        array = (
-            np.frombuffer(data, np.uint8)
-            if isinstance(data, (bytes, bytearray, memoryview))
-            else upload_layout(arguments.array(data, f"buffer '{self.label}': what is written"))
-        )
+        """Copies an array or bytes into the buffer from byte ``offset`` on. Lists become the buffer's own numbers, where it was made
+        of an array; an array of other numbers than its own is refused."""
+        if isinstance(data, (bytes, bytearray, memoryview)):
+            array = np.frombuffer(data, np.uint8)
+        else:
+            array = arguments.array(data, f"buffer '{self.label}': what is written")
+            own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
+            if own is not None and not isinstance(data, np.ndarray):
+                array = array.astype(own)
+            if own is not None and array.dtype.names is None and native(array).dtype.base not in (own, np.dtype(np.uint8)):
+                raise ValidationError(
+                    f"buffer '{self.label}': write of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
+                )
+            array = upload_layout(array)
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
         if offset < 0 or offset + array.nbytes > self.size:
             raise ValidationError(
@@ -309,3 +328,12 @@ def require_usage(buffer: Buffer, usage: str, what: str) -> None:
         raise ValidationError(
             f"{what}: buffer '{buffer.label}' has usage {'|'.join(have)}; create it with usage='{short}' too"
         )
+
+
+def require_words(buffer: Buffer, what: str) -> None:
+    """Raises unless the buffer may hold whole numbers of 32 bits, where it is known what it was made from."""
+    dtype = buffer.dtype
+    kinds = [] if dtype is None else [dtype.base] if dtype.names is None else [dtype[name].base for name in dtype.names]
+    wrong = [k for k in kinds if k != np.uint8 and (k.kind not in "iu" or k.itemsize != 4)]
+    if wrong:
+        raise ValidationError(f"{what}: buffer '{buffer.label}' was made from {wrong[0]}; make it from uint32")

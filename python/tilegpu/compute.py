@@ -12,7 +12,7 @@ import numpy as np
 from tilegpu import _core, arguments, notebook, shader
 from tilegpu.arena import Arena
 from tilegpu.binding import DescriptorBinder
-from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
@@ -189,6 +189,7 @@ def dispatch_indirect(
     at = arguments.count(offset, f"{what}, {pipeline.title}: offset", 1 << 48)
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
+    require_words(whole, f"{what}, {pipeline.title}: buffer")
     only_if = (condition, inverted)
     groups = BufferSlice(whole, start + at, 12)
     return _run(self, pipeline, what, bind, sets, push, only_if, lambda cb: cb.dispatch_indirect(whole.core, start + at), groups)

@@ -48,7 +48,8 @@ class Context:
     def _before(self, what: str, undefined: Sequence[str]) -> None:
         """Something is about to be executed. ``undefined``: what it reads, or may read, though nobody wrote it: an error or a warning."""
         if undefined and self.strict:
-            raise UndefinedContentsError(f"{what}: {'; '.join(undefined)}")
+            texts = (text.removeprefix(f"{what}: ").removeprefix(f"{what}, ") for text in undefined)
+            raise UndefinedContentsError(f"{what}: {'; '.join(texts)}")
         if not (self._frame is not None and self._frame.strict):  # which raises
             for text in undefined:
                 named = text if text.startswith(what) else f"{what}: {text}"

@@ -112,6 +112,25 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is clamped")
 
 
+_WIDE = {"double", "int64", "uint64"}
+
+
+def _bases(type_: _core.ReflectedType) -> set[str]:
+    """Kinds of the numbers in a block."""
+    return set().union(*(_bases(member) for _, _, member in type_.members)) if type_.members else {type_.base}
+
+
+def _check_width(binding: Slot, buffer: Buffer, what: str) -> None:
+    """Numbers of 64 bits in a block that has none would be read as halves of them."""
+    base = None if buffer.dtype is None or buffer.dtype.names else buffer.dtype.base
+    if base is None or base.itemsize != 8 or binding.type is None or not binding.type.members or _bases(binding.type) & _WIDE:
+        return
+    kind = "float32" if base.kind == "f" else "int32"
+    raise ValidationError(
+        f"{what}: buffer '{buffer.label}' was made from {base}, the block has no numbers of 64 bits; make it from {kind} (astype)"
+    )
+
+
 def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
     """What a sampler may do with an image, and what the shader expects of both; where they come together."""
     info, label = view.image.format_info, view.image.label
@@ -282,6 +301,7 @@ class DescriptorWriter:
                 (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
             )
             require_usage(buffer, binding.descriptor, what)
+            _check_width(binding, buffer, what)
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
             raise ValidationError(

@@ -86,7 +86,8 @@ class Frame:
     def before(self, what: str, undefined: Sequence[str]) -> None:
         """Something is about to be executed. Raises where it reads, or may read, what nobody wrote, and the frame is strict."""
         if undefined and self.strict:
-            raise UndefinedContentsError(f"{self._what}, {what}: {'; '.join(undefined)}")
+            texts = (text.removeprefix(f"{what}: ").removeprefix(f"{what}, ") for text in undefined)
+            raise UndefinedContentsError(f"{self._what}, {what}: {'; '.join(texts)}")
         self._pending[threading.get_ident()] = tuple(undefined)
 
     def _add(self, node: Node) -> None:

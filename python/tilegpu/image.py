@@ -17,6 +17,7 @@ from tilegpu.sampler import Sampler
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
+_MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
 
 
 class Image(ImagePixels):
@@ -301,6 +302,25 @@ class ImageView:
         """Why the contents of its first level and layer are undefined, ``""`` if they are not."""
         image = self.image
         return image.core.why_undefined(ASPECT_BITS[image._aspect(aspect)], self.level, self.layer)
+
+    def undefined_part(self) -> str:
+        """Which of its levels and layers (or slices) nobody wrote, and why, of the first that there is; ``""``: none."""
+        image = self.image
+        if image.planes:
+            return self.why_undefined()
+        bit, last = ASPECT_BITS[image._aspect(None)], image.mip_levels if self.levels is None else self.level + self.levels
+        parts = 0
+        for level in range(self.level, last):
+            there = image._layer_count(level)
+            first, end = (0, there) if self.type == "3d" else (self.layer, there if self.layers is None else self.layer + self.layers)
+            for layer in range(first, min(end, there)):
+                parts += 1
+                if parts > _MOST_PARTS:
+                    return ""
+                if reason := image.core.why_undefined(bit, level, layer):
+                    one = image.mip_levels == 1 and image._layer_count(0) == 1
+                    return f"are undefined: {reason}" if one else f"of level {level}, layer {layer} are undefined: {reason}"
+        return ""
 
     def __repr__(self) -> str:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"

@@ -280,8 +280,8 @@ class ImagePixels:
 
         Raises :class:`tilegpu.ValidationError` for a suffix or a format that does not fit, and names those that do.
         """
+        suffix = picture_file.suffix_of(path, f"image '{self.label}'")
         target = os.fspath(path)
-        suffix = picture_file.suffix_of(target, f"image '{self.label}'")
         picture_file.check_quality(quality, suffix, f"image '{self.label}'")
         name = self._require_readable(aspect, level, layer)
         if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:

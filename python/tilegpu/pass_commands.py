@@ -14,7 +14,7 @@ import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
-from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
@@ -221,6 +221,7 @@ class PassCommands:
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
                 draws.uses.note_buffer(indirect.slice(min(offset, indirect.size)), "indirect")
+                require_words(indirect, f"{what}: indirect")
                 if byte_count is None:
                     require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride

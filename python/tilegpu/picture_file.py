@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu import arguments
 from tilegpu.errors import UnsupportedError, ValidationError
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def choices(array: NDArray[Any] | None = None) -> str:
 
 def suffix_of(path: str | os.PathLike[str], what: str) -> str:
     """The suffix, in lower case. Raises :class:`ValidationError` that names the choices."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ValidationError(f"{what}: can't save to {arguments.shown(path)}; it must be a path")
     suffix = os.path.splitext(os.fspath(path))[1].lower()  # noqa: PTH122
     if suffix not in SUFFIXES:
         said = f"'{os.fspath(path)}' has no suffix" if not suffix else f"the suffix is '{suffix}'"

@@ -296,6 +296,7 @@ def create_pipeline(
     interface, specialization = _specialize(stages, constants, what)
     reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
     layout = make_layout(vertex, instance, reflection, what)
+    _check_widths(stages, what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":
@@ -337,3 +338,31 @@ def _warn_of_lost_outputs(pipeline: Pipeline, stages: Stages, count: int) -> Non
             there = f"there {'is' if count == 1 else 'are'} {count} colour attachment{'' if count == 1 else 's'}"
             what = f"the fragment shader's output '{output.name}' goes to location {output.location}; {there}"
             pipeline.warn_unused(f"output {output.name}", what)
+
+
+def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:
+    """(location, component) of a scalar or vector of 32 bits; ``None`` of what takes several locations."""
+    type_ = variable.type
+    if type_.array_length or type_.members or type_.columns > 1 or type_.base not in ("float", "int", "uint"):
+        return None
+    return {(variable.location, variable.component + k) for k in range(max(1, type_.rows))}
+
+
+def _check_widths(stages: Stages, what: str) -> None:
+    """A fragment shader must not read components that the vertex shader does not declare (VUID-RuntimeSpirv-OpEntryPoint-08743)."""
+    if set(stages) != {"vertex", "fragment"}:
+        return
+    outputs = stages["vertex"].reflection.outputs
+    words = [_words(output) for output in outputs]
+    written = {word for found in words if found is not None for word in found}
+    if None in words:
+        return
+    for variable in stages["fragment"].reflection.inputs:
+        wanted = _words(variable) if variable.used else None
+        if wanted and any((variable.location, k) in written for k in range(4)) and not wanted <= written:
+            writer = next(o for o in outputs if o.location == variable.location)
+            read, wrote = _core.type_name(variable.type), _core.type_name(writer.type)
+            raise ValidationError(
+                f"{what}: the fragment shader reads '{variable.name}' (location {variable.location}) as {read}, which the vertex shader "
+                f"writes as {wrote} '{writer.name}'; declare as many components there"
+            )

@@ -113,11 +113,14 @@ class Program:
             data = bytes(push)
         elif isinstance(push, (np.ndarray, np.void)) and push.dtype.names:
             data = self.pack_push({n: push[n] for n in push.dtype.names})
-        elif isinstance(push, np.ndarray):
+        elif isinstance(push, np.ndarray) and push.dtype == np.uint8:
             data = push.tobytes()
+        elif isinstance(push, np.ndarray) and len(self.interface.push_constants) == 1:
+            data = self.pack_push({self.interface.push_constants[0].name: push})
         else:
             raise ValidationError(
-                f"{what}, {self.title}: push is {arguments.shown(push)}; it must be a mapping by name, or all as bytes"
+                f"{what}, {self.title}: push is {arguments.shown(push)}; it must be a mapping by name, all as bytes, "
+                "or an array where there is one name"
             )
         if len(data) != size_B:
             raise ValidationError(

@@ -165,7 +165,11 @@ def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDA
 
 def buffer_matches(buffer_dtype: np.dtype[Any] | None, dtype: np.dtype[Any] | None) -> bool:
     """A buffer made from an array fits a binding made from a dtype (buffers made from a size fit always)."""
-    if buffer_dtype is None or dtype is None or not dtype.names or not buffer_dtype.names:
+    if buffer_dtype is None or dtype is None:
+        return True
+    if not dtype.names and not buffer_dtype.names:
+        return buffer_dtype.base in (dtype.base, np.dtype(np.uint8))
+    if not dtype.names or not buffer_dtype.names:
         return True
     return transposed_dtype(buffer_dtype) == transposed_dtype(dtype)
 
