@@ -134,3 +134,14 @@ def test_levels_and_layers_that_nobody_wrote(dev: tg.Device) -> None:
 def test_line_widths(dev: tg.Device, width: float) -> None:
     with pytest.raises(tg.ValidationError, match=r"line_width is .*; it must be above 0"):
         dev.pipeline(COVER, WHITE, color=[COLOR], line_width=width)
+
+
+def test_numbers_of_mathematics() -> None:
+    for call, message in (
+        (lambda: tg.math.perspective("45", 1, 0.1, 10), "perspective: fov_y_degrees is '45'; it must be a number"),
+        (lambda: tg.math.perspective(45, 1, None, 10), "perspective: near is None; it must be a number"),
+        (lambda: tg.math.ray_through(np.eye(4), (5, 5), (0, 0)), r"ray_through: size is \(0, 0\); both sides must be above 0"),
+        (lambda: tg.shapes.cube(attributes="position"), "shapes: attributes is 'position'; it must be a list of names"),
+    ):
+        with pytest.raises(tg.ValidationError, match=message):
+            call()

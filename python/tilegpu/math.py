@@ -106,6 +106,13 @@ def _single(matrix: _Array) -> Matrix:
 # ------------------------------------------------------------------------------------------------------------ projections
 
 
+def _numbers(what: str, **given: Any) -> None:
+    """Raises for what is no number, by its name; before anything is compared with it. ``far`` may be ``None``."""
+    for name, value in given.items():
+        if (value is not None or name != "far") and not isinstance(value, (int, float, np.integer, np.floating)):
+            raise ValidationError(f"{what}: {name} is {_shown(value)}; it must be a number")
+
+
 def _planes(near: float, far: float | None, what: str) -> None:
     if not 0 < near < math.inf:
         raise ValidationError(f"{what}: near is {near}; it must be above 0, or depth has no meaning")
@@ -122,6 +129,7 @@ def perspective(fov_y_degrees: float, aspect: float, near: float, far: float | N
 
     Raises :class:`tilegpu.ValidationError` for an angle, aspect or distance that makes no picture.
     """
+    _numbers("perspective", fov_y_degrees=fov_y_degrees, aspect=aspect, near=near, far=far)
     if not 0 < fov_y_degrees < 180:
         raise ValidationError(f"perspective: fov_y_degrees is {fov_y_degrees}; it must be between 0 and 180 (degrees, not radians)")
     if not 0 < aspect < math.inf:
@@ -147,6 +155,7 @@ def orthographic(
 
     Raises :class:`tilegpu.ValidationError` where two opposite sides are the same.
     """
+    _numbers("orthographic", left=left, right=right, bottom=bottom, top=top, near=near, far=far)
     for names, a, b in (("left and right", left, right), ("bottom and top", bottom, top), ("near and far", near, far)):
         if not (a != b and math.isfinite(a) and math.isfinite(b)):
             raise ValidationError(f"orthographic: {names} are {a} and {b}; they must be two finite numbers that differ")
@@ -162,6 +171,7 @@ def orthographic(
 def pixels(width: int, height: int) -> Matrix:
     """(4, 4) pixels to clip space, for what lies flat on the screen: (0, 0) is the picture's top left corner, x right, y **down**,
     z the depth as it is."""
+    _numbers("pixels", width=width, height=height)
     if not (width > 0 and height > 0):
         raise ValidationError(f"pixels: the size is {width} x {height}; both sides must be above 0")
     return _single(np.array([[2 / width, 0, 0, -1], [0, 2 / height, 0, -1], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
@@ -342,6 +352,9 @@ def ray_through(
     ``far`` may be ``None``."""
     back = _inverse(_matrix(view_projection, "ray_through: view_projection"), "ray_through: view_projection")
     x, y = _array(pixel, ((2,),), "ray_through: pixel", "it must be two numbers (x, y)")
+    sides = _array(size, ((2,),), "ray_through: size", "it must be (width, height)")
+    if not (sides > 0).all():
+        raise ValidationError(f"ray_through: size is {_shown(size)}; both sides must be above 0")
     clip = 2 * (x + 0.5) / size[0] - 1, 2 * (y + 0.5) / size[1] - 1
     depths = (0.75, 0.25) if reverse_z else (0.25, 0.75)  # inside: an end may be at infinity
     near, far = (back[:, 0] * clip[0] + back[:, 1] * clip[1] + back[:, 2] * depth + back[:, 3] for depth in depths)

@@ -69,6 +69,8 @@ def only(mesh: Mesh, *attributes: str) -> Mesh:
     """The mesh with these vertex attributes alone, in this order; what shaders don't read costs memory. Raises
     :class:`tilegpu.ValidationError` for one that it has not."""
     have = mesh.vertices.dtype
+    if len(attributes) > 1 and all(isinstance(name, str) and len(name) == 1 for name in attributes):  # a text where a list belongs
+        raise ValidationError(f"shapes: attributes is '{''.join(attributes)}'; it must be a list of names, such as ('position', 'uv')")
     missing = [name for name in attributes if name not in (have.names or ())]
     if missing or not attributes:
         raise ValidationError(f"shapes: attributes are {attributes}; choose from {', '.join(have.names or ())}")

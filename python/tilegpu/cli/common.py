@@ -78,13 +78,13 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
 
 
 def seconds(text: str) -> float:
-    """A finite number of seconds, at least 0; for argparse."""
+    """A number of seconds from 0 to 1e9, as far as floats tell moments apart at all; for argparse."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' is no time; a number of seconds is needed, at least 0")
+    if not 0 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time; a number of seconds is needed, 0 to 1e9")
     return value
 
 
