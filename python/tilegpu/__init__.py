@@ -29,6 +29,7 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
 from tilegpu.errors import (
+    ClampedValueWarning,
     DeviceLostError,
     Error,
     OutOfMemoryError,
@@ -98,6 +99,7 @@ __all__ = [
     "Buffer",
     "BufferSlice",
     "BufferView",
+    "ClampedValueWarning",
     "ComputePipeline",
     "DescriptorSet",
     "DescriptorSetLayout",

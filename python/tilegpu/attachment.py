@@ -5,11 +5,12 @@ In: what the user gives for a colour, depth or stencil attachment. Out: the core
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.image import Image, ImageView, Texture
 
 
@@ -111,7 +112,7 @@ class Attachment:
 
 
 def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
-    """Four numbers of what the user gave, (0, 0, 0, 0) for nothing; each must be one that the format holds."""
+    """Four numbers of what the user gave, (0, 0, 0, 0) for nothing; warns of those that the format does not hold."""
     if value is None:
         return [0.0, 0.0, 0.0, 0.0]
     values = list(arguments.numbers(value, what, (1, 2, 3, 4), "it must be (r, g, b, a)"))
@@ -126,7 +127,8 @@ def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
         return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
     if not all(fits[: info.component_count]):  # what the format has not is nowhere
         hint = "; (r, g, b, a) of 255 are divided by 255" if max(values) > 1 and not info.is_integer else ""
-        raise ValidationError(f"{what} is {arguments.shown(value)}; {info.name} takes {must}{hint}")
+        text = f"{what} is {arguments.shown(value)}; {info.name} takes {must}, and others are clamped{hint}"
+        warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
     return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
 
 

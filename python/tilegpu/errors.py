@@ -70,6 +70,11 @@ class ShortBufferWarning(UserWarning):
     """A buffer ends before the shader's block does; what is read beyond its end is clamped. Shown once for each pipeline and block."""
 
 
+class ClampedValueWarning(UserWarning):
+    """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan clamps
+    it. Shown once for each place."""
+
+
 class UndefinedContentsWarning(UserWarning):
     """Something reads, or may read, an image that nobody wrote; it gets what its memory holds: zeros in a new image. Shown once for
     each place; ``Device(strict=True)`` makes it an :class:`UndefinedContentsError` before anything is executed."""
