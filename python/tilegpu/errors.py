@@ -71,8 +71,8 @@ class ShortBufferWarning(UserWarning):
 
 
 class ClampedValueWarning(UserWarning):
-    """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan clamps
-    it. Shown once for each place."""
+    """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan
+    clamps it. Shown once for each place."""
 
 
 class UndefinedContentsWarning(UserWarning):
