@@ -66,10 +66,9 @@ class Sampler:
     ) -> None:
         if filter is not None:
             mag_filter = min_filter = mipmap_mode = filter
-        #: Whether linear filtering was asked for, and not only what is there by default.
-        self.linear = "linear" in (mag_filter, min_filter)
         self.compares = compare is not None
-        mag_filter, min_filter, mipmap_mode = (name or "linear" for name in (mag_filter, min_filter, mipmap_mode))
+        given = mag_filter, min_filter
+        mag_filter, min_filter, mipmap_mode = ("linear" if name is None else name for name in (*given, mipmap_mode))
         if ycbcr is not None and not isinstance(ycbcr, SamplerYcbcrConversion):
             raise ValidationError(
                 f"sampler: ycbcr is {arguments.shown(ycbcr)}; it must be a conversion (dev.sampler_ycbcr_conversion)"
@@ -83,6 +82,9 @@ class Sampler:
         info = _core.SamplerCreateInfo()
         info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
         info.min_filter = enums.parse("filter", min_filter, "sampler: min_filter")
+        #: Whether linear filtering was asked for, and not only what is there by default.
+        linear = _core.ENUMS["filter"]["linear"]
+        self.linear = any(name is not None and n == linear for name, n in zip(given, (info.mag_filter, info.min_filter), strict=True))
         info.mipmap_mode = enums.parse("sampler_mipmap_mode", mipmap_mode, "sampler: mipmap_mode")
         info.address_u, info.address_v, info.address_w = (
             enums.parse("sampler_address_mode", a, "sampler: address") for a in addresses
