@@ -198,7 +198,7 @@ class Buffer:
         else:
             array = arguments.array(data, f"buffer '{self.label}': what is written")
             own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
-            if own is not None and not isinstance(data, np.ndarray):
+            if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
                 array = array.astype(own)
             if own is not None and array.dtype.names is None and native(array).dtype.base not in (own, np.dtype(np.uint8)):
                 raise ValidationError(
