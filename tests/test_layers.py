@@ -30,7 +30,7 @@ layout(push_constant) uniform Push { ivec2 place; };
 layout(location = 0) in vec4 v_color;  layout(location = 0) out vec4 o_color;
 void main() { o_color = v_color * vec4(1, (place.x + 1) / 4.0, (place.y + 1) / 4.0, 1); }"""
 # A depth range, a flipped one, one that ends within the scissor, an empty one.
-VIEWPORTS = [(0, 0, 83, 70, 0, 1), (5.5, 9, 41, 40, 0.25, 0.75), (70, 66, -60, -61, 0.5, 0), (0, 0, 0, 0, 0, 1)]
+VIEWPORTS = [(0, 0, 83, 70, 0, 1), (5.5, 9, 41, 40, 0.25, 0.75), (10, 66, 60, -61, 0.5, 0), (0, 0, 2**-20, 0, 0, 1)]
 SCISSORS = [(0, 0, 83, 70), (3, 2, 60, 44), (20, 0, 63, 50), (0, 0, 83, 70)]
 DEVICES: list[dict[str, Any]] = [
     {"threads": 2},

@@ -417,7 +417,7 @@ def test_objects_of_another_device(dev: tg.Device) -> None:
     texture = other.texture(np.zeros((2, 2, 4), "u1"))  # images and samplers are plain data, and go anywhere
     foreign = other.descriptor_set(other.pipeline(COVER, SAMPLED, color=[COLOR]), 0, {"s": texture}, label="d")
     clear = tg.Attachment(out, clear=(0, 0, 0, 0))
-    with pytest.raises(tg.ValidationError, match="descriptor set 'd' of another device"), dev.render_pass(color=clear) as rp:
+    with pytest.raises(tg.ValidationError, match="is of another device"), dev.render_pass(color=clear) as rp:
         rp.draw(sampled, count=3, sets={0: foreign})
     with dev.render_pass(color=tg.Attachment(out, clear=(1, 1, 1, 1))) as rp:
         rp.draw(sampled, count=3, bind={"s": texture})
@@ -425,7 +425,7 @@ def test_objects_of_another_device(dev: tg.Device) -> None:
     with other.secondary(color=[COLOR]) as secondary:
         secondary.draw(other.pipeline(COVER, WHITE, color=[COLOR]), count=3)
     clear = tg.Attachment(out, clear=(0, 0, 0, 0))
-    with pytest.raises(tg.ValidationError, match="'secondary' was made by another device"), dev.render_pass(color=clear) as rp:
+    with pytest.raises(tg.ValidationError, match="belongs to another device"), dev.render_pass(color=clear) as rp:
         rp.execute_commands(secondary)
 
 

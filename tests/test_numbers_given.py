@@ -130,12 +130,6 @@ def test_levels_and_layers_that_nobody_wrote(dev: tg.Device) -> None:
         run(image)
 
 
-@pytest.mark.parametrize("width", [0, -3, float("nan"), float("inf")])
-def test_line_widths(dev: tg.Device, width: float) -> None:
-    with pytest.raises(tg.ValidationError, match=r"line_width is .*; it must be above 0"):
-        dev.pipeline(COVER, WHITE, color=[COLOR], line_width=width)
-
-
 def test_numbers_of_mathematics() -> None:
     for call, message in (
         (lambda: tg.math.perspective("45", 1, 0.1, 10), "perspective: fov_y_degrees is '45'; it must be a number"),

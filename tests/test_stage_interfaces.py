@@ -44,6 +44,11 @@ def drawn(dev: tg.Device, vert: str, frag: str) -> np.ndarray:
     return out.numpy()
 
 
+def components(name: str) -> int:
+    """Of a scalar or vector."""
+    return int(name[-1]) if name[-1].isdigit() else 1
+
+
 @pytest.mark.parametrize("written", SHOWN)
 def test_numbers_of_another_kind_are_refused(written: str) -> None:
     """Every pair of 14 types: 196."""
@@ -51,7 +56,12 @@ def test_numbers_of_another_kind_are_refused(written: str) -> None:
     for read in SHOWN:
         vert, frag = vertex(written, f"{written}(1)"), fragment(read)
         if KINDS[written] == KINDS[read]:
-            if not ((read == "mat2" and written != "mat2") or read == "dvec2"):  # of more locations
+            if (read == "mat2" and written != "mat2") or read == "dvec2":  # of more locations
+                continue
+            if "mat" not in read + written and "d" not in read[0] + written[0] and components(read) > components(written):
+                with pytest.raises(tg.ValidationError, match=f"as {read}, which the vertex shader writes as {written} 'c'; declare as many"):
+                    dev.pipeline(vert, frag, color=[FMT])
+            else:
                 dev.pipeline(vert, frag, color=[FMT])
             continue
         with pytest.raises(tg.Error) as caught:
@@ -90,7 +100,9 @@ layout(location = 0) out vec4 o; void main() { o = vec4(b.uv[1], b.id.xy); }"""
             dev.pipeline(vert, read, color=[FMT])
 
 
-def test_components_that_are_not_written_are_zero() -> None:
+def test_components_that_are_not_written_are_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Python they are an error; programs on the driver read them."""
+    monkeypatch.setattr("tilegpu.pipeline._check_widths", lambda *_: None)
     dirty = (vertex("vec4", "vec4(4, 5, 6, 7)"), fragment("vec4"))
     for lanes, threads in itertools.product((4, 8, 16), (1, 2)):
         dev = tg.Device(cache_dir="off", lanes=lanes, threads=threads)

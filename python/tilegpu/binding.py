@@ -96,10 +96,6 @@ class DescriptorBinder:
                     f"{what}, {pipeline.title}: sets has {arguments.shown(number)}: {arguments.shown(descriptors)}; "
                     "it must be a set's number: a set (dev.descriptor_set)"
                 )
-            if descriptors.device() is not self._arena._device:
-                raise ValidationError(
-                    f"{what}, {pipeline.title}: sets has descriptor set '{descriptors.label}' of another device; make one with this device"
-                )
             if number not in used:
                 pipeline.warn_unused(f"set {number}", f"the shaders do not use set {number}")
                 continue

@@ -6,7 +6,6 @@ In: a layout, or a pipeline that has one; values by name or binding. Out: a set 
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,7 +53,6 @@ class DescriptorSet:
             number: (enums.name_of("descriptor_type", kind), count) for number, kind, count in core.bindings
         }
         self.core = _core.DescriptorSet(device.core, core)
-        self.device = weakref.ref(device)  #: whose samplers' code it holds
         self.updates = 0  #: how often something was written
         self._views: dict[tuple[int, int], tuple[str, ImageView]] = {}
         self._bound: dict[tuple[int, int], tuple[Slot, Any]] = {}  # what stands where

@@ -112,7 +112,7 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is clamped")
 
 
-_WIDE = {"double", "int64", "uint64"}
+_WIDE = {"double", "int64_t", "uint64_t"}
 
 
 def _bases(type_: _core.ReflectedType) -> set[str]:

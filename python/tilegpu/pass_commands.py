@@ -227,7 +227,7 @@ class PassCommands:
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
-                    if not draw_count:
+                    if not draw_count and byte_count is None:
                         raise ValidationError(
                             f"{what}: indirect has {max(0, indirect.size - offset)} B from offset {offset} on; a draw takes {words * 4} B"
                         )

@@ -321,13 +321,18 @@ def create_pipeline(
     left = _set_dynamic(info, dynamic, what)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left)
-    pipeline.made_by(self)
-    if interface is not None:
-        pipeline.interface = interface
-    if attachment_locations is None and colors:
-        _warn_of_lost_outputs(pipeline, stages, len(colors))
+    _finish(self, pipeline, interface, attachment_locations is None, len(colors))
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
+
+
+def _finish(device: Context, pipeline: Pipeline, interface: Interface | None, in_order: bool, colors: int) -> None:
+    """What it is beside the core's. ``interface``: as specialised; ``in_order``: attachment i takes location i."""
+    pipeline.made_by(device)
+    if interface is not None:
+        pipeline.interface = interface
+    if in_order and colors:
+        _warn_of_lost_outputs(pipeline, pipeline._stages, colors)
 
 
 def _warn_of_lost_outputs(pipeline: Pipeline, stages: Stages, count: int) -> None:
@@ -361,6 +366,8 @@ def _check_widths(stages: Stages, what: str) -> None:
         wanted = _words(variable) if variable.used else None
         if wanted and any((variable.location, k) in written for k in range(4)) and not wanted <= written:
             writer = next(o for o in outputs if o.location == variable.location)
+            if (writer.type.base == "float") != (variable.type.base == "float"):
+                continue  # the core says so
             read, wrote = _core.type_name(variable.type), _core.type_name(writer.type)
             raise ValidationError(
                 f"{what}: the fragment shader reads '{variable.name}' (location {variable.location}) as {read}, which the vertex shader "

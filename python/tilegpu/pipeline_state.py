@@ -239,8 +239,6 @@ def set_rasterization(
     state.depth_clamp = arguments.flag(depth_clamp, f"{what}: depth_clamp")
     state.rasterizer_discard = arguments.flag(rasterizer_discard, f"{what}: rasterizer_discard")
     state.line_width = arguments.number(line_width, f"{what}: line_width")
-    if not state.line_width > 0 or math.isinf(state.line_width):
-        raise ValidationError(f"{what}: line_width is {arguments.shown(line_width)}; it must be above 0 (1 to 64 px are drawn)")
     if not isinstance(provoking_vertex, str) or provoking_vertex not in ("first", "last"):
         raise ValidationError(f"{what}: provoking_vertex is {arguments.shown(provoking_vertex)}; it must be 'first' or 'last'")
     state.provoking_vertex_last = provoking_vertex == "last"

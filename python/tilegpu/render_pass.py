@@ -224,11 +224,6 @@ class RenderPass(PassCommands, PassResults):
                     f"{self._what}: execute_commands: argument {number} is {arguments.shown(secondary)}; "
                     "it must be a secondary command buffer (dev.secondary)"
                 )
-            if secondary._device is not self._device:
-                raise ValidationError(
-                    f"{self._what}: execute_commands: secondary command buffer '{secondary.label}' was made by another device; "
-                    "make one with this device"
-                )
         ended = [secondary.ended(self._what) for secondary in secondaries]
         with self._turn:
             self._open().commands.execute_commands(ended)
