@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu.files import read_regular, regular_size_B
 
-Array = NDArray[Any]
+if TYPE_CHECKING:  # numpy.typing takes milliseconds of every import
+    from numpy.typing import NDArray
+
+Array: TypeAlias = "NDArray[Any]"
 #: Files that are read here.
 SUFFIXES = (".hdr", ".pic", ".exr")
 #: Channels of an EXR file that are read together, and no others beside them.
