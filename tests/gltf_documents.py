@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,16 @@ def png(color: tuple[int, ...] = (255, 0, 0, 128), size: tuple[int, int] = (2, 2
     stream = io.BytesIO()
     Image.new("RGBA", size, color).save(stream, "PNG")
     return stream.getvalue()
+
+
+def with_oddity(text: str, at: Sequence[Any], odd: Any) -> dict[str, Any]:
+    """The document of a .gltf with one value replaced; ``"missing"``: left out."""
+    document: dict[str, Any] = json.loads(text)
+    table: Any = document
+    for key in at[:-1]:
+        table = table[key]
+    if odd == "missing":
+        del table[at[-1]]
+    else:
+        table[at[-1]] = odd
+    return document

@@ -139,3 +139,19 @@ def test_numbers_of_mathematics() -> None:
     ):
         with pytest.raises(tg.ValidationError, match=message):
             call()
+
+
+def test_levels_and_layers_are_looked_at_once(dev: tg.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a cube with its chain there are 60: for each draw with a block of its own that was as much as all the rest of it."""
+    asked = []
+    look = tg.ImageView.undefined_part
+    monkeypatch.setattr(tg.ImageView, "undefined_part", lambda view: asked.append(view) or look(view))
+    frag = """#version 450
+    layout(binding = 0) uniform samplerCube s; layout(binding = 1) uniform U { vec4 c; };
+    layout(location = 0) out vec4 o; void main() { o = texture(s, vec3(1)) * c; }"""
+    cube = dev.texture(np.zeros((6, 16, 16, 4), "u1"), cube=True, mipmaps=True)
+    out, pipe = dev.image((2, 2), COLOR), dev.pipeline(COVER, frag, color=[COLOR])
+    with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+        for k in range(20):
+            rp.draw(pipe, count=3, bind={"s": cube, "U": {"c": (1, 1, 1, k)}})
+    assert len(asked) == 1

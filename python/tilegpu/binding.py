@@ -32,6 +32,7 @@ class DescriptorBinder:
         self._sets: dict[Any, list[tuple[int, _core.DescriptorSet]]] = {}
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
+        self._parts: dict[ImageView, str] = {}  # what nobody wrote of a view: to look at all levels and layers takes as long as a draw
         self._seen: set[tuple[int, int]] = set()  # sets= whose views were looked at, at which of their updates
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
         self.undefined: dict[str, None] = {}
@@ -42,6 +43,7 @@ class DescriptorBinder:
         self._bound.clear()
         self._keep.clear()
         self._seen.clear()
+        self._parts.clear()
 
     def bind(
         self,
@@ -117,7 +119,10 @@ class DescriptorBinder:
         self.uses.note(uses_of_descriptor, slot, thing)
 
     def _note_view(self, view: ImageView, what: str) -> None:
-        if part := view.undefined_part():
+        part = self._parts.get(view)
+        if part is None:
+            part = self._parts[view] = view.undefined_part()
+        if part:
             note = f"the contents of image '{view.image.label}' {part}"
             self.undefined[f"{what} may be read, but {note}"] = None
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, dlpack, enums
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _MAX_SIZE_B = 1 << 40
-_CPU = (1, 0)  # DLPack: kDLCPU, its only device
 _WHOLE = 0xFFFFFFFFFFFFFFFF
 _USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel")}
 
@@ -246,7 +245,7 @@ class Buffer:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """The CPU's memory."""
-        return _CPU
+        return dlpack.CPU
 
     def __dlpack__(
         self,
@@ -260,20 +259,13 @@ class Buffer:
 
         Raises ``BufferError`` for a structured dtype, which DLPack has not.
         """
-        if stream is not None or dl_device not in (None, _CPU):
-            raise BufferError(
-                f"buffer '{self.label}': DLPack of device {dl_device}, stream {stream}; it is in the CPU's memory, without streams"
-            )
+        dlpack.require_cpu(stream, dl_device, f"buffer '{self.label}'")
         array = self.numpy()
         if array.dtype.names is not None:
             raise BufferError(
                 f"buffer '{self.label}': dtype {array.dtype} is structured, which DLPack has not; give one field of buffer.numpy()"
             )
-        array = array.copy() if copy else array
-        try:
-            return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
-        except TypeError:  # NumPy before 2.1 knows no versions
-            return array.__dlpack__()
+        return dlpack.capsule(array.copy() if copy else array, max_version)
 
     def __len__(self) -> int:
         return self.size // (self.dtype.itemsize if self.dtype else 1)

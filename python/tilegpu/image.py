@@ -304,7 +304,7 @@ class ImageView:
         return image.core.why_undefined(ASPECT_BITS[image._aspect(aspect)], self.level, self.layer)
 
     def undefined_part(self) -> str:
-        """Which of its levels and layers (or slices) nobody wrote, and why, of the first that there is; ``""``: none."""
+        """Which of its levels and layers (or slices) nobody wrote, and why, of the first that there is; ``""``: none of the first 4,096."""
         image = self.image
         if image.planes:
             return self.why_undefined()

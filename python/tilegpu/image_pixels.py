@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums, notebook, picture_file
+from tilegpu import _core, arguments, dlpack, enums, notebook, picture_file
 from tilegpu.buffer import Buffer
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, texels_of, to_pillow
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tilegpu.context import Context
 
 ASPECT_BITS: dict[str, int] = _core.ENUMS["image_aspect"]
-_CPU = (1, 0)  # kDLCPU, its only device
 
 
 class ImagePixels:
@@ -189,7 +188,7 @@ class ImagePixels:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """The CPU's memory."""
-        return _CPU
+        return dlpack.CPU
 
     def __dlpack__(
         self,
@@ -203,19 +202,13 @@ class ImagePixels:
 
         A view where the consumer says that it knows read-only memory (DLPack 1.0), else a copy.
         """
-        if stream is not None or dl_device not in (None, _CPU):
-            raise BufferError(
-                f"image '{self.label}': DLPack of device {dl_device}, stream {stream}; it is in the CPU's memory, without streams"
-            )
+        dlpack.require_cpu(stream, dl_device, f"image '{self.label}'")
         array = self.__array__(copy=copy)
         if not array.flags.writeable and (max_version is None or max_version < (1, 0)):
             if copy is False:
                 raise BufferError(f"image '{self.label}' is read-only, which DLPack before 1.0 can't say; leave copy=False out")
             array = array.copy()
-        try:
-            return array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
-        except TypeError:  # NumPy before 2.1 knows no versions, and no read-only memory
-            return (array if array.flags.writeable else array.copy()).__dlpack__()
+        return dlpack.capsule(array, max_version)
 
     def write(
         self, pixels: Any, *, pos: Sequence[int] = (0, 0), level: int = 0, layer: int = 0, aspect: str | None = None
