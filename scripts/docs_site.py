@@ -1,7 +1,8 @@
 """What the site of docs/conf.py adds to Sphinx: pages as they are read.
 
 In: a page's Markdown. Out: the same with what its Python blocks printed and drew below them (docs_blocks.py), the tables that
-``<!-- table: NAME -->`` asks for (docs_tables.py), and links to files beside docs/ turned to pages or downloads.
+``<!-- table: NAME -->`` asks for (docs_tables.py), and links to files beside docs/ turned to pages where the
+site has them.
 
 Pictures and pages that blocks write go to docs/made/, which is not kept in the repository.
 """
@@ -84,14 +85,12 @@ def _plain_words(text: str) -> str:
 
 
 def with_links(text: str, docname: str) -> str:
-    """Links that leave docs/: to pages of the site where there is one, else to a copy of the file."""
+    """Links that leave docs/: to pages of the site where there is one."""
     depth = docname.count("/")
 
     def turned(match: re.Match[str]) -> str:
         up, name, anchor = match[1].count("../"), match[2], match[3] or ""
-        if up != depth + 1:
-            return match[0]
-        if name in PAGES:
+        if up == depth + 1 and name in PAGES:
             return f"]({'../' * depth}{PAGES[name]}{anchor})"
         return match[0]
 

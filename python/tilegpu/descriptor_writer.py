@@ -146,11 +146,7 @@ def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str)
         raise ValidationError(
             f"{what}: the sampler has compare=, and image '{label}' has format {info.name}; depth formats alone are compared"
         )
-    if sampler.linear and not sampler.compares and not info.linear_filter and not info.planes:
-        raise ValidationError(
-            f"{what}: the sampler's filter is linear, and image '{label}' has format {info.name}, which can't be filtered; "
-            "use filter='nearest', mipmap_mode='nearest'"
-        )
+    sampler.require_filter(info, f"{what}: image '{label}' has format {info.name}")
 
 
 class DescriptorWriter:

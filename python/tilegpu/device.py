@@ -39,10 +39,7 @@ _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
 
 def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, what: str) -> None:
     """What can't be sampled as it is asked for is refused here, not by the first draw that binds it."""
-    if sampler.linear and not sampler.compares and not info.linear_filter and not info.planes:
-        raise ValidationError(
-            f"{what}: filter is linear; {info.name} can't be filtered: leave it out, or give filter='nearest'"
-        )
+    sampler.require_filter(info, f"{what}: format is {info.name}")
     conversion = sampler.ycbcr
     if conversion is not None and conversion.format_info.name != info.name:
         raise ValidationError(

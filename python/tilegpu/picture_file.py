@@ -116,3 +116,14 @@ def save_exr(array: NDArray[Any], path: str, what: str, depth: bool = False) -> 
             file.write(path)
     except RuntimeError as error:
         raise OSError(f"{what}: can't write {path}: {error}") from error
+
+
+def eight_bits(image: NDArray[Any]) -> NDArray[np.uint8]:
+    """Any numbers to look at: floats are clamped to 0..1, 16-bit values scaled, other integers clamped to 0..255."""
+    if image.dtype == np.uint8:
+        return image
+    if image.dtype == np.uint16:
+        return ((image.astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
+    if image.dtype.kind in "iu":
+        return np.clip(image, 0, 255).astype(np.uint8)
+    return np.rint(np.clip(np.nan_to_num(image.astype(np.float64)), 0, 1) * 255).astype(np.uint8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import struct as _struct
 import warnings
 import weakref
@@ -16,7 +15,7 @@ from tilegpu import _core, arguments
 from tilegpu.context import Context
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.interface import Interface, Stages
-from tilegpu.shader import files_of
+from tilegpu.shader import files_of, is_path
 from tilegpu.structs import SCALAR_CODES
 
 #: All that were made of files and are in use.
@@ -48,7 +47,7 @@ class Program:
 
     def keep_sources(self, sources: Iterable[Any], again: Callable[[], Program]) -> None:
         """What it was made of, and how it is made once more, where files are among that; see :meth:`reload`."""
-        if any(isinstance(s, os.PathLike) or (isinstance(s, str) and "\n" not in s) for s in sources):
+        if any(is_path(s) for s in sources):
             self._sources, self._again = tuple(sources), again
             _FROM_FILES.add(self)
 

@@ -110,6 +110,14 @@ class Sampler:
             + ("" if ycbcr is None else f", {ycbcr!r}")
         )
 
+    def require_filter(self, info: enums.FormatInfo, what: str) -> None:
+        """Raises where it was asked to filter what can't be filtered."""
+        if self.linear and not self.compares and not info.linear_filter and not info.planes:
+            raise ValidationError(
+                f"{what}, which can't be filtered, and the sampler's filter is linear: leave it out, or give filter='nearest', "
+                "mipmap_mode='nearest'"
+            )
+
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"
 

@@ -79,7 +79,7 @@ def load(
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _module(bytes(source), name, device)
     # Whether it is an os.PathLike is asked last: that takes long where it is the first such question.
-    if _is_path(source) if isinstance(source, str) else isinstance(source, os.PathLike):
+    if is_path(source):
         path = os.fspath(source)
         try:
             data = files.read_regular(path, _MAX_FILE_B)
@@ -119,7 +119,7 @@ def load(
 def files_of(sources: Iterable[ShaderSource | None]) -> tuple[str, ...]:
     """Absolute paths of those that are paths, and of what they include beside themselves."""
     found: dict[str, None] = {}
-    todo = [str(os.fspath(s)) for s in sources if (isinstance(s, str) and _is_path(s)) or isinstance(s, os.PathLike)]
+    todo = [str(os.fspath(s)) for s in sources if isinstance(s, (str, os.PathLike)) and is_path(s)]
     while todo:
         path = os.path.abspath(todo.pop())  # noqa: PTH100 -- pathlib would be imported for this alone
         if path in found:
@@ -150,9 +150,12 @@ def _keep(key: Any, module: _core.ShaderModule) -> None:
     _cache[key] = module
 
 
-def _is_path(text: str) -> bool:
+def is_path(source: Any) -> bool:
+    """Whether a shader is given as a path, and not as text or SPIR-V."""
+    if not isinstance(source, str):
+        return isinstance(source, os.PathLike)
     return (
-        "\n" not in text
-        and len(text) < 4096
-        and (text.endswith(_SUFFIXES) or ("{" not in text and os.path.isfile(text)))  # noqa: PTH113
+        "\n" not in source
+        and len(source) < 4096
+        and (source.endswith(_SUFFIXES) or ("{" not in source and os.path.isfile(source)))  # noqa: PTH113
     )

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilegpu.picture_file import palette, without_alpha
 from tilegpu.terminal import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Suffixes of files that hold several pictures.
 SUFFIXES = (".gif", ".webp", ".mp4")
@@ -69,6 +70,8 @@ def _write_mp4(path: Path, pictures: Iterable[Any], fps: float) -> None:
     rest = iter(pictures)
     first = next(rest)  # may be refused: then there is no file yet
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as file:
+        from fractions import Fraction  # it brings decimal, and this module is imported for every command
+
         rate = Fraction(fps).limit_denominator(1001)
         stream = file.add_stream("libx264", rate=rate, options={"crf": "16", "preset": "medium"})
         stream.width, stream.height, stream.pix_fmt = first.width, first.height, "yuv420p"

@@ -86,12 +86,13 @@ def frame_of_turn(scene: Scene, index: int, options: argparse.Namespace) -> Fram
 
 
 def as_picture(image: Any) -> Any:
-    """An (H, W, C) array as a Pillow image of 8 bits; floats are clamped to 0..1."""
+    """An (H, W, C) array as a Pillow image of 8 bits."""
     import numpy as np
     from PIL import Image as Pillow
 
-    if image.dtype != np.uint8:
-        image = np.rint(np.clip(np.nan_to_num(image.astype(np.float64)), 0, 1) * 255).astype(np.uint8)
+    from tilegpu.picture_file import eight_bits
+
+    image = eight_bits(image)
     channels = image.shape[2]
     if channels == 1:
         image = image[..., 0]

@@ -107,6 +107,7 @@ def read_animations(doc: Document, target_counts: dict[int, int]) -> list[Animat
         here = f"animations[{number}]"
         samplers = doc.objects(table, "samplers", here)
         channels: list[tuple[int, str, Sampler]] = []
+        made: dict[tuple[int, str, int], Sampler] = {}  # many channels name one
         seen: set[tuple[int, str]] = set()
         for k, channel in enumerate(doc.objects(table, "channels", here)):
             where = f"{here}.channels[{k}]"
@@ -127,7 +128,10 @@ def read_animations(doc: Document, target_counts: dict[int, int]) -> list[Animat
             width = _PATHS[path] or target_counts.get(node, 0)
             if not width:
                 raise doc.error(where, f"moves weights of nodes[{node}], whose mesh has no morph targets")
-            channels.append((node, path, _sampler(doc, samplers[index], path, width, f"{here}.samplers[{index}]")))
+            key = index, path, width
+            if key not in made:
+                made[key] = _sampler(doc, samplers[index], path, width, f"{here}.samplers[{index}]")
+            channels.append((node, path, made[key]))
         ends = [float(sampler.times[-1]) for _, _, sampler in channels]
         out.append(Animation(str(table.get("name") or f"animation {number}"), max(ends, default=0.0), tuple(channels)))
     return out
@@ -148,5 +152,6 @@ def _sampler(doc: Document, table: dict[str, Any], path: str, width: int, where:
         raise doc.error(where, f"output has {len(values)} elements; {len(times)} key frames of {path}, {mode}, need {rows}")
     if not np.all(np.isfinite(values)):
         raise doc.error(where, "output has a value that is not a finite number")
+    doc.budget.keep(values.nbytes + 32 * len(times), where, "key frames")
     shape = (len(times), 3, width) if steps == 3 else (len(times), width)
     return Sampler(times.tolist(), values.reshape(shape), mode, path == "rotation")

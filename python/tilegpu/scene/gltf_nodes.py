@@ -25,7 +25,6 @@ class Visit(NamedTuple):
 
     node: int
     parent: int
-    ancestors: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +134,7 @@ class NodeTree:
             children = node.get("children", [])
             if not isinstance(children, list):
                 raise doc.error(here, f"children is {children!r}; a list of indices is needed")
-            out.append(Visit(index, parent, ancestors))
+            out.append(Visit(index, parent))
             below, number = (*ancestors, index), len(out) - 1
             stack += [(child, number, below, here) for child in reversed(children)]
         return out

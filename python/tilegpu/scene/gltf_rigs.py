@@ -174,6 +174,7 @@ class GltfPoser:
 
     def _moment(self, animation: int | None, time: float) -> tuple[dict[int, dict[str, Any]], list[Array]]:
         """What the animation changes, by node and path, and the matrices of all visits."""
+        time = 0.0 if animation is None else time  # nothing moves then
         if self._kept is None or self._kept[:2] != (animation, time):
             moved = {} if animation is None else self._animations[animation].at(time)
             transforms = {node: {path: v for path, v in values.items() if path != "weights"} for node, values in moved.items()}

@@ -155,6 +155,7 @@ class ModelScene(Scene):
     def _pose(self, time: float) -> list[PartPose]:
         """Poses of all parts at a time; the same objects for the same time."""
         assert self._poser is not None
+        time = 0.0 if self._animation is None else time  # nothing moves then
         if self._poses is None or self._poses[0] != time:
             # What is too large for a 32-bit float is infinite, and refused by name.
             with np.errstate(over="ignore", invalid="ignore"):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tilegpu as tg
+from tilegpu.picture_file import eight_bits
 from tilegpu.program import made_of_files
 from tilegpu.scene import DrawnFrame, Frame, Interaction, Program, Scene, SceneFileError, SceneRenderer
 from tilegpu.viewer import inspection
@@ -60,13 +61,8 @@ class Shown:
 
 
 def as_rgba(image: NDArray[Any]) -> NDArray[np.uint8]:
-    """(H, W, 4) uint8 of any colour image; floats are clamped to 0..1, 16-bit values scaled, other integers clamped to 0..255."""
-    if image.dtype == np.uint16:
-        image = (image >> 8).astype(np.uint8)
-    elif image.dtype.kind in "iu" and image.dtype != np.uint8:
-        image = np.clip(image, 0, 255).astype(np.uint8)
-    elif image.dtype != np.uint8:
-        image = np.rint(np.clip(np.nan_to_num(image.astype(np.float32)), 0, 1) * 255).astype(np.uint8)
+    """(H, W, 4) uint8 of any colour image."""
+    image = eight_bits(image)
     height, width, channels = image.shape
     if channels == 4:
         return image
