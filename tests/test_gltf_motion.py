@@ -479,3 +479,18 @@ def test_samplers_that_many_channels_name_are_made_once(tmp_path: Path) -> None:
     model = load_model(b.gltf(tmp_path / "a.gltf"))
     samplers = {id(sampler) for _, _, sampler in model._poser._animations[0].channels}
     assert len(samplers) == 1
+
+
+def test_a_mesh_under_many_skins_is_built_once(tmp_path: Path) -> None:
+    """It was built for each number of joints, and counted once: 7 kB took 314 MB."""
+    b = limb()
+    model_path = b.gltf(tmp_path / "a.gltf")
+    document = json.loads(model_path.read_text())
+    joints = document["skins"][0]["joints"]
+    node = next(k for k, one in enumerate(document["nodes"]) if "skin" in one)
+    for extra in range(1, 4):
+        document["skins"].append({"joints": joints + joints[:extra]})
+        document["nodes"].append({**document["nodes"][node], "skin": extra})
+    model_path.write_text(json.dumps(document))
+    model = load_model(model_path)
+    assert len(model.parts) == 4 and len({id(part.vertices) for part in model.parts}) == 1

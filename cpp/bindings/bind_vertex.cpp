@@ -1,6 +1,6 @@
 // bindings/bind_vertex.cpp -- vertex input by name: the fields of NumPy dtypes to Vulkan's attributes.
 //
-// In: dtypes and the vertex shader's reflection. Out: attributes, and the names of fields that feed nothing; or what does not fit, and what
+// In: dtypes and the vertex shader's reflection. Out: attributes; or what does not fit, and what
 // would. A part of the front end (python/tilegpu/vertex.py) that is here because every pipeline waits for it. Source: Vulkan specification,
 // "Vertex Input Description"; the matching is our own: by name, or by order = location where
 // the fields (or the inputs) have no names of their own; NumPy's f0, f1, ... are none. Names of which none matches are an error.
@@ -24,7 +24,6 @@ struct VertexField {
 
 struct VertexMatch {
   std::vector<VkVertexInputAttributeDescription> attributes;
-  std::vector<std::string> unused;
 };
 
 Error invalid(const std::string& text) { return {VK_ERROR_VALIDATION_FAILED_EXT, text}; }
@@ -176,9 +175,10 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
   for (size_t k = 0; !by_name && k < std::min(fields.size(), wanted.size()); k++) feeds[k] = wanted[k];
 
   Matcher matcher{fields, who, type_of, {}};
+  std::vector<std::string> unused;  // names of fields that feed nothing, for messages
   for (size_t k = 0; k < fields.size(); k++) {
     if (!feeds[k]) {
-      matcher.match.unused.push_back(fields[k].name.empty() ? "field " + std::to_string(k) : fields[k].name);
+      unused.push_back(fields[k].name.empty() ? "field " + std::to_string(k) : fields[k].name);
     } else if (!feeds[k]->used) {
       continue;
     } else if (Status added = matcher.add(k, *feeds[k]); !added) {
@@ -191,7 +191,6 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
     const std::string text = who + ": the vertex shader reads '" + input->name + "' (" + type_name(input->type) + ", location " +
                              std::to_string(input->location) + "), ";
     if (!has_bindings) return invalid(text + "but no vertex= was given; give the dtype of the vertex array");
-    const std::vector<std::string>& unused = matcher.match.unused;
     return invalid(text + "but no field of vertex= feeds it" + near_pair(unused, {input->name}) +
                    " fields left are: " + (unused.empty() ? "none" : joined(unused)));
   }
@@ -218,9 +217,9 @@ void add_fields(std::vector<VertexField>& fields, std::vector<py::object>& types
   }
 }
 
-/// `dtypes`: (binding, dtype). Returns the attributes as (location, binding, format, offset in bytes), and names of fields not used.
+/// `dtypes`: (binding, dtype). Returns the attributes as (location, binding, format, offset in bytes).
 py::list match_vertex_fields(const std::vector<std::pair<uint32_t, py::object>>& dtypes, const Reflection& vertex,
-                              const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who) {
+                             const std::vector<uint32_t>& locations, bool has_bindings, const std::string& who) {
   std::vector<VertexField> fields;
   std::vector<py::object> types;
   for (const auto& [binding, dtype] : dtypes) add_fields(fields, types, binding, dtype);

@@ -114,7 +114,6 @@ def create_compute_pipeline(
     sets = [] if set_layouts is None else layouts_by_number(set_layouts, what)
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
-    pipeline.made_by(self)
     pipeline.interface = Interface(what, stages, specialization) if specialization else interface
     pipeline.keep_sources([comp], again)
     return pipeline
@@ -221,7 +220,6 @@ def _run(
     record: Callable[[_core.CommandBuffer], None],
     indirect: BufferSlice | None = None,
 ) -> DispatchStats:
-    pipeline.require_device(device, what)
     condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
     arena = Arena(device)
     data = pipeline.push_bytes(push, what) if push is not None or pipeline.has_push else b""

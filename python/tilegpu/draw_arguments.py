@@ -44,7 +44,6 @@ class DrawArguments:
 
     def __init__(self, device: Context, commands: _core.CommandBuffer, what: str, size: tuple[int, int]) -> None:
         self.commands = commands
-        self._device = device
         self._what = what
         self._whole = [[0, 0, *size]]
         self.arena = Arena(device)  #: copies of arrays, for as long as somebody holds it
@@ -156,7 +155,6 @@ class DrawArguments:
         return restart
 
     def _bind_pipeline(self, pipeline: Pipeline) -> None:
-        pipeline.require_device(self._device, self._what)
         self.commands.bind_pipeline(pipeline.core)
         state = pipeline.state
         self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)

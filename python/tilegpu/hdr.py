@@ -27,6 +27,7 @@ _OF_TEXTURES = (("R", "G", "B", "A"), ("R", "G", "B"), ("R", "G"), ("R",), ("Y",
 _MAX_FILE_B = 1 << 30
 _MAX_PIXELS = 16384 * 8192
 _LONGEST_HEADER_B = 1 << 16
+_AHEAD_PIXELS = 256
 
 
 class HdrError(ValueError):
@@ -135,24 +136,29 @@ def _runs(data: bytes, at: int, row: bytearray, size: int, width: int) -> int:
 
 
 def _old_row(data: bytes, at: int, row: Array) -> int:
-    """Pixels one by one; (1, 1, 1, n) repeats the last one n times, and more where such follow each other."""
+    """Pixels as they are; (1, 1, 1, n) repeats the last one n times, and more where such follow each other."""
     x, shift = 0, 0
     while x < len(row):
+        # Up to the next repetition at once; no farther than that a row of repetitions stays linear.
+        ahead = np.frombuffer(data[at : at + 4 * min(len(row) - x, _AHEAD_PIXELS)], np.uint8)
+        ahead = ahead[: len(ahead) // 4 * 4].reshape(-1, 4)
+        repeats = np.flatnonzero((ahead[:, :3] == 1).all(1))
+        plain = int(repeats[0]) if len(repeats) else len(ahead)
+        if plain:
+            row[x : x + plain] = ahead[:plain]
+            x, at, shift = x + plain, at + 4 * plain, 0
+            continue
         pixel = data[at : at + 4]
         if len(pixel) < 4:
             raise ValueError("a pixel is missing")
         at += 4
-        if pixel[:3] == b"\1\1\1":
-            count = pixel[3] << shift
-            if x == 0 or x + count > len(row):
-                raise ValueError(f"{count} repetitions at pixel {x}")
-            row[x : x + count] = row[x - 1]
-            x, shift = x + count, shift + 8
-            if shift > 24:
-                raise ValueError("repetitions without end")
-        else:
-            row[x] = np.frombuffer(pixel, np.uint8)
-            x, shift = x + 1, 0
+        count = pixel[3] << shift
+        if x == 0 or x + count > len(row):
+            raise ValueError(f"{count} repetitions at pixel {x}")
+        row[x : x + count] = row[x - 1]
+        x, shift = x + count, shift + 8
+        if shift > 24:
+            raise ValueError("repetitions without end")
     return at
 
 

@@ -321,14 +321,13 @@ def create_pipeline(
     left = _set_dynamic(info, dynamic, what)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left)
-    _finish(self, pipeline, interface, attachment_locations is None, len(colors))
+    _finish(pipeline, interface, attachment_locations is None, len(colors))
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
 
-def _finish(device: Context, pipeline: Pipeline, interface: Interface | None, in_order: bool, colors: int) -> None:
+def _finish(pipeline: Pipeline, interface: Interface | None, in_order: bool, colors: int) -> None:
     """What it is beside the core's. ``interface``: as specialised; ``in_order``: attachment i takes location i."""
-    pipeline.made_by(device)
     if interface is not None:
         pipeline.interface = interface
     if in_order and colors:

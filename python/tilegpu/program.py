@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from tilegpu import _core, arguments
-from tilegpu.context import Context
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.interface import Interface, Stages
 from tilegpu.shader import files_of, is_path
@@ -34,16 +33,6 @@ class Program:
         self._warned: set[str] = set()
         self._sources: tuple[Any, ...] = ()
         self._again: Callable[[], Program] | None = None
-        self._device: weakref.ref[Context] | None = None
-
-    def made_by(self, device: Context) -> None:
-        """Its code is that device's."""
-        self._device = weakref.ref(device)
-
-    def require_device(self, device: Context, what: str) -> None:
-        """Raises where it was made by another device: code is made for a number of lanes."""
-        if self._device is not None and self._device() is not device:
-            raise ValidationError(f"{what}: {self.title} was made by another device; make one with this device, {device!r}")
 
     def keep_sources(self, sources: Iterable[Any], again: Callable[[], Program]) -> None:
         """What it was made of, and how it is made once more, where files are among that; see :meth:`reload`."""

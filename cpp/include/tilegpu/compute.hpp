@@ -19,6 +19,7 @@ struct Kernel;  // machine code (cpp/src/pipeline/kernel.hpp)
 
 class TILEGPU_API ComputePipeline {
  public:
+  MadeBy made_by;  ///< set by Device::create_pipeline
   ComputePipeline(ComputePipelineCreateInfo info, Ptr<const pipeline::Program> program, Ptr<const pipeline::Kernel> kernel);
   ~ComputePipeline();
   const ComputePipelineCreateInfo& info() const { return info_; }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "tilegpu/descriptor.hpp"
 #include "tilegpu/shader.hpp"
@@ -63,8 +65,22 @@ struct Program;   // stages and what lies between them (cpp/src/pipeline/program
 struct Resolved;  // machine code and what classification found (cpp/src/pipeline/resolved.hpp)
 }  // namespace pipeline
 
+class Device;
+
+/// Who made a pipeline: its code is for the lanes of that device.
+class MadeBy {
+ public:
+  void set(std::weak_ptr<const Device> device) { device_ = std::move(device); }
+  /// Compared by owner: another device at the same address is another one.
+  bool is_another(const Ptr<Device>& device) const { return device_.owner_before(device) || device.owner_before(device_); }
+
+ private:
+  std::weak_ptr<const Device> device_;
+};
+
 class TILEGPU_API Pipeline {
  public:
+  MadeBy made_by;  ///< set by Device::create_pipeline
   Pipeline(GraphicsPipelineCreateInfo info, DynamicStates dynamic, Ptr<const pipeline::Program> program,
            Ptr<const pipeline::Resolved> resolved);
   ~Pipeline();

@@ -36,6 +36,9 @@ Status take_sets(Recorder& r, const pipeline::Program& program) {
 Status record_dispatch(Recorder& r, const char* call, command::Dispatch dispatch) {
   if (Status ok = device::require_recording(r, call); !ok) return ok;
   if (!r.compute.pipeline) return invalid(std::string(call) + " without a compute pipeline; call bind_pipeline with one first");
+  if (r.compute.pipeline->made_by.is_another(r.device))
+    return invalid(std::string(call) + ": pipeline '" + r.compute.pipeline->info().label +
+                   "' was made by another device; make one with this device");
   dispatch.pipeline = r.compute.pipeline;
   if (Status ok = take_sets(r, dispatch.pipeline->program()); !ok) return ok;
   dispatch.sets = r.compute.bound;

@@ -157,6 +157,8 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
     if (r.sets.set[i] && r.sets.set[i]->version() != r.sets.version[i]) r.sets.dirty = true;
   if (r.state_dirty) {
+    if (pipeline.made_by.is_another(r.device))
+      return invalid(pass_name(pass) + ": pipeline '" + pipeline.info().label + "' was made by another device; make one with this device");
     if (Status ok = take_state(r, pass); !ok) return ok.error();
     if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written)
       if (Status ok = framebuffer::note_written(pass.feedback, written, "pipeline '" + pipeline.info().label + "'"); !ok) return ok.error();

@@ -153,12 +153,16 @@ const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
-  return pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
+  auto made = pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
+  if (made) (*made)->made_by.set(weak_from_this());
+  return made;
 }
 
 Expected<Ptr<ComputePipeline>> Device::create_pipeline(ComputePipelineCreateInfo info) {
   state_->pipelines++;
-  return pipeline::create_compute_pipeline(*state_->jit, std::move(info));
+  auto made = pipeline::create_compute_pipeline(*state_->jit, std::move(info));
+  if (made) (*made)->made_by.set(weak_from_this());
+  return made;
 }
 
 Expected<Ptr<DescriptorSet>> Device::create_descriptor_set(Ptr<const DescriptorSetLayout> layout, uint32_t variable_count) {

@@ -220,7 +220,7 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
     if (p.pass.census && p.call.indexed && instance == 0)
       p.pass.census->mark(p.piece.draw, batch.vertex_index, batch.vertex_count, p.vertex_offset);
     p.args.count = batch.vertex_count;
-      p.stats.vertex_batches++;
+    p.stats.vertex_batches++;
     p.stats.indices += batch.primitive_count * per_primitive;
     const size_t varyings_before = p.chunk.varyings.size(), records_before = p.chunk.records.size();
     const uint32_t shared_before = p.out.shared_used;

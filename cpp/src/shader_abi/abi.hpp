@@ -168,7 +168,7 @@ struct VertexBinding {
 /// Iterations of the loops of each vector of lanes, of one thread. Code that finds none left ends its loops, and says so once; from then
 /// on loops go once round, so that the thread comes to its end soon.
 struct LoopBudget {
-  uint64_t iterations = uint64_t{1} << 24;
+  uint64_t iterations = 0;
   uint32_t draw = 0;         // whose shaders run; fragments know it by their primitive
   uint32_t spent_stage = 0;  // out: VkShaderStageFlagBits; 0: no loop was ended
   uint32_t spent_line = 0;   // out: of spirv::Module::lines; 0: not known

@@ -38,7 +38,7 @@ class GltfParts:
         self.doc = document
         self._max_visits, self._max_parts = max_visits, max_parts
         self._materials = GltfMaterials(document)
-        self._meshes: dict[tuple[int, int], list[Part]] = {}
+        self._meshes: dict[tuple[int, bool], list[Part]] = {}
         self._skins: dict[int, Skin] = {}
 
     def parts(self) -> tuple[list[Part], GltfPoser]:
@@ -127,7 +127,7 @@ class GltfParts:
 
     def _mesh(self, index: Any, skin: int | None, where: str) -> list[Part]:
         mesh = self.doc.item("meshes", index, where)
-        key = (index, 0 if skin is None else len(self._skins[skin].joints))
+        key = (index, skin is not None)  # what it takes was counted once, however many skins bend it
         if key not in self._meshes:
             primitives = mesh.get("primitives")
             if not isinstance(primitives, list) or not all(isinstance(p, dict) for p in primitives):
@@ -136,10 +136,18 @@ class GltfParts:
                 )
             made = (self._primitive(p, key[1], f"meshes[{index}].primitives[{k}]") for k, p in enumerate(primitives))
             self._meshes[key] = [part for part in made if part is not None]
+        if skin is not None:
+            self._check_joints(self._meshes[key], len(self._skins[skin].joints), f"meshes[{index}]")
         return self._meshes[key]
 
-    def _primitive(self, primitive: dict[str, Any], joint_count: int, where: str) -> Part | None:
-        """``joint_count``: of the node's skin, 0 without."""
+    def _check_joints(self, parts: list[Part], count: int, where: str) -> None:
+        for part in parts:
+            for k in range(part.skin_sets):
+                greatest = int(part.vertices[f"joints{k}"].max())
+                if greatest >= count:
+                    raise self.doc.error(where, f"JOINTS_{k} refers to joint {greatest}; the skin has {count}")
+
+    def _primitive(self, primitive: dict[str, Any], skinned: bool, where: str) -> Part | None:
         doc = self.doc
         mode = doc.choice(primitive, "mode", {k: k for k in range(7)}, where, 4)
         attributes = primitive.get("attributes")
@@ -191,7 +199,7 @@ class GltfParts:
             maps = {name: value for name, value in material.maps.items() if name not in dropped}
             sets = {name: remap[material.uv_sets[name]] for name in maps}
             material = dataclasses.replace(material, maps=maps, uv_sets=sets)
-        joints, weights = read_joints(doc, attributes, vertex_count, joint_count, where) if joint_count else ([], [])
+        joints, weights = read_joints(doc, attributes, vertex_count, where) if skinned else ([], [])
         morphs = read_morphs(doc, primitive, vertex_count, normals is not None, where)
         return build_part(
             position, corners, material, None, where, normals, tangents, tuple(uvs), color, tuple(joints), tuple(weights), morphs

@@ -63,10 +63,10 @@ def read_skin(doc: Document, tree: NodeTree, index: Any, where: str) -> Skin:
     return Skin(visits, inverse)
 
 
-def read_joints(doc: Document, attributes: dict[str, Any], vertices: int, joints: int, where: str) -> tuple[list[Array], list[Array]]:
+def read_joints(doc: Document, attributes: dict[str, Any], vertices: int, where: str) -> tuple[list[Array], list[Array]]:
     """(V, 4) uint16 joints and (V, 4) float32 weights of a primitive, up to two of each; the weights of a vertex sum to 1.
 
-    ``joints``: how many the skin has. A vertex without weights follows its first joint.
+    A vertex without weights follows its first joint.
     """
     all_joints: list[Array] = []
     all_weights: list[Array] = []
@@ -83,8 +83,6 @@ def read_joints(doc: Document, attributes: dict[str, Any], vertices: int, joints
         if number.dtype.kind != "u" or number.dtype.itemsize > 2:
             raise doc.error(f"{where}.attributes.{name}", f"component type {number.dtype}; unsigned bytes or shorts are needed")
         used = np.where(weight != 0, number, 0)  # what has no weight may be anything
-        if used.size and int(used.max()) >= joints:
-            raise doc.error(where, f"{name} refers to joint {int(used.max())}; the skin has {joints}")
         if weight.size and float(weight.min()) < 0:
             raise doc.error(where, f"{of} has a negative weight, {float(weight.min()):.3g}")
         all_joints.append(used.astype(np.uint16))

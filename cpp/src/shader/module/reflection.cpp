@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
+#include <set>
 
+#include "shader/spirv/interface.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/workgroup.hpp"
 
@@ -88,6 +91,7 @@ struct Reflector {
   Reflection result;
   uint64_t members = 0;
   std::string wrong;  // first thing that can't be reflected
+  std::optional<std::set<uint32_t>> read = {};  // images; once somebody asks
 
   ReflectedType::Base base_of(const TypeInfo& scalar) const {
     using Reflected = ReflectedType::Base;
@@ -248,34 +252,13 @@ struct Reflector {
     return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
   }
 
-  /// Whether what an image variable names may be read: loaded, by an atomic, or handed to a function. Queries read nothing.
-  bool is_image_read(uint32_t variable) const {
-    std::vector<bool> names(module.bound, false);
-    names[variable] = true;
-    for (const Instruction& i : module.instructions) {
-      const auto named = [&](uint32_t k) { return k < i.count && module.operand(i, k) < module.bound && names[module.operand(i, k)]; };
-      switch (i.op) {
-        case spv::OpAccessChain:
-        case spv::OpInBoundsAccessChain:
-        case spv::OpLoad:
-        case spv::OpCopyObject:
-          if (named(0) && i.id) names[i.id] = true;
-          break;
-        case spv::OpImageWrite:
-        case spv::OpImageQuerySize:
-        case spv::OpImageQuerySamples:
-        case spv::OpName:
-        case spv::OpDecorate:
-        case spv::OpEntryPoint:
-          break;
-        default:
-          for (uint32_t k = 0; k < i.count; ++k)
-            if (named(k) && (i.op == spv::OpImageRead || i.op == spv::OpImageTexelPointer || i.op == spv::OpFunctionCall ||
-                             i.op == spv::OpImageSparseRead || i.op == spv::OpSelect || i.op == spv::OpPhi))
-              return true;
-      }
-    }
-    return false;
+  /// Image variables that some instruction loads from, atomics among them.
+  std::set<uint32_t> read_images() const {
+    std::set<uint32_t> read;
+    for (const Instruction& i : module.instructions)
+      if (i.op == spv::OpImageRead || i.op == spv::OpImageSparseRead || i.op == spv::OpImageTexelPointer)
+        for (uint32_t variable : resource_roots(module, module.operand(i, 0))) read.insert(variable);
+    return read;
   }
 
   ReflectedBinding binding_of(uint32_t id) {
@@ -311,7 +294,10 @@ struct Reflector {
       binding.readonly = binding.readonly || nonwritable;
       binding.writeonly = binding.writeonly || nonreadable;
     }
-    if (binding.descriptor == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) binding.writeonly = binding.writeonly || !is_image_read(id);
+    if (binding.descriptor == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) {
+      if (!read) read = read_images();
+      binding.writeonly = binding.writeonly || !read->contains(id);
+    }
     binding.type = type_of(type_id, decoration, 0);
     binding.used = is_used(id);
     return binding;
