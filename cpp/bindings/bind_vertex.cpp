@@ -100,8 +100,9 @@ Status check_names(const std::vector<VertexField>& fields, const std::vector<con
   for (const ReflectedVariable* input : wanted)
     if (!input->name.empty()) inputs.push_back(input->name), used |= input->used;
   if (given.empty() || !used) return Ok{};
-  return invalid(who + ": no field of vertex= (" + joined(given) + ") has the name of an input of the vertex shader (" + joined(inputs) + ")" +
-                 near_pair(given, inputs) + " name the fields as the inputs, or give plain arrays, which feed inputs by their locations");
+  return invalid(who + ": no field of vertex= (" + joined(given) + ") has the name of an input of the vertex shader (" + joined(inputs) +
+                 ")" + near_pair(given, inputs) +
+                 " name the fields as the inputs, or give plain arrays, which feed inputs by their locations");
 }
 
 struct Matcher {

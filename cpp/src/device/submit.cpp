@@ -115,8 +115,8 @@ Status execute(DeviceState& s, Execution& execution, const std::atomic<bool>& ca
       } else if constexpr (std::is_same_v<C, Ptr<const command::Dispatch>>) {
         assert(dispatch < execution.dispatches.size() && execution.dispatches[dispatch].dispatch == c);
         DispatchStats& stats = execution.dispatches[dispatch++].stats;
-        Status done = s.dispatcher->execute(*c, s.info.ordered_atomics, s.info.loop_budget ? s.info.loop_budget : exec::kDispatchLoopIterations,
-                                               stats, cancelled);
+        Status done = s.dispatcher->execute(*c, s.info.ordered_atomics,
+                                            s.info.loop_budget ? s.info.loop_budget : exec::kDispatchLoopIterations, stats, cancelled);
         if (c->pipeline->program().writes_addresses) s.addresses->mark_written();
         for (const command::BeginQuery* query : counting) exec::add_invocations(*query, stats.invocations);
         return done;

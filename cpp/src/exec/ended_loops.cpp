@@ -14,8 +14,8 @@ std::string ended_loop_text(const shader::LoopBudget& loops, const ShaderModule*
   assert(loops.spent_stage);
   const std::string place = module ? module->place_of(loops.spent_line) : "";
   return (place.empty() ? std::string("a loop") : "the loop at " + place) + " of the " +
-         pipeline::stage_name(static_cast<VkShaderStageFlagBits>(loops.spent_stage)) + " shader was ended: its loops went round more than " +
-         std::to_string(iterations) + " times";
+         pipeline::stage_name(static_cast<VkShaderStageFlagBits>(loops.spent_stage)) +
+         " shader was ended: its loops went round more than " + std::to_string(iterations) + " times";
 }
 
 Status ended_loops(PassRun& run) {
@@ -34,8 +34,8 @@ Status ended_loops(PassRun& run) {
   const pipeline::ResolvedStage* stage = resolved.stages.find(static_cast<VkShaderStageFlagBits>(first->spent_stage));
   return Error{VK_ERROR_DEVICE_LOST,
                "pass '" + run.pass.info.label + "', draw " + std::to_string(draw_numbers(*run.plan, run.context.draws.size())[draw]) +
-                   ", pipeline '" + resolved.label + "': " +
-                   ended_loop_text(*first, stage ? stage->module.get() : nullptr, run.options.loop_iterations) +
+                   ", pipeline '" + resolved.label +
+                   "': " + ended_loop_text(*first, stage ? stage->module.get() : nullptr, run.options.loop_iterations) +
                    "; what the pass's images and buffers hold means nothing. End the loop sooner, or give the device a larger loop_budget"};
 }
 

@@ -31,9 +31,9 @@ struct GeometryPass {
   uint32_t view_mask = 0;  // layers that are rendered to; 0: all of the grid's
   VkRect2D render_area{};
   uint32_t samples = 1;
-  uint32_t vertex_batch = 32;  // unique vertices in a batch, 3..kBatchStride
-  bool vertex_ranges = false;  // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
-  bool wide = false;           // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
+  uint32_t vertex_batch = 32;                     // unique vertices in a batch, 3..kBatchStride
+  bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
+  bool wide = false;                              // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
   bool traced = false;                            // chunks say which primitive and instance a record is of

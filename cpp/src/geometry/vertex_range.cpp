@@ -67,8 +67,7 @@ inline void prefetch_vertices(const DrawSetup& draw, const shader::VertexArgs& a
 
 }  // namespace
 
-VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs& args, uint32_t vertex_offset,
-                                       Ahead ahead) {
+VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs& args, uint32_t vertex_offset, Ahead ahead) {
   const uint32_t count = blocks();
   block_floats_ = size_t{draw.components} * kBatchStride;
   post.resize(size_t{count} * kBatchStride);

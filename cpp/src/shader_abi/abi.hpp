@@ -303,8 +303,8 @@ struct ComputeArgs {
   LoopBudget* loops;
   uint64_t first;
   uint32_t count;
-  uint32_t groups[3];    // NumWorkgroups
-  uint32_t base[3];      // added to WorkgroupId
+  uint32_t groups[3];  // NumWorkgroups
+  uint32_t base[3];    // added to WorkgroupId
   // Tessellation control shaders: the patch, whose inputs and outputs lie in `shared`.
   uint32_t primitive_id, patch_vertices, view_index;
 };

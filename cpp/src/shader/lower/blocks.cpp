@@ -201,7 +201,8 @@ Status build_blocks(const FragmentKey& key, bool is_short, const EpilogueKey& ep
 
 }  // namespace
 
-// Shaders with loops that are not known to count are left to packets: whole blocks run many at a time, and nothing measured says that it pays.
+// Shaders with loops that are not known to count are left to packets: whole blocks run many at a time, and nothing measured says that it
+// pays.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
   return !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask && !traits.writes_stencil &&
          !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid && !traits.per_sample &&

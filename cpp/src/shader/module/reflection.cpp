@@ -90,7 +90,7 @@ struct Reflector {
   const Constants constants;
   Reflection result;
   uint64_t members = 0;
-  std::string wrong;  // first thing that can't be reflected
+  std::string wrong;                            // first thing that can't be reflected
   std::optional<std::set<uint32_t>> read = {};  // images; once somebody asks
 
   ReflectedType::Base base_of(const TypeInfo& scalar) const {
