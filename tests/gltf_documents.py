@@ -1,4 +1,4 @@
-"""glTF documents that tests put together: one buffer, a view and an accessor for each array."""
+"""glTF documents that tests put together: one buffer, a view and an accessor for each array; or dictionaries with what is wrong in them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import struct
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,53 @@ def with_oddity(text: str, at: Sequence[Any], odd: Any) -> dict[str, Any]:
     else:
         table[at[-1]] = odd
     return document
+
+
+# ------------------------------------------------------------------------------------------- documents as dictionaries
+
+
+def data_uri(data: bytes) -> str:
+    return "data:;base64," + base64.b64encode(data).decode()
+
+
+def accessor(count: int, kind: str = "VEC3", component: int = 5126, **more: Any) -> dict[str, Any]:
+    return {"componentType": component, "count": count, "type": kind, **more}
+
+
+def document(**more: Any) -> dict[str, Any]:
+    return {"asset": {"version": "2.0"}, "nodes": [{"mesh": 0}], "scenes": [{"nodes": [0]}], **more}
+
+
+def primitive(**more: Any) -> dict[str, Any]:
+    return {"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, **more}]}]}
+
+
+def textured(image: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """One triangle whose material has a texture."""
+    data = TRIANGLE.tobytes() + np.zeros((3, 2), "f4").tobytes()
+    made = document(
+        buffers=[{"byteLength": 60, "uri": data_uri(data)}],
+        bufferViews=[{"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24}],
+        accessors=[accessor(3, bufferView=0), accessor(3, "VEC2", bufferView=1)],
+        images=[image],
+        textures=[{"source": 0}],
+        materials=[{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+        **primitive(attributes={"POSITION": 0, "TEXCOORD_0": 1}, material=0),
+    )
+    return made | more
+
+
+def write(path: Path, content: dict[str, Any] | str | bytes) -> Path:
+    data = json.dumps(content) if isinstance(content, dict) else content
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def one_colour_png(width: int, height: int) -> bytes:
+    """A PNG of one colour: its file is a thousandth of its pixels."""
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = zlib.compress(bytes((width + 7) // 8 + 1) * height, 1)
+    head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")

@@ -210,7 +210,8 @@ DRACO_WRONG = {
     "name": (lambda p, d: d["attributes"].update(TEXCOORD_0=1), r"has the attribute TEXCOORD_0, which the primitive has not"),
     "view": (lambda p, d: d.update(bufferView=9), r"refers to bufferViews\[9\]"),
     "indices": (lambda p, d: p.pop("indices"), r"has no indices"),
-    "count": (lambda p, d: p.update(indices=2), r"has 150 elements of 1; accessors\[2\] says 36 of 4"),
+    "count": (lambda p, d: p.update(indices=2), r"has 50 triangles, and accessors\[2\], its indices, 36 elements; three for each"),
+    "kind": (lambda p, d: p["attributes"].update(NORMAL=2), r"has 36 elements of 3; accessors\[2\] says 36 of 4"),
 }
 
 

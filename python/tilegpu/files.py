@@ -2,17 +2,25 @@
 
 The one place where tilegpu opens a file that a user or another file names. Only regular files are read (a pipe would wait for ever,
 a device never ends), and never more of one than the caller allows. Pictures are decoded as one of the formats that the caller names:
-left alone, Pillow tries everything it knows, and for PostScript it starts another program.
+left alone, Pillow tries everything it knows, and for PostScript it starts another program. What a file says is small and what it asks for
+may be large: :func:`allowed_B` is what a file may take of memory once it is decoded, and it is asked before that.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from typing import Any
 
 #: Formats that a texture's file may have: decoded inside this process, by Pillow itself or libjpeg, libtiff, libwebp.
 PICTURES = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "WEBP", "GIF", "PPM")
+#: A file of N bytes may take LEAST_B + TIMES * N bytes of memory: a PNG of one colour has a thousandth of its pixels' bytes.
+LEAST_B, TIMES = 512 << 20, 1000
+#: Bytes for each pixel while Pillow decodes it and an array is made of it (measured: 16; of WebP 28, whose decoder has two canvasses).
+_PIXEL_B, _WEBP_PIXEL_B = 16, 28
+#: Scans of a JPEG; each goes over all of its pixels. Encoders write 10, optimizers up to 20.
+_MAX_SCANS = 64
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -53,13 +61,68 @@ def _check_size(size_B: int, limit_B: int) -> None:
         raise OSError(0, f"has {size_B:,} bytes; at most {limit_B:,} are read")
 
 
-def open_picture(data: bytes, formats: tuple[str, ...] = PICTURES) -> Any:
-    """A Pillow image, its pixels not yet decoded. Raises ``ValueError`` if it is in none of the ``formats``."""
+def allowed_B(file_B: int) -> int:
+    """Bytes of memory that a file of ``file_B`` bytes may take while it is decoded."""
+    return LEAST_B + TIMES * file_B
+
+
+def size_text(size_B: int) -> str:
+    """Bytes for people, to three digits: ``"640 B"``, ``"1.56 KiB"``, ``"512 MiB"``."""
+    for unit, one_B in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_B >= one_B:
+            value = size_B / one_B
+            return f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
+    return f"{size_B:,} B"
+
+
+def check_picture(size: tuple[int, int], file_B: int, pixel_B: int) -> None:
+    """``ValueError`` if (width, height) pixels at ``pixel_B`` need more than a file of ``file_B`` bytes may take."""
+    need_B = size[0] * size[1] * pixel_B
+    if need_B > allowed_B(file_B):
+        raise ValueError(
+            f"{size[0]}x{size[1]} pixels need {size_text(need_B)} to be decoded; a file of {size_text(file_B)} may take "
+            f"{size_text(allowed_B(file_B))} ({size_text(LEAST_B)} and {TIMES:,} times its bytes); if you trust it, decode it yourself and "
+            "give the pixels as an array"
+        )
+
+
+def _webp_size(data: bytes) -> tuple[int, int] | None:
+    """(width, height) of a WebP by its first chunk (RFC 9649, section 2.7); ``None`` if it is none. Its decoder takes memory for all of
+    them when it is opened."""
+    if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or len(data) < 30:
+        return None
+    kind, little = data[12:16], lambda at, size: int.from_bytes(data[at : at + size], "little")
+    if kind == b"VP8X":
+        return little(24, 3) + 1, little(27, 3) + 1
+    if kind == b"VP8L":
+        bits = little(21, 4)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    return little(26, 2) & 0x3FFF, little(28, 2) & 0x3FFF
+
+
+def open_picture(
+    data: bytes, formats: tuple[str, ...] = PICTURES, check: Callable[[tuple[int, int], int], None] | None = None
+) -> Any:
+    """A Pillow image, its pixels not yet decoded. Raises ``ValueError`` if it is in none of the ``formats``, if its pixels need more memory
+    than a file of its size may take, or if it is a JPEG of more scans than any program writes. ``check``: asked instead about the memory,
+    with (width, height) and bytes a pixel."""
     import io
 
     from PIL import Image, UnidentifiedImageError
 
+    asked = check or (lambda size, pixel_B: check_picture(size, len(data), pixel_B))
+    canvas = _webp_size(data)
+    if canvas is not None:
+        asked(canvas, _WEBP_PIXEL_B)
     try:
-        return Image.open(io.BytesIO(data), formats=formats)
+        image = Image.open(io.BytesIO(data), formats=formats)
     except UnidentifiedImageError:
         raise ValueError(f"is no picture in a format that is read here ({', '.join(formats)})") from None
+    except Image.DecompressionBombError as error:  # more than 179 million pixels
+        raise ValueError(f"has too many pixels: {error}") from None
+    asked(image.size, _PIXEL_B)
+    if image.format in ("JPEG", "MPO"):
+        scans = data.count(b"\xff\xda")  # in a scan's own data 255 is followed by 0
+        if scans > _MAX_SCANS:
+            raise ValueError(f"is a JPEG of {scans:,} scans; at most {_MAX_SCANS} are read, each goes over all pixels; save it anew")
+    return image

@@ -7,7 +7,7 @@ import dataclasses
 import html
 from collections.abc import Sequence
 
-from tilegpu.frame_page import size_text
+from tilegpu.files import size_text
 
 CAUSES = (("loaded", "#c0563f"), ("stored", "#4a78c8"), ("resolved", "#7a5cc0"), ("other", "#b8922e"))
 READS = {"load": "#c0563f", "sampled": "#2a8f6a"}

@@ -49,14 +49,6 @@ addEventListener('hashchange', open); open();
 """
 
 
-def size_text(count: int) -> str:
-    """Bytes, to three or four digits."""
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:,.{2 if count < 100 * size else 0}f} {unit}"
-    return f"{count:,} B"
-
-
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: set[int]) -> str:
     """Heads are text, cells are HTML; ``numeric``: columns that stand to the right."""
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from tilegpu.buffer import Buffer
 from tilegpu.explain import Explanation
+from tilegpu.files import size_text
 from tilegpu.frame_drawing import Row, drawing
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
-from tilegpu.frame_page import bar, card, folded, listed, page, size_text, table
+from tilegpu.frame_page import bar, card, folded, listed, page, table
 from tilegpu.frame_pictures import killers, map_picture, ramp_css, thumbnail
 from tilegpu.frame_profiles import PassRun, ProfileRun
 from tilegpu.frame_stats import NOT_MOVED, moved_B

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tilegpu.files import read_regular, regular_size_B
+from tilegpu.files import check_picture, read_regular, regular_size_B
 
 if TYPE_CHECKING:  # numpy.typing takes milliseconds of every import
     from numpy.typing import NDArray
@@ -28,6 +28,9 @@ _MAX_FILE_B = 1 << 30
 _MAX_PIXELS = 16384 * 8192
 _LONGEST_HEADER_B = 1 << 16
 _AHEAD_PIXELS = 256
+#: Bytes for each pixel of a Radiance picture while it is read (its bytes and three floats), and for each value of an EXR's channels.
+_RADIANCE_B, _EXR_VALUE_B = 16, 10
+_STRIP_PIXELS = 1 << 18
 
 
 class HdrError(ValueError):
@@ -50,16 +53,19 @@ def read_floats(path: str | os.PathLike[str], where: str, sky: bool = False) -> 
         raise HdrError(f"{where}: the suffix is '{suffix}'; .hdr (Radiance) and .exr (OpenEXR) are read")
     try:
         if suffix == ".exr":
-            regular_size_B(path)
-            return _read_exr(path, where, sky)
+            return _read_exr(path, regular_size_B(path), where, sky)
         return read_radiance(read_regular(path, _MAX_FILE_B), where)
     except OSError as error:
         raise HdrError(f"{where}: cannot be read: {error.strerror or error}") from error
 
 
-def _check_size(width_px: int, height_px: int, where: str) -> None:
+def _check_size(width_px: int, height_px: int, file_B: int, pixel_B: int, where: str) -> None:
     if width_px < 1 or height_px < 1 or width_px * height_px > _MAX_PIXELS:
         raise HdrError(f"{where}: has {width_px}x{height_px} pixels; 1 to {_MAX_PIXELS:,} are read")
+    try:
+        check_picture((width_px, height_px), file_B, pixel_B)
+    except ValueError as error:
+        raise HdrError(f"{where}: {error}") from None
 
 
 # ---------------------------------------------------------------------------------------------------------------- Radiance
@@ -82,12 +88,12 @@ def read_radiance(data: bytes, where: str = "picture") -> Array:
     if found is None:
         raise HdrError(f"{where}: the resolution is '{text[:40]}'; '-Y height +X width' is read (rows from the top, from left to right)")
     height_px, width_px = int(found[1]), int(found[2])
-    _check_size(width_px, height_px, where)
+    _check_size(width_px, height_px, len(data), _RADIANCE_B, where)
     try:
         rgbe = _rows(data, line_end + 1, width_px, height_px)
     except (IndexError, ValueError) as error:
         raise HdrError(f"{where}: the pixels end too early or overrun a row ({error}); is the file truncated?") from error
-    return _linear(rgbe) / np.float32(_exposure(lines, where))
+    return _linear(rgbe, np.float32(_exposure(lines, where)))
 
 
 def _exposure(lines: list[str], where: str) -> float:
@@ -162,26 +168,35 @@ def _old_row(data: bytes, at: int, row: Array) -> int:
     return at
 
 
-def _linear(rgbe: Array) -> Array:
-    """m * 2^(e - 136), 0 where e is 0."""
-    exponent = rgbe[..., 3:].astype(np.int32)
-    scale = np.where(exponent == 0, np.float32(0), np.ldexp(np.float32(1), exponent - 136))
-    out: Array = rgbe[..., :3].astype(np.float32) * scale
+def _linear(rgbe: Array, exposure: np.float32) -> Array:
+    """m * 2^(e - 136), 0 where e is 0, over the exposure; some rows at a time."""
+    out = np.empty((*rgbe.shape[:2], 3), np.float32)
+    step = max(1, _STRIP_PIXELS // rgbe.shape[1])
+    for first in range(0, len(rgbe), step):
+        rows = rgbe[first : first + step]
+        exponent = rows[..., 3:].astype(np.int32)
+        scale = np.where(exponent == 0, np.float32(0), np.ldexp(np.float32(1), exponent - 136))
+        out[first : first + step] = rows[..., :3].astype(np.float32) * scale / exposure
     return out
 
 
 # -------------------------------------------------------------------------------------------------------------------- EXR
 
 
-def _read_exr(path: str | os.PathLike[str], where: str, sky: bool) -> Array:
+def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) -> Array:
     try:
         import OpenEXR
     except ImportError:
         raise HdrError(f'{where}: an .exr file needs the package OpenEXR, which is not installed: pip install "tilegpu[exr]"') from None
     try:
         with OpenEXR.File(os.fspath(path), header_only=True) as file:
+            parts = len(file.parts)
             low, high = file.header()["dataWindow"]
-        _check_size(int(high[0]) - int(low[0]) + 1, int(high[1]) - int(low[1]) + 1, where)
+            size_px = int(high[0]) - int(low[0]) + 1, int(high[1]) - int(low[1]) + 1
+            count = len(file.header()["channels"])  # all of them are read, also those that are none of a picture's
+        if parts != 1:
+            raise HdrError(f"{where}: has {parts} parts; one is read; save the picture alone")
+        _check_size(*size_px, file_B, _EXR_VALUE_B * count, where)
         with OpenEXR.File(os.fspath(path)) as file:
             channels = {name: channel.pixels for name, channel in file.channels().items()}
     except HdrError:

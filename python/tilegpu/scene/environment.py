@@ -10,14 +10,17 @@ everywhere.
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu.files import read_regular
 from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
 from tilegpu.scene.programs import program
@@ -29,6 +32,9 @@ LEVELS = 6
 _TOP_px, _BACKGROUND_px = 512, 1024
 _SAMPLES = (0, 64, 128, 320, 768, 1024)
 _TABLE_px, _TABLE_SAMPLES = 64, 1024
+_IRRADIANCE_px = 64, 128  # height, width
+_STRIP_px, _STRIP_VALUES = 64, 1 << 19
+_MAX_FILE_B = 1 << 30
 _LARGEST_VALUE = 65504.0  # of a half float
 _EXACT = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge")
 
@@ -46,22 +52,31 @@ class Environment:
             raise ValueError(
                 f"environment '{name}': the picture is {values.dtype} of shape {values.shape}; floats of shape (H, W, 3) are needed, linear"
             )
-        values = values[..., :3].astype(np.float64)
-        if np.isnan(values).any():
+        if any(np.isnan(values[first : first + _STRIP_px, :, :3]).any() for first in range(0, len(values), _STRIP_px)):
             raise ValueError(f"environment '{name}': has values that are no numbers (NaN)")
-        values = np.clip(values, 0, _LARGEST_VALUE)
         self.name = name
-        self.irradiance = _irradiance(values)
-        background = _BACKGROUND_px if values.shape[0] > _TOP_px else _TOP_px
-        levels = _filtered(values, _TOP_px)
+        background = _BACKGROUND_px if len(values) > _TOP_px else _TOP_px
+        small = _shrunk(values, {_IRRADIANCE_px, *(_averaged(values.shape, size) for size in (*_map_sizes(_TOP_px), background))})
+        self.irradiance = _irradiance(small[_IRRADIANCE_px])
+        levels = _filtered({size: small[_averaged(values.shape, size)] for size in _map_sizes(_TOP_px)}, _TOP_px)
         self._filtered = Texture(levels[0], "r16g16b16a16_sfloat", levels[1:], _EXACT, f"{name}, filtered")
-        pixels = levels[0] if background == _TOP_px else _as_half(_octahedral(values, background))
+        pixels = levels[0] if background == _TOP_px else _as_half(_octahedral(small[_averaged(values.shape, background)], background))
         self._background = Texture(pixels, "r16g16b16a16_sfloat", False, CLAMPED, f"{name}, background")
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Environment:
-        """Of a Radiance (``.hdr``) or OpenEXR (``.exr``) file. Raises ``ValueError`` that names the file and what is wrong with it."""
-        return Environment(read_hdr(path), os.path.basename(os.fspath(path)))  # noqa: PTH119
+        """Of a Radiance (``.hdr``) or OpenEXR (``.exr``) file; the same object again for a file of the same name and content, as long as it
+        is among the last few. Raises ``ValueError`` that names the file and what is wrong with it."""
+        name = os.path.basename(os.fspath(path))  # noqa: PTH119
+        key = name, _digest(path)
+        made = _read.pop(key, None)
+        if made is None:
+            made = Environment(read_hdr(path), name)
+        if key[1] is not None and _digest(path) == key[1]:  # it may have been written meanwhile
+            _read[key] = made
+        while len(_read) > _MAX_READ:
+            _read.pop(next(iter(_read)), None)
+        return made
 
     def bind(self) -> dict[str, Any]:
         """What ``pbr.frag`` has with ENVIRONMENT defined."""
@@ -80,19 +95,67 @@ class Environment:
         return Draw(shader, count=3, push={"corner": directions}, bind={"sky_map": self._background}, state=state, label="the sky")
 
 
+#: Environments by the name and the digest of their files, the last one asked for last: a window reads its scene again at each change of a
+#: file, and the maps of a sky take a second.
+_read: dict[tuple[str, bytes | None], Environment] = {}
+_MAX_READ = 4
+
+
+def _digest(path: str | os.PathLike[str]) -> bytes | None:
+    """Of a file's content; ``None`` where it can't be read: :func:`read_hdr` says why."""
+    try:
+        return hashlib.blake2b(read_regular(path, _MAX_FILE_B)).digest()
+    except (OSError, ValueError):
+        return None
+
+
 # -------------------------------------------------------------------------------------------------- pictures and directions
+
+
+def _averaged(shape: tuple[int, ...], size: int) -> tuple[int, int]:
+    """Height and width that a picture of this shape is averaged to for an octahedral map of ``size``: no larger than it is."""
+    return min(shape[0], size), min(shape[1], 2 * size)
+
+
+def _shrunk(values: Array, sizes: set[tuple[int, int]]) -> dict[tuple[int, int], Array]:
+    """The picture (H, W, 3 or 4), its values clipped, averaged to each of the (height, width): float64 of three components.
+
+    Some columns at a time, and of tall and of flat pictures apart: float64 of all of it would be gigabytes for a sky of 16384x8192.
+    """
+    out: dict[tuple[int, int], Array] = {}
+    for tall in (False, True):
+        heights = {height for height, _ in sizes if (height > _TOP_px) == tall}
+        rows = {height: np.empty((height, values.shape[1], 3)) for height in heights}
+        step = max(1, _STRIP_VALUES // len(values))
+        for first in range(0, values.shape[1] if heights else 0, step):
+            strip = np.clip(values[:, first : first + step, :3].astype(np.float64), 0, _LARGEST_VALUE)
+            sums = _sums(strip, 0)
+            for height, row in rows.items():
+                row[:, first : first + step] = strip if height == len(strip) else _shares(sums, height, 0)
+        out.update({(height, width): _narrowed(rows[height], width) for height, width in sizes if height in rows})
+    return out
+
+
+def _narrowed(values: Array, width: int) -> Array:
+    """:func:`_resized` along the rows, some at a time."""
+    return np.concatenate([_resized(values[first : first + _STRIP_px], width, 1) for first in range(0, len(values), _STRIP_px)])
+
+
+def _sums(values: Array, axis: int) -> Array:
+    """What is before each pixel along an axis, and at the end all."""
+    return np.concatenate([np.zeros_like(np.take(values, [0], axis)), np.cumsum(values, axis)], axis)
 
 
 def _resized(values: Array, size: int, axis: int) -> Array:
     """Averages over equal shares of an axis, parts of pixels included."""
-    n = values.shape[axis]
-    if n == size:
-        return values
-    first = np.zeros_like(np.take(values, [0], axis))
-    sums = np.concatenate([first, np.cumsum(values, axis)], axis)
+    return values if values.shape[axis] == size else _shares(_sums(values, axis), size, axis)
+
+
+def _shares(sums: Array, size: int, axis: int) -> Array:
+    n = sums.shape[axis] - 1
     at = np.arange(size + 1) * (n / size)
     low = np.minimum(at.astype(np.int64), n - 1)
-    shape = [1] * values.ndim
+    shape = [1] * sums.ndim
     shape[axis] = -1
     share = (at - low).reshape(shape)
     cut = np.take(sums, low, axis) * (1 - share) + np.take(sums, low + 1, axis) * share
@@ -171,7 +234,7 @@ def _as_half(values: Array) -> Array:
 
 def _irradiance(values: Array) -> Array:
     """(9, 3) float64: irradiance / pi as a polynomial of the normal: 1, y, z, x, xy, yz, 3z^2 - 1, xz, x^2 - y^2 times these."""
-    height, width = 64, 128
+    height, width = _IRRADIANCE_px
     small = _resized(_resized(values, height, 0), width, 1)
     theta = [math.pi * k / height for k in range(height + 1)]
     area = np.array([(math.cos(a) - math.cos(b)) * 2 * math.pi / width for a, b in itertools.pairwise(theta)])[:, None]
@@ -204,10 +267,16 @@ def _half_vector(u: float, v: float, roughness: float) -> tuple[float, float, fl
     return sine * math.cos(angle), sine * math.sin(angle), cosine
 
 
-def _filtered(values: Array, top: int) -> list[Array]:
-    """Levels of (size, size, 4) float16: the sky as reflections of growing roughness see it, the view along the normal."""
+def _map_sizes(top: int) -> list[int]:
+    """Sizes of the maps that reflections are taken from."""
     sizes = {top >> k for k in range(LEVELS)} | {8, 16, 32, 64, 128, 256}
-    maps = {size: _octahedral(values, size) for size in sorted(sizes) if size <= top}
+    return [size for size in sorted(sizes) if size <= top]
+
+
+def _filtered(values: Mapping[int, Array], top: int) -> list[Array]:
+    """Levels of (size, size, 4) float16: the sky as reflections of growing roughness see it, the view along the normal. ``values``: the
+    picture for the map of each size."""
+    maps = {size: _octahedral(values[size], size) for size in _map_sizes(top)}
     out = [_as_half(maps[top])]
     for level in range(1, LEVELS):
         roughness = level / (LEVELS - 1)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
-from tilegpu.scene.model_file import ModelError, ModelFile
+from tilegpu.scene.model_file import ModelError, ModelFile, named, shown
 from tilegpu.scene.packages import BasisPicture
 
 __all__ = ["Document", "ModelError"]
@@ -64,9 +64,21 @@ SUPPORTED_EXTENSIONS = frozenset(
 )
 _MESHOPT = "EXT_meshopt_compression"
 _JSON_CHUNK, _BINARY_CHUNK, _MAX_CHUNKS = 0x4E4F534A, 0x004E4942, 1000
+#: The largest integer that every reader of JSON holds (RFC 8259, section 6).
+_MOST = 1 << 53
 _LARGEST = float(np.finfo(np.float32).max)
 #: What the parsed JSON takes, at most, for each of these characters (an object with one member; a list, a number or a text in one).
 _JSON_B = {b"{": 320, b"[": 128, b",": 96, b":": 96}
+
+
+#: So many names of a list are in a message.
+_SOME = 8
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names with commas, the first of many."""
+    more = f" and {len(names) - _SOME:,} more" if len(names) > _SOME else ""
+    return ", ".join(named(name, "''") for name in names[:_SOME]) + more
 
 
 class Document:
@@ -107,15 +119,15 @@ class Document:
         asset = self.json.get("asset")
         version = asset.get("version") if isinstance(asset, dict) else None
         if not isinstance(version, str) or not version.startswith("2."):
-            raise ModelError(f"model '{self.path}': asset.version is {version!r}; only glTF 2.x is read")
+            raise ModelError(f"model '{self.path}': asset.version is {shown(version)}; only glTF 2.x is read")
         required = self.json.get("extensionsRequired", [])
         if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-            raise ModelError(f"model '{self.path}': extensionsRequired is {required!r}; a list of names is needed")
+            raise ModelError(f"model '{self.path}': extensionsRequired is {shown(required)}; a list of names is needed")
         missing = sorted(set(required) - SUPPORTED_EXTENSIONS)
         if missing:
             supported = ", ".join(sorted(SUPPORTED_EXTENSIONS))
             raise ModelError(
-                f"model '{self.path}': extensionsRequired names {', '.join(missing)}, which is not supported; "
+                f"model '{self.path}': extensionsRequired names {_some(missing)}, which is not supported; "
                 f"supported are {supported}; export the model without it"
             )
         lists = [
@@ -143,7 +155,8 @@ class Document:
         """One warning for the file, of whatever it has that changes the picture and is not drawn."""
         used = self.json.get("extensionsUsed", [])
         names = {name for name in used if isinstance(name, str)} if isinstance(used, list) else set()
-        left_out = [f"extension {name}" for name in sorted(names - SUPPORTED_EXTENSIONS)]
+        unknown = sorted(names - SUPPORTED_EXTENSIONS)
+        left_out = [f"extension {name}" for name in unknown] if len(unknown) <= _SOME else [f"extensions {_some(unknown)}"]
         primitives = [p for mesh in self.json["meshes"] if isinstance(found := mesh.get("primitives"), list) for p in found]
         attributes = [p.get("attributes") for p in primitives if isinstance(p, dict)]
         if any(isinstance(names_of, dict) and "JOINTS_2" in names_of for names_of in attributes):
@@ -151,7 +164,7 @@ class Document:
         targets = [target for p in primitives if isinstance(p, dict) and isinstance(p.get("targets"), list) for target in p["targets"]]
         others = {str(name) for target in targets if isinstance(target, dict) for name in target} - {"POSITION", "NORMAL", "TANGENT"}
         if others:
-            left_out.append(f"morph targets of {', '.join(sorted(others))}")
+            left_out.append(f"morph targets of {_some(sorted(others))}")
         if left_out:
             warnings.warn(f"model '{self.path}': drawn without {'; '.join(left_out)}", UserWarning, stacklevel=2)
 
@@ -169,7 +182,7 @@ class Document:
         """``json[kind][index]`` with the index checked; ``where`` says who refers to it."""
         table = self.json[kind]
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(table):
-            raise self.error(where, f"refers to {kind}[{index!r}]; the file has {len(table)}")
+            raise self.error(where, f"refers to {kind}[{shown(index)}]; the file has {len(table)}")
         return cast("dict[str, Any]", table[index])
 
     def integer(self, table: dict[str, Any], key: str, where: str, default: int | None = None) -> int:
@@ -177,8 +190,8 @@ class Document:
         value = table.get(key, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.error(where, f"{key} is {value!r}; a non-negative integer is needed")
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+            raise self.error(where, f"{key} is {shown(value)}; a non-negative integer is needed, at most 2^53")
         return value
 
     def choice(self, table: dict[str, Any], key: str, allowed: Mapping[Any, T], where: str, default: Any = None) -> T:
@@ -187,14 +200,14 @@ class Document:
         # The type first: a list is not hashable, and true is not the number 1.
         known = isinstance(value, (int, float, str)) and not isinstance(value, bool)
         if not known or value not in allowed:
-            raise self.error(where, f"{key} is {value!r}; allowed are {', '.join(map(str, allowed))}")
+            raise self.error(where, f"{key} is {shown(value)}; allowed are {', '.join(map(str, allowed))}")
         return allowed[value]
 
     def flag(self, table: dict[str, Any], key: str, where: str) -> bool:
         """A truth value, false where it is missing."""
         value = table.get(key, False)
         if not isinstance(value, bool):
-            raise self.error(where, f"{key} is {value!r}; true or false is needed")
+            raise self.error(where, f"{key} is {shown(value)}; true or false is needed")
         return value
 
     def numbers(self, table: dict[str, Any], key: str, count: int, default: list[float], where: str) -> list[float]:
@@ -204,7 +217,7 @@ class Document:
         good = good and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in value)
         # Compared before it is converted: NaN is false, and so is an integer of any length.
         if not good or not all(abs(x) <= _LARGEST for x in value):
-            raise self.error(where, f"{key} is {value!r}; {count} finite numbers are needed, at most 3.4e38")
+            raise self.error(where, f"{key} is {shown(value)}; {count} finite numbers are needed, at most 3.4e38")
         return [float(x) for x in value]
 
     def number(self, table: dict[str, Any], key: str, default: float, where: str) -> float:
@@ -243,10 +256,10 @@ class Document:
             except (binascii.Error, ValueError) as error:
                 raise self.error(where, f"uri is a data URI whose base64 is broken: {error}") from error
         if "://" in uri:
-            raise self.error(where, f"uri is '{uri}'; only files beside the model and data URIs are read")
+            raise self.error(where, f"uri is {shown(uri)}; only files beside the model and data URIs are read")
         data = self.file.beside(uri, where)
         if data is None:
-            raise self.error(where, f"uri '{uri}' cannot be read: there is no such file beside the model")
+            raise self.error(where, f"uri {shown(uri)} cannot be read: there is no such file beside the model")
         return data
 
     def buffer(self, index: Any, where: str) -> memoryview:
@@ -264,7 +277,7 @@ class Document:
             elif isinstance(uri, str):
                 data = self._external(uri, here)
             else:
-                raise self.error(here, f"uri is {uri!r}; a string is needed")
+                raise self.error(here, f"uri is {shown(uri)}; a string is needed")
             if len(data) < length:
                 raise self.error(
                     here, f"byteLength is {length}, but there are only {len(data)} bytes; is the file truncated?"
@@ -312,6 +325,7 @@ class Document:
         data = self._range(table, where)
         moment_B = 3 * length if mode == "ATTRIBUTES" else 48 * count
         self.budget.keep(length + len(data), where, f"{count:,} elements", moment_B)
+        self.budget.decompress(len(data), where)
         try:
             return memoryview(decode(bytes(data), mode, filter_name, count, step))
         except MeshoptError as error:
@@ -353,7 +367,7 @@ class Document:
         here = f"accessors[{index}]"
         kind = table.get("type")
         if kind not in kinds:
-            raise self.error(here, f"type is {kind!r}; {where} needs {' or '.join(kinds)}")
+            raise self.error(here, f"type is {shown(kind)}; {where} needs {' or '.join(kinds)}")
         key = (cast("int", index), as_float)
         if key in self._accessors:
             return self._accessors[key]

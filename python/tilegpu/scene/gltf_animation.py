@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu.scene.gltf import Document
+from tilegpu.scene.model_file import named
 from tilegpu.scene.part import Array
 
 #: Path of a channel to the number of components of its values (weights: one for each morph target).
@@ -133,7 +134,7 @@ def read_animations(doc: Document, target_counts: dict[int, int]) -> list[Animat
                 made[key] = _sampler(doc, samplers[index], path, width, f"{here}.samplers[{index}]")
             channels.append((node, path, made[key]))
         ends = [float(sampler.times[-1]) for _, _, sampler in channels]
-        out.append(Animation(str(table.get("name") or f"animation {number}"), max(ends, default=0.0), tuple(channels)))
+        out.append(Animation(named(table.get("name"), f"animation {number}"), max(ends, default=0.0), tuple(channels)))
     return out
 
 

@@ -7,16 +7,22 @@ extension's specification. The decoder is a package's (:mod:`tilegpu.scene.packa
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from tilegpu.scene.gltf import Document
-from tilegpu.scene.packages import MissingPackage, draco_mesh
+from tilegpu.scene.model_file import shown
+from tilegpu.scene.packages import Array, DracoError, MissingPackage, draco_counts, draco_mesh
 
 _NAME = "KHR_draco_mesh_compression"
+#: Bytes for each triangle and vertex while a mesh is decoded (measured: 190 and 40 with positions alone).
+_TRIANGLE_B, _VERTEX_B = 240, 200
+#: Triangles and attributes by their number, by the view.
+Decoded: TypeAlias = dict[int, tuple[Array, dict[int, Array]]]
 
 
-def provide_draco(doc: Document, primitive: dict[str, Any], where: str) -> None:
-    """Provide the accessors of a compressed primitive; of one that is not compressed nothing."""
+def provide_draco(doc: Document, primitive: dict[str, Any], where: str, kept: Decoded) -> None:
+    """Provide the accessors of a compressed primitive; of one that is not compressed nothing. ``kept``: what was decoded before, by the
+    number of the view; each is decoded once."""
     extension = doc.object(doc.object(primitive, "extensions", where), _NAME, where)
     if not extension:
         return
@@ -24,25 +30,43 @@ def provide_draco(doc: Document, primitive: dict[str, Any], where: str) -> None:
     numbers, attributes = doc.object(extension, "attributes", here), doc.object(primitive, "attributes", where)
     if doc.integer(primitive, "mode", where, 4) != 4:
         raise doc.error(where, f"mode is {primitive['mode']}; of {_NAME} triangle lists (4) are read")
-    try:
-        indices, values = draco_mesh(bytes(doc.view_bytes(extension.get("bufferView"), here)[0]))
-    except MissingPackage as error:
-        if _has_fallback(doc, [primitive.get("indices"), *(attributes.get(name) for name in numbers)]):
-            warnings.warn(f"model '{doc.path}': {error}; the uncompressed copy is read", UserWarning, stacklevel=2)
-            return
-        raise doc.error(here, str(error)) from None
-    except ValueError as error:
-        raise doc.error(here, str(error)) from error
+    if "indices" not in primitive:
+        raise doc.error(where, "has no indices, which a compressed primitive needs")
+    view = doc.integer(extension, "bufferView", here, -1) if "bufferView" in extension else None
+    if view not in kept:
+        data = bytes(doc.view_bytes(view, here)[0])
+        try:
+            _count(doc, data, primitive, here)
+            kept[cast("int", view)] = draco_mesh(data)
+        except MissingPackage as error:
+            if _has_fallback(doc, [primitive.get("indices"), *(attributes.get(name) for name in numbers)]):
+                warnings.warn(f"model '{doc.path}': {error}; the uncompressed copy is read", UserWarning, stacklevel=2)
+                return
+            raise doc.error(here, str(error)) from None
+        except DracoError as error:
+            raise doc.error(here, str(error)) from error
+    indices, values = kept[cast("int", view)]
     for name, number in numbers.items():
         if name not in attributes:
             raise doc.error(here, f"has the attribute {name}, which the primitive has not")
         found = values.get(number) if isinstance(number, int) else None
         if found is None:
-            raise doc.error(here, f"{name} is number {number!r}; the data has {', '.join(map(str, sorted(values)))}")
+            raise doc.error(here, f"{name} is number {shown(number)}; the data has {', '.join(map(str, sorted(values)))}")
         doc.provide(attributes[name], found, f"{here}.{name}")
-    if "indices" not in primitive:
-        raise doc.error(where, "has no indices, which a compressed primitive needs")
     doc.provide(primitive["indices"], indices.reshape(-1, 1), f"{here}: the list of triangles")
+
+
+def _count(doc: Document, data: bytes, primitive: dict[str, Any], where: str) -> None:
+    """Count what decoding will take, by the header, before it is done: the same bytes may stand for any number of triangles."""
+    triangles, vertices = draco_counts(data)
+    table = doc.item("accessors", primitive.get("indices"), where)
+    there = f"accessors[{primitive['indices']}]"
+    count = doc.integer(table, "count", there)
+    if count != 3 * triangles:  # which is what the model's triangles were counted by
+        raise doc.error(where, f"has {triangles:,} triangles, and {there}, its indices, {count:,} elements; three for each are needed")
+    doc.budget.decompress(len(data), where)
+    moment_B = _TRIANGLE_B * triangles + _VERTEX_B * vertices
+    doc.budget.keep(12 * triangles + 16 * vertices, where, f"a mesh of {triangles:,} triangles", moment_B)
 
 
 def _has_fallback(doc: Document, accessors: list[Any]) -> bool:

@@ -17,6 +17,7 @@ from tilegpu.scene.description import Address, Filter, Sampler, Texture
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.materials import MAPS, Material
 from tilegpu.scene.mipmaps import mip_chain
+from tilegpu.scene.model_file import named
 from tilegpu.scene.packages import missing_basis
 from tilegpu.scene.part import Array
 
@@ -93,7 +94,7 @@ class GltfMaterials:
         emissive = doc.numbers(table, "emissiveFactor", 3, [0.0, 0.0, 0.0], here)
         factor = doc.number(strength, "emissiveStrength", 1.0, here)
         material = Material(
-            name=str(table.get("name") or f"material {index}"),
+            name=named(table.get("name"), f"material {index}"),
             base_color=cast(
                 "tuple[float, float, float, float]", tuple(doc.numbers(pbr, "baseColorFactor", 4, [1.0] * 4, here))
             ),
@@ -137,13 +138,13 @@ class GltfMaterials:
             source, kind = self._source(table, here)
             pixels = doc.image(source, here, kind)
             sampler, mipmaps = self._sampler(table.get("sampler"), here)
-            name = doc.item("images", source, here).get("name") or table.get("name") or here
+            name = named(doc.item("images", source, here).get("name"), named(table.get("name"), here))
             texture_format = "r8g8b8a8_srgb" if srgb else "r8g8b8a8_unorm"
             key = (source, kind, srgb)
             if mipmaps and key not in self._levels:  # textures that differ in the sampler alone share their texels
                 self._levels[key] = mip_chain(pixels, srgb)
             levels = self._levels[key] if mipmaps else False
-            self._textures[index, srgb] = Texture(pixels, texture_format, levels, sampler, str(name))
+            self._textures[index, srgb] = Texture(pixels, texture_format, levels, sampler, name)
         return self._textures[index, srgb]
 
     def _source(self, table: dict[str, Any], where: str) -> tuple[Any, str]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tilegpu.scene.gltf import Document
+from tilegpu.scene.model_file import shown
 from tilegpu.scene.part import Array
 
 _MAX_DEPTH = 256
@@ -72,13 +73,10 @@ def product(a: Array, b: Array) -> Array:
 class NodeTree:
     """The nodes of the drawn scene. ``visits``: in the order of drawing, parents before their children."""
 
-    def __init__(self, document: Document, max_visits: int) -> None:
+    def __init__(self, document: Document) -> None:
         self.doc = document
-        self._max_visits = max_visits
         self.visits = self._walk()
-        self.first_visit: dict[int, int] = {}  #: of each node
-        for number, visit in enumerate(self.visits):
-            self.first_visit.setdefault(visit.node, number)
+        self.visit_of = {visit.node: number for number, visit in enumerate(self.visits)}  #: of each node that is drawn
         self._locals: list[Local] = [self._local(document.json["nodes"][v.node], f"nodes[{v.node}]") for v in self.visits]
 
     def matrices(self, changed: dict[int, dict[str, Sequence[float]]] | None = None) -> list[Array]:
@@ -115,26 +113,37 @@ class NodeTree:
             children = {c for cs in lists if isinstance(cs, list) for c in cs if isinstance(c, int)}
             roots, where = [k for k in range(len(table["nodes"])) if k not in children], "nodes"
         if not isinstance(roots, list):
-            raise doc.error(where, f"nodes is {roots!r}; a list of indices is needed")
+            raise doc.error(where, f"nodes is {shown(roots)}; a list of indices is needed")
         return roots, where
 
     def _walk(self) -> list[Visit]:
         doc = self.doc
         roots, where = self._roots()
         out: list[Visit] = []
-        stack: list[tuple[Any, int, tuple[int, ...], str]] = [(n, -1, (), where) for n in reversed(roots)]
+        met: dict[int, int] = {}  # each node once (section 3.5.2): a child named twice would double the tree at each level
+        stack: list[tuple[Any, int, int, str]] = [(n, -1, 0, where) for n in reversed(roots)]
         while stack:
-            index, parent, ancestors, where = stack.pop()
-            if len(out) >= self._max_visits or len(stack) > self._max_visits:  # a child named twice doubles the tree at each level
-                raise doc.error(where, f"the tree of nodes has more than {self._max_visits:,}; a node may have one parent only")
+            index, parent, depth, where = stack.pop()
             node = doc.item("nodes", index, where)
             here = f"nodes[{index}]"
-            if index in ancestors or len(ancestors) > _MAX_DEPTH:
-                raise doc.error(here, "is its own ancestor, or the tree is deeper than 256 nodes")
+            if index in met:
+                raise doc.error(here, self._met_twice(out, index, met[index], parent, where))
+            if depth > _MAX_DEPTH:
+                raise doc.error(here, f"lies deeper than {_MAX_DEPTH} nodes; make the tree flatter")
             children = node.get("children", [])
             if not isinstance(children, list):
-                raise doc.error(here, f"children is {children!r}; a list of indices is needed")
+                raise doc.error(here, f"children is {shown(children)}; a list of indices is needed")
+            met[index] = number = len(out)
             out.append(Visit(index, parent))
-            below, number = (*ancestors, index), len(out) - 1
-            stack += [(child, number, below, here) for child in reversed(children)]
+            stack += [(child, number, depth + 1, here) for child in reversed(children)]
         return out
+
+    def _met_twice(self, visits: list[Visit], index: int, first: int, parent: int, where: str) -> str:
+        above = parent
+        while above >= 0:
+            if visits[above].node == index:
+                return "is its own ancestor; a tree of nodes has no circles"
+            above = visits[above].parent
+        before = visits[first].parent
+        other = "the scene's list" if before < 0 else f"nodes[{visits[before].node}]"
+        return f"is named by {other} and by {where}; a node may have one parent only: make a node for each place, with the same mesh"

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from tilegpu.scene.gltf import Document
-from tilegpu.scene.gltf_draco import provide_draco
+from tilegpu.scene.gltf_draco import Decoded, provide_draco
 from tilegpu.scene.gltf_materials import SLOTS, GltfMaterials
 from tilegpu.scene.gltf_nodes import NodeTree, Visit
 from tilegpu.scene.gltf_rigs import GltfPoser, Placement, Skin, read_joints, read_morphs, read_skin
+from tilegpu.scene.model_file import named
 from tilegpu.scene.part import (
     PLACED_B,
     PLACING_B,
@@ -34,24 +35,26 @@ from tilegpu.scene.part import (
 class GltfParts:
     """Turns a document into parts; materials, textures and meshes are made once and shared."""
 
-    def __init__(self, document: Document, max_visits: int, max_parts: int) -> None:
+    def __init__(self, document: Document, max_parts: int) -> None:
         self.doc = document
-        self._max_visits, self._max_parts = max_visits, max_parts
+        self._max_parts = max_parts
         self._materials = GltfMaterials(document)
         self._meshes: dict[tuple[int, bool], list[Part]] = {}
         self._skins: dict[int, Skin] = {}
+        self._draco: Decoded = {}
 
     def parts(self) -> tuple[list[Part], GltfPoser]:
         """All parts of the default scene as the file has them; what poses them, with the file's cameras and lights."""
         doc = self.doc
-        tree = NodeTree(doc, self._max_visits)
+        tree = NodeTree(doc)
         self._announce(tree.visits)
         out: list[Part] = []
         placements: list[Placement] = []
         for number, (visit, matrix) in enumerate(zip(tree.visits, tree.matrices(), strict=True)):
             node, here = doc.json["nodes"][visit.node], f"nodes[{visit.node}]"
             if "mesh" in node:
-                label = node.get("name") or doc.item("meshes", node["mesh"], here).get("name") or f"mesh {node['mesh']}"
+                mesh = doc.item("meshes", node["mesh"], here)
+                label = named(node.get("name"), named(mesh.get("name"), f"mesh {node['mesh']}"))
                 skin = node.get("skin")
                 if skin is not None:
                     doc.item("skins", skin, here)
@@ -59,7 +62,7 @@ class GltfParts:
                         self._skins[skin] = read_skin(doc, tree, skin, here)
                 for part in self._mesh(node["mesh"], skin, here):
                     skinned = part.skin_sets > 0
-                    placed = dataclasses.replace(part, matrix=(np.eye(4) if skinned else matrix).astype(F), label=str(label))
+                    placed = dataclasses.replace(part, matrix=(np.eye(4) if skinned else matrix).astype(F), label=label)
                     out.append(placed)
                     targets = 0 if part.morphs is None else len(part.morphs.deltas)
                     placements.append(Placement(number, skin if skinned else None, node["mesh"], targets))
@@ -121,7 +124,7 @@ class GltfParts:
         count = table[accessor].get("count") if known else 0
         if isinstance(count, float) and count.is_integer():
             count = int(count)
-        return count if isinstance(count, int) and count > 0 else 0
+        return count if isinstance(count, int) and 0 < count <= 1 << 53 else 0
 
     # ------------------------------------------------------------------------------------------------------- meshes
 
@@ -155,7 +158,7 @@ class GltfParts:
             raise doc.error(where, "attributes is not an object")
         if "POSITION" not in attributes:
             return None
-        provide_draco(doc, primitive, where)
+        provide_draco(doc, primitive, where, self._draco)
 
         def get(name: str, *kinds: str) -> Array | None:
             if name not in attributes:

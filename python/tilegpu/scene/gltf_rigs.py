@@ -16,6 +16,7 @@ from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_animation import Animation, read_animations
 from tilegpu.scene.gltf_nodes import NodeTree, product
 from tilegpu.scene.gltf_views import read_lights, read_views
+from tilegpu.scene.model_file import shown
 from tilegpu.scene.part import Array, F, Morphs
 from tilegpu.scene.pose import PartPose
 
@@ -47,13 +48,13 @@ def read_skin(doc: Document, tree: NodeTree, index: Any, where: str) -> Skin:
     here = f"skins[{index}]"
     joints = table.get("joints")
     if not isinstance(joints, list) or not joints:
-        raise doc.error(here, f"joints is {joints!r}; a list of nodes is needed")
+        raise doc.error(here, f"joints is {shown(joints)}; a list of nodes is needed")
     visits = []
     for k, node in enumerate(joints):
         doc.item("nodes", node, f"{here}.joints[{k}]")
-        if node not in tree.first_visit:
+        if node not in tree.visit_of:
             raise doc.error(here, f"joints[{k}] is nodes[{node}], which is not in the drawn scene; a skin needs its joints there")
-        visits.append(tree.first_visit[node])
+        visits.append(tree.visit_of[node])
     inverse = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
     if "inverseBindMatrices" in table:
         columns = doc.accessor(table["inverseBindMatrices"], f"{here}.inverseBindMatrices", ("MAT4",))
@@ -132,11 +133,16 @@ class GltfPoser:
         for place in placements:
             node = tree.visits[place.visit].node
             counts[node] = max(counts.get(node, 0), place.targets)
+        of_mesh: dict[int, int] = {}  # many nodes have one mesh
         for k, node_table in enumerate(doc.json["nodes"]):  # a mesh of another scene is not drawn, but may be moved
-            if k not in counts and isinstance(node_table.get("mesh"), int):
-                counts[k] = self._targets_of(node_table["mesh"])
+            mesh = node_table.get("mesh")
+            if k not in counts and isinstance(mesh, int):
+                if mesh not in of_mesh:
+                    of_mesh[mesh] = self._targets_of(mesh)
+                counts[k] = of_mesh[mesh]
         self._animations: list[Animation] = read_animations(doc, counts)
         self.animations = [(one.name, one.duration_s) for one in self._animations]
+        self._of_mesh: dict[tuple[int, int], list[float]] = {}
         self._weights = {place.visit: self._rest_weights(place) for place in placements if place.targets}
         self.moves = bool(self._animations or skins or self._weights)
         self._views, self._lights = read_views(doc, tree.visits), read_lights(doc, tree.visits)
@@ -186,10 +192,13 @@ class GltfPoser:
         return max((len(targets) for targets in lists if isinstance(targets, list)), default=0)
 
     def _rest_weights(self, place: Placement) -> list[float]:
-        """Of the node, else of its mesh, else 0."""
+        """Of the node, else of its mesh, else 0. Places of one mesh share its list."""
         doc = self.doc
         node = self.tree.visits[place.visit].node
-        for table, where in ((doc.json["nodes"][node], f"nodes[{node}]"), (doc.json["meshes"][place.mesh], f"meshes[{place.mesh}]")):
-            if "weights" in table:
-                return doc.numbers(table, "weights", place.targets, [], where)
-        return [0.0] * place.targets
+        if "weights" in doc.json["nodes"][node]:
+            return doc.numbers(doc.json["nodes"][node], "weights", place.targets, [], f"nodes[{node}]")
+        key = place.mesh, place.targets
+        if key not in self._of_mesh:
+            none = [0.0] * place.targets
+            self._of_mesh[key] = doc.numbers(doc.json["meshes"][place.mesh], "weights", place.targets, none, f"meshes[{place.mesh}]")
+        return self._of_mesh[key]

@@ -14,6 +14,7 @@ import numpy as np
 from tilegpu.scene.camera import FixedCamera
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_nodes import Visit
+from tilegpu.scene.model_file import named
 from tilegpu.scene.part import Array, F
 
 _LIGHTS = "KHR_lights_punctual"
@@ -85,7 +86,7 @@ def read_views(doc: Document, visits: list[Visit]) -> list[View]:
         least = 0.0 if kind == "orthographic" else 1e-30
         if near < least or (far is not None and far <= near):
             raise doc.error(where, f"znear is {near:g}, zfar {far}; 0 < znear < zfar is needed (of an orthographic camera znear may be 0)")
-        name = str(node.get("name") or table.get("name") or f"camera {len(out)}")
+        name = named(node.get("name"), named(table.get("name"), f"camera {len(out)}"))
         if kind == "perspective":
             angle = doc.number(fields, "yfov", 0.0, where)
             if not 1e-4 < angle < 3.14:

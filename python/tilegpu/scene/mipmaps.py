@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+#: So many texels are averaged at a time: what is in between stays in the cache, and small beside the picture.
+_STRIP_TEXELS = 1 << 16
 
 
 @functools.cache
@@ -31,17 +33,17 @@ def _srgb_tables() -> tuple[Array, Array]:
     return (linear * 65535 + 0.5).astype(np.uint16), back
 
 
-def _halve(a: Array, axis: int) -> Array:
-    """uint16 averages along one axis; the size is halved, rounded down."""
-    n = a.shape[axis]
+def _halve(a: Array, axis: int, n: int, first: int) -> Array:
+    """uint16 averages along one axis of ``n`` texels, of which ``a`` has those that the averages from number ``first`` on are made of; the
+    size is halved, rounded down."""
     if n == 1:
         return a
-    m = n // 2
+    m, here = n // 2, (a.shape[axis] if n % 2 == 0 else a.shape[axis] - 1) // 2
     take = functools.partial(np.take, a.astype(np.uint32), axis=axis)  # sums stay below 2^32 up to sizes of 2^15
-    even = np.arange(m) * 2
+    even = np.arange(here) * 2
     shape = [1] * a.ndim
-    shape[axis] = m
-    i = np.arange(m, dtype=np.uint32).reshape(shape)
+    shape[axis] = here
+    i = np.arange(first, first + here, dtype=np.uint32).reshape(shape)
     if n % 2 == 0:
         total, n = take(even) + take(even + 1), 2
     else:
@@ -58,23 +60,41 @@ def _halve_even(a: Array) -> Array:
     return total.astype(np.uint16)
 
 
+def _widened(pixels: Array, srgb: bool) -> Array:
+    """16 bits, linear."""
+    if not srgb:
+        return pixels * np.uint16(257)
+    wide: Array = _srgb_tables()[0][pixels]
+    wide[..., 3] = pixels[..., 3] * np.uint16(257)
+    return wide
+
+
 def mip_chain(pixels: Array, srgb: bool) -> tuple[Array, ...]:
-    """Levels 1 to the last of (H, W, 4) uint8 ``pixels``, each (max(1, H >> k), max(1, W >> k), 4) uint8."""
-    to_linear, to_code = _srgb_tables()
+    """Levels 1 to the last of (H, W, 4) uint8 ``pixels``, each (max(1, H >> k), max(1, W >> k), 4) uint8.
+
+    Some rows at a time: what it takes for a moment is a quarter of the picture twice, in 16 bits.
+    """
+    to_code = _srgb_tables()[1]
     levels: list[Array] = []
-    if srgb:
-        wide: Array = to_linear[pixels]
-        wide[..., 3] = pixels[..., 3] * np.uint16(257)
-    else:
-        wide = pixels * np.uint16(257)
-    while wide.shape[0] > 1 or wide.shape[1] > 1:
-        if wide.shape[0] % 2 == 0 and wide.shape[1] % 2 == 0:
-            wide = _halve_even(wide)
-        else:
-            wide = _halve(_halve(wide, 0), 1)
-        linear = ((wide.astype(np.uint32) + np.uint32(128)) // np.uint32(257)).astype(np.uint8)
-        level = to_code[wide] if srgb else linear
-        level[..., 3] = linear[..., 3]
+    above = pixels
+    while above.shape[0] > 1 or above.shape[1] > 1:
+        height, width = above.shape[:2]
+        size = max(1, height // 2), max(1, width // 2)
+        wide, level = np.empty((*size, 4), np.uint16), np.empty((*size, 4), np.uint8)
+        step = max(1, _STRIP_TEXELS // width)
+        for first in range(0, size[0], step):
+            end = min(first + step, size[0])
+            rows = above[2 * first : 2 * end + height % 2] if height > 1 else above
+            rows = _widened(rows, srgb) if above is pixels else rows
+            if height % 2 == 0 and width % 2 == 0:
+                half = _halve_even(rows)
+            else:
+                half = _halve(_halve(rows, 0, height, first), 1, width, 0)
+            wide[first:end] = half
+            linear = ((half.astype(np.uint32) + np.uint32(128)) // np.uint32(257)).astype(np.uint8)
+            level[first:end] = to_code[half] if srgb else linear
+            level[first:end, :, 3] = linear[..., 3]
         level.flags.writeable = False
         levels.append(level)
+        above = wide
     return tuple(levels)

@@ -31,11 +31,12 @@ from tilegpu.scene.stl import read_stl
 __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "triangulate"]
 
 _MAX_PARTS = 100_000
-_MAX_VISITS = 500_000
 #: What :meth:`ModelScene.configured` may choose.
 CHOICES = ("animation", "camera", "lights", "exposure", "environment")
 #: Moments of an animation that the camera frames.
 _FRAMED_MOMENTS = 8
+#: So many vertices are placed by one matrix in the time of one that a joint moves.
+_RIGID = 8
 _READERS = {".obj": read_obj, ".ply": read_ply, ".stl": read_stl}
 
 
@@ -295,11 +296,26 @@ class ModelScene(Scene):
             )
 
 
+def _count_posing(file: ModelFile, parts: list[Part], poser: Poser) -> None:
+    """Count the moves of vertices by which a scene that bends or moves is framed (:meth:`ModelScene._measure`), before they are done."""
+    if not poser.moves:
+        return
+    moments = 1 + _FRAMED_MOMENTS if any(duration_s > 0 for _, duration_s in poser.animations) else 1
+    for k, part in enumerate(parts):
+        targets = 0 if part.morphs is None else len(part.morphs.deltas)
+        where = f"draw {k} ({part.label})"
+        file.budget.keep(32 * targets, where, f"{targets:,} weights")  # of the file and of a pose
+        bends = 4 * part.skin_sets + targets
+        vertices = min(len(part.vertices), part.indices.size)
+        file.budget.pose(moments * (vertices * bends + (vertices + _RIGID - 1) // _RIGID), where)
+
+
 def load_model(path: str | Path) -> ModelScene:
     """A model file (glTF, GLB, OBJ, PLY, STL) as a scene.
 
     Raises :class:`ModelError` (a ``ValueError``) that names the file, the object and the field for whatever is wrong with it. Reads
-    regular files only, and takes no more memory than ``TILEGPU_MODEL_MEMORY_MB`` says (4096).
+    regular files only. A model whose files have N bytes takes at most 512 MB and 1,000 N bytes of memory, and never more than 4096 MB;
+    ``TILEGPU_MODEL_MEMORY_MB`` says another number.
     """
     path = Path(path)
     file = ModelFile(path)
@@ -310,7 +326,8 @@ def load_model(path: str | Path) -> ModelScene:
             if read is not None:
                 return ModelScene(path.stem, read(file), path=path)
             document = Document.load(file)
-            parts, poser = GltfParts(document, _MAX_VISITS, _MAX_PARTS).parts()
+            parts, poser = GltfParts(document, _MAX_PARTS).parts()
+            _count_posing(file, parts, poser)
             document.release()  # the poser keeps it, for its nodes
             return ModelScene(path.stem, parts, path=path, poser=poser)
     except MemoryError as error:

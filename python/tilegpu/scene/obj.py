@@ -8,13 +8,16 @@ passed over; free-form surfaces are an error. Why no library: docs/dependencies.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
 import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from tilegpu.scene.model_file import ModelFile
+from tilegpu.scene.description import Texture
+from tilegpu.scene.model_file import ModelFile, named
 from tilegpu.scene.part import Array, Part
 from tilegpu.scene.plain_mesh import (
     PlainMesh,
@@ -26,10 +29,12 @@ from tilegpu.scene.plain_mesh import (
     part_of,
     picture_beside,
     rows,
+    texture_of,
 )
 
 _FREE_FORM = frozenset((b"curv", b"curv2", b"surf", b"cstype"))
 _TABLES = ("v", "vt", "vn")
+_MAX_PARTS = 20_000
 
 
 class _Rows:
@@ -67,14 +72,22 @@ def read_obj(file: ModelFile) -> list[Part]:
     announce(file, len(corners), int((counts - 2).sum()))
     colors = _colors(positions[:, 3:], columns)
     pictures = _library_pictures(file, lines.libraries)
+    textures: dict[int, Texture] = {}  # by the picture
+    beside = functools.cache(lambda: picture_beside(file))
+    starts = np.cumsum(counts) - counts
     parts: list[Part] = []
     groups = _groups(lines.materials, len(counts))
+    if len(groups) > _MAX_PARTS:
+        raise file.error("the file", f"its faces use {len(groups):,} materials (usemtl); at most {_MAX_PARTS:,} are drawn; join materials")
     for name, chosen in groups:
-        mesh = _mesh(corners, counts, chosen, positions[:, :3], uv, normals, colors)
+        mesh = _mesh(corners, starts[chosen], counts[chosen], positions[:, :3], uv, normals, colors)
         picture = pictures.get(name)
         if picture is None and mesh.uv is not None:
-            picture = picture_beside(file)
-        parts.append(part_of(file, mesh, picture, file.path.stem if len(groups) == 1 else f"{file.path.stem} {len(parts)}"))
+            picture = beside()
+        if picture is not None and id(picture) not in textures:
+            textures[id(picture)] = texture_of(file, picture)
+        texture = None if picture is None else textures[id(picture)]
+        parts.append(part_of(file, mesh, texture, file.path.stem if len(groups) == 1 else f"{file.path.stem} {len(parts)}"))
     return parts
 
 
@@ -185,11 +198,12 @@ def _groups(materials: list[tuple[int, str]], faces: int) -> list[tuple[str, Arr
     return [(name, np.concatenate(spans)) for name, spans in out.items()]
 
 
-def _mesh(corners: Array, counts: Array, faces: Array, positions: Array, uv: Array, normals: Array, colors: Array | None) -> PlainMesh:
-    starts = np.cumsum(counts) - counts
-    first, count = starts[faces], counts[faces]
+def _mesh(
+    corners: Array, first: Array, count: Array, positions: Array, uv: Array, normals: Array, colors: Array | None
+) -> PlainMesh:
+    """``first``, ``count``: where the corners of each face begin, and how many these are."""
     # A fan about each face's first corner.
-    owner = np.repeat(np.arange(len(faces)), count - 2)
+    owner = np.repeat(np.arange(len(first)), count - 2)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(count - 2) - (count - 2), count - 2)
     base = first[owner]
     used = np.stack([base, base + 1 + step, base + 2 + step], -1)
@@ -214,11 +228,12 @@ def _mesh(corners: Array, counts: Array, faces: Array, positions: Array, uv: Arr
 def _library_pictures(file: ModelFile, libraries: list[str]) -> dict[str, Array | None]:
     """Of each material: the picture of its map_Kd."""
     out: dict[str, Array | None] = {}
-    pictures: dict[str, Array | None] = {}
+    pictures: dict[str, Array | None] = {}  # by the path: a name has many spellings
     for library in libraries[:1]:  # as most programs: the first
-        data = file.beside(library, f"mtllib '{library}'", quoted=False)
+        called = named(library, "")
+        data = file.beside(library, f"mtllib '{called}'", quoted=False)
         if data is None:  # often lost on the way; the geometry alone is a model too
-            warnings.warn(f"model '{file.path}': there is no material library '{library}' beside it", UserWarning, stacklevel=2)
+            warnings.warn(f"model '{file.path}': there is no material library '{called}' beside it", UserWarning, stacklevel=2)
             continue
         announce_text(file, data)
         material = ""
@@ -231,9 +246,10 @@ def _library_pictures(file: ModelFile, libraries: list[str]) -> dict[str, Array 
                 material = rest.decode("utf-8", "replace")
             elif key == b"map_kd":
                 name = _map_file(rest).decode("utf-8", "replace").replace("\\", "/")
-                if name not in pictures:
-                    pictures[name] = named_picture(file, name, f"material '{material}' of '{library}'")
-                out[material] = pictures[name]
+                path = os.path.normpath(name)
+                if path not in pictures:
+                    pictures[path] = named_picture(file, name, f"material '{named(material, '')}' of '{called}'")
+                out[material] = pictures[path]
     return out
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from tilegpu.scene.description import Sampler, Texture
 from tilegpu.scene.materials import Material
 from tilegpu.scene.mipmaps import mip_chain
-from tilegpu.scene.model_file import ModelFile
+from tilegpu.scene.model_file import ModelFile, shown
 from tilegpu.scene.part import PLACED_B, PLACING_B, SMOOTH_B, Array, F, Part, build_part, part_cost, repair_normals
 from tilegpu.scene.tangents import smooth_normals
 
@@ -54,20 +54,25 @@ def announce(file: ModelFile, vertices: int, triangles: int, facets: bool = Fals
     file.budget.draw(triangles, "mesh")
 
 
-def part_of(file: ModelFile, mesh: PlainMesh, picture: Array | None, label: str) -> Part:
-    """The mesh in a matte material; in the picture's colours if there is one and the mesh has texture coordinates."""
+def texture_of(file: ModelFile, picture: Array) -> Texture:
+    """A picture with its mipmaps; made once for all parts that show it."""
+    return Texture(picture, "r8g8b8a8_srgb", mip_chain(picture, True), Sampler(), f"{file.path.stem} texture")
+
+
+def part_of(file: ModelFile, mesh: PlainMesh, texture: Texture | None, label: str) -> Part:
+    """The mesh in a matte material; in the texture's colours if there is one and the mesh has texture coordinates."""
     if not np.all(np.isfinite(mesh.positions)):
         vertex = int(np.argmin(np.all(np.isfinite(mesh.positions), axis=1)))
         raise file.error(f"vertex {vertex}", "its position is not a finite number")
     uvs: tuple[Array, ...] = ()
     maps: dict[str, Texture] = {}
     colors = mesh.colors
-    if mesh.uv is not None and picture is not None:
+    if mesh.uv is not None and texture is not None:
         if not np.all(np.isfinite(mesh.uv)):
             vertex = int(np.argmin(np.all(np.isfinite(mesh.uv), axis=1)))
             raise file.error(f"vertex {vertex}", "its texture coordinate is not a finite number")
         uvs = (np.stack([mesh.uv[:, 0], 1 - mesh.uv[:, 1]], -1).astype(F),)
-        maps["base_color"] = Texture(picture, "r8g8b8a8_srgb", mip_chain(picture, True), Sampler(), f"{file.path.stem} texture")
+        maps["base_color"] = texture
         colors = None
     if colors is not None:
         if not np.all(np.isfinite(colors)):
@@ -105,7 +110,7 @@ def named_picture(file: ModelFile, name: str, where: str) -> Array | None:
     data = file.beside(name, where, quoted=False)
     if data is None:
         warnings.warn(
-            f"model '{file.path}': {where}: there is no file '{name}' beside the model; it is drawn without", UserWarning, stacklevel=2
+            f"model '{file.path}': {where}: there is no file {shown(name)} beside the model; it is drawn without", UserWarning, stacklevel=2
         )
         return None
     pixels = file.picture(data, where, _PICTURES)

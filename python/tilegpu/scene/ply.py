@@ -16,7 +16,16 @@ import numpy as np
 
 from tilegpu.scene.model_file import ModelFile
 from tilegpu.scene.part import Array, Part
-from tilegpu.scene.plain_mesh import WORD_B, PlainMesh, announce, named_picture, numbers, part_of, picture_beside
+from tilegpu.scene.plain_mesh import (
+    WORD_B,
+    PlainMesh,
+    announce,
+    named_picture,
+    numbers,
+    part_of,
+    picture_beside,
+    texture_of,
+)
 
 _TYPES = {
     "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2", "ushort": "u2", "uint16": "u2",
@@ -74,7 +83,7 @@ def read_ply(file: ModelFile) -> list[Part]:
     picture = None
     if mesh.uv is not None:
         picture = named_picture(file, header.picture, "comment TextureFile") if header.picture else picture_beside(file)
-    return [part_of(file, mesh, picture, file.path.stem)]
+    return [part_of(file, mesh, None if picture is None else texture_of(file, picture), file.path.stem)]
 
 
 # -------------------------------------------------------------------------------------------------------------- header
@@ -107,7 +116,10 @@ def _header(file: ModelFile, data: bytes) -> _Header:
                 raise file.error(where, f"element '{words[1]}' is there twice")
             out.elements.append(_Element(words[1], int(words[2])))
         elif words[0] == "property" and out.elements:
-            out.elements[-1].properties.append(_property(file, words, out.order or "<", where))
+            made = _property(file, words, out.order or "<", where)
+            if any(p.name == made.name for p in out.elements[-1].properties):
+                raise file.error(where, f"element '{out.elements[-1].name}' has the property '{made.name[:40]}' twice; rename one of them")
+            out.elements[-1].properties.append(made)
         else:
             raise file.error(where, f"{' '.join(words)[:60]!r} is no line of a PLY header")
     if not known:

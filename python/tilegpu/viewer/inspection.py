@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import tilegpu as tg
 from tilegpu import legend
+from tilegpu.files import size_text
 from tilegpu.history import HEATMAPS, KILLERS, killers_picture, ramp_picture
 from tilegpu.hsr import TECHNIQUES
 from tilegpu.scene import SceneRenderer
@@ -34,14 +35,6 @@ class Look:
     strip: tuple[bytes, tuple[int, int]] | None = None
     text: str = ""
     tile: tuple[int, int, int, int] | None = None
-
-
-def size_text(count: int) -> str:
-    """Bytes, to three digits."""
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:,.1f} {unit}"
-    return f"{count:,} B"
 
 
 def cost_text(stats: Any, device: tg.Device) -> str:
