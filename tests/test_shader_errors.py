@@ -76,9 +76,30 @@ def test_include_beside_the_file_and_from_directories(tmp_path: Path) -> None:
     (tmp_path / "local.glsl").write_text('#include "half.glsl"\nvec4 local() { return vec4(half_()); }\n')
     (tmp_path / "a.vert").write_text('#version 450\n#include "local.glsl"\nvoid main() { gl_Position = local(); }\n')
     path = str(tmp_path / "a.vert")
-    with pytest.raises(tg.ShaderError, match=r"local.glsl:1: '#include' : .*half.glsl"):
-        shader.load(path, "vertex")
+    searched = rf"it is in no folder that was searched \({tmp_path}, {tmp_path}/none\); name its folder with include="
+    with pytest.raises(tg.ShaderError, match=rf"local.glsl:1: '#include' : 'half.glsl': {searched}"):
+        shader.load(path, "vertex", include=[tmp_path / "none"])
     assert shader.load(path, "vertex", include=[tmp_path / "lib"]).reflection.entry_point == "main"
+
+
+def test_what_can_not_be_included_is_said(tmp_path: Path) -> None:
+    """A pipe was waited for, a device read until memory ran out."""
+    os.mkfifo(tmp_path / "pipe.glsl")
+    (tmp_path / "folder.glsl").mkdir()
+    with (tmp_path / "long.glsl").open("wb") as stream:
+        stream.truncate(1 << 30)
+    for line, said in (
+        ('"pipe.glsl"', f"{tmp_path}/pipe.glsl is no regular file"), ('"folder.glsl"', "folder.glsl is no regular file"),
+        ("</dev/zero>", "/dev/zero is no regular file"), ('"/dev/zero"', "/dev/zero is no regular file"), ("</none>", "there is no such file"),
+        ('"long.glsl"', "long.glsl has 1073741824 bytes; at most 16777216 are read"),
+        ('"none.glsl"', f"it is in no folder that was searched (the working directory, {tmp_path}); name its folder"),
+        ("<none.glsl>", f"it is in no folder that was searched ({tmp_path}); name its folder"),
+    ):  # fmt: skip
+        error = compile_errors(f"#version 450\n#include {line}\nvoid main() {{}}\n", include=[tmp_path])
+        assert any(said in message.text and message.line == 2 for message in error.messages), str(error)
+    assert "no folder is searched for <...>" in str(compile_errors("#version 450\n#include <a.glsl>\nvoid main() {}\n"))
+    (tmp_path / "a.glsl").write_text('#include "a.glsl"\n')
+    assert "more than 64 deep" in str(compile_errors('#version 450\n#include "a.glsl"\nvoid main() {}\n', include=[tmp_path]))
 
 
 def test_error_in_an_included_file_names_it(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
@@ -37,16 +39,21 @@ class DirectoryIncluder : public glslang::TShader::Includer {
  public:
   DirectoryIncluder(const GlslSource& source, Files& files) : source_(source), files_(files) {}
 
+  // glslang asks includeSystem after an includeLocal that found nothing, which leaves word of where it looked.
   IncludeResult* includeLocal(const char* name, const char* includer, size_t depth) override {
     const std::string from = *includer ? includer : source_.file.c_str();
-    if (IncludeResult* found = open(directory_of(from), name, depth)) return found;
-    return includeSystem(name, includer, depth);
+    searched_.clear();
+    why_.clear();
+    return *name == '/' ? nullptr : open(directory_of(from), name, depth);
   }
   IncludeResult* includeSystem(const char* name, const char*, size_t depth) override {
-    if (*name == '/') return open("", name, depth);
-    for (const std::string& directory : source_.include_dirs)
-      if (IncludeResult* found = open(directory, name, depth)) return found;
-    return nullptr;
+    IncludeResult* found = nullptr;
+    if (*name == '/') found = open("", name, depth);
+    for (size_t i = 0; !found && *name != '/' && i < source_.include_dirs.size(); ++i) found = open(source_.include_dirs[i], name, depth);
+    if (!found) found = refused(name);
+    searched_.clear();
+    why_.clear();
+    return found;
   }
   void releaseInclude(IncludeResult* result) override {
     if (!result) return;
@@ -56,20 +63,39 @@ class DirectoryIncluder : public glslang::TShader::Includer {
 
  private:
   IncludeResult* open(const std::string& directory, const std::string& name, size_t depth) {
-    if (depth > kMaxIncludeDepth) return nullptr;
     const std::string path = directory.empty() ? name : directory + "/" + name;
+    if (name[0] != '/') searched_ += (searched_.empty() ? "" : ", ") + (directory.empty() ? "the working directory" : directory);
+    if (depth > kMaxIncludeDepth) return because("files include each other more than " + std::to_string(kMaxIncludeDepth) + " deep");
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return nullptr;
+    if (!S_ISREG(status.st_mode)) return because(path + " is no regular file");  // a pipe would wait, a device never ends
+    if (static_cast<uint64_t>(status.st_size) > kMaxSource_B)
+      return because(path + " has " + std::to_string(status.st_size) + " bytes; at most " + std::to_string(kMaxSource_B) + " are read");
     std::ifstream stream(path, std::ios::binary);
-    if (!stream) return nullptr;
     std::ostringstream text;
     text << stream.rdbuf();
-    if (!stream || text.str().size() > kMaxSource_B) return nullptr;
+    if (!stream || text.str().size() > kMaxSource_B) return because(path + " can't be read");
     files_[path] = text.str();
     auto* content = new std::string(text.str());
     return new IncludeResult(path, content->data(), content->size(), content);
   }
+  IncludeResult* because(std::string why) {
+    if (why_.empty()) why_ = std::move(why);
+    return nullptr;
+  }
+  /// An answer without a name is an error whose text it is.
+  IncludeResult* refused(const std::string& name) {
+    std::string text = why_;
+    if (text.empty() && name[0] == '/') text = "there is no such file";
+    if (text.empty() && searched_.empty()) text = "no folder is searched for <...>; name its folder with include=";
+    if (text.empty()) text = "it is in no folder that was searched (" + searched_ + "); name its folder with include=";
+    auto* content = new std::string("'" + name + "': " + text);
+    return new IncludeResult("", content->data(), content->size(), content);
+  }
 
   const GlslSource& source_;
   Files& files_;
+  std::string searched_, why_;  // of the directive that is being answered
 };
 
 std::string line_of(const std::string& text, int line) {
@@ -120,6 +146,8 @@ bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& 
   message.text.erase(0, message.text.find_first_not_of(' '));
   while (!message.text.empty() && message.text.back() == ' ') message.text.pop_back();
   if (message.text.compare(0, 5, "'' : ") == 0) message.text.erase(0, 5);
+  if (message.text.compare(0, 13, "'#include' : ") == 0)
+    message.text.erase(std::min(message.text.rfind(" for header name: "), message.text.size()));
   if (const auto file = files.find(message.file); file != files.end()) message.source_line = line_of(file->second, message.line);
   return true;
 }
