@@ -378,6 +378,31 @@ def test_a_frame_that_watches_takes_inner_ones() -> None:
         clear("e")
 
 
+def test_a_frame_does_not_end_before_its_passes(dev: tg.Device) -> None:
+    """Such a pass was no node of the frame, and nobody said so."""
+    a = dev.image(SIZE, FORMAT, label="a")
+    frame, render_pass = dev.frame("mine"), dev.render_pass(color=[clear(a)], label="late")
+    message = r"frame 'mine' ends while pass 'late' is open: .* leave the pass first, its with block lies within the frame's"
+    with pytest.raises(tg.ValidationError, match=message), frame:
+        render_pass.__enter__()
+    with pytest.raises(tg.ValidationError, match="only after its with block has ended without an exception"):
+        frame.lint()
+    render_pass.__exit__(None, None, None)  # it is a pass like any other
+    assert render_pass.stats.bytes("store") == SIZE_B
+    with pytest.raises(RuntimeError, match="of the user's"), dev.frame("other"):  # what ends it otherwise is what is said
+        dev.render_pass(color=[clear(a)]).__enter__()
+        raise RuntimeError("of the user's")
+    with dev.render_pass(color=[clear(a)]) as outside, dev.frame("within a pass"):  # entered before the frame
+        pass
+    assert outside.stats.bytes("store") == SIZE_B
+    with dev.frame("whole") as whole:
+        with dev.render_pass(color=[clear(a)]):
+            pass
+        with pytest.raises(RuntimeError), dev.render_pass(color=[clear(a)]):
+            raise RuntimeError
+    assert len(whole.nodes) == 1
+
+
 def test_one_of_a_thing_is_said_in_the_singular(dev: tg.Device, pipes: dict[str, tg.Pipeline]) -> None:
     """And several are not."""
     a, buffer = dev.image(SIZE, FORMAT, label="a"), dev.buffer(np.zeros(64, np.float32))

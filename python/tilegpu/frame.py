@@ -18,6 +18,7 @@ from tilegpu import _core, arguments
 from tilegpu.compute import DispatchStats
 from tilegpu.context import Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.files import output_problem
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
 from tilegpu.frame_stats import FrameStats
@@ -57,6 +58,7 @@ class Frame:
         self.nodes: list[Node] = []
         self.takes_inner = False
         self._outer: Frame | None = None
+        self._open_passes: dict[int, str] = {}  # that were entered within it and not left, by id: what they are
         self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
         self._state = "not entered"
         self._lock = threading.Lock()
@@ -80,6 +82,25 @@ class Frame:
     ) -> None:
         self._device._frame = self._outer
         self._state = "ended" if kind is None else "left by an exception"
+        with self._lock:
+            left_open = list(self._open_passes.values())
+        if kind is None and left_open:
+            self._state = "left by an exception"
+            are = "is" if len(left_open) == 1 else "are"
+            raise ValidationError(
+                f"{self._what} ends while {', '.join(left_open)} {are} open: what is executed then is no part of it; leave the pass first, "
+                "its with block lies within the frame's"
+            )
+
+    def entered(self, render_pass: PassResults, what: str) -> None:
+        """A pass was begun; it has to end before the frame does."""
+        with self._lock:
+            self._open_passes[id(render_pass)] = what
+
+    def left(self, render_pass: PassResults) -> None:
+        """A pass that was begun has ended, or was given up."""
+        with self._lock:
+            self._open_passes.pop(id(render_pass), None)
 
     # -- what the device tells while the frame is open
 
@@ -220,12 +241,16 @@ class Frame:
         saved, profiles side by side, and of each pass its draws explained and its tiles as pictures.
 
         The frame is executed again on devices of its own, once for each of ``profiles`` (by default all), from a capture of it in a
-        temporary file: the user's images stay as they are. Pictures need Pillow. Raises :class:`ValidationError` for unknown profiles.
+        temporary file: the user's images stay as they are. Pictures need Pillow. Raises :class:`ValidationError` for unknown profiles,
+        and for a path that can't be written to, before anything is executed.
         """
         from tilegpu.frame_profiles import ProfileRun, run_all  # what few programs need is loaded when they do
         from tilegpu.frame_report import report
 
         self._ended("report() is there")
+        problem = output_problem(path)
+        if problem:
+            raise ValidationError(f"{self._what}: report: {problem}")
         known = [name.strip() for name in str(_core.profile_names()).split(",")]
         chosen = (
             known

@@ -72,6 +72,7 @@ class RenderPass(PassCommands, PassResults):
         self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
         self._bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []  # name, attachment, and what it said at the begin
         self._draws_use = Uses()
+        self._within: Any = None  # the frame that was open when the pass was entered
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
@@ -130,6 +131,9 @@ class RenderPass(PassCommands, PassResults):
         )
         self._formats = [None if v is None else v.image.format_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
+        self._within = self._device._frame
+        if self._within is not None:
+            self._within.entered(self, self._what)
         return self
 
     def _trace_for_the_window(self) -> None:
@@ -173,6 +177,8 @@ class RenderPass(PassCommands, PassResults):
             draws, self._draws = self._draws, None
         if draws is None:
             return
+        if self._within is not None:
+            self._within.left(self)
         commands = draws.commands
         if kind is not None:
             commands.discard_rendering()
