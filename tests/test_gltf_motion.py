@@ -17,7 +17,7 @@ from gltf_documents import TRIANGLE, Builder, with_oddity
 from tilegpu.cli import main
 from tilegpu.scene import Frame, Program, SceneRenderer, State
 from tilegpu.scene.camera import OrbitCamera
-from tilegpu.scene.gltf_animation import slerp
+from tilegpu.scene.matrices import slerp
 from tilegpu.scene.model import ModelError, ModelScene, load_model
 from tilegpu.scene.pose import posed_positions
 

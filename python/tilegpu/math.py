@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tilegpu import ValidationError
 from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.matrices import product, rotation
+from tilegpu.scene.matrices import slerp as _slerp
 
 __all__ = [
     "OrbitCamera",
@@ -89,14 +91,6 @@ def _unit(v: _Array, what: str) -> _Array:
 
 def _cross(a: _Array, b: _Array) -> _Array:
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-def _product(a: _Array, b: _Array) -> _Array:
-    """a @ b in float64, each sum from k = 0 on."""
-    out = a[:, 0:1] * b[0:1, :]
-    for k in range(1, a.shape[1]):
-        out = out + a[:, k : k + 1] * b[k : k + 1, :]
-    return out
 
 
 def _single(matrix: _Array) -> Matrix:
@@ -253,7 +247,7 @@ def multiply(*matrices: ArrayLike) -> Matrix:
     for k, matrix in enumerate(arrays[1:], 1):
         if matrix.shape != out.shape:
             raise ValidationError(f"multiply: matrix {k} has shape {matrix.shape}, those before it {out.shape}; they must be equal")
-        out = _product(out, matrix)
+        out = product(out, matrix)
     return _single(out)
 
 
@@ -397,23 +391,11 @@ def quaternion_multiply(a: ArrayLike, b: ArrayLike) -> Vector:
 
 def quaternion_matrix(q: ArrayLike) -> Matrix:
     """(4, 4) rotation of a quaternion (x, y, z, w) of any length but 0."""
-    x, y, z, w = _quaternion(q, "quaternion_matrix: q")
     out = np.eye(4)
-    out[:3, :3] = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
+    out[:3, :3] = rotation(_quaternion(q, "quaternion_matrix: q"))
     return _single(out)
 
 
 def slerp(a: ArrayLike, b: ArrayLike, t: float) -> Vector:
     """(4,) rotation between ``a`` (t = 0) and ``b`` (t = 1) along the shorter way, at an even speed."""
-    p, q = _quaternion(a, "slerp: a"), _quaternion(b, "slerp: b")
-    dot = float(p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3])
-    if dot < 0:
-        q, dot = -q, -dot
-    angle = math.acos(min(dot, 1.0))
-    if angle < 1e-6:
-        return _single(_quaternion(p + (q - p) * t, "slerp: the result"))
-    return _single((p * math.sin((1 - t) * angle) + q * math.sin(t * angle)) / math.sin(angle))
+    return _single(_slerp(_quaternion(a, "slerp: a"), _quaternion(b, "slerp: b"), t))

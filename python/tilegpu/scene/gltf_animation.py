@@ -8,7 +8,6 @@ value after the other, sines through the C library: the same bits on every CPU.
 from __future__ import annotations
 
 import bisect
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu.scene.gltf import Document
+from tilegpu.scene.matrices import slerp, unit
 from tilegpu.scene.model_file import named
 from tilegpu.scene.part import Array
 
@@ -38,9 +38,9 @@ class Sampler:
         last = len(self.times) - 1
         value = self.values[:, 1] if self.mode == "CUBICSPLINE" else self.values
         if time <= self.times[0]:
-            return _unit(value[0]) if self.rotation else value[0]
+            return unit(value[0]) if self.rotation else value[0]
         if time >= self.times[last]:
-            return _unit(value[last]) if self.rotation else value[last]
+            return unit(value[last]) if self.rotation else value[last]
         k = bisect.bisect_right(self.times, time) - 1
         if self.mode == "STEP":
             return value[k]
@@ -57,25 +57,7 @@ class Sampler:
             + (-2 * t3 + 3 * t2) * value[k + 1]
             + span * (t3 - t2) * self.values[k + 1, 0]
         )
-        return _unit(out) if self.rotation else out
-
-
-def slerp(a: Array, b: Array, t: float) -> Array:
-    """(4,) from quaternion ``a`` to ``b`` along the shorter arc (appendix C.4); unit length."""
-    a, b = _unit(a), _unit(b)
-    d = float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3])
-    if d < 0:
-        b, d = -b, -d
-    if d > 1 - 1e-12:  # the sine of the angle is lost: the chord is the arc
-        return _unit((1 - t) * a + t * b)
-    angle = math.acos(d)
-    return _unit((math.sin((1 - t) * angle) * a + math.sin(t * angle) * b) / math.sin(angle))
-
-
-def _unit(q: Array) -> Array:
-    """A quaternion's unit one; a zero stays, and whoever makes a matrix of it says so."""
-    length = math.sqrt(sum(float(x) * float(x) for x in q))
-    return q / length if length > 0 else q
+        return unit(out) if self.rotation else out
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tilegpu.scene.gltf import Document
+from tilegpu.scene.matrices import rotation
 from tilegpu.scene.model_file import shown
 from tilegpu.scene.part import Array
 
@@ -46,28 +47,10 @@ class Local:
         if length < 1e-12:
             raise document.error(where, "rotation is a quaternion of length 0")
         x, y, z, w = x / length, y / length, z / length, w / length
-        rotation = np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-            ]
-        )
         out = np.eye(4)
-        out[:3, :3] = rotation * np.array(self.scale)
+        out[:3, :3] = rotation((x, y, z, w)) * np.array(self.scale)
         out[:3, 3] = self.translation
         return out
-
-
-def product(a: Array, b: Array) -> Array:
-    """(..., 4, 4) matrix product, elementwise and in a fixed order."""
-    out: Array = (
-        a[..., :, 0, None] * b[..., None, 0, :]
-        + a[..., :, 1, None] * b[..., None, 1, :]
-        + a[..., :, 2, None] * b[..., None, 2, :]
-        + a[..., :, 3, None] * b[..., None, 3, :]
-    )
-    return out
 
 
 class NodeTree:

@@ -14,8 +14,9 @@ import numpy as np
 from tilegpu.scene.camera import FixedCamera
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_animation import Animation, read_animations
-from tilegpu.scene.gltf_nodes import NodeTree, product
+from tilegpu.scene.gltf_nodes import NodeTree
 from tilegpu.scene.gltf_views import read_lights, read_views
+from tilegpu.scene.matrices import product
 from tilegpu.scene.model_file import shown
 from tilegpu.scene.part import Array, F, Morphs
 from tilegpu.scene.pose import PartPose
