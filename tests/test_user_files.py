@@ -54,7 +54,7 @@ def test_a_function_draws_with_the_front_end(file: Path, capsys: pytest.CaptureF
     text = capsys.readouterr().out
     assert "pass 'first'" in text and "pass 'second'" in text
     assert main(["compare", str(file)]) == 3
-    assert "drawn by the function picture()" in capsys.readouterr().err
+    assert "drawn by the function picture(), which OpenGL can't do; say what it should be: --reference" in capsys.readouterr().err
 
 
 def test_samples_and_size_that_a_function_does_not_take(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

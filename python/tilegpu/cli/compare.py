@@ -1,4 +1,4 @@
-"""``tilegpu compare``: the same frame by tilegpu and by OpenGL (moderngl, EGL), and what differs."""
+"""``tilegpu compare``: the same frame by tilegpu and by OpenGL (moderngl, EGL), or a picture that the user names, and what differs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ from tilegpu.cli.common import (
     EXIT_FAILED,
     EXIT_NO_REFERENCE,
     EXIT_OK,
+    UsageError,
     add_device_options,
     add_quiet_option,
     add_scene_options,
     chosen_scene,
+    load_scene,
     make_device,
 )
-from tilegpu.cli.render import save_image
+from tilegpu.cli.render import check_picture_path, save_image
 from tilegpu.terminal import end_of_steps, step
 
 if TYPE_CHECKING:
     from tilegpu.reference import Comparison, Findings
-    from tilegpu.scene import Frame
+    from tilegpu.scene import Frame, Scene
 
 _DESCRIPTION = """Renders the same frame with tilegpu and with OpenGL (moderngl over EGL; the shaders are translated from the same
 SPIR-V) and compares. Exit code 0: within tolerance (inside at most 0.5 % of the covered pixels over 2/255 and none over 8/255 without a
 proved reason; at geometry edges at most 2 %), 1: not, 3: there is no reference for it here. Reasons are found for each pixel: a depth tie,
-an edge within a subpixel of a sample, or a colour that tilegpu has too when the picture is moved by a subpixel."""
+an edge within a subpixel of a sample, or a colour that tilegpu has too when the picture is moved by a subpixel. With --reference the
+picture is compared with a file, or with what another function returns: a function of yours, which OpenGL can't draw, needs one. Then
+nobody knows where edges are, and they count as inside: at most 2 % of the covered pixels over 2/255."""
 _LISTED = 12
 
 
@@ -42,6 +46,11 @@ def add_parser(commands: Any) -> None:
         "--output",
         metavar="DIFF.png",
         help="write tilegpu's picture, the reference and the difference, amplified",
+    )
+    parser.add_argument(
+        "--reference",
+        metavar="PICTURE|FILE.py:NAME",
+        help="compare with this in place of OpenGL: a picture (.png, .exr, .hdr, .npy, ...), or a function that returns one or an array",
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument(
@@ -66,47 +75,31 @@ def _text(found: Comparison) -> str:
         f"  at edges        {d.share_over_2_edges:.4%} of the covered pixels",
     ]
     if found.edges is None:
-        lines.append("  (a kept reference has no edge mask: edges count as inside)")
+        lines.append("  (of this reference no edges are known: they count as inside)")
     return "\n".join(lines)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compares every colour attachment; prints the figures and the verdict."""
-    from tilegpu.reference import ReferenceError, Tolerance, compare_frame, explained, side_by_side, stored, unavailable
-    from tilegpu.scene import SceneRenderer
+    from tilegpu.reference import Tolerance, stored
 
-    scene = chosen_scene(options)
-    frame = scene.frame(options.size, options.samples, time=options.time)
-    missing = unavailable()
-    kept = stored.find(scene.name, frame) if missing else None
-    if missing and kept is None:
-        return _no_reference(
-            options,
-            f"no OpenGL reference on this machine: {missing}; and none is kept for this scene, size and samples",
-        )
-    renderer = SceneRenderer(make_device(options))
-    tolerance = Tolerance()
-    findings = explained.Findings()
-    try:
-        step(f"{scene.name}: drawing")
-        result = renderer.render(frame)
-        if kept is not None:
-            print(
-                f"tilegpu compare: {missing}; comparing with a kept reference of {kept.provenance['renderer']}",
-                file=sys.stderr,
-            )
-            found = [stored.compare(kept, frame, result.images)]
-            tolerance = stored.TOLERANCE
-        else:
-            words = {"reference": "OpenGL draws", "edges": "edges"}
-            found = compare_frame(frame, result.images, lambda name: step(f"{scene.name}: {words[name]}"), exact_lod=not options.driver_lod)
-            step(f"{scene.name}: reasons of what differs")
-            findings = explained.explain(renderer, frame, found)
-    except ReferenceError as error:
-        return _no_reference(options, f"scene '{scene.name}': the reference cannot draw this: {error}")
-    finally:
-        end_of_steps()
     if options.output:
+        check_picture_path(options.output)
+    scene = chosen_scene(options)
+    found: list[Comparison]
+    if options.reference is not None:
+        frame, found, findings = _beside_a_given(options, scene)
+        tolerance, proved = stored.TOLERANCE, False
+    else:
+        outcome = _beside_opengl(options, scene)
+        if isinstance(outcome, str):
+            return _no_reference(options, outcome)
+        frame, found, findings = outcome
+        proved = any(one.edges is not None for one in found)
+        tolerance = Tolerance() if proved else stored.TOLERANCE
+    if options.output:
+        from tilegpu.reference import side_by_side
+
         path = Path(options.output)
         for one in found:
             target = path if one.attachment == 0 else path.with_name(f"{path.stem}.color{one.attachment}{path.suffix}")
@@ -114,23 +107,12 @@ def run(options: argparse.Namespace) -> int:
     failures = [
         (one.attachment, text)
         for one in found
-        for text in tolerance.failures(one.difference, None if kept else findings.unexplained_px(one.attachment))
+        for text in tolerance.failures(one.difference, findings.unexplained_px(one.attachment) if proved else None)
     ]
     if options.json:
         _print_json(scene.name, frame, found, findings, not failures)
         return EXIT_FAILED if failures else EXIT_OK
-    print(
-        f"{scene.name}, {frame.size[0]}x{frame.size[1]}, {frame.samples} sample(s), against {found[0].provenance['renderer']}"
-    )
-    for one in found:
-        if len(found) > 1:
-            print(f"colour {one.attachment} ({frame.color_formats[one.attachment]})")
-        print(_text(one))
-    for pixel in findings.pixels[:_LISTED]:
-        where = f"colour {pixel.attachment}, " if len(found) > 1 else ""
-        print(f"{where}pixel ({pixel.x}, {pixel.y}), {pixel.difference * 255:.0f}/255: {pixel.reason}: {pixel.detail}")
-    if len(findings.pixels) > _LISTED:
-        print(f"and {len(findings.pixels) - _LISTED} more pixels over 8/255 (--json lists them all)")
+    _print_text(options, scene.name, frame, found, findings)
     for attachment, text in failures:
         print(f"over tolerance, colour {attachment}: {text}")
     if not failures:
@@ -140,15 +122,113 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_FAILED if failures else EXIT_OK
 
 
+def _beside_opengl(options: argparse.Namespace, scene: Scene) -> tuple[Frame, list[Comparison], Findings] | str:
+    """The frame by OpenGL, or by a picture that it made earlier; or why there is no reference."""
+    from tilegpu.reference import ReferenceError, compare_frame, explained, stored, unavailable
+    from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
+
+    frame = scene.frame(options.size, options.samples, time=options.time)
+    renderer = SceneRenderer(make_device(options))
+    try:
+        step(f"{scene.name}: drawing")
+        if isinstance(frame, DrawnFrame):
+            renderer.render(frame, read=False)
+            if not isinstance(frame.live.returned, Frame):
+                return (
+                    f"the picture is drawn by the function {scene.name}(), which OpenGL can't do; say what it should be: --reference "
+                    "PICTURE (.png, .exr, .hdr, .npy, ...), or --reference FILE.py:NAME, a function that returns it, an image or an array "
+                    "(drawn with moderngl, say); or return a tilegpu.scene.Frame, which OpenGL draws"
+                )
+            frame = frame.live.returned
+        missing = unavailable()
+        kept = stored.find(scene.name, frame) if missing else None
+        if missing and kept is None:
+            return f"no OpenGL reference on this machine: {missing}; and none is kept for this scene, size and samples"
+        result = renderer.render(frame)
+        if kept is not None:
+            print(f"tilegpu compare: {missing}; comparing with a kept reference of {kept.provenance['renderer']}", file=sys.stderr)
+            return frame, [stored.compare(kept, frame, result.images)], explained.Findings()
+        words = {"reference": "OpenGL draws", "edges": "edges"}
+        found = compare_frame(frame, result.images, lambda name: step(f"{scene.name}: {words[name]}"), exact_lod=not options.driver_lod)
+        step(f"{scene.name}: reasons of what differs")
+        return frame, found, explained.explain(renderer, frame, found)
+    except ReferenceError as error:
+        return f"scene '{scene.name}': the reference cannot draw this: {error}"
+    finally:
+        end_of_steps()
+
+
+def _beside_a_given(options: argparse.Namespace, scene: Scene) -> tuple[Frame, list[Comparison], Findings]:
+    """The picture beside what ``--reference`` names. Raises :class:`UsageError` for what can't be compared."""
+    from tilegpu.reference import Findings, given
+
+    named = f"reference '{options.reference}'"
+    try:
+        if Path(options.reference).suffix.lower() in given.PICTURE_SUFFIXES:
+            pictures = [given.read_reference(options.reference)]
+            size = options.size
+            if size is None and takes_size(scene):
+                size = pictures[0].shape[1], pictures[0].shape[0]
+            frame, ours = _drawn(options, scene, size)
+            ours = ours[:1]
+        else:
+            other = load_scene(options.reference)
+            frame, ours = _drawn(options, scene, options.size)
+            _, pictures = _drawn(options, other, (ours[0].shape[1], ours[0].shape[0]) if takes_size(other) else None)
+        if len(pictures) != len(ours):
+            raise UsageError(f"{named}: has {len(pictures)} pictures, {scene.name} {len(ours)}; they must be as many")
+        return frame, [given.compare(a, b, k, named) for k, (a, b) in enumerate(zip(ours, pictures, strict=True))], Findings()
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    finally:
+        end_of_steps()
+
+
+def takes_size(scene: Scene) -> bool:
+    """Whether a scene draws at the size that it is asked for."""
+    from tilegpu.scene import FrameScene, FunctionScene
+
+    if isinstance(scene, FunctionScene):
+        return bool({"size", "view"} & set(scene.parameters))
+    return not isinstance(scene, FrameScene)
+
+
+def _drawn(options: argparse.Namespace, scene: Scene, size: tuple[int, int] | None) -> tuple[Frame, list[Any]]:
+    """The frame and its colour images."""
+    from tilegpu.scene import SceneRenderer
+
+    step(f"{scene.name}: drawing")
+    frame = scene.frame(size, options.samples, time=options.time)
+    return frame, SceneRenderer(make_device(options)).render(frame).images
+
+
+def _print_text(options: argparse.Namespace, name: str, frame: Frame, found: list[Comparison], findings: Findings) -> None:
+    height, width = found[0].ours.shape[:2]
+    samples = "" if options.reference is not None else f", {frame.samples} sample(s)"
+    print(f"{name}, {width}x{height}{samples}, against {found[0].provenance['renderer']}")
+    for one in found:
+        if len(found) > 1:
+            formats = frame.color_formats
+            print(f"colour {one.attachment}" + (f" ({formats[one.attachment]})" if len(formats) == len(found) else ""))
+        print(_text(one))
+        if "left_out" in one.provenance:
+            print(f"  ({one.provenance['left_out']})")
+    for pixel in findings.pixels[:_LISTED]:
+        where = f"colour {pixel.attachment}, " if len(found) > 1 else ""
+        print(f"{where}pixel ({pixel.x}, {pixel.y}), {pixel.difference * 255:.0f}/255: {pixel.reason}: {pixel.detail}")
+    if len(findings.pixels) > _LISTED:
+        print(f"and {len(findings.pixels) - _LISTED} more pixels over 8/255 (--json lists them all)")
+
+
 def _print_json(name: str, frame: Frame, found: list[Comparison], findings: Findings, within: bool) -> None:
     """The figures of the worst attachment, all attachments if there are several, and every pixel over 8/255 inside."""
     worst = max(found, key=lambda one: (one.difference.share_over_2_inside, one.difference.max_diff))
     out: dict[str, Any] = {
         "scene": name,
-        "size": list(frame.size),
+        "size": [found[0].ours.shape[1], found[0].ours.shape[0]],
         "samples": frame.samples,
         **worst.difference.as_dict(),
-        "covered_share": worst.difference.covered_px / (frame.size[0] * frame.size[1]),
+        "covered_share": worst.difference.covered_px / (worst.ours.shape[0] * worst.ours.shape[1]),
         "within_tolerance": within,
         "reasons": {str(one.attachment): findings.counts(one.attachment) for one in found},
         "pixels": [dataclasses.asdict(pixel) for pixel in findings.pixels],

@@ -4,7 +4,7 @@ Needs moderngl, EGL with a driver (Mesa's llvmpipe is enough) and the program ``
 :func:`unavailable` says which, and pictures kept earlier (:mod:`tilegpu.reference.stored`) stand in.
 """
 
-from tilegpu.reference import explained, stored
+from tilegpu.reference import explained, given, stored
 from tilegpu.reference.compare import Comparison, Tolerance, compare_frame, side_by_side
 from tilegpu.reference.explained import Findings
 from tilegpu.reference.gl import ReferenceError, ReferencePicture, Renderer, unavailable
@@ -23,6 +23,7 @@ __all__ = [
     "compare_frame",
     "difference",
     "explained",
+    "given",
     "side_by_side",
     "stored",
     "unavailable",

@@ -31,7 +31,7 @@ from tilegpu.scene.model_file import ModelError
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
 from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, load_file, scenes
-from tilegpu.scene.user_file import DrawnFrame, FunctionScene, SceneFileError
+from tilegpu.scene.user_file import DrawnFrame, FrameScene, FunctionScene, SceneFileError
 
 __all__ = [
     "ALPHA_BLEND",
@@ -42,6 +42,7 @@ __all__ = [
     "DrawnFrame",
     "Environment",
     "Frame",
+    "FrameScene",
     "FunctionScene",
     "Interaction",
     "Keys",

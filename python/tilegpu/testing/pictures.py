@@ -80,7 +80,7 @@ def decode(path: Path) -> tuple[Array, str | None]:
     """What the file holds, and which tilegpu wrote it (PNG; else None). Raises ``OSError`` or ``ValueError`` with the reason."""
     data = files.read_regular(path, LIMIT_B)
     if path.suffix == ".npy":
-        return np.load(io.BytesIO(data), allow_pickle=False), None
+        return files.npy_array(data), None
     picture = files.open_picture(data, ("PNG",))
     made_by = getattr(picture, "text", {}).get(_MADE_BY)
     if picture.mode == "P":
