@@ -433,9 +433,19 @@ def test_pictures_of_any_kind() -> None:
         ((lambda t: None, {"own_keys": "W"}), "own_keys has 'W'"),
         ((lambda t: None, {"own_keys": "h"}), "h, ? and escape are the window's"),
         ((lambda t: None, {"own_keys": "q"}), "ends the window"),
+        ((lambda t: None, {"size": (0, 4)}), "size is (0, 4); it must be (width, height)"),
+        ((lambda t: None, {"size": 640}), "size is 640; it must be (width, height)"),
+        ((lambda t: None, {"profile": "mali"}), "profile is 'mali'; there are host, "),
+        ((lambda t: None, {"threads": 0}), "threads is 0; it must be a whole number of at least 1"),
+        ((lambda t: None, {"lanes": 5}), "lanes is 5; it must be 4, 8 or 16"),
+        ((lambda t: None, {"max_frames": -1}), "max_frames is -1"),
+        ((lambda t: None, {"screenshot": "/nodir/a.png"}), "screenshot: there is no folder /nodir"),
+        ((lambda t: None, {"screenshot": "a.txt"}), "the suffix is '.txt'"),
     ],
 )
-def test_wrong_arguments_of_show(arguments: Any, said: str) -> None:
+def test_wrong_arguments_of_show(arguments: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)  # they are named before a window is looked for
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     with pytest.raises(tg.ValidationError) as error:
         tg.show(arguments[0], **(arguments[1] if len(arguments) > 1 else {}))
     assert said in str(error.value)

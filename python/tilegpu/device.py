@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, copies, enums, image_commands, notebook
+from tilegpu import _core, arguments, copies, enums, files, image_commands, notebook
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
@@ -436,8 +436,11 @@ class Device(Context):
     def capture(self, path: str | os.PathLike[str]) -> None:
         """The next pass is written to a file just before it is executed: with what its images and buffers hold then.
 
-        See :meth:`tilegpu.RenderPass.capture`, for a pass that ended.
+        See :meth:`tilegpu.RenderPass.capture`, for a pass that ended. Raises :class:`ValidationError` for a path that can't be written to.
         """
+        problem = files.output_problem(path)
+        if problem:
+            raise ValidationError(f"device: capture: {problem}")
         self._next_capture = os.fspath(path)
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:

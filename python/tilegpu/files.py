@@ -61,6 +61,27 @@ def _check_size(size_B: int, limit_B: int) -> None:
         raise OSError(0, f"has {size_B:,} bytes; at most {limit_B:,} are read")
 
 
+def output_problem(path: str | os.PathLike[str], folder: bool = False) -> str:
+    """Why nothing can be written to a path, "" if something can: asked before the work whose result it takes. ``folder``: files are to be
+    written into it, and it is made where it is not there."""
+    name = os.fspath(path)
+    if folder:
+        above = os.path.abspath(name)  # noqa: PTH100 -- pathlib would be imported for this alone
+        while not os.path.lexists(above):
+            above = os.path.dirname(above)  # noqa: PTH120
+        if not os.path.isdir(above):  # noqa: PTH112
+            return f"{above} is no folder"
+        return "" if os.access(above, os.W_OK | os.X_OK) else f"the folder {above} may not be written to"
+    if os.path.isdir(name):  # noqa: PTH112
+        return f"{name} is a folder; name a file in it"
+    parent = os.path.dirname(name) or "."  # noqa: PTH120
+    if not os.path.isdir(parent):  # noqa: PTH112
+        return f"there is no folder {parent}"
+    if os.path.lexists(name):
+        return "" if os.access(name, os.W_OK) or not os.path.exists(name) else f"{name} may not be written to"  # noqa: PTH110
+    return "" if os.access(parent, os.W_OK | os.X_OK) else f"the folder {parent} may not be written to"
+
+
 def allowed_B(file_B: int) -> int:
     """Bytes of memory that a file of ``file_B`` bytes may take while it is decoded."""
     return LEAST_B + TIMES * file_B
@@ -126,3 +147,27 @@ def open_picture(
         if scans > _MAX_SCANS:
             raise ValueError(f"is a JPEG of {scans:,} scans; at most {_MAX_SCANS} are read, each goes over all pixels; save it anew")
     return image
+
+
+def npy_array(data: bytes) -> Any:
+    """The array of a ``.npy`` file's bytes, read-only. Raises ``ValueError``, also where the header says more than the file has."""
+    import io
+
+    import numpy as np
+
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise ValueError(f"is a .npy of version {version[0]}.{version[1]}; 1.0 and 2.0 are read")
+    shape, by_columns, dtype = read(stream)
+    if dtype.hasobject:
+        raise ValueError("holds Python objects; only numbers are read")
+    count = 1
+    for side in shape:
+        count *= side
+    if count * dtype.itemsize > len(data) - stream.tell():
+        have = size_text(len(data) - stream.tell())
+        raise ValueError(f"says {dtype} of the shape {shape}, {size_text(count * dtype.itemsize)}, and has {have}; is it truncated?")
+    flat = np.frombuffer(data, dtype, count, stream.tell())
+    return flat.reshape(shape, order="F" if by_columns else "C")

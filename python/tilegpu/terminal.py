@@ -62,6 +62,16 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def check_output(path: str | Path, option: str, folder: bool = False) -> Path:
+    """The path of what a command is going to write. Raises :class:`UsageError` where that can't be done, before the work is."""
+    from tilegpu.files import output_problem
+
+    problem = output_problem(path, folder)
+    if problem:
+        raise UsageError(f"{option} {path}: {problem}")
+    return Path(path)
+
+
 def profile_name(text: str) -> str:
     """The name of a GPU profile; for argparse."""
     from tilegpu import profile_names

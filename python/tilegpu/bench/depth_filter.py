@@ -17,7 +17,8 @@ from typing import Any
 from tilegpu.bench.depth_filter_models import Model, complexity_series, models
 from tilegpu.bench.depth_filter_plots import write_plots
 from tilegpu.bench.depth_filter_runs import PAPER_MISS_RATE, SYSTEMS, Row, best_position, required_bandwidth, run_frames
-from tilegpu.terminal import progress
+from tilegpu.bench.plots import load_pyplot
+from tilegpu.terminal import check_output, progress
 
 __all__ = ["PAPER_MISS_RATE", "SYSTEMS", "Row", "best_position", "required_bandwidth", "run_frames"]
 
@@ -38,6 +39,9 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command."""
+    if options.plots:
+        load_pyplot()
+        check_output(options.plots, "--plots", folder=True)
     chosen = models() + (complexity_series() if options.series else ())
     runs = [(model, system) for model in chosen for system in SYSTEMS]
     rows = [

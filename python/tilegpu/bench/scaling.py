@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tilegpu.terminal import progress
+from tilegpu.terminal import check_output, progress
 
 _VERTEX = """#version 450
 layout(push_constant) uniform P { int columns; int rows; int per_layer; int layers; };
@@ -230,6 +230,11 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command."""
     rows: list[dict[str, Any]] = []
+    if options.plot:
+        from tilegpu.bench.plots import load_pyplot
+
+        load_pyplot()
+        check_output(options.plot.parent, "--plot", folder=True)
     if not options.json:
         print(f"{'':22}{'ms':>10}{'growth':>8}{'record ms':>11}{'peak MiB':>10}{'image':>8}{'heap':>8}{'splits':>8}")
     for series in options.series or SERIES:

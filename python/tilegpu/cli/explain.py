@@ -14,6 +14,7 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     as_plain,
+    check_output,
     chosen_scene,
     progress,
 )
@@ -64,6 +65,10 @@ def run(options: argparse.Namespace) -> int:
     import tilegpu
     from tilegpu.scene import SceneRenderer
 
+    if options.report:
+        check_output(options.report, "--report")
+    if options.heatmaps:
+        check_output(options.heatmaps, "--heatmaps", folder=True)
     scene = chosen_scene(options)
     choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
     try:
@@ -71,8 +76,6 @@ def run(options: argparse.Namespace) -> int:
     except tilegpu.ValidationError as error:
         raise UsageError(str(error)) from None
     renderer = SceneRenderer(device)
-    if options.report and not Path(options.report).parent.is_dir():
-        raise UsageError(f"there is no folder {Path(options.report).parent}")
     frame = device.frame(scene.name)
     frame.takes_inner = True
     with frame:

@@ -19,6 +19,7 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     as_plain,
+    check_output,
     chosen_scene,
     make_device,
     positive,
@@ -133,10 +134,11 @@ def save_result(result: RenderResult, path: Path) -> list[Path]:
 
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
-    scene = chosen_scene(options)
-    path = Path(options.output)
+    path = check_picture_path(options.output, (".mp4",))
     animated = path.suffix.lower() == ".mp4" or (options.frames > 1 and path.suffix.lower() in animation.SUFFIXES)
-    _check_output(path, animated)
+    if options.stats:
+        check_output(options.stats, "--stats")
+    scene = chosen_scene(options)
     from tilegpu.scene import DrawnFrame, SceneRenderer
 
     renderer = SceneRenderer(make_device(options))
@@ -184,19 +186,19 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _check_output(path: Path, animated: bool) -> None:
-    """Before anything is drawn."""
+def check_picture_path(output: str, more: tuple[str, ...] = (), option: str = "-o") -> Path:
+    """The path of a picture that a command is going to write. Raises :class:`UsageError` for a folder that is not there, a file that may
+    not be written, a suffix that is none of a picture's, nor one of ``more``."""
     from tilegpu import Error
     from tilegpu.picture_file import suffix_of
 
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}")
-    if animated:
-        return
-    try:
-        suffix_of(path, "the picture")
-    except Error as error:
-        raise UsageError(f"{error}; .mp4 for a video") from None
+    path = check_output(output, option)
+    if path.suffix.lower() not in more:
+        try:
+            suffix_of(path, "the picture")
+        except Error as error:
+            raise UsageError(f"{error}" + (f"; {', '.join(more)}" if more else "")) from None
+    return path
 
 
 def summary(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, make_device
-from tilegpu.cli.render import save_image
+from tilegpu.cli.render import check_picture_path, save_image
 
 
 def add_parser(commands: Any) -> None:
@@ -31,9 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Draws, writes, says what it cost."""
     import tilegpu
 
-    path = Path(options.output) if options.output else None
-    if path is not None and not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}")
+    path = check_picture_path(options.output, (".npz",)) if options.output else None
     profile = options.profile or tilegpu.capture_profile(options.capture)
     replay = make_device(options, profile).load_capture(options.capture)
     start = time.perf_counter()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, add_scene_options, chosen_scene
+from tilegpu.cli.render import check_picture_path
 
 if TYPE_CHECKING:
     from tilegpu.scene import Scene
@@ -59,6 +60,8 @@ def run(options: argparse.Namespace) -> int:
     """Opens the window and stays until it is closed."""
     from tilegpu.viewer import view
 
+    if options.screenshot:
+        check_picture_path(options.screenshot, option="--screenshot")
     view(
         chosen_scene(options),
         size=options.size,

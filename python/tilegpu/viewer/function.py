@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tilegpu import ValidationError
+from tilegpu import ValidationError, profile_names
+from tilegpu.files import output_problem
+from tilegpu.picture_file import suffix_of
 from tilegpu.scene import FunctionScene
 from tilegpu.viewer.keys import ACTIONS
 from tilegpu.viewer.state import SAMPLE_CHOICES
@@ -19,6 +21,7 @@ from tilegpu.viewer.window import view
 
 #: Parameters for which a function is called again and again.
 _MOVING = {"time", "t", "view", "keys"}
+_MAX_SIDE_PX = 16384
 
 
 def _name_of(function: Any) -> str:
@@ -42,6 +45,30 @@ def _own_keys(keys: str | Mapping[str, str]) -> dict[str, str]:
                 "h, ? and escape are the window's"
             )
     return given
+
+
+def _check(size: Any, profile: Any, threads: Any, lanes: Any, max_frames: Any, screenshot: Any) -> None:
+    """What is wrong with an argument is said before a window is looked for."""
+
+    def whole(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    sides = isinstance(size, (tuple, list)) and len(size) == 2 and all(whole(n) and 1 <= n <= _MAX_SIDE_PX for n in size)
+    if size is not None and not sides:
+        raise ValidationError(f"show: size is {size!r:.80}; it must be (width, height) in pixels, each from 1 to {_MAX_SIDE_PX}")
+    if profile not in profile_names():
+        raise ValidationError(f"show: profile is {profile!r:.80}; there are {', '.join(profile_names())}")
+    if threads is not None and not (whole(threads) and threads >= 1):
+        raise ValidationError(f"show: threads is {threads!r:.80}; it must be a whole number of at least 1")
+    if lanes not in (None, 4, 8, 16):
+        raise ValidationError(f"show: lanes is {lanes!r:.80}; it must be 4, 8 or 16")
+    if not (whole(max_frames) and max_frames >= 0):
+        raise ValidationError(f"show: max_frames is {max_frames!r:.80}; it must be a whole number, 0 for a window that stays")
+    if screenshot is not None:
+        suffix_of(screenshot, "show: screenshot")
+        problem = output_problem(screenshot)
+        if problem:
+            raise ValidationError(f"show: screenshot: {problem}")
 
 
 def show(
@@ -76,7 +103,8 @@ def show(
     if not callable(function):
         raise ValidationError(f"show: function is {type(function).__name__}; it must be a function that draws, such as def draw(t): ...")
     if samples is not None and samples not in SAMPLE_CHOICES:
-        raise ValidationError(f"show: samples is {samples}; allowed are {', '.join(map(str, SAMPLE_CHOICES))}")
+        raise ValidationError(f"show: samples is {samples!r:.80}; allowed are {', '.join(map(str, SAMPLE_CHOICES))}")
+    _check(size, profile, threads, lanes, max_frames, screenshot)
     own = _own_keys(own_keys)
     scene = FunctionScene(_name_of(function), function, _path_of(function), later=True)
     wanted = set(scene.parameters)
