@@ -270,3 +270,29 @@ def test_what_is_wrong_with_a_file_is_an_error(
     assert main(["replay", str(paths[2])]) == 1
     assert "bytes where it says" in capsys.readouterr().err
     assert main(["replay", str(tmp_path / "missing")]) == 1
+
+
+def test_a_small_file_may_not_stand_for_any_memory(tmp_path: Path) -> None:
+    """Zeros are not in the file: memories of terabytes took a few words each, which the system gave until it had none."""
+    dev = tg.Device(threads=1)
+    image = dev.image((37, 41), "r8g8b8a8_unorm", label="out")
+    with dev.render_pass(color=[tg.Attachment(image, clear=(1, 0, 0, 1))]) as rp:
+        pass
+    path = tmp_path / "a.tgcap"
+    rp.capture(path)
+    whole = path.read_bytes()
+    sizes = 24 + len(tg.__version__)
+    header, payload = whole[:sizes], whole[sizes + 16 :]
+    memories, size_B = struct.unpack_from("<IQ", payload)
+    assert memories == 1 and 37 * 41 * 4 <= size_B < 1 << 20
+    for more in ((5 << 30,), (3 << 30, 3 << 30)):
+        zeros = b"".join(struct.pack("<QQ", size, 0) for size in more)  # without any contents
+        path.write_bytes(with_checksum(header, struct.pack("<I", 1 + len(more)) + zeros + payload[4:]))
+        with pytest.raises(tg.ValidationError, match=r"a.tgcap': its memories have more than \d+ bytes, .*4 GiB and 1000 times"):
+            dev.load_capture(path)
+
+
+def test_a_device_is_no_capture() -> None:
+    """It never ends; its first bytes tell."""
+    with pytest.raises(tg.ValidationError, match="this is no capture of tilegpu"):
+        tg.capture_profile("/dev/zero")

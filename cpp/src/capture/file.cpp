@@ -77,8 +77,10 @@ Expected<File> read_file(const std::string& path) {
   // What comes is kept, whatever the file system says of the size.
   std::vector<uint8_t> bytes;
   std::vector<uint8_t> piece(1 << 20);
-  while (const size_t got = std::fread(piece.data(), 1, piece.size(), handle.get()))
+  while (const size_t got = std::fread(piece.data(), 1, piece.size(), handle.get())) {
     bytes.insert(bytes.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(got));
+    if (bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) break;  // a device never ends
+  }
   if (std::ferror(handle.get())) return failed(path, "it can't be read to its end");
   Reader reader(bytes);
   const uint8_t* magic = reader.take(sizeof kMagic);

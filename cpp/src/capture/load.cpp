@@ -461,6 +461,7 @@ Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& pat
     if (!file) return file.error();
     capture::Reader reader(file->payload);
     capture::Loader loader{{reader, device, {}, {}}};
+    loader.file_B = file->payload.size();
     loader.objects();
     if (loader.ok()) loader.commands();
     if (!loader.wrong) return invalid(loader.wrong.error());  // what comes behind it in the file was not read in its place

@@ -28,6 +28,8 @@ inline constexpr auto kDescriptorTypes = {VK_DESCRIPTOR_TYPE_SAMPLER,
 inline constexpr uint32_t kMostQueries = 1u << 20;            // of a pool
 inline constexpr uint64_t kMostResults = 1u << 24;            // of all pools
 inline constexpr uint64_t kMostDescriptorsOfSets = 1u << 22;  // of all sets
+// What all memories may have together: zeros are not in the file, so kilobytes of it can stand for the images of a large pass.
+inline constexpr uint64_t kLeastMemory_B = uint64_t{4} << 30, kMemoryTimes = 1000;
 
 struct ObjectLoader {
   Reader& r;
@@ -35,6 +37,7 @@ struct ObjectLoader {
   Objects o;
   Capture out;
   uint64_t descriptors = 0, results = 0;  // of all sets, of all query pools so far
+  uint64_t file_B = 0, memory_B = 0;      // the file's bytes; those of all memories so far
   Status wrong = Ok{};                    // what the API said; the reader's own failures are in the reader
 
   bool ok() const { return r.ok() && static_cast<bool>(wrong); }
@@ -66,6 +69,13 @@ struct ObjectLoader {
   Ptr<DeviceMemory> memory() {
     const uint64_t size_B = r.get<uint64_t>();
     if (!ok()) return nullptr;
+    const uint64_t most_B = kLeastMemory_B + kMemoryTimes * file_B;
+    if (size_B > most_B || memory_B > most_B - size_B) {
+      r.fail("its memories have more than " + std::to_string(most_B) + " bytes, which a file of " + std::to_string(file_B) +
+             " may have (4 GiB and 1000 times its bytes); capture a smaller pass");
+      return nullptr;
+    }
+    memory_B += size_B;
     Ptr<DeviceMemory> memory = made(DeviceMemory::allocate(size_B));
     if (!memory) return nullptr;
     auto mapped = memory->map();
