@@ -36,19 +36,21 @@ def rectangle(x0: float, y0: float, x1: float, y1: float, z: float, color: tuple
     return out
 
 
-def draw_rectangles(device: tg.Device, z: list[float], hsr: list[str]) -> dict[str, int]:
-    """Rectangles over everything, one draw each, in this order; the filter's counters."""
+def draw_rectangles(
+    device: tg.Device, z: list[float], hsr: list[str], reverse: bool = False, format_: str = "d32_sfloat"
+) -> dict[str, int]:
+    """Rectangles over everything, one draw each, in this order; the filter's counters. ``reverse``: the same with near at depth 1."""
     color = device.image((SIDE_PX, SIDE_PX), "r8g8b8a8_unorm")
-    depth = device.image((SIDE_PX, SIDE_PX), "d32_sfloat", transient=True)
-    pipeline = device.pipeline(VERTEX, FRAGMENT, vertex=DTYPE, color=["r8g8b8a8_unorm"], depth="d32_sfloat", depth_test=True,
-                               depth_write=True, depth_compare="less")  # fmt: skip
+    depth = device.image((SIDE_PX, SIDE_PX), format_, transient=True)
+    pipeline = device.pipeline(VERTEX, FRAGMENT, vertex=DTYPE, color=["r8g8b8a8_unorm"], depth=format_, depth_test=True,
+                               depth_write=True, depth_compare="greater" if reverse else "less")  # fmt: skip
     with device.render_pass(
         color=tg.Attachment(color, clear=(0, 0, 0, 1)),
-        depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"),
+        depth=tg.Attachment(depth, clear=0.0 if reverse else 1.0, store_op="dont_care"),
         hsr=hsr,
     ) as rp:
         for k, value in enumerate(z):
-            rp.draw(pipeline, rectangle(0, 0, SIDE_PX, SIDE_PX, value, (k / 10, 0, 0, 1)))
+            rp.draw(pipeline, rectangle(0, 0, SIDE_PX, SIDE_PX, 1 - value if reverse else value, (k / 10, 0, 0, 1)))
     return dict(rp.stats.depth_filter)
 
 
@@ -68,7 +70,7 @@ def oracle(z: list[float], planes: list[float], position: float, skips: bool) ->
             count["samples_rejected"] += 1
             continue
         count["samples_in_front" if value < position else "samples_survived"] += 1
-        count["reads_skipped"] += skips and level == 0
+        count["reads_skipped"] += skips and level == 0 and value < 1
         if value < stored:
             stored = value
             level = max(level, sum(value < p for p in planes))
@@ -79,19 +81,29 @@ def oracle(z: list[float], planes: list[float], position: float, skips: bool) ->
 
 @settings(max_examples=40, deadline=None)
 @given(
-    z=st.lists(st.integers(0, 63).map(lambda k: k / 64), min_size=1, max_size=8),
+    z=st.lists(st.integers(0, 64).map(lambda k: k / 64), min_size=1, max_size=8),
     mode=st.sampled_from(sorted(bench.SYSTEMS)),
     position=st.integers(1, 15),
+    spacing=st.sampled_from([None, 1, 3, 8, 16]),
+    reverse=st.booleans(),
+    format_=st.sampled_from(["d32_sfloat", "d16_unorm", "x8_d24_unorm_pack32"]),
 )
-def test_counters_equal_the_oracle(shared_device: tg.Device, z: list[float], mode: str, position: int) -> None:
-    t = position / 16
+def test_counters_equal_the_oracle(
+    shared_device: tg.Device, z: list[float], mode: str, position: int, spacing: int | None, reverse: bool, format_: str
+) -> None:
+    if (
+        format_ != "d32_sfloat"
+    ):  # a 64th is no depth of these formats: what lies on a plane would be rounded to either side
+        z = [value if value in (0, 1) else value - 1 / 1024 for value in z]
+    t, apart = position / 16, (spacing or 8) / 64
     planes = {
         "one_plane": [t],
-        "two_plane": [t - 1 / 16, t + 1 / 16],
-        "three_plane": [max(0, t - 2 / 16), t, min(1, t + 2 / 16)],
-        "two_plane_skip": [t - 1 / 16, t + 1 / 16, 1.0],
+        "two_plane": [max(0, t - apart / 2), min(1, t + apart / 2)],
+        "three_plane": [max(0, t - apart), t, min(1, t + apart)],
+        "two_plane_skip": [max(0, t - apart / 2), min(1, t + apart / 2), 1.0],
     }[mode]
-    found = draw_rectangles(shared_device, z, [f"depth_filter:{mode}@{position}"])
+    spaced = f"/{spacing}" if spacing and mode != "one_plane" else ""
+    found = draw_rectangles(shared_device, z, [f"depth_filter:{mode}@{position}{spaced}"], reverse, format_)
     expected = oracle(z, planes, t, mode == "two_plane_skip")
     assert {k: found[k] for k in expected} == {k: v * SIDE_PX * SIDE_PX for k, v in expected.items()}
     assert found["position"] == position
@@ -102,7 +114,18 @@ def shared_device() -> tg.Device:
     return tg.Device()
 
 
-def random_scene(device: tg.Device, seed: int, hsr: object, samples: int, clear_depth: float) -> list[np.ndarray]:
+NEARER_WINS = ("less", "less", "less_or_equal", "greater", "equal", "always", "not_equal")
+FARTHER_WINS = ("greater", "greater", "greater_or_equal", "less", "equal", "always", "not_equal")
+
+
+def random_scene(
+    device: tg.Device,
+    seed: int,
+    hsr: object,
+    samples: int,
+    clear_depth: float,
+    comparisons: tuple[str, ...] = NEARER_WINS,
+) -> list[np.ndarray]:
     """Draws of all kinds: any comparison, discard, shader depth, stencil, a clear inside the pass, a second pass that loads."""
     random = np.random.default_rng(seed)
     size, format_ = (SIDE_PX, SIDE_PX), ["d32_sfloat_s8_uint", "d24_unorm_s8_uint"][seed % 2]
@@ -119,9 +142,7 @@ def random_scene(device: tg.Device, seed: int, hsr: object, samples: int, clear_
         )
         with rp:
             for k in range(12):
-                compare = str(
-                    random.choice(["less", "less", "less_or_equal", "greater", "equal", "always", "not_equal"])
-                )
+                compare = str(random.choice(comparisons))
                 fragment = [FRAGMENT, FRAGMENT, FRAGMENT, DISCARD, SHADER_DEPTH][random.integers(5)]
                 stencil = {"compare": "equal", "pass": "increment_and_clamp", "fail": "keep", "depth_fail": "invert"}
                 pipeline = device.pipeline(
@@ -152,6 +173,88 @@ def test_no_bit_changes(seed: int, samples: int) -> None:
             filtered = random_scene(device, seed, [f"depth_filter:{mode}", *more], samples, clear_depth)
             for a, b in zip(plain, filtered, strict=True):
                 assert np.array_equal(a, b), f"{mode} {more}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("samples", [1, 4])
+def test_no_bit_of_reverse_z_changes(seed: int, samples: int) -> None:
+    clear_depth = [0.0, 0.0, 0.5][seed % 3]
+    plain = random_scene(tg.Device(), seed, "off", samples, clear_depth, FARTHER_WINS)
+    for threads, lanes in ((1, 4), (2, 8), (4, 16)):
+        device = tg.Device(threads=threads, lanes=lanes)
+        for mode in (*bench.SYSTEMS, "three_plane/1", "two_plane_skip@counters/12"):
+            for more in ([], ["visibility_buffer", "hierarchical_z"]):
+                filtered = random_scene(
+                    device, seed, [f"depth_filter:{mode}", *more], samples, clear_depth, FARTHER_WINS
+                )
+                for a, b in zip(plain, filtered, strict=True):
+                    assert np.array_equal(a, b), f"{mode} {more} {threads} threads, {lanes} lanes"
+    # And the filter is not simply off: of two rectangles the farther one is rejected.
+    rejected = draw_rectangles(tg.Device(), [0.25, 0.75], ["depth_filter:one_plane@8"], reverse=True)[
+        "samples_rejected"
+    ]
+    assert rejected == SIDE_PX * SIDE_PX
+
+
+def test_the_first_draw_that_compares_says_which_way_planes_look(shared_device: tg.Device) -> None:
+    # Depth that others made shrink again is not believed: GREATER after LESS, in a pass whose planes look from 0.
+    size, format_ = (SIDE_PX, SIDE_PX), "d32_sfloat"
+    color, depth = shared_device.image(size, "r8g8b8a8_unorm"), shared_device.image(size, format_)
+
+    def pipeline(compare: str) -> tg.Pipeline:
+        return shared_device.pipeline(VERTEX, FRAGMENT, vertex=DTYPE, color=["r8g8b8a8_unorm"], depth=format_, depth_test=True,
+                                      depth_write=True, depth_compare=compare)  # fmt: skip
+
+    def rejected(*draws: tuple[str, float]) -> tuple[int, float]:
+        with shared_device.render_pass(
+            color=tg.Attachment(color, clear=(0, 0, 0, 1)),
+            depth=tg.Attachment(depth, clear=0.5),
+            hsr="depth_filter:one_plane@8",
+        ) as rp:
+            for compare, z in draws:
+                rp.draw(pipeline(compare), rectangle(0, 0, SIDE_PX, SIDE_PX, z, (1, 0, 0, 1)))
+        return rp.stats.depth_filter["samples_rejected"] // SIDE_PX**2, float(depth.numpy().flat[0])
+
+    assert rejected(("less", 0.25), ("less", 0.75)) == (1, 0.25)
+    assert rejected(("greater", 0.75), ("greater", 0.25)) == (1, 0.75)
+    assert rejected(("always", 0.5), ("greater", 0.75), ("greater", 0.25)) == (1, 0.75)
+    assert rejected(("less", 0.25), ("greater", 0.75), ("less", 0.625)) == (0, 0.625)
+    assert rejected(("greater", 0.75), ("less", 0.25), ("greater", 0.375)) == (0, 0.375)
+    assert rejected(("less", 0.25), ("greater", 0.125), ("less", 0.75)) == (0, 0.25), (
+        "forgotten, though nothing was drawn"
+    )
+
+
+@pytest.mark.parametrize(
+    ("front", "behind", "position"),
+    [(1, 0, 4), (0, 1, 12), (3, 1, 6), (5, 3, 7), (3, 5, 9), (9, 7, 8), (1, 1, 8), (7, 5, 7)],
+)
+def test_counters_move_by_leading_ones(front: int, behind: int, position: int) -> None:
+    # Of so many rectangles before and behind the position, none rejected: the difference is 2^-n of the sum, the way 4 >> n.
+    device = tg.Device()
+    z = [0.9 - k / 100 for k in range(behind)] + [0.4 - k / 100 for k in range(front)]
+    found = draw_frames(device, z, "depth_filter:one_plane@counters", 2)
+    assert found[0]["samples_in_front"] == front * SIDE_PX**2 and found[0]["samples_survived"] == behind * SIDE_PX**2
+    assert [frame["position"] for frame in found] == [8, position]
+
+
+def draw_frames(device: tg.Device, z: list[float], hsr: str, frames: int) -> list[dict[str, int]]:
+    """Rectangles over everything, on the same depth image each frame: the filter's counters of each."""
+    color = device.image((SIDE_PX, SIDE_PX), "r8g8b8a8_unorm")
+    depth = device.image((SIDE_PX, SIDE_PX), "d32_sfloat", transient=True)
+    pipeline = device.pipeline(VERTEX, FRAGMENT, vertex=DTYPE, color=["r8g8b8a8_unorm"], depth="d32_sfloat", depth_test=True,
+                               depth_write=True, depth_compare="less")  # fmt: skip
+    found = []
+    for _ in range(frames):
+        with device.render_pass(
+            color=tg.Attachment(color, clear=(0, 0, 0, 1)),
+            depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"),
+            hsr=hsr,
+        ) as rp:
+            for value in z:
+                rp.draw(pipeline, rectangle(0, 0, SIDE_PX, SIDE_PX, value, (1, 0, 0, 1)))
+        found.append(dict(rp.stats.depth_filter))
+    return found
 
 
 def test_formula_gives_the_papers_figures() -> None:
@@ -199,5 +302,11 @@ def test_names() -> None:
         tg.Device(hsr=["zebra"])
     with pytest.raises(tg.ValidationError, match="depth filter 'four_plane' is not known; there are one_plane"):
         tg.Device(hsr="depth_filter:four_plane")
+    for name in ("two_plane@counters", "three_plane@9/4", "two_plane_skip@counters/16", "three_plane/1"):
+        assert tg.Device(hsr=f"depth_filter:{name}").hsr == (f"depth_filter:{name}",)
     with pytest.raises(tg.ValidationError, match="position is '16'; it must be 1 to 15"):
         tg.Device(hsr="depth_filter:one_plane@16")
+    with pytest.raises(tg.ValidationError, match="spacing is '17'; it must be 1 to 16"):
+        tg.Device(hsr="depth_filter:two_plane/17")
+    with pytest.raises(tg.ValidationError, match="one_plane has no second plane; leave '/4' out"):
+        tg.Device(hsr="depth_filter:one_plane/4")

@@ -40,7 +40,9 @@ void bind_device(py::module_& m) {
       .def_readwrite("deferred_vertex_shading", &HiddenSurfaceRemoval::deferred_vertex_shading)
       .def_readwrite("low_resolution_z", &HiddenSurfaceRemoval::low_resolution_z)
       .def_readwrite("depth_filter", &HiddenSurfaceRemoval::depth_filter)
-      .def_readwrite("depth_filter_position", &HiddenSurfaceRemoval::depth_filter_position);
+      .def_readwrite("depth_filter_position", &HiddenSurfaceRemoval::depth_filter_position)
+      .def_readwrite("depth_filter_spacing", &HiddenSurfaceRemoval::depth_filter_spacing)
+      .def_readwrite("depth_filter_counters", &HiddenSurfaceRemoval::depth_filter_counters);
   m.def("default_hsr", &default_hsr, py::arg("profile"));
 
   py::class_<Device, Ptr<Device>> device_class(m, "Device");
@@ -69,6 +71,7 @@ void bind_device(py::module_& m) {
              d["profile"] = i.profile;
              d["lanes"] = i.lanes;
              d["threads"] = i.threads;
+             d["vertex_batch"] = i.vertex_batch;
              return d;
            })
       .def("compile_stats",

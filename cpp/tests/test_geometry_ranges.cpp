@@ -1,4 +1,5 @@
-// Ranges of dense indices against batches, culling by AVX-512 against vectors of eight, and what is culled against every sample.
+// Ranges of dense indices and batches wider than a block against batches, culling by AVX-512 against vectors of eight, and what is culled
+// against every sample.
 #include <algorithm>
 #include <set>
 
@@ -53,6 +54,25 @@ void check_same(const Scene& a, const Scene& b, uint32_t components) {
   }
 }
 
+// Vertices that batches of so many different ones shade in three instances; instances and chunks cut them.
+uint64_t shaded_in_batches(const std::vector<uint32_t>& indices, uint32_t limit) {
+  uint64_t shaded = 0;
+  std::set<uint32_t> batch;
+  const size_t triangles = indices.size() / 3;
+  for (size_t i = 0; i < 3 * triangles; i++) {
+    const auto corners = indices.begin() + static_cast<ptrdiff_t>(i % triangles * 3);
+    std::set<uint32_t> with = batch;
+    with.insert(corners, corners + 3);
+    if (with.size() > limit || i % kChunkPrimitives == 0 || i % triangles == 0) {
+      shaded += batch.size();
+      batch = {corners, corners + 3};
+    } else {
+      batch = std::move(with);
+    }
+  }
+  return shaded + batch.size();
+}
+
 void test_ranges_give_what_batches_give() {
   for (uint32_t round = 0; round < 24; round++) {
     const bool cut = round & 1, wide_index = round & 2;
@@ -65,13 +85,14 @@ void test_ranges_give_what_batches_give() {
     batches.info.rasterization.provoking_vertex_last = round % 7 == 6;
     make_mesh(batches, indices, round < 4 ? 10000 : 17 + random_below(800), cut);
     for (uint32_t& i : indices) i += 7;
-    const auto run = [&](bool ranges, bool wide) {
+    const auto run = [&](bool ranges, bool wide, uint32_t vertex_batch = 32) {
       Scene scene;
       scene.positions = batches.positions;
       scene.samples = batches.samples;
       scene.info = batches.info;
       scene.resolved = batches.resolved;
       scene.vertex_ranges = ranges;
+      scene.vertex_batch = vertex_batch;
       scene.wide = wide;
       if (wide_index)
         scene.draw_indexed(indices, 3).vertex_offset = -7;
@@ -85,6 +106,12 @@ void test_ranges_give_what_batches_give() {
     CHECK(!cut || reference.stats().primitives_clipped > 0);
     check_same(reference, ranges, 5);
     CHECK(ranges.stats().vertices_shaded < reference.stats().vertices_shaded);
+    for (const uint32_t vertex_batch : {33u, 48u, 64u}) {
+      const Scene batched = run(false, has_wide() && round % 4 < 2, vertex_batch);
+      check_same(reference, batched, 5);
+      CHECK(batched.stats().vertices_shaded == shaded_in_batches(indices, vertex_batch));
+    }
+    CHECK(reference.stats().vertices_shaded == shaded_in_batches(indices, 32));
     if (!has_wide()) continue;
     check_same(reference, run(false, true), 5);
     const Scene both = run(true, true);

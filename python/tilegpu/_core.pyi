@@ -402,6 +402,8 @@ class HiddenSurfaceRemoval:
     low_resolution_z: bool
     depth_filter: DepthFilter
     depth_filter_position: int
+    depth_filter_spacing: int
+    depth_filter_counters: bool
     def __init__(self) -> None: ...
 
 def default_hsr(profile: str) -> HiddenSurfaceRemoval: ...

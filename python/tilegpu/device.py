@@ -61,11 +61,11 @@ class Device(Context):
     ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the
     CPU has.
     ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: 32, 64, 128 or 0 (chosen).
-    ``vertex_batch``: unique vertices shaded together, 3 to 32; 0 (the default) for 32, or for a whole range of indices
-    where they are dense. ``cache_dir``: where compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for
-    nowhere. ``tiler_heap``: bytes of binned geometry beyond which a pass is split (incremental rendering), 0 for the
-    profile's. ``hsr``: the hidden-surface removal of passes that do not choose their own: ``"default"`` (the
-    profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
+    ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
+    (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
+    compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry
+    beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
+    that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
     ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
     atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all
     threads, in any order, so that their results may differ from run to run.
@@ -134,7 +134,7 @@ class Device(Context):
 
     @property
     def info(self) -> dict[str, Any]:
-        """CPU, lanes, threads, LLVM, cache directory, profile."""
+        """CPU, lanes, threads, LLVM, cache directory, profile, vertices of a batch (0: ranges of indices)."""
         return self.core.info()
 
     @property

@@ -24,6 +24,7 @@ TECHNIQUES = {
 }
 _FILTERS = ("one_plane", "two_plane", "three_plane", "two_plane_skip")
 _DEFAULT_FILTER = "two_plane_skip"
+_COUNTERS = "counters"
 
 Choice = str | Iterable[str]
 
@@ -35,16 +36,29 @@ def _off() -> _core.HiddenSurfaceRemoval:
 
 
 def _set_filter(chosen: _core.HiddenSurfaceRemoval, mode: str, what: str) -> None:
-    """``mode``: a filter's name, or that and ``@`` and the position (1 to 15) at which it is held."""
-    name, at, position = mode.partition("@")
+    """``mode``: a filter's name; behind it, if they are to be told, ``@`` and the position (1 to 15) at which it is held, or
+    ``@counters`` where it moves as in hardware; and ``/`` and the spacing of its planes (1 to 16)."""
+    rest, slash, spacing = mode.partition("/")
+    name, at, position = rest.partition("@")
     if name not in _FILTERS:
         raise ValidationError(f"{what}: hsr: depth filter '{name}' is not known; there are {', '.join(_FILTERS)}")
-    if at and not (position.isdecimal() and 1 <= int(position) <= 15):
+    if at and position != _COUNTERS and not (position.isdecimal() and 1 <= int(position) <= 15):
         raise ValidationError(
-            f"{what}: hsr: depth filter's position is '{position}'; it must be 1 to 15 (16ths of the depth range)"
+            f"{what}: hsr: depth filter's position is '{position}'; it must be 1 to 15 (16ths of the depth range, held there), or "
+            f"'{_COUNTERS}' (it moves by counters and leading-one detectors)"
+        )
+    if slash and not (spacing.isdecimal() and 1 <= int(spacing) <= 16):
+        raise ValidationError(
+            f"{what}: hsr: depth filter's spacing is '{spacing}'; it must be 1 to 16 (64ths of the depth range between planes)"
+        )
+    if slash and name == "one_plane":
+        raise ValidationError(
+            f"{what}: hsr: depth filter's spacing is '{spacing}', and one_plane has no second plane; leave '/{spacing}' out"
         )
     chosen.depth_filter = getattr(_core.DepthFilter, name)
-    chosen.depth_filter_position = int(position) if at else 0
+    chosen.depth_filter_counters = position == _COUNTERS
+    chosen.depth_filter_position = int(position) if at and position != _COUNTERS else 0
+    chosen.depth_filter_spacing = int(spacing) if slash else 0
 
 
 def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval:
@@ -79,7 +93,9 @@ def names(chosen: _core.HiddenSurfaceRemoval) -> tuple[str, ...]:
         if name == "depth_filter":
             if value != _core.DepthFilter.off:
                 held = f"@{chosen.depth_filter_position}" if chosen.depth_filter_position else ""
-                found.append(f"depth_filter:{value.name}{held}")
+                moved = f"@{_COUNTERS}" if chosen.depth_filter_counters else ""
+                spaced = f"/{chosen.depth_filter_spacing}" if chosen.depth_filter_spacing else ""
+                found.append(f"depth_filter:{value.name}{held or moved}{spaced}")
         elif value:
             found.append(name)
     return tuple(found)

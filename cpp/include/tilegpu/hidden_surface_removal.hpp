@@ -28,6 +28,8 @@ struct HiddenSurfaceRemoval {
   // Yu and Kim's.
   DepthFilter depth_filter = DepthFilter::off;
   uint32_t depth_filter_position = 0;  ///< 1..15: held there, in 16ths of the depth range; 0: adapted from frame to frame
+  uint32_t depth_filter_spacing = 0;   ///< between neighbouring planes, 1..16 64ths of the depth range; 0: 8
+  bool depth_filter_counters = false;  ///< the position moves by two counters and leading-one detectors, as in hardware; else by a secant
 
   bool operator==(const HiddenSurfaceRemoval&) const = default;
 };

@@ -17,6 +17,7 @@
 #include "descriptor/set_memory.hpp"
 #include "device/device_state.hpp"
 #include "framebuffer/profile.hpp"
+#include "geometry/geometry.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/kernel.hpp"
 #include "shader/jit/compile_crew.hpp"
@@ -113,9 +114,9 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
     return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
   if (info.bin_px != 0 && info.bin_px != 32 && info.bin_px != 64 && info.bin_px != 128)
     return invalid("bin_px is " + std::to_string(info.bin_px) + "; allowed are 32, 64, 128 and 0 (chosen from the layout)");
-  if (info.vertex_batch != 0 && (info.vertex_batch < 3 || info.vertex_batch > shader::kBatchStride))
-    return invalid("vertex_batch is " + std::to_string(info.vertex_batch) + "; allowed are 3 to " + std::to_string(shader::kBatchStride) +
-                   " and 0 (the default)");
+  if (info.vertex_batch != 0 && (info.vertex_batch < 3 || info.vertex_batch > geometry::kMaxVertexBatch))
+    return invalid("vertex_batch is " + std::to_string(info.vertex_batch) + "; allowed are 3 to " +
+                   std::to_string(geometry::kMaxVertexBatch) + " and 0 (the default)");
   if (info.threads > 256)
     return invalid("threads is " + std::to_string(info.threads) + "; allowed are 1 to 256 and 0 (what affinity and cgroup quota allow)");
   if (!framebuffer::find_profile(info.profile)) return invalid("profile '" + info.profile + "' is not known; there are " + profile_names());
@@ -125,6 +126,7 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   Ptr<Device> device(new Device);
   device::DeviceState& s = *device->state_;
   s.info = info;
+  if (!info.vertex_batch) s.info.vertex_batch = framebuffer::find_profile(info.profile)->vertex_batch;
   if (!info.hsr) s.info.hsr = default_hsr(info.profile);
   s.threads = threads;
   s.jit = std::move(*jit);
@@ -138,6 +140,7 @@ DeviceInfo Device::info() const {
   state_->jit->describe(info);
   info.threads = state_->threads;
   info.profile = state_->info.profile;
+  info.vertex_batch = state_->info.vertex_batch;
   return info;
 }
 

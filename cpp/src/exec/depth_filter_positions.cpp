@@ -20,6 +20,25 @@ double unorm_scale(VkFormat format) {
   }
 }
 
+// Near is where the first draw says that asks which of two is nearer; planes have one direction in a pass.
+bool is_reverse(std::span<const command::DrawCall> draws) {
+  for (const command::DrawCall& draw : draws) {
+    const DepthStencilState& ds = draw.state->depth_stencil;
+    if (!ds.depth_test) continue;
+    switch (ds.depth_compare) {
+      case VK_COMPARE_OP_LESS:
+      case VK_COMPARE_OP_LESS_OR_EQUAL:
+        return false;
+      case VK_COMPARE_OP_GREATER:
+      case VK_COMPARE_OP_GREATER_OR_EQUAL:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 hsr::FilterPosition* begin_depth_filter(const command::Pass& pass, FilterPositions& positions, tile::PassContext& context) {
@@ -32,9 +51,14 @@ hsr::FilterPosition* begin_depth_filter(const command::Pass& pass, FilterPositio
   auto at = std::find_if(positions.begin(), positions.end(), [&](const FilterPositionOf& p) { return p.depth.lock() == image; });
   if (at == positions.end()) at = positions.insert(positions.end(), {image, {}});
   if (context.hsr.depth_filter_position) at->position = {context.hsr.depth_filter_position};
-  context.filter_planes = hsr::make_filter_planes(context.hsr.depth_filter, at->position.position, unorm_scale(context.tile.depth_format));
+  hsr::FilterPlacing placing;
+  placing.position = at->position.position;
+  if (context.hsr.depth_filter_spacing) placing.spacing = context.hsr.depth_filter_spacing;
+  placing.reverse = is_reverse(context.draws);
+  context.filter_planes = hsr::make_filter_planes(context.hsr.depth_filter, placing, unorm_scale(context.tile.depth_format));
   const framebuffer::LoadTarget& load = pass.framebuffer.load.z;
-  context.depth_holds_far = load.in_bounds == framebuffer::LoadOp::clear && load.clear.depthStencil.depth == 1.0f;
+  context.depth_holds_far =
+      load.in_bounds == framebuffer::LoadOp::clear && load.clear.depthStencil.depth == (placing.reverse ? 0.0f : 1.0f);
   return &at->position;
 }
 

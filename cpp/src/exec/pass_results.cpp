@@ -189,7 +189,10 @@ void finish_depth_filter(PassRun& run) {
   for_each_worker(run, [&](auto& worker) { sum.add(worker.filter_counters()); });
   run.out.stats.depth_filter = {
       run.filter_position->position, sum.front, sum.survived, sum.rejected, sum.failed, sum.reads_skipped, sum.lines};
-  run.filter_position->adapt(sum);
+  if (run.hsr.depth_filter_counters)
+    run.filter_position->adapt_by_leading_ones(sum);
+  else
+    run.filter_position->adapt(sum);
 }
 
 uint32_t views_of(const command::Pass& pass) { return std::max(1u, static_cast<uint32_t>(std::popcount(pass.info.view_mask))); }

@@ -14,33 +14,36 @@ namespace {
 
 constexpr uint32_t KiB = 1024;
 constexpr uint64_t MiB = 1024 * 1024;
+// Batches of vertices: 32, as Giesen's article works them out ("between 16 and 64"; two warps of Mali's 16 lanes). No vendor publishes it:
+// a model, in every row.
+constexpr uint32_t kBatch = 32;
 
 constexpr Profile kProfiles[] = {
     // Bins are chosen by host_bin_px from the size of L2; the heap is bounded only to keep a runaway mesh from taking the machine.
     {"host", "tuned for this CPU: bins sized for its caches, visibility buffer", TileModel::host, 0, 0, 1, 128 * 128, 0, false, 64, false,
-     256, false, 1024 * MiB, "measured on the machine that runs it"},
+     256, false, 1024 * MiB, 0, "measured on the machine that runs it"},
     // The article: 64x64 up to 128 bits a pixel, 64x32 up to 256, then 32x32: 64 KiB of colour, all of it used for one tile.
     {"immortalis-g925", "tile memory, fragment prepass and forward pixel kill as Arm's article states them", TileModel::buffer, 64 * KiB,
-     64 * KiB, 1, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB,
+     64 * KiB, 1, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch,
      "Arm, article on the fragment prepass of Immortalis-G925: thresholds of tile sizes; heap: a model"},
     // Mesa's panfrost model table: tile buffer sizes {colour, depth}; half is the budget, the other half is for pipelining.
     {"mali-g725", "tile memory as Mesa's driver programs it, fragment prepass, forward pixel kill", TileModel::buffer, 64 * KiB, 64 * KiB,
-     2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB,
+     2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch,
      "Mesa, panfrost's table of models (architecture 13): tile buffers; heap: a model"},
     {"mali-g720", "tile memory as Mesa's driver programs it, forward pixel kill, deferred vertex shading", TileModel::buffer, 64 * KiB,
-     32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB,
+     32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB, kBatch,
      "Mesa, panfrost's table of models (architecture 12): tile buffers; Arm's article: deferred vertex shading; heap: a model"},
     {"mali-g610", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 32 * KiB, 16 * KiB, 2, 32 * 32, 0,
-     false, 256, false, 256, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
+     false, 256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
     {"mali-g57", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 16 * KiB, 8 * KiB, 2, 16 * 16, 0, false,
-     256, false, 256, true, 128 * MiB, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
+     256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
     // Turnip's LRZ; tile memory (GMEM) and binning of these GPUs are not modelled, bins are the host's.
     {"adreno-a630", "low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 1, false, 0, false, 256, false,
-     128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
+     128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
     {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 3, false, 0,
-     false, 256, false, 128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
+     false, 256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
     {"adreno-a740", "bidirectional low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 4, false, 0, false,
-     256, false, 128 * MiB, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
+     256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Profile {
   float deferred_triangle_px2;   // of triangles whose bounding box is not larger, where it is on
   bool transaction_elimination;  // per-tile signatures
   uint64_t heap_B;               // tiler heap
+  uint32_t vertex_batch;         // vertices shaded together, the reach of the reuse of vertices; 0: whole ranges of indices (host)
   const char* source;
 };
 

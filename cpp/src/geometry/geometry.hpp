@@ -24,6 +24,10 @@ using command::PassCommand;
 /// Primitives of a chunk, except where strips with primitive restart leave it a little emptier; those of a pass with few, with many.
 inline constexpr uint32_t kChunkPrimitives = 4096, kSmallestChunk = 1024, kLargestChunk = 16384;
 
+/// Unique vertices of a batch at most. Beyond kBatchStride, the vertices of a call of the shader, filled triangles with indices alone (see
+/// vertex_range.hpp); batches of all else end at that.
+inline constexpr uint32_t kMaxVertexBatch = 64;
+
 struct GeometryPass {
   std::span<const command::DrawCall> draws;
   std::span<const PassCommand> commands;
@@ -31,7 +35,7 @@ struct GeometryPass {
   uint32_t view_mask = 0;  // layers that are rendered to; 0: all of the grid's
   VkRect2D render_area{};
   uint32_t samples = 1;
-  uint32_t vertex_batch = 32;                     // unique vertices in a batch, 3..kBatchStride
+  uint32_t vertex_batch = 32;                     // unique vertices in a batch, 3..kMaxVertexBatch
   bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
   bool wide = false;                              // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely

@@ -61,11 +61,15 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   args.loops = &loops;
 }
 
-// Whether the piece's vertices are shaded as a range, each once: indices are dense, and nothing but filled triangles comes of them.
+// Whether nothing but filled triangles comes of the piece's vertices, so that they need not lie in one batch.
+[[gnu::always_inline]] inline bool GeometryWorker::State::only_triangles(const Piece& p) const {
+  return p.draws && !p.captures && p.call.indexed && !p.position && !draw.shade_has_effect && !draw.clip_distances &&
+         !draw.cull_distances && !p.chooses && draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL;
+}
+
+// Whether they are shaded as a range, each once: their indices are dense.
 [[gnu::always_inline]] inline bool GeometryWorker::State::takes_range(const Piece& p) {
-  return p.pass.vertex_ranges && p.draws && !p.captures && p.call.indexed && !p.position && !draw.shade_has_effect &&
-         !draw.clip_distances && !draw.cull_distances && !p.chooses && draw.kind == PrimitiveKind::triangle &&
-         draw.polygon_mode == VK_POLYGON_MODE_FILL && range.begin(p.triples.bytes, p.piece.primitive_count);
+  return p.pass.vertex_ranges && only_triangles(p) && range.begin(p.triples.bytes, p.piece.primitive_count);
 }
 
 void GeometryWorker::State::draw_range(Piece& p) {
@@ -75,6 +79,21 @@ void GeometryWorker::State::draw_range(Piece& p) {
   p.stats.vertex_batches += shaded.calls;
   p.stats.indices += p.piece.primitive_count * 3;
   assemble_range(draw, p.piece.draw, p.triples.bytes, p.piece.primitive_count, p.piece.first_primitive, range, p.out);
+}
+
+// Batches of more vertices than the shader takes in one call.
+void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
+  for (uint32_t done = 0; done < p.piece.primitive_count;) {
+    const uint32_t left = p.piece.primitive_count - done;
+    const uint32_t count = range.begin_batch(p.triples.bytes + size_t{done} * 12, left, p.pass.vertex_batch);
+    assert(count > 0 && range.size <= p.pass.vertex_batch);
+    if (p.pass.census && instance == 0) p.pass.census->mark(p.piece.draw, range.list(), range.size, 0);
+    p.stats.vertices_shaded += range.shade(draw, p.args, p.vertex_offset, {}).vertices;
+    p.stats.vertex_batches++;
+    p.stats.indices += count * 3;
+    assemble_range(draw, p.piece.draw, range.slots(), count, p.piece.first_primitive + done, range, p.out);
+    done += count;
+  }
 }
 
 // The next primitives after `done` and their unique vertices; returns how many primitives.
@@ -324,6 +343,8 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
     begin_primitives(p);
     return each_instance(p, [&](uint32_t) { draw_primitives(p); });
   }
+  if (__builtin_expect(pass.vertex_batch > kBatchStride && only_triangles(p), 0))
+    return each_instance(p, [&](uint32_t instance) { draw_wide_batches(p, instance); });
   const bool ranged = takes_range(p);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
   each_instance(p, [&](uint32_t instance) { ranged ? draw_range(p) : draw_batches(p, instance); });

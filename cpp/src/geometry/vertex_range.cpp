@@ -1,6 +1,7 @@
 // geometry/vertex_range.cpp -- see vertex_range.hpp.
 #include "geometry/vertex_range.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -41,6 +42,7 @@ bool VertexRange::begin(const uint8_t* triples, uint32_t primitive_count) {
   }
   // Batches shade about one vertex for each triangle of a mesh.
   if (high - low >= primitive_count) return false;
+  listed_ = false;
   first = low;
   size = high - low + 1;
   used_.resize(size_t{blocks()} * kBatchStride);
@@ -52,6 +54,42 @@ bool VertexRange::begin(const uint8_t* triples, uint32_t primitive_count) {
     used[index - low] = 1;
   }
   return true;
+}
+
+uint32_t VertexRange::begin_batch(const uint8_t* triples, uint32_t primitive_count, uint32_t limit) {
+  assert(triples && primitive_count > 0 && limit > kBatchStride && limit <= kMaxVertexBatch);
+  constexpr uint8_t kFree = 0xff;
+  uint8_t table[256];
+  std::memset(table, kFree, sizeof table);
+  primitive_count = std::min(primitive_count, kMaxBatchPrimitives);
+  slots_.resize(size_t{primitive_count} * 3 + 48);  // triples are read sixteen at a time
+  uint32_t* const slots = slots_.data();
+  uint32_t vertices = 0, done = 0;
+  const auto take = [&](uint32_t index) -> uint32_t {
+    uint32_t at = index * 0x9e3779b1u >> 24;
+    for (; table[at] != kFree; at = (at + 1) % sizeof table)
+      if (list_[table[at]] == index) return table[at];
+    table[at] = static_cast<uint8_t>(vertices);
+    list_[vertices] = index;
+    return vertices++;
+  };
+  for (; done < primitive_count; done++) {
+    uint32_t index[3];
+    std::memcpy(index, triples + size_t{done} * 12, 12);
+    const uint32_t before = vertices;
+    for (uint32_t k = 0; k < 3; k++) slots[done * 3 + k] = take(index[k]);
+    if (vertices > limit) {
+      vertices = before;  // this one begins the next batch
+      break;
+    }
+  }
+  std::fill(slots + size_t{done} * 3, slots + size_t{done} * 3 + 48, 0);
+  first = 0, size = vertices, listed_ = true;
+  used_.resize(size_t{blocks()} * kBatchStride);
+  std::fill(used_.data(), used_.data() + vertices, uint8_t{1});
+  std::fill(used_.data() + vertices, used_.data() + used_.size(), uint8_t{0});
+  std::fill(list_ + vertices, list_ + used_.size(), list_[0]);
+  return done;
 }
 
 namespace {
@@ -90,11 +128,15 @@ VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs
     if (!named) continue;
     // Vertices that nobody names are not shaded: another one is, again.
     const uint32_t base = first + begin + vertex_offset;  // wraps, as Vulkan's vertex offset does
-    for (uint32_t v = 0; v < kBatchStride; v++) index[v] = base + v;
-    if (named != ~0u)
-      for (uint32_t v = 0; v < kBatchStride; v++)
-        if (!(named >> v & 1)) index[v] = base + static_cast<uint32_t>(std::countr_zero(named));
-    prefetch_vertices(draw, args, base + 4 * kBatchStride);
+    if (listed_) {
+      for (uint32_t v = 0; v < kBatchStride; v++) index[v] = list_[begin + v] + vertex_offset;
+    } else {
+      for (uint32_t v = 0; v < kBatchStride; v++) index[v] = base + v;
+      if (named != ~0u)
+        for (uint32_t v = 0; v < kBatchStride; v++)
+          if (!(named >> v & 1)) index[v] = base + static_cast<uint32_t>(std::countr_zero(named));
+      prefetch_vertices(draw, args, base + 4 * kBatchStride);
+    }
     args.count = kBatchStride - static_cast<uint32_t>(std::countl_zero(named));
     args.position = position_.data() + size_t{begin} * 4;
     args.varyings = varyings_.data() + block * block_floats_;

@@ -5,6 +5,8 @@
 // shorter than they are many. Then index less the range's first is the slot: nothing is looked up, no vertex is shaded twice in a chunk
 // (a batch of 32 shades each vertex of a grid twice), and the shader reads its attributes one after the other. What is shaded lies in
 // blocks of 32 vertices, as batches do; varyings go to the chunk block by block when a record needs them.
+//
+// The same store serves batches wider than a block: their vertices are a list instead of a range.
 #pragma once
 
 #include "geometry/census.hpp"
@@ -16,6 +18,11 @@ class VertexRange {
  public:
   /// False: the indices (3 a primitive, unaligned) are too far apart; nothing is changed then.
   bool begin(const uint8_t* triples, uint32_t primitive_count);
+  /// A batch of more vertices than a block: the primitives from `triples` on that name at most `limit` different ones. Their slots are in
+  /// slots(), as indices that begin at `first` = 0. Returns how many primitives.
+  uint32_t begin_batch(const uint8_t* triples, uint32_t primitive_count, uint32_t limit);
+  const uint8_t* slots() const { return reinterpret_cast<const uint8_t*>(slots_.data()); }
+  const uint32_t* list() const { return list_; }
   /// Every block with a vertex that is named; `args` has all but batch, position and varyings. Returns vertices shaded and calls.
   struct Shaded {
     uint32_t vertices, calls;
@@ -48,6 +55,9 @@ class VertexRange {
   uint32_t blocks() const { return (size + kBatchStride - 1) / kBatchStride; }
   void keep_block(uint32_t block, Chunk& chunk);
 
+  bool listed_ = false;                                        // vertices are those of list_, not first, first + 1, ...
+  alignas(64) uint32_t list_[kMaxVertexBatch + kBatchStride];  // whole blocks, and a triangle too many
+  Arena<uint32_t> slots_;
   Arena<uint8_t> used_;  // a byte for each vertex, whole blocks
   Arena<float> position_, varyings_;
   Arena<uint32_t> kept_;  // by block: offset in Chunk::varyings

@@ -59,6 +59,8 @@ struct GeometryWorker::State {
   void begin_piece(Piece& p);
   bool takes_range(const Piece& p);
   void draw_range(Piece& p);
+  bool only_triangles(const Piece& p) const;
+  void draw_wide_batches(Piece& p, uint32_t instance);
   void draw_batches(Piece& p, uint32_t instance);
   uint32_t fill_batch(const Piece& p, uint32_t done);
   void shade_whole(Piece& p, size_t varyings_before);

@@ -10,8 +10,6 @@ namespace tilegpu::hsr {
 
 namespace {
 
-// Of two neighbouring planes.
-constexpr double kSpacing = 1.0 / kFilterSteps;
 // Of FP and SP, as a share of their sum: the position is right.
 constexpr double kSmallDifference = 1.0 / 16;
 
@@ -22,10 +20,12 @@ int32_t depth_word(double depth, double scale) {
 
 }  // namespace
 
-FilterPlanes make_filter_planes(DepthFilter mode, uint32_t position, double scale) {
-  assert(position <= kFilterSteps);
+FilterPlanes make_filter_planes(DepthFilter mode, const FilterPlacing& placing, double scale) {
+  assert(placing.position <= kFilterSteps && placing.spacing >= 1 && placing.spacing <= kMostFilterSpacing);
   FilterPlanes planes;
-  const double t = static_cast<double>(position) / kFilterSteps;
+  planes.mirror = placing.reverse ? ~0 : 0;
+  const double t = static_cast<double>(placing.position) / kFilterSteps;
+  const double spacing = static_cast<double>(placing.spacing) / kFilterSpacings;
   // More planes lie around the position, so that the crossing of FP and SP stays at the most rejections.
   std::array<double, 3> at{};
   switch (mode) {
@@ -37,20 +37,25 @@ FilterPlanes make_filter_planes(DepthFilter mode, uint32_t position, double scal
       break;
     case DepthFilter::two_plane:
       planes.count = 2;
-      at = {t - kSpacing, t + kSpacing};
+      at = {t - spacing / 2, t + spacing / 2};
       break;
     case DepthFilter::three_plane:
       planes.count = 3;
-      at = {t - 2 * kSpacing, t, t + 2 * kSpacing};
+      at = {t - spacing, t, t + spacing};
       break;
     case DepthFilter::two_plane_skip:
       planes.count = 3;
       planes.skips_reads = true;
-      at = {t - kSpacing, t + kSpacing, 1.0};
+      at = {t - spacing / 2, t + spacing / 2, 1.0};
       break;
   }
-  for (uint32_t k = 0; k < planes.count; k++) planes.word[k] = depth_word(std::clamp(at[k], 0.0, 1.0), scale);
-  planes.position = depth_word(t, scale);
+  // Of reverse Z near is depth 1: the plane at t from there, in mirrored words.
+  const auto word = [&](double from_near) {
+    const double depth = std::clamp(from_near, 0.0, 1.0);
+    return planes.mirrored(depth_word(placing.reverse ? 1 - depth : depth, scale));
+  };
+  for (uint32_t k = 0; k < planes.count; k++) planes.word[k] = word(at[k]);
+  planes.position = word(t);
   return planes;
 }
 
@@ -102,9 +107,10 @@ uint32_t TileFilter::admit(size_t word, const int32_t* now, uint32_t covered, ui
     if (!(covered >> p & 1)) continue;
     const uint32_t level = level_[word + p];
     assert(level <= planes_.count);
-    const bool front = now[p] < planes_.position;
+    const int32_t depth = planes_.mirrored(now[p]);
+    const bool front = depth < planes_.position;
     counters.front += front;
-    if (level >= lowest && now[p] >= planes_.word[planes_.count - level]) {
+    if (level >= lowest && depth >= planes_.word[planes_.count - level]) {
       // In front of the position and yet rejected, by a nearer plane: it counts as rejected alone.
       counters.front -= front;
       counters.rejected++;
@@ -112,7 +118,7 @@ uint32_t TileFilter::admit(size_t word, const int32_t* now, uint32_t covered, ui
     }
     counters.survived += !front;
     admitted |= 1u << p;
-    if (planes_.skips_reads && level == 0 && now[p] < planes_.word[2]) sure |= 1u << p;
+    if (planes_.skips_reads && level == 0 && depth < planes_.word[2]) sure |= 1u << p;
   }
   counters.reads_skipped += static_cast<uint32_t>(std::popcount(sure));
   return admitted;
@@ -122,10 +128,23 @@ void TileFilter::raise(size_t word, const int32_t* now, uint32_t written) {
   assert(on() && word + 4 <= level_.size());
   for (uint32_t p = 0; p < 4; p++) {
     if (!(written >> p & 1)) continue;
+    const int32_t depth = planes_.mirrored(now[p]);
     uint8_t level = 0;
-    for (uint32_t k = 0; k < planes_.count; k++) level = static_cast<uint8_t>(level + (now[p] < planes_.word[k]));
+    for (uint32_t k = 0; k < planes_.count; k++) level = static_cast<uint8_t>(level + (depth < planes_.word[k]));
     level_[word + p] = std::max(level_[word + p], level);
   }
+}
+
+void FilterPosition::adapt_by_leading_ones(const FilterCounters& frame) {
+  const uint64_t sum = frame.front + frame.survived;
+  if (sum == 0) return;
+  const bool too_far = frame.front > frame.survived;
+  const uint64_t difference = too_far ? frame.front - frame.survived : frame.survived - frame.front;
+  // The difference is 2^-apart of the sum, or up to twice that; without a leading one there is none.
+  const int apart = std::bit_width(sum) - std::bit_width(difference);
+  const int32_t steps = apart < 32 ? static_cast<int32_t>((kFilterSteps / 4) >> apart) : 0;
+  const int32_t moved = static_cast<int32_t>(position) + (too_far ? -steps : steps);
+  position = static_cast<uint32_t>(std::clamp<int32_t>(moved, 1, kFilterSteps - 1));
 }
 
 void FilterPosition::adapt(const FilterCounters& frame) {

@@ -60,7 +60,7 @@ void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, 
   bounds.broken = rules.breaks_far();
   if (!filter.tile.on()) return;
   if (filter.broken) filter.tile.forget();
-  filter.broken = rules.breaks_far();
+  filter.broken = filter.tile.reverse() ? rules.breaks_near() : rules.breaks_far();
   install_filter(d.test, filter.tile);
   d.late_test.filter = &filter.tile;
 }

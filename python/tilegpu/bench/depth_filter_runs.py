@@ -18,7 +18,8 @@ SYSTEMS = {"one_plane": 1, "two_plane": 2, "three_plane": 2, "two_plane_skip": 2
 POSITIONS = range(1, 16)
 #: Pixels a second of the paper's reference (Radeon 9700 Pro), and its miss rate for one plane and model (b).
 FILL_RATE, PAPER_MISS_RATE = 2.6e9, 0.057
-_LINE_px, _ACCESS_B, _UNREAD_B = 64, 20, 16
+#: Pixels whose bits the filter's memory moves at once; bytes of a pixel that is drawn, and of one whose depth is not read.
+LINE_px, ACCESS_B, UNREAD_B = 64, 20, 16
 
 
 def required_bandwidth(
@@ -29,8 +30,8 @@ def required_bandwidth(
     ``rejection`` (RR), ``skipped`` (SR: depth not read) and ``miss_rate`` (MR: of accesses to the filter's memory) are shares of all
     fragments, ``bits`` the filter's bits for a pixel (0: no filter, the conventional test).
     """
-    pixels = fill_rate * (skipped * _UNREAD_B + (1 - rejection - skipped) * _ACCESS_B)
-    return pixels + 2 * fill_rate * miss_rate * _LINE_px * bits / 8
+    pixels = fill_rate * (skipped * UNREAD_B + (1 - rejection - skipped) * ACCESS_B)
+    return pixels + 2 * fill_rate * miss_rate * LINE_px * bits / 8
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,12 @@ def _row(model: Model, system: str, frame: int, stats: Any) -> Row:
     )  # fmt: skip
 
 
-def run_frames(model: Model, system: str, frames: int, position: int | None = None) -> list[Row]:
-    """The model drawn ``frames`` times on a new device; ``position`` holds the planes where they are (1 to 15)."""
-    fixed = "" if position is None else f"@{position}"
-    renderer = SceneRenderer(tg.Device(hsr=[f"depth_filter:{system}{fixed}"]))
+def run_frames(model: Model, system: str, frames: int, position: int | str = "", spacing: int = 0) -> list[Row]:
+    """The model drawn ``frames`` times on a new device. ``position``: 1 to 15 holds the planes there, ``"counters"`` moves them as hardware
+    does; ``spacing`` of neighbouring planes in 64ths of the depth range, 0 for the default.
+    """
+    choice = f"depth_filter:{system}" + (f"@{position}" if position else "") + (f"/{spacing}" if spacing else "")
+    renderer = SceneRenderer(tg.Device(hsr=[choice]))
     frame = model.frame(SIZE_PX)
     return [_row(model, system, k, renderer.render(frame, read=False).stats) for k in range(1, frames + 1)]
 

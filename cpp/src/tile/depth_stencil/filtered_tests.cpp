@@ -56,7 +56,7 @@ uint64_t quad(const TestState& state, const PrimitiveDepth& p, uint32_t tile_pix
 void install_filter(TestState& state, hsr::TileFilter& filter) {
   assert(filter.on());
   state.filter = &filter;
-  state.filter_rejects = !filter_obstacle(state);
+  state.filter_rejects = !filter_obstacle(state, filter.reverse());
   state.unfiltered = state.functions;
   if (state.filter_rejects || state.depth_write) state.functions = by_quads<quad>();
 }

@@ -32,7 +32,7 @@ struct PassContext {
   const hsr::LrzPass* lrz = nullptr;              // low-resolution Z, complete; null: off
   std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
   uint32_t fpk_quads = 64;                        // capacity of forward pixel kill's queue
-  bool depth_holds_far = false;                   // every bin begins with depth 1: cleared, and nothing loaded
+  bool depth_holds_far = false;                   // every bin begins with depth 1 (0, if the filter is of reverse Z): cleared
   bool compress_samples = false;                  // may keep what is equal or plane once; the same bits either way
   KeptBlocks keeps;                               // lists: the depth plane was not cleared ...
   uint32_t depth_background = 0;                  // ... to this word

@@ -56,16 +56,11 @@ TestRules make_test_rules(const command::DrawState& state, const tile_io::HostTi
 }
 
 bool TestRules::breaks_far() const {
-  if (!depth_test || !depth_write) return false;
-  switch (compare) {
-    case VK_COMPARE_OP_NEVER:
-    case VK_COMPARE_OP_LESS:
-    case VK_COMPARE_OP_LESS_OR_EQUAL:
-    case VK_COMPARE_OP_EQUAL:
-      return false;
-    default:
-      return true;
-  }
+  return depth_test && depth_write && !nearer_wins() && compare != VK_COMPARE_OP_NEVER && compare != VK_COMPARE_OP_EQUAL;
+}
+
+bool TestRules::breaks_near() const {
+  return depth_test && depth_write && !farther_wins() && compare != VK_COMPARE_OP_NEVER && compare != VK_COMPARE_OP_EQUAL;
 }
 
 bool TestRules::kills_early() const { return only_depth() && (nearer_wins() || farther_wins() || !depth_write); }
@@ -81,9 +76,12 @@ bool lists_serve(const TestRules& rules, ListTest& out) {
   return out.always || rules.nearer_wins() || rules.farther_wins();
 }
 
-const char* filter_obstacle(const TestRules& rules) {
+const char* filter_obstacle(const TestRules& rules, bool reverse) {
   if (!rules.depth_test) return "no depth test";
-  if (!rules.nearer_wins()) return "depth compare is neither LESS nor LESS_OR_EQUAL: being behind a plane does not mean being hidden";
+  if (reverse && !rules.farther_wins())
+    return "depth compare is neither GREATER nor GREATER_OR_EQUAL, as the pass's planes go: being behind one does not mean being hidden";
+  if (!reverse && !rules.nearer_wins())
+    return "depth compare is neither LESS nor LESS_OR_EQUAL, as the pass's planes go: being behind one does not mean being hidden";
   if (rules.stencil_test) return "stencil test: a sample that fails may still change the stencil";
   if (rules.bounds_test) return "depth bounds test: it looks at the stored depth";
   return nullptr;

@@ -38,6 +38,8 @@ struct TestRules : records::DepthLimits {
   bool bounded() const { return only_depth() && nearer_wins(); }
   /// Far bounds would not hold any more: depth may grow.
   bool breaks_far() const;
+  /// The same of reverse Z: depth may shrink.
+  bool breaks_near() const;
   /// May a failed early test be trusted while quads of the same draw, which will write depth later, still wait? Only where each
   /// write makes the test harder to pass.
   bool kills_early() const;
@@ -57,7 +59,8 @@ struct ListTest {
 /// Whether lists (sample_lists.hpp) serve a draw with these tests, which goes through the visibility buffer; and its rule.
 bool lists_serve(const TestRules& rules, ListTest& out);
 
-/// Why a depth filter must not reject samples of draws with these rules, or null. Their writes are followed all the same.
-const char* filter_obstacle(const TestRules& rules);
+/// Why a depth filter must not reject samples of draws with these rules, or null. Their writes are followed all the same. `reverse`: the
+/// filter's near is depth 1.
+const char* filter_obstacle(const TestRules& rules, bool reverse);
 
 }  // namespace tilegpu::tile

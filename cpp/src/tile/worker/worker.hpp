@@ -181,7 +181,7 @@ struct DepthBounds {
 /// The adaptive depth filter.
 struct BinFilter {
   hsr::TileFilter tile;
-  bool broken = false;  // the current draw may make depth grow: what it knows ends with it
+  bool broken = false;  // the current draw may move depth away from near: what it knows ends with it
 
   void begin_bin(bool depth_holds_far) {
     broken = false;
