@@ -12,7 +12,7 @@ __all__ = ["add_parsers", "msaa", "peers", "timing"]
 
 def add_parsers(group: Any) -> None:
     """Adds the arguments of every measurement to argparse's ``group``."""
-    from tilegpu.bench import compute, depth_filter, hsr, msaa, passes, peers, scaling, startup
+    from tilegpu.bench import compute, depth_filter, hsr, msaa, passes, peers, scaling, startup, vertex
 
-    for module in (peers, compute, passes, msaa, hsr, depth_filter, scaling, startup):
+    for module in (peers, compute, passes, msaa, hsr, depth_filter, vertex, scaling, startup):
         module.add_parser(group)
