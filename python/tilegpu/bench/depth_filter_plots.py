@@ -1,30 +1,38 @@
-"""Figures 5, 7 and 8 of Yu and Kim, from what :mod:`tilegpu.bench.depth_filter` measured. Needs matplotlib."""
+"""Figures 3, 5, 7, 8 of Yu and Kim, from what :mod:`tilegpu.bench.depth_filter` measured, and the sweep of spacings. Needs matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tilegpu.bench import depth_filter_runs as bench
+from tilegpu.bench.depth_filter_cells import CELLS, STEPS, Cells
+from tilegpu.bench.depth_filter_curves import DISTRIBUTIONS, survived
 from tilegpu.bench.depth_filter_models import SIZE_PX, models
+from tilegpu.bench.depth_filter_sweep import Sweep
 from tilegpu.bench.plots import load_pyplot
 
 _PAPER_REJECTION, _PAPER_EFFECTIVE = 0.717, (0.64, 0.88)
 
 
-def write_plots(rows: Sequence[bench.Row], folder: Path) -> list[Path]:
-    """Writes the pictures into ``folder`` and says where; returns their paths."""
+def write_plots(
+    rows: Sequence[bench.Row], cells: Mapping[str, Cells], swept: Sequence[Sweep], folder: Path
+) -> list[Path]:
+    """Writes the pictures into ``folder`` and says where; returns their paths. ``cells``: of each model, by name."""
     pyplot = load_pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, draw in (
-        ("figure5", _figure5),
-        ("figure7", _figure7),
-        ("figure8", _figure8),
-        ("complexity", _complexity),
+    for name, figure in (
+        ("figure3", _figure3(pyplot, cells)),
+        ("figure5", _figure5(pyplot, cells)),
+        ("figure7", _figure7(pyplot, rows)),
+        ("figure8", _figure8(pyplot, rows)),
+        ("complexity", _complexity(pyplot, rows)),
+        ("sweep", _sweep(pyplot, swept)),
     ):
-        figure = draw(pyplot, rows)
         if figure is None:
             continue
         path = folder / f"depth_filter_{name}.png"
@@ -36,19 +44,78 @@ def write_plots(rows: Sequence[bench.Row], folder: Path) -> list[Path]:
     return written
 
 
-def _figure5(pyplot: Any, rows: Sequence[bench.Row]) -> Any:
-    """FP, SP and their sum over all positions, one plane."""
-    figure, axes = pyplot.subplots(1, 3, figsize=(12, 3.6), sharey=True)
-    for axis, model in zip(axes, models()[:3], strict=True):
-        curve = [bench.run_frames(model, "one_plane", 1, p)[0] for p in bench.POSITIONS]
-        at = [row.position / 16 for row in curve]
-        axis.plot(at, [r.in_front / r.fragments for r in curve], label="FP: in front")
-        axis.plot(at, [r.survived / r.fragments for r in curve], label="SP: behind, survived")
-        axis.plot(at, [(r.in_front + r.survived) / r.fragments for r in curve], "k", label="NRP = FP + SP")
-        axis.set(title=f"({model.name}) {model.description}", xlabel="position of the plane (depth)")
+def _figure3(pyplot: Any, cells: Mapping[str, Cells]) -> Any:
+    """The three distributions, and those of the models."""
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 3.4), sharey=True)
+    at = (np.arange(CELLS) + 0.5) / CELLS
+    for p in DISTRIBUTIONS:
+        axes[0].plot(at, p.density(at), label=f"{p.name}: {p.formula}")
+    for model in models()[:3]:
+        axes[1].plot(at, cells[model.name].table[:, :CELLS].sum(0) * CELLS, label=f"({model.name}) {model.description}")
+    for axis, title in zip(axes, ("closed forms", "models"), strict=True):
+        axis.set(title=title, xlabel="depth", ylim=(0, None))
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel("share of all fragments")
-    axes[0].legend()
+        axis.legend(fontsize=8)
+    axes[0].set_ylabel("density of pixels")
+    return figure
+
+
+def _figure5(pyplot: Any, cells: Mapping[str, Cells]) -> Any:
+    """FP, SP and their sum over all positions: the closed forms above; below the models with one plane, and what equation 4 makes of the
+    measured FP."""
+    figure, axes = pyplot.subplots(2, 3, figsize=(12, 6.8), sharex=True, sharey=True)
+    fine, steps = np.arange(CELLS + 1) / CELLS, np.arange(1, STEPS)
+    for axis, p in zip(axes[0], DISTRIBUTIONS, strict=True):
+        front = p.front(fine)
+        _curves(axis, fine, front, survived(fine, front))
+        axis.set(title=f"{p.name} = {p.formula}")
+    for axis, model in zip(axes[1], models()[:3], strict=True):
+        counts = [cells[model.name].count("one_plane", int(position)) for position in steps]
+        front, at = np.array([c.front for c in counts]), steps / STEPS
+        _curves(axis, at, front, np.array([c.survived for c in counts]))
+        axis.plot(at, survived(at, front), "C1:", label="SP by equation 4, of the measured FP")
+        axis.plot(at, front + survived(at, front), "k:", label="NRP by equation 4")
+        axis.set(title=f"({model.name}) {model.description}", xlabel="position of the plane (depth)")
+    for row, place in zip(axes, ("upper right", "lower left"), strict=True):
+        row[0].set_ylabel("share of all fragments")
+        row[0].legend(fontsize=7, loc=place)
+    return figure
+
+
+def _curves(axis: Any, at: Any, front: Any, behind: Any) -> None:
+    axis.plot(at, front, label="FP: in front")
+    axis.plot(at, behind, label="SP: behind, survived")
+    axis.plot(at, front + behind, "k", label="NRP = FP + SP")
+    axis.grid(alpha=0.3)
+
+
+def _sweep(pyplot: Any, swept: Sequence[Sweep]) -> Any:
+    """Gain, and frames to settle, over the spacing of the planes."""
+    if not swept:
+        return None
+    names = list(dict.fromkeys(row.model for row in swept))
+    figure, axes = pyplot.subplots(2, len(names), figsize=(12, 6.4), sharex=True, sharey="row", squeeze=False)
+    for column, name in enumerate(names):
+        for k, system in enumerate(bench.SYSTEMS):
+            for adaptation, style in (("secant", "-"), ("counters", "--")):
+                series = [r for r in swept if (r.model, r.system, r.adaptation) == (name, system, adaptation)]
+                spacing, by_counters = [r.spacing for r in series], adaptation == "counters"
+                label = None if by_counters else system
+                if len(series) == 1:  # one plane: a level
+                    axes[0][column].axhline(series[0].gain, color=f"C{k}", ls=style, label=label)
+                    axes[1][column].axhline(series[0].frames_to_settle, color=f"C{k}", ls=style, label=label)
+                    continue
+                axes[0][column].plot(spacing, [r.gain for r in series], f"C{k}{style}", marker=".", label=label)
+                axes[1][column].plot(
+                    spacing, [r.frames_to_settle for r in series], f"C{k}{style}", marker=".", label=label
+                )
+        axes[0][column].set(title=f"({name})")
+        axes[1][column].set(xlabel="64ths of the depth range between planes")
+        for row in axes:
+            row[column].grid(alpha=0.3)
+    axes[0][0].set_ylabel("gain at 5.7 % misses, after adaptation")
+    axes[1][0].set_ylabel("frames to settle (12: never)")
+    axes[0][0].legend(fontsize=8, title="by the secant; dashed: by counters", title_fontsize=8)
     return figure
 
 
