@@ -229,6 +229,27 @@ def a_texture_of_one_colour(at: Path) -> Path:
     return write(at / "t.png", one_colour_png(13000, 13000))
 
 
+@attack(r"the scene: its materials and meshes differ in 406 ways that a shader has to know; at most 256 variants are compiled")
+def a_shader_for_each_material(at: Path) -> Path:
+    """Which maps there are, which of them share texture coordinates, whether they are cut out: each a compilation at the first picture."""
+    slots = ("baseColorTexture", "metallicRoughnessTexture", "normalTexture", "occlusionTexture", "emissiveTexture")
+
+    def choices(rest: int, used: int) -> list[list[int]]:  # of each map: none (-1), one of the coordinates so far, or the next
+        if rest == 0:
+            return [[]]
+        return [[k, *more] for k in range(-1, used + 1) for more in choices(rest - 1, max(used, k + 1))]
+
+    materials: list[dict[str, Any]] = []
+    for chosen in choices(5, 0):
+        maps = {slot: {"index": 0, "texCoord": k} for slot, k in zip(slots, chosen, strict=True) if k >= 0}
+        plain = {slot: maps.pop(slot) for slot in slots[:2] if slot in maps}
+        materials += [{"pbrMetallicRoughness": plain, "alphaMode": mode, **maps} for mode in ("OPAQUE", "MASK")]
+    made = textured({"uri": data_uri(one_colour_png(4, 4))}, materials=materials)
+    drawn = {"POSITION": 0, **{f"TEXCOORD_{k}": 1 for k in range(5)}}
+    made["meshes"] = [{"primitives": [{"attributes": drawn, "material": k} for k in range(len(materials))]}]
+    return write(at / "a.gltf", made)
+
+
 # ------------------------------------------------------------------------------------------------------------------- text
 
 
@@ -249,6 +270,13 @@ def one_picture_of_many_materials(at: Path) -> Path:
     write(at / "m.mtl", "".join(f"newmtl m{k}\nmap_Kd {'./' * k}a.png\n" for k in range(200)))
     faces = "".join(f"usemtl m{k}\nf 1/1 2/2 3/3\n" for k in range(400))  # the later ones have none: the picture beside the model
     return write(at / "a.obj", "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n" + faces)
+
+
+@attack(r"material 'm' of 'm.mtl': its map has 900,005 characters; at most 8,192 are read")
+def a_map_of_options(at: Path) -> Path:
+    """Quadratic: what is behind an option was copied for each."""
+    write(at / "m.mtl", f"newmtl m\nmap_Kd {'-s 1 1 1 ' * 100_000}a.png\n")
+    return write(at / "a.obj", "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n")
 
 
 @attack("element 'vertex' has the property 'z' twice")

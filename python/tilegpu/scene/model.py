@@ -31,6 +31,7 @@ from tilegpu.scene.stl import read_stl
 __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "triangulate"]
 
 _MAX_PARTS = 100_000
+_MAX_PROGRAMS = 256
 #: What :meth:`ModelScene.configured` may choose.
 CHOICES = ("animation", "camera", "lights", "exposure", "environment")
 #: Moments of an animation that the camera frames.
@@ -296,6 +297,19 @@ class ModelScene(Scene):
             )
 
 
+def _count_programs(file: ModelFile, parts: list[Part]) -> None:
+    """Each variant of the shader is compiled when it is drawn first, for a tenth of a second and more."""
+    seen: set[Any] = set()
+    for part in parts:
+        material = part.material
+        sets = tuple(sorted(material.uv_sets.items()))
+        seen.add((part.attributes, tuple(part.variant.items()), part.topology, sets, material.unlit, material.alpha_mode))
+    if len(seen) > _MAX_PROGRAMS:
+        what = f"its materials and meshes differ in {len(seen):,} ways that a shader has to know"
+        most = f"at most {_MAX_PROGRAMS} variants are compiled"
+        raise file.error("the scene", f"{what}; {most}; give materials the same maps and texture coordinates")
+
+
 def _count_posing(file: ModelFile, parts: list[Part], poser: Poser) -> None:
     """Count the moves of vertices by which a scene that bends or moves is framed (:meth:`ModelScene._measure`), before they are done."""
     if not poser.moves:
@@ -328,6 +342,7 @@ def load_model(path: str | Path) -> ModelScene:
             document = Document.load(file)
             parts, poser = GltfParts(document, _MAX_PARTS).parts()
             _count_posing(file, parts, poser)
+            _count_programs(file, parts)
             document.release()  # the poser keeps it, for its nodes
             return ModelScene(path.stem, parts, path=path, poser=poser)
     except MemoryError as error:

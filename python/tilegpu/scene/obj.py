@@ -35,6 +35,7 @@ from tilegpu.scene.plain_mesh import (
 _FREE_FORM = frozenset((b"curv", b"curv2", b"surf", b"cstype"))
 _TABLES = ("v", "vt", "vn")
 _MAX_PARTS = 20_000
+_MAX_MAP_B = 8192  # of a map's options and its file's name
 
 
 class _Rows:
@@ -141,22 +142,19 @@ def _corners(file: ModelFile, lines: _Lines) -> tuple[Array, Array]:
 
 
 def _corner_words(file: ModelFile, words: list[bytes], at: Array) -> Array:
-    """(n, 3) of corners written as v, v/vt, v//vn or v/vt/vn. ``at``: line of each."""
-    slashes = {word.count(b"/") for word in words}
+    """(n, 3) of corners written as v, v/vt, v//vn or v/vt/vn. ``at``: line of each. Those of one form together: each has as many words."""
     out = np.zeros((len(words), 3), np.int64)
-    if len(slashes) == 1 and max(slashes) <= 2:
-        width = max(slashes) + 1
-        loose = b" ".join(words).replace(b"//", b"/0/").replace(b"/", b" ").split()
-        if len(loose) == width * len(words):
-            out[:, :width] = numbers(file, loose, int, np.int64, lambda k: f"line {at[k // width]}").reshape(-1, width)
-            return out
-    for k, word in enumerate(words):
-        fields = word.split(b"/")
-        if len(fields) > 3:
-            raise file.error(f"line {at[k]}", f"a corner has {len(fields)} indices; v/vt/vn are allowed")
-        for column, field in enumerate(fields):
-            if field or column == 0:
-                out[k, column] = numbers(file, [field], int, np.int64, lambda _, k=k: f"line {at[k]}")[0]  # type: ignore[misc]
+    slashes = np.fromiter((word.count(b"/") for word in words), np.int64, len(words))
+    for count in np.unique(slashes).tolist():
+        which = np.flatnonzero(slashes == count)
+        if count > 2:
+            raise file.error(f"line {at[which[0]]}", f"a corner has {count + 1} indices; v/vt/vn are allowed")
+        alike, width = [words[k] for k in which.tolist()], count + 1
+        loose = b" ".join(alike).replace(b"//", b"/0/").replace(b"/", b" ").split()
+        if len(loose) != width * len(alike):  # "1/": nothing stands behind the last slash, or in front of the first
+            loose = [field or (b"" if column == 0 else b"0") for word in alike for column, field in enumerate(word.split(b"/"))]
+        lines = at[which]
+        out[which, :width] = numbers(file, loose, int, np.int64, lambda k, at=lines, n=width: f"line {at[k // n]}").reshape(-1, width)  # type: ignore[misc]
     return out
 
 
@@ -245,6 +243,9 @@ def _library_pictures(file: ModelFile, libraries: list[str]) -> dict[str, Array 
             if key == b"newmtl":
                 material = rest.decode("utf-8", "replace")
             elif key == b"map_kd":
+                if len(rest) > _MAX_MAP_B:
+                    where = f"material '{named(material, '')}' of '{called}'"
+                    raise file.error(where, f"its map has {len(rest):,} characters; at most {_MAX_MAP_B:,} are read")
                 name = _map_file(rest).decode("utf-8", "replace").replace("\\", "/")
                 path = os.path.normpath(name)
                 if path not in pictures:
