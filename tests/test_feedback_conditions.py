@@ -83,6 +83,7 @@ def dev() -> tg.Device:
 
 def draw(dev: tg.Device, body: str, constants: dict[str, object] | None = None) -> tuple[np.ndarray, list[str]]:
     image = dev.image((8, 8), "r32g32b32a32_sfloat", label="film")
+    dev.clear(image, (0, 0, 0, 0))
     pipe = dev.pipeline(FULL, HEAD + body + " }", color=[image.format], label="p", constants=constants or {})
     with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))], label="pass") as rp:
         rp.draw(pipe, count=3, bind={"t": (image.view(), dev.sampler(filter="nearest"))}, push={"zero": np.int32(0)})
@@ -126,6 +127,7 @@ def test_specialisation_decides(dev: tg.Device) -> None:
 def test_each_element_has_its_own_condition(dev: tg.Device) -> None:
     """Element 0 is always read, element 1 may be: which one is the target decides."""
     image, other = (dev.image((8, 8), "r32g32b32a32_sfloat", label=label) for label in ("film", "other"))
+    dev.clear(image, (0, 0, 0, 0))
     dev.clear(other, (7, 7, 7, 7))
     code = HEAD.replace("sampler2D t;", "sampler2D t[2];").replace("texelFetch(t,", "texelFetch(t[0],") + (
         "o = read(); if (zero != 0) o = texelFetch(t[1], ivec2(0), 0); }"

@@ -22,6 +22,9 @@ from tests.oracle.coverage import covered, snap
 
 import tilegpu as tg
 
+# Random passes also load what an earlier one gave up; the model knows which texels are undefined then.
+pytestmark = pytest.mark.filterwarnings("ignore::tilegpu.UndefinedContentsWarning")
+
 CASES = int(os.environ.get("TILEGPU_FUZZ_CASES", "320"))
 SEED = int(os.environ.get("TILEGPU_FUZZ_SEED", "0"))
 BLOCKS = 8

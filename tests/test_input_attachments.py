@@ -409,7 +409,7 @@ void main() {{ o_color = subpassLoad(old); }}"""
 
 
 def _explain(device: tg.Device, pipe: tg.Pipeline, image: tg.Image) -> Any:
-    with device.render_pass(color=[image]) as rp:
+    with device.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
         rp.draw(pipe, count=3)
     return rp.explain()
 

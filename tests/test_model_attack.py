@@ -122,7 +122,7 @@ BOMBS: dict[str, Callable[[], dict[str, Any]]] = {
         **primitive(attributes={"POSITION": 0, "NORMAL": 1}, indices=2),
     ) | many_nodes(300),
     "lists in lists": lambda: document(extras=[[] for _ in range(1000)], more="," * 45_000_000),
-    "picture": lambda: textured({"uri": data_uri(one_colour_png(12000, 12000))}),
+    "picture": lambda: textured({"uri": data_uri(one_colour_png(9000, 9000))}),
     "pictures": lambda: textured({}, images=[{"uri": data_uri(one_colour_png(3000, 3000))}] * 60,
                                  textures=[{"source": k} for k in range(60)],
                                  materials=[{"pbrMetallicRoughness": {"baseColorTexture": {"index": k}}} for k in range(60)],

@@ -105,7 +105,7 @@ def draw(dev: tg.Device, frag: str, vertices: np.ndarray, samples: int, dynamic:
         rp.draw(pipeline, vertices)
     out = dev.image((SIZE * samples, SIZE), "r32g32b32a32_sfloat")
     fetch = dev.pipeline(WHOLE, FETCH.replace("SIZE", str(SIZE)), color=[out.format])
-    with dev.render_pass(color=[tg.Attachment(out)]) as rp:
+    with dev.render_pass(color=[tg.Attachment(out, load_op="dont_care")]) as rp:
         rp.draw(fetch, count=3, bind={"t": (many, dev.sampler(filter="nearest"))})
     return out.numpy().reshape(SIZE, samples, SIZE, 4).transpose(0, 2, 1, 3)
 
