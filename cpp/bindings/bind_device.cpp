@@ -74,6 +74,7 @@ void bind_device(py::module_& m) {
              d["vertex_batch"] = i.vertex_batch;
              return d;
            })
+      .def("cache_files", &Device::cache_files)
       .def("compile_stats",
            [](const Device& device) {
              const CompileStats s = device.compile_stats();

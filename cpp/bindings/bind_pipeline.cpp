@@ -286,6 +286,7 @@ void bind_pipeline(py::module_& m) {
   m.attr("MAX_VERTEX_BINDINGS") = kMaxVertexBindings;
   m.attr("MAX_PUSH_CONSTANTS_B") = kMaxPushConstants_B;
   m.attr("MAX_IMAGE_SIZE_PX") = kMaxImageSize_px;
+  m.attr("MAX_FRAMEBUFFER_SIZE_PX") = kMaxFramebufferSize_px;
   bind_sets(m);
   bind_depth_stencil(m);
   bind_rasterization(m);

@@ -147,6 +147,12 @@ class Device(Context):
         """Pipelines, functions compiled or found in the cache, milliseconds; those that wait for their optimised code."""
         return self.core.compile_stats()
 
+    @property
+    def cache_files(self) -> tuple[str, ...]:
+        """Names of files in the disk cache (``info["cache_dir"]``) that this device has read or written: compiled shaders, and what is
+        known of them. A device of another machine finds there what is copied into its own. Empty where the cache is off."""
+        return tuple(self.core.cache_files())
+
     def wait_compiles(self) -> None:
         """Waits until every function has its optimised code.
 
@@ -381,6 +387,7 @@ class Device(Context):
         trace: bool | str | Sequence[Any] = False,
         label: str = "pass",
         view_mask: int = 0,
+        window: Sequence[int] | None = None,
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
 
@@ -391,6 +398,9 @@ class Device(Context):
         is not there is drawn nowhere. ``view_mask``: instead, a bit for each view (VK_KHR_multiview): every draw goes once to each
         layer whose bit is set, whose number is gl_ViewIndex.
         ``samples``: renders single-sampled images with so many samples, which are resolved as they are stored.
+        ``window``: (x, y, width, height): the attachments hold the part of a picture of ``width`` x ``height`` pixels (up to 65,534 each
+        way) that begins at its pixel (x, y), multiples of 64. Viewports, scissors, ``area`` and gl_FragCoord are the picture's, and what
+        is drawn is what one pass over all of it draws there, to the bit.
         ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
         ``trace``: ``True``: keep what moved for each tile, for :meth:`RenderPass.tiles`; ``"fragments"``: that, and what became of
         every fragment (:meth:`RenderPass.heatmap`, costs in :meth:`RenderPass.explain`) of this very execution; a pixel ``(x, y)`` or a
@@ -400,7 +410,7 @@ class Device(Context):
         the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask)
+        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window)
 
     def frame(self, label: str = "frame", *, strict: bool = False, outputs: Any = ()) -> Frame:
         """What is done on the device in its ``with`` block, as a graph: passes, dispatches, copies, and what flows between them::

@@ -28,7 +28,7 @@ from tilegpu.pipeline_state import (
 Call = tuple[str, tuple[Any, ...]]
 
 _FRONT, _BACK = 1, 2
-_MOST_PX: int = _core.MAX_IMAGE_SIZE_PX  # VkPhysicalDeviceLimits::maxViewportDimensions
+_MOST_PX: int = _core.MAX_FRAMEBUFFER_SIZE_PX  # of the picture that a window is a part of
 _TARGETS = range(_core.MAX_COLOR_ATTACHMENTS)
 #: Set with the pipeline's vertex=, whenever it is bound.
 VERTEX_STATES = ("vertex_input", "vertex_input_binding_stride")

@@ -37,6 +37,7 @@ class RenderPass(PassCommands, PassResults):
         hsr: str | Iterable[str] | None = None,
         trace: bool | str | Sequence[Any] = False,
         view_mask: int = 0,
+        window: Sequence[int] | None = None,
     ) -> None:
         PassCommands.__init__(self)
         PassResults.__init__(self, device, arguments.text(label, "pass: label"), trace)
@@ -57,6 +58,7 @@ class RenderPass(PassCommands, PassResults):
             raise ValidationError(
                 f"{self._what}: area is {tuple(area)!r}; width and height must be at least 1 (None for the whole)"
             )
+        self._window = None if window is None else self._window_of(window)
         layers = arguments.whole(layers, f"{self._what}: layers")
         if not 1 <= layers <= MAX_U32:
             raise ValidationError(f"{self._what}: layers is {layers}; it must be at least 1")
@@ -74,6 +76,14 @@ class RenderPass(PassCommands, PassResults):
         self._draws_use = Uses()
         self._within: Any = None  # the frame that was open when the pass was entered
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
+
+    def _window_of(self, value: Sequence[int]) -> tuple[int, int, int, int]:
+        most = _core.MAX_FRAMEBUFFER_SIZE_PX
+        must = f"it must be (x, y, width, height): where in a picture of up to {most} px each way the attachments lie"
+        x, y, width, height = arguments.wholes(value, f"{self._what}: window", 4, must)
+        if not (1 <= width <= most and 1 <= height <= most and 0 <= x < width and 0 <= y < height) or x % 64 or y % 64:
+            raise ValidationError(f"{self._what}: window is {arguments.shown(value)}; {must}, x and y multiples of 64")
+        return x, y, width, height
 
     def _attachment(self, value: Any, name: str) -> Attachment | None:
         if value is None or isinstance(value, Attachment):
@@ -125,10 +135,14 @@ class RenderPass(PassCommands, PassResults):
             min(max(1, v.image.width >> v.level) for v in present),
             min(max(1, v.image.height >> v.level) for v in present),
         )
+        self._held = self._size
+        if self._window is not None:
+            self._size = self._window[2:]
         self._trace_for_the_window()
         commands.begin_rendering(
-            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask
-        )
+            cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask,
+            self._window[:2] if self._window else (0, 0), self._window[2:] if self._window else (0, 0),
+        )  # fmt: skip
         self._formats = [None if v is None else v.image.format_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         self._within = self._device._frame
@@ -202,7 +216,8 @@ class RenderPass(PassCommands, PassResults):
     def _attachment_uses(self) -> list[Use]:
         """What the tiles load and store."""
         uses: list[Use] = []
-        whole = not any(self._area) or (self._area[:2] == [0, 0] and tuple(self._area[2:]) == self._size)
+        corner = [0, 0] if self._window is None else list(self._window[:2])
+        whole = not any(self._area) or (self._area[:2] == corner and tuple(self._area[2:]) == self._held)
         for name, _, view, load_op, store_op, resolve in self._bound:
             aspect = name if name in ("depth", "stencil") else "color"
             loads = enums.name_of("attachment_load_op", enums.parse("attachment_load_op", load_op, name))

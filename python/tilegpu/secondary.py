@@ -51,7 +51,7 @@ class SecondaryCommandBuffer(PassCommands):
             arguments.view_mask(view_mask, f"{self._what}: view_mask"),
         )
         self._views = max(1, self._begin[-1].bit_count())
-        self._size = (_core.MAX_IMAGE_SIZE_PX, _core.MAX_IMAGE_SIZE_PX)
+        self._size = (_core.MAX_FRAMEBUFFER_SIZE_PX, _core.MAX_FRAMEBUFFER_SIZE_PX)
         self._reads: Any = None  # memory of arrays, which the recording reads
         self._ended: _core.CommandBuffer | None = None
         self._discarded = False

@@ -38,6 +38,8 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   ~Device();
   DeviceInfo info() const;
   CompileStats compile_stats() const;
+  /// Names of files in the disk cache that this device has read or written.
+  std::vector<std::string> cache_files() const;
   /// What passes use that do not say otherwise.
   const HiddenSurfaceRemoval& hsr() const;
   /// As tilegpu::compile_glsl, through the device's disk cache (but for shaders with #include).

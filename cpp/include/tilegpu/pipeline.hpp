@@ -17,6 +17,8 @@ namespace tilegpu {
 
 inline constexpr uint32_t kMaxPushConstants_B = 256;
 inline constexpr uint32_t kMaxImageSize_px = 16384;
+/// Of a framebuffer that attachments hold a window of (RenderingInfo::framebuffer): what the guard band reaches round its middle.
+inline constexpr uint32_t kMaxFramebufferSize_px = 65534;
 inline constexpr uint32_t kMaxVaryingComponents = 128;
 inline constexpr uint32_t kMaxPatchVertices = 32;
 inline constexpr uint32_t kMaxEmittedVertices = 256;     ///< by an invocation of a geometry shader

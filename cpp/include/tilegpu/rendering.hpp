@@ -27,6 +27,10 @@ struct RenderingInfo {
   /// SUSPENDING, RESUMING: the pass goes on in the next command buffer of the submission; the parts are executed as one pass.
   VkRenderingFlags flags = 0;
   VkRect2D render_area = {};  ///< extent 0: the attachments' smallest extent
+  /// The attachments hold a window of a larger framebuffer: texel (0, 0) is its pixel `window`, which is multiples of 64. Render area,
+  /// viewports, scissors and gl_FragCoord are the framebuffer's, and what is drawn is what a pass over all of it draws there, to the bit.
+  VkOffset2D window = {};
+  VkExtent2D framebuffer = {};  ///< up to kMaxFramebufferSize_px each way; 0: what the attachments hold is all there is
   /// Of the attachments; gl_Layer chooses one, 0 where the shaders don't write it. A primitive for a layer that isn't there is not drawn.
   uint32_t layer_count = 1;
   /// VK_KHR_multiview: each draw is done once for each bit, to the layer of its number, which is gl_ViewIndex. layer_count is not read

@@ -273,7 +273,10 @@ void fields(A& a, RenderingAttachment& r) {
 // Without the attachments.
 template <class A>
 void fields(A& a, RenderingInfo& i) {
-  a.below(i.flags, 8, "rendering flags"), fields(a, i.render_area), a.number(i.layer_count, "layers"), a.number(i.view_mask, "view mask");
+  a.below(i.flags, 8, "rendering flags"), fields(a, i.render_area);
+  a.number(i.window.x, "window"), a.number(i.window.y, "window");
+  a.number(i.framebuffer.width, "framebuffer"), a.number(i.framebuffer.height, "framebuffer");
+  a.number(i.layer_count, "layers"), a.number(i.view_mask, "view mask");
   a.number(i.single_sampled_samples, "samples");
   bool own = i.hsr.has_value();
   HiddenSurfaceRemoval hsr = i.hsr.value_or(HiddenSurfaceRemoval{});

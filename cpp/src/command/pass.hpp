@@ -110,6 +110,8 @@ struct Pass {
   framebuffer::Framebuffer framebuffer;  // absent in the part of a secondary command buffer
   uint32_t width_px = 0, height_px = 0, samples = 1;
   VkRect2D render_area{};
+  /// What scissors are cut with. In a window it is the whole framebuffer, so that primitives are clipped as in a pass over all of it.
+  VkRect2D scissor_area() const { return framebuffer.layout.is_window() ? VkRect2D{{0, 0}, {width_px, height_px}} : render_area; }
   std::deque<DrawState> states;
   std::vector<Bound> bound;  // of each state
   std::vector<BoundVertexBuffer> vertex_buffers;

@@ -113,8 +113,8 @@ Status begin_part(Recorder& r, const InheritanceInfo& inheritance) {
   part->targets = {inheritance.color_formats, inheritance.depth_format, inheritance.stencil_format};
   part->samples = inheritance.samples;
   part->info.view_mask = inheritance.view_mask;
-  part->width_px = part->height_px = kMaxImageSize_px;
-  part->render_area = {{0, 0}, {kMaxImageSize_px, kMaxImageSize_px}};
+  part->width_px = part->height_px = kMaxFramebufferSize_px;
+  part->render_area = {{0, 0}, {kMaxFramebufferSize_px, kMaxFramebufferSize_px}};
   r.making->part_in_query = inheritance.occlusion_query;
   r.open = std::move(part);
   r.noted_uses.clear();

@@ -133,7 +133,7 @@ void take_viewports(Recorder& r, const command::Pass& pass) {
   const GraphicsState& set = r.dynamic.state();
   const VkRect2D frame{{0, 0}, {pass.width_px, pass.height_px}};
   const bool has_scissors = r.dynamic.is_set(DynamicState::scissor);
-  const auto scissor = [&](uint32_t i) { return intersect(intersect(has_scissors ? set.scissors[i] : frame, frame), pass.render_area); };
+  const auto scissor = [&](uint32_t i) { return intersect(intersect(has_scissors ? set.scissors[i] : frame, frame), pass.scissor_area()); };
   state.whole_viewport = !r.dynamic.is_set(DynamicState::viewport);
   state.viewport = state.whole_viewport ? device::viewport_of(pass) : set.viewports[0];
   state.scissor = scissor(0);

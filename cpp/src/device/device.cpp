@@ -152,6 +152,8 @@ CompileStats Device::compile_stats() const {
   return stats;
 }
 
+std::vector<std::string> Device::cache_files() const { return state_->jit->cache_files(); }
+
 const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {

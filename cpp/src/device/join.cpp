@@ -35,11 +35,11 @@ const DrawState* copied(Pass& pass, const Pass& piece, const DrawState& of_piece
 const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
   copied(pass, piece, of_piece, bound);
   DrawState& state = pass.states.back();
-  state.scissor = intersect(state.scissor, pass.render_area);
+  state.scissor = intersect(state.scissor, pass.scissor_area());
   if (state.whole_viewport) state.viewport = viewport_of(pass);
   if (state.all) {
     command::Viewports all = *state.all;
-    for (VkRect2D& scissor : all.scissor) scissor = intersect(scissor, pass.render_area);
+    for (VkRect2D& scissor : all.scissor) scissor = intersect(scissor, pass.scissor_area());
     if (state.whole_viewport) all.viewport[0] = state.viewport;
     state.all = std::make_shared<const command::Viewports>(all);
   }
@@ -120,6 +120,8 @@ bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
 // What differs between two begin infos that must be the same but for their flags; null: nothing.
 const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
   if (std::memcmp(&a.render_area, &b.render_area, sizeof a.render_area) != 0) return "render_area";
+  if (std::memcmp(&a.window, &b.window, sizeof a.window) != 0) return "window";
+  if (std::memcmp(&a.framebuffer, &b.framebuffer, sizeof a.framebuffer) != 0) return "framebuffer";
   if (a.layer_count != b.layer_count) return "layer_count";
   if (a.view_mask != b.view_mask) return "view_mask";
   if (a.color.size() != b.color.size()) return "color";

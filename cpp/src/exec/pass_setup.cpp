@@ -107,6 +107,8 @@ void set_up_geometry(PassRun& run) {
   geometry.grid = bin_grid(run.pass, run.context.tile.bin_px);
   geometry.view_mask = run.pass.info.view_mask;
   geometry.render_area = run.pass.render_area;
+  geometry.width_px = run.pass.width_px, geometry.height_px = run.pass.height_px;
+  geometry.window = run.pass.framebuffer.layout.is_window();
   geometry.samples = run.pass.samples;
   geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry.vertex_ranges = options.vertex_batch == 0;

@@ -28,7 +28,8 @@ void for_each_layers(const Framebuffer& f, Each each) {
 
 /// What the pass stores or loses of some layers of a view: its area.
 resource::ImageBox box_of(const Framebuffer& f, const ImageView& view, VkImageAspectFlags aspect, uint32_t first_layer, uint32_t layers) {
-  const Box& area = f.layout.render_area_px;
+  const Box &held = f.layout.window_px, &drawn = f.layout.render_area_px;
+  const Box area = {drawn.min_x - held.min_x, drawn.min_y - held.min_y, drawn.max_x - held.min_x, drawn.max_y - held.min_y};  // texels
   assert(area.min_x >= 0 && area.min_y >= 0 && area.max_x >= area.min_x && area.max_y >= area.min_y);
   return {aspect,
           view.info().base_level,

@@ -138,6 +138,7 @@ std::string describe(const Layout& layout) {
       .raw("color_formats", formats + "]")
       .text("depth_format", name_of(layout.z_format))
       .text("stencil_format", name_of(layout.s_format))
+      .raw("window_px", box_json(layout.window_px))
       .raw("render_area_px", box_json(layout.render_area_px))
       .raw("tiling_area_px", box_json(layout.tiling_area_px))
       .boolean("has_border", layout.has_border())

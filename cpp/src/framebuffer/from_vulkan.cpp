@@ -117,8 +117,8 @@ Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layou
   if (a.view->image()->sample_count() == layout.sample_count) return a.view;
   ImageCreateInfo info;
   info.format = a.view->info().format;
-  info.width_px = layout.width_px;
-  info.height_px = layout.height_px;
+  info.width_px = layout.window_px.width_px();
+  info.height_px = layout.window_px.height_px();
   info.array_layers = layout.layer_count;
   info.samples = static_cast<VkSampleCountFlagBits>(layout.sample_count);
   info.tiling = a.view->image()->info().tiling;  // so that the border is spilled where the image has one
@@ -161,8 +161,7 @@ Box tiling_area(const Framebuffer& f) {
   visit(f.spill_store);
   const Box& area = f.layout.render_area_px;
   if (!blocks) return area;
-  const Box whole = {0, 0, static_cast<int32_t>(f.layout.width_px) - 1, static_cast<int32_t>(f.layout.height_px) - 1};
-  return intersect(align(area, 16, 16), whole);
+  return intersect(align(area, 16, 16), f.layout.window_px);
 }
 
 /// An image that transaction elimination can watch: one sample, one level, kept in memory, in rows.
@@ -181,6 +180,7 @@ void choose_elimination(Framebuffer& f) {
   const Layout& layout = f.layout;
   f.desc.transaction_elimination = false;
   if (!layout.profile->transaction_elimination || layout.tile_width_px < 16 || layout.tile_height_px < 16) return;
+  if (layout.is_window()) return;  // blocks are counted from the image's corner
   StoreTarget* chosen = nullptr;
   for (uint32_t i = 0; i < layout.rt_count; ++i) {
     for (StoreTarget* t : {&f.store.rts[i], &f.store.resolved_rts[i]}) {

@@ -34,7 +34,8 @@ inline Box align(const Box& box, int32_t x_px, int32_t y_px) {
 }
 
 struct Layout {
-  uint32_t width_px = 0, height_px = 0;  // smallest extent of the attachments; without any: the render area's end
+  uint32_t width_px = 0, height_px = 0;  // of the framebuffer: smallest extent of the attachments; without any: the render area's end
+  Box window_px;                         // what of it the attachments hold; all of it but for RenderingInfo::window
   Box render_area_px;                    // "in bounds" is in here
   Box tiling_area_px;                    // grown to what stored images need (block-compressed: 16x16), cut with the framebuffer
   uint32_t sample_count = 1;
@@ -53,9 +54,9 @@ struct Layout {
   const Profile* profile = nullptr;
 
   bool has_border() const { return !(tiling_area_px == render_area_px); }
-  bool fully_covered() const {
-    return render_area_px.min_x == 0 && render_area_px.min_y == 0 && render_area_px.width_px() == width_px &&
-           render_area_px.height_px() == height_px;
+  bool fully_covered() const { return render_area_px == window_px; }
+  bool is_window() const {
+    return window_px.min_x != 0 || window_px.min_y != 0 || window_px.width_px() != width_px || window_px.height_px() != height_px;
   }
 };
 

@@ -180,6 +180,46 @@ struct Checker {
     return Ok{};
   }
 
+  /// Attachments that hold a window of a larger framebuffer.
+  Status check_window() {
+    const VkOffset2D& at = info.window;
+    const VkExtent2D& all = info.framebuffer;
+    const uint32_t held_x = layout.width_px, held_y = layout.height_px;  // what the attachments hold
+    layout.window_px = {at.x, at.y, at.x + static_cast<int32_t>(held_x) - 1, at.y + static_cast<int32_t>(held_y) - 1};
+    if (all.width == 0 && all.height == 0 && at.x == 0 && at.y == 0) return Ok{};
+    const std::string size = number(all.width) + "x" + number(all.height) + " px";
+    if (all.width == 0 || all.height == 0 || all.width > kMaxFramebufferSize_px || all.height > kMaxFramebufferSize_px) {
+      return field_error(pass, "framebuffer", size, "1 to " + number(kMaxFramebufferSize_px) + " px each way where a window is set",
+                         "give the size of the whole picture");
+    }
+    const std::string place = number(held_x) + "x" + number(held_y) + " px at (" + number(at.x) + ", " + number(at.y) + ")";
+    if (held_x == 0 || at.x < 0 || at.y < 0 || at.x % 64 || at.y % 64 || int64_t{at.x} + held_x > all.width ||
+        int64_t{at.y} + held_y > all.height) {
+      return field_error(pass, "window", place, "attachments within the framebuffer of " + size + ", from multiples of 64 px on",
+                         "move the window, or make the attachments as large as what is left there");
+    }
+    layout.width_px = all.width, layout.height_px = all.height;
+    return Ok{};
+  }
+
+  /// Block-compressed images are written in blocks from their own corner on.
+  Status check_window_tiling() {
+    if (!layout.is_window()) return Ok{};
+    const auto check = [&](const Ptr<ImageView>& view, const std::string& name) -> Status {
+      if (!view || view->image()->info().tiling != ImageTiling::block_compressed) return Ok{};
+      return field_error(pass, name + ".tiling", "block_compressed", "linear where the attachments are a window of a larger framebuffer",
+                         "make the image with linear tiling");
+    };
+    const auto both = [&](const RenderingAttachment& a, const std::string& name) -> Status {
+      if (Status ok = check(a.view, name + ".view"); !ok) return ok;
+      return check(a.resolve_view, name + ".resolve_view");
+    };
+    for (size_t i = 0; i < info.color.size(); ++i)
+      if (Status ok = both(info.color[i], "color" + number(static_cast<int64_t>(i))); !ok) return ok;
+    if (Status ok = both(info.depth, "depth"); !ok) return ok;
+    return both(info.stencil, "stencil");
+  }
+
   Status check_area() {
     const VkRect2D& area = info.render_area;
     const std::string text = number(area.extent.width) + "x" + number(area.extent.height) + " px at (" + number(area.offset.x) + ", " +
@@ -188,18 +228,22 @@ struct Checker {
     if (layout.width_px == 0) {
       if (whole) return field_error(pass, "render_area", text, "a size where no attachment gives one", "set render_area");
       layout.width_px = layout.height_px = kMaxImageSize_px;
+      layout.window_px = {0, 0, static_cast<int32_t>(kMaxImageSize_px) - 1, static_cast<int32_t>(kMaxImageSize_px) - 1};
     }
     if (whole && area.offset.x == 0 && area.offset.y == 0) {
-      layout.render_area_px = {0, 0, static_cast<int32_t>(layout.width_px) - 1, static_cast<int32_t>(layout.height_px) - 1};
+      layout.render_area_px = layout.window_px;
       return Ok{};
     }
     const int64_t end_x = static_cast<int64_t>(area.offset.x) + area.extent.width,
                   end_y = static_cast<int64_t>(area.offset.y) + area.extent.height;
-    if (area.offset.x < 0 || area.offset.y < 0 || end_x > layout.width_px || end_y > layout.height_px || area.extent.width == 0 ||
-        area.extent.height == 0) {
-      return field_error(pass, "render_area", text,
-                         "at least 1x1 px within the framebuffer of " + number(layout.width_px) + "x" + number(layout.height_px) + " px",
-                         "cut it with the smallest attachment");
+    const Box& held = layout.window_px;
+    if (area.offset.x < held.min_x || area.offset.y < held.min_y || end_x > int64_t{held.max_x} + 1 || end_y > int64_t{held.max_y} + 1 ||
+        area.extent.width == 0 || area.extent.height == 0) {
+      const std::string from = layout.is_window() ? " from (" + number(held.min_x) + ", " + number(held.min_y) + ") on" : "";
+      return field_error(
+          pass, "render_area", text,
+          "at least 1x1 px within the framebuffer of " + number(held.width_px()) + "x" + number(held.height_px()) + " px" + from,
+          "cut it with the smallest attachment");
     }
     layout.render_area_px = {area.offset.x, area.offset.y, static_cast<int32_t>(end_x - 1), static_cast<int32_t>(end_y - 1)};
     return Ok{};
@@ -232,10 +276,13 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
   layout.view_mask = info.view_mask;
   assert(!info.view_mask || info.layer_count == static_cast<uint32_t>(std::bit_width(info.view_mask)));
   layout.sample_count = forced ? forced : std::max(1u, checker.samples);
+  if (Status window = checker.check_window(); !window) return window.error();
+  if (Status tiling = checker.check_window_tiling(); !tiling) return tiling.error();
   if (Status area = checker.check_area(); !area) return area.error();
   if (!info.depth.view && !info.stencil.view && std::all_of(info.color.begin(), info.color.end(), [](const auto& a) { return !a.view; })) {
     layout.width_px = static_cast<uint32_t>(layout.render_area_px.max_x) + 1;
     layout.height_px = static_cast<uint32_t>(layout.render_area_px.max_y) + 1;
+    layout.window_px = {0, 0, layout.render_area_px.max_x, layout.render_area_px.max_y};
   }
   return Ok{};
 }

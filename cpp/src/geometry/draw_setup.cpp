@@ -13,17 +13,52 @@ namespace {
 
 // Nothing is cut in x and y as long as the scissor keeps it inside the viewport anyway; where the viewport ends within the
 // scissor, the view volume's plane takes the guard band's place.
-void side_planes(float scale, float offset, float low_px, float high_px, int32_t first_px, int32_t end_px, SidePlane* low,
+void side_planes(float scale, float offset, float band_px, float low_px, float high_px, int32_t first_px, int32_t end_px, SidePlane* low,
                  SidePlane* high) {
   const float direction = scale < 0 ? -1.0f : 1.0f;
   if (low_px <= static_cast<float>(first_px))
-    *low = {scale, offset + kGuardBand_px};
+    *low = {scale, offset + (kGuardBand_px - band_px)};
   else
     *low = {direction, 1.0f};
   if (high_px >= static_cast<float>(end_px))
-    *high = {-scale, kGuardBand_px - offset};
+    *high = {-scale, (kGuardBand_px + band_px) - offset};
   else
     *high = {-direction, 1.0f};
+}
+
+// All that is smaller has its band where it always was.
+float band_middle(uint32_t size_px) {
+  assert(size_px <= kMaxFramebufferSize_px);
+  return static_cast<float>(size_px) <= kGuardBand_px ? 0.0f : static_cast<float>(size_px / 2);
+}
+
+// Both ends of what two ranges share, the last inclusive.
+void cut(int64_t a0, int64_t a1, int64_t b0, int64_t b1, int32_t* first, int32_t* last) {
+  *first = static_cast<int32_t>(std::max(a0, b0));
+  *last = static_cast<int32_t>(std::min(a1, b1) - 1);
+}
+int64_t end(int32_t offset, uint32_t extent) { return std::min<int64_t>(int64_t{offset} + extent, 1 << 24); }
+int64_t begin(int32_t offset) { return std::clamp<int64_t>(offset, -(1 << 24), 1 << 24); }
+
+// The guard band, or the view volume where the viewport ends within the scissor; in a window as in the whole framebuffer.
+void set_side_planes(const GeometryPass& pass, const command::DrawState& state, DrawSetup& out) {
+  out.band_x = band_middle(pass.width_px), out.band_y = band_middle(pass.height_px);
+  int32_t first_x = out.x0_px, last_x = out.x1_px, first_y = out.y0_px, last_y = out.y1_px;
+  if (pass.window) {
+    const VkRect2D& s = state.scissor;
+    cut(begin(s.offset.x), end(s.offset.x, s.extent.width), 0, pass.width_px, &first_x, &last_x);
+    cut(begin(s.offset.y), end(s.offset.y, s.extent.height), 0, pass.height_px, &first_y, &last_y);
+  }
+  const auto edges = [](float start, float size, float* low, float* high) {
+    *low = std::min(start, start + size);
+    *high = std::max(start, start + size);
+  };
+  const VkViewport& viewport = state.viewport;
+  float low, high;
+  edges(viewport.x, viewport.width, &low, &high);
+  side_planes(out.scale_x, out.offset_x, out.band_x, low, high, first_x, last_x + 1, &out.side[0], &out.side[1]);
+  edges(viewport.y, viewport.height, &low, &high);
+  side_planes(out.scale_y, out.offset_y, out.band_y, low, high, first_y, last_y + 1, &out.side[2], &out.side[3]);
 }
 
 }  // namespace
@@ -61,13 +96,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   out.offset_z = viewport.minDepth;
   if (out.near_at_minus_w) out.scale_z *= 0.5f, out.offset_z = (viewport.minDepth + viewport.maxDepth) * 0.5f;
 
-  const auto cut = [](int64_t a0, int64_t a1, int64_t b0, int64_t b1, int32_t* first, int32_t* last) {
-    *first = static_cast<int32_t>(std::max(a0, b0));
-    *last = static_cast<int32_t>(std::min(a1, b1) - 1);
-  };
   const VkRect2D &s = state.scissor, &r = pass.render_area;
-  const auto end = [](int32_t offset, uint32_t extent) { return std::min<int64_t>(int64_t{offset} + extent, 1 << 24); };
-  const auto begin = [](int32_t offset) { return std::clamp<int64_t>(offset, -(1 << 24), 1 << 24); };
   cut(begin(s.offset.x), end(s.offset.x, s.extent.width), begin(r.offset.x), end(r.offset.x, r.extent.width), &out.x0_px, &out.x1_px);
   cut(begin(s.offset.y), end(s.offset.y, s.extent.height), begin(r.offset.y), end(r.offset.y, r.extent.height), &out.y0_px, &out.y1_px);
   // The grid covers the render area; what lies outside it has no bin.
@@ -82,15 +111,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   for (const float value : {out.scale_x, out.scale_y, out.scale_z, out.offset_x, out.offset_y, out.offset_z})
     out.empty |= !std::isfinite(value);
 
-  const auto edges = [](float start, float size, float* low, float* high) {
-    *low = std::min(start, start + size);
-    *high = std::max(start, start + size);
-  };
-  float low, high;
-  edges(viewport.x, viewport.width, &low, &high);
-  side_planes(out.scale_x, out.offset_x, low, high, out.x0_px, out.x1_px + 1, &out.side[0], &out.side[1]);
-  edges(viewport.y, viewport.height, &low, &high);
-  side_planes(out.scale_y, out.offset_y, low, high, out.y0_px, out.y1_px + 1, &out.side[2], &out.side[3]);
+  set_side_planes(pass, state, out);
 
   out.clip_depth = raster.clips_depth();
   const shader::StageTraits& traits = resolved.last_traits();

@@ -15,7 +15,8 @@ using shader::kBatchStride;
 
 inline constexpr uint32_t kMaxBatchPrimitives = 256;  // a batch ends here even if it could take more with the same vertices
 inline constexpr uint32_t kMaxClipComponents = shader::kMaxClipDistances + shader::kMaxCullDistances;
-/// x and y are cut here and nowhere nearer: every image fits (16384 px) and 24.8 fixed point keeps room in 32 bits.
+/// x and y are cut so far from the band's middle and nowhere nearer: every image fits (16384 px) round 0, larger framebuffers
+/// (kMaxFramebufferSize_px) round their own middle, and differences of positions keep room in 32 bits of 24.8 fixed point.
 inline constexpr float kGuardBand_px = 32767.0f;
 /// Vertices with less w are cut off. 1/w stays finite.
 inline constexpr float kMinW = 0x1p-120f;
@@ -68,6 +69,7 @@ struct DrawSetup {
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
+  float band_x = 0, band_y = 0;                                                           // the guard band's middle
   SidePlane side[4];                                                                      // left, right, top, bottom
   bool clip_depth = true;                                                                 // near and far planes cut
   bool near_at_minus_w = false;                                                           // the near one is z = -w, not z = 0

@@ -34,6 +34,8 @@ struct GeometryPass {
   BinGrid grid;
   uint32_t view_mask = 0;  // layers that are rendered to; 0: all of the grid's
   VkRect2D render_area{};
+  uint32_t width_px = 0, height_px = 0;  // of the framebuffer
+  bool window = false;                   // the render area is a part of it whose primitives are cut as in the whole
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;                     // unique vertices in a batch, 3..kMaxVertexBatch
   bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)

@@ -91,9 +91,9 @@ bool transform_vertex(const DrawSetup& draw, const float position[4], PostVertex
   out.q = 1.0f / w;
   if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(out.z) || !std::isfinite(out.q)) return false;
   // Rounding can put a point of the guard band's edge a little outside.
-  const auto clamp = [](float v) { return v < -32768.0f ? -32768.0f : v > 32768.0f ? 32768.0f : v; };
-  out.x = round_to_int(clamp(x) * 256.0f);
-  out.y = round_to_int(clamp(y) * 256.0f);
+  const auto clamp = [](float v, float band) { return v < band - 32768.0f ? band - 32768.0f : v > band + 32768.0f ? band + 32768.0f : v; };
+  out.x = round_to_int(clamp(x, draw.band_x) * 256.0f);
+  out.y = round_to_int(clamp(y, draw.band_y) * 256.0f);
   return true;
 }
 

@@ -24,7 +24,8 @@ inline constexpr uint32_t kDeferred = 1u << 24;  // deferred vertex shading: the
 /// Winding: (x1-x0)*(y2-y0) - (x2-x0)*(y1-y0) > 0 with y down (clockwise on the screen), so that for each directed edge a -> b
 /// (0->1, 1->2, 2->0) the function (bx-ax)*(py-ay) - (by-ay)*(px-ax) is positive inside; an edge is a top edge when it is level
 /// and runs to the right, a left edge when it runs up. A triangle that came the other way round has vertices 1 and 2 exchanged.
-/// Positions stay within +-32768 px, so that differences fit in 25 bits and products in 50. Zero-area triangles have no record.
+/// Positions stay within 32768 px of the guard band's middle, so that differences fit in 25 bits and products in 50. Zero-area triangles
+/// have no record.
 struct alignas(64) TriangleRecord {
   int32_t x[3], y[3];   // framebuffer position, 8 subpixel bits, wound so that the area is positive
   float z[3];           // framebuffer depth with bias; neither clamped nor rounded to the format

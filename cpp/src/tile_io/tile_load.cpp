@@ -140,7 +140,7 @@ void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& reg
     // Undefined is not random: what another bin left in this worker's buffer would make pictures depend on threads.
     if (t.load->in_bounds == LoadOp::none) clear_blocks(t, tile, region, areas.inside, ClearWords{}, first, memory);
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) continue;
-    const ImageAccess image = image_access(*t.load->view, t.aspect, region.layer);
+    const ImageAccess image = image_access(f.layout, *t.load->view, t.aspect, region.layer);
     if (t.load->in_bounds == LoadOp::image) {
       load_boxes(t, tile, region, image, {&areas.inside, 1}, Box{}, spilled ? TrafficCause::spill_load : TrafficCause::load, memory,
                  ledger);

@@ -63,10 +63,10 @@ BlockWords read_target(const Target& from, const HostTile& tile, const TileRegio
 }
 
 /// The pixels of `part`, a piece of one block, from the resolve image.
-BlockWords read_image(const Target& t, const TileRegion& region, const Box& part, MsaaCopy copy) {
+BlockWords read_image(const Layout& layout, const Target& t, const TileRegion& region, const Box& part, MsaaCopy copy) {
   assert(t.resolve->view);
   BlockWords out{};
-  const ImageAccess image = image_access(*t.resolve->view, t.aspect, region.layer);
+  const ImageAccess image = image_access(layout, *t.resolve->view, t.aspect, region.layer);
   if (!image.data) return out;
   // A bin of one block at the part's place serves as the plane.
   const uint32_t words = t.plane->words;
@@ -97,7 +97,7 @@ BlockWords read_image(const Target& t, const TileRegion& region, const Box& part
 /// What one side of a target's resolve gives for a part of a block.
 BlockWords resolve_part(const Framebuffer& f, const Target& t, const HostTile& tile, const TileRegion& region, const ResolveSide& side,
                         const Box& part, uint32_t column, uint32_t row, uint8_t* memory) {
-  if (side.op == ResolveOp::image) return read_image(t, region, part, side.msaa);
+  if (side.op == ResolveOp::image) return read_image(f.layout, t, region, part, side.msaa);
   const Target from = target_at(f, tile, source_index(side.op), Part::normal);
   if (!from.present()) return BlockWords{};
   BlockWords block = read_target(from, tile, region, column, row, side.msaa, memory);
@@ -171,7 +171,7 @@ void resolve_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& 
           if (s.op == ResolveOp::none || box.empty()) return;
           pending[waiting++] = {resolve_part(f, t, tile, region, s, box, column, row, memory), pixels_of(whole, box), i};
           if (s.op == ResolveOp::image && &s == &t.resolve->border) {
-            const ImageAccess image = image_access(*t.resolve->view, t.aspect, region.layer);
+            const ImageAccess image = image_access(f.layout, *t.resolve->view, t.aspect, region.layer);
             ledger.add(t.index, TrafficCause::border_load, box.pixels() * image.counted_B);
           }
         };

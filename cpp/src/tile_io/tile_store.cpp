@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kStreamFrom_B = 4ull << 20;
 
 struct StoreJob {
+  const Layout& layout;
   const Target& t;
   const HostTile& tile;
   const TileRegion& region;
@@ -124,7 +125,7 @@ uint64_t store_changed_blocks(const StoreJob& job, const ImageAccess& image, con
 
 void store_target(const StoreJob& job, stats::Ledger& ledger) {
   assert(job.store.view);
-  const ImageAccess image = image_access(*job.store.view, job.t.aspect, job.region.layer);
+  const ImageAccess image = image_access(job.layout, *job.store.view, job.t.aspect, job.region.layer);
   if (!image.data || job.areas.tiling.empty()) return;
   const bool all = job.store.msaa == MsaaCopy::all;
   const uint32_t count = all ? job.plane_samples : 1;
@@ -173,9 +174,9 @@ bool reads_equal_samples(const Target& t, const StoreTarget& store, uint32_t sam
 }
 
 /// What loading and storing this target's share of a clean bin would have moved.
-uint64_t skipped_bytes(const Target& t, const HostTile& tile, const BinAreas& areas) {
+uint64_t skipped_bytes(const Layout& layout, const Target& t, const HostTile& tile, const BinAreas& areas) {
   uint64_t bytes = 0;
-  const auto texel_B = [&](const ImageView& view) { return image_access(view, t.aspect, 0).counted_B; };
+  const auto texel_B = [&](const ImageView& view) { return image_access(layout, view, t.aspect, 0).counted_B; };
   if (t.load->in_bounds == LoadOp::image && t.load->view->image()->data()) {
     bytes += areas.inside.pixels() * texel_B(*t.load->view) * (t.load->msaa == MsaaCopy::all ? tile.samples : 1);
   }
@@ -216,7 +217,7 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
     if (!is_active(f, t, region, part)) {
-      ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(t, tile, areas));
+      ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(f.layout, t, tile, areas));
       continue;
     }
     ClearWords clear;
@@ -224,13 +225,13 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     if (direct) clear = clear_words(t.format, t.aspect, t.load->clear);
     const ClearWords* value = direct ? &clear : nullptr;
     if (t.store->store) {
-      store_target({t, tile, region, areas, memory, *t.store, *t.plane, tile.samples,
+      store_target({f.layout, t, tile, region, areas, memory, *t.store, *t.plane, tile.samples,
                     spills ? TrafficCause::spill_store : TrafficCause::store, value},
                    ledger);
     }
     if (t.resolved->store) {
       const bool own = t.resolved_plane->words != 0;
-      store_target({t, tile, region, areas, memory, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples,
+      store_target({f.layout, t, tile, region, areas, memory, *t.resolved, own ? *t.resolved_plane : *t.plane, own ? 1 : tile.samples,
                     TrafficCause::resolve, value},
                    ledger);
     }
@@ -242,7 +243,7 @@ void count_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegi
   const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
   for (uint32_t i = 0; i < kTargets; ++i) {
     const Target t = target_at(f, tile, i, part);
-    if (t.present()) ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(t, tile, areas));
+    if (t.present()) ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(f.layout, t, tile, areas));
   }
 }
 

@@ -130,7 +130,7 @@ BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& regi
   return areas;
 }
 
-ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer) {
+ImageAccess image_access(const Layout& layout, const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer) {
   assert(layer < view.info().layer_count);
   const Image& image = *view.image();
   ImageAccess access;
@@ -138,6 +138,7 @@ ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, ui
   access.layout = image.layout(aspect, view.info().base_level, view.info().base_layer + layer);
   access.blocks = image.info().tiling == ImageTiling::block_compressed;
   access.counted_B = access.layout.texel_B;
+  access.x_px = layout.window_px.min_x, access.y_px = layout.window_px.min_y;
   if (image.info().format == VK_FORMAT_D24_UNORM_S8_UINT) {
     const bool depth = aspect == VK_IMAGE_ASPECT_DEPTH_BIT;
     access.field = depth ? WordField{0x00ffffffu, 0} : WordField{0xff000000u, 24};

@@ -50,13 +50,14 @@ struct ImageAccess {
   uint8_t* data = nullptr;  // of the image; null: no memory
   SubresourceLayout layout;
   WordField field;
-  uint32_t counted_B = 0;  // of a texel, for the ledger: D24S8 is 3 of depth and 1 of stencil
-  bool blocks = false;     // block-compressed
+  uint32_t counted_B = 0;      // of a texel, for the ledger: D24S8 is 3 of depth and 1 of stencil
+  bool blocks = false;         // block-compressed
+  int32_t x_px = 0, y_px = 0;  // the framebuffer's pixel that texel (0, 0) is
   RowsView rows(uint32_t sample) const {
-    return {data + layout.offset_B + layout.sample_pitch_B * sample, layout.row_pitch_B, layout.texel_B, 0, 0, field};
+    return {data + layout.offset_B + layout.sample_pitch_B * sample, layout.row_pitch_B, layout.texel_B, x_px, y_px, field};
   }
 };
-ImageAccess image_access(const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer);
+ImageAccess image_access(const Layout& layout, const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer);
 
 PlaneView plane_view(const HostTile& tile, const TilePlane& plane, const TileRegion& region, uint8_t* memory, uint32_t sample);
 /// The same of a colour plane with all samples, for reading after settle_quads.

@@ -49,6 +49,9 @@ class Sampler:
     compare: Compare | None = None  #: of a ``sampler2DShadow``
 
 
+#: Sides of pictures that are drawn in windows (:meth:`tilegpu.scene.SceneRenderer.render`); images end at 16384.
+_MOST_TILED_PX = 65534
+
 #: As passes sample each other's targets, where nothing else is said.
 CLAMPED = Sampler(address_u="clamp_to_edge", address_v="clamp_to_edge")
 
@@ -355,8 +358,10 @@ class Scene:
         width, height = self.default_size if size is None else size
         if self.fixed_samples or samples is None:
             samples = self.default_samples
-        if not (1 <= width <= 16384 and 1 <= height <= 16384):
-            raise ValueError(f"scene '{self.name}': size is {width}x{height}; allowed is 1x1 to 16384x16384")
+        if not (1 <= width <= _MOST_TILED_PX and 1 <= height <= _MOST_TILED_PX):
+            raise ValueError(
+                f"scene '{self.name}': size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
+            )
         if samples not in (1, 2, 4, 8, 16):
             raise ValueError(f"scene '{self.name}': samples is {samples}; allowed are 1, 2, 4, 8 and 16")
         return (int(width), int(height)), int(samples)

@@ -64,26 +64,37 @@ class SceneRenderer:
         self._target_images: dict[int, tg.Image] = {}  # of the frame that is recorded, by id of its targets
         self._recording: _Recording | None = None
         self._shift_px = (0.0, 0.0)
+        self._window: tuple[int, int, int, int] | None = None
         self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
         #: What passes keep, those of a function where they say nothing of ``trace=``: ``True``: what moved for each of their tiles
         #: (:meth:`tilegpu.RenderPass.tiles`); a place (x, y), each 0 to 1: also what became of fragments, and of the pixel there, in
         #: passes that load, which can't be asked later.
         self.trace: bool | tuple[float, float] = False
 
-    def render(self, frame: Frame, read: bool = True, shift_px: tuple[float, float] = (0.0, 0.0)) -> RenderResult:
+    def render(
+        self,
+        frame: Frame,
+        read: bool = True,
+        shift_px: tuple[float, float] = (0.0, 0.0),
+        window: tuple[int, int, int, int] | None = None,
+    ) -> RenderResult:
         """Draws a frame.
 
         ``read = False`` leaves the pictures in the device's images (``images`` is then empty) and the pass unexplained
         (``explain`` is ``None``), for benchmarks.
         ``shift_px`` moves what is drawn by (x, y) pixels, fractions included; comparisons ask with it what a rounding can change.
+        ``window``: (x, y, width, height), x and y multiples of 64: only this part of the frame's own pass, to the bit what the whole has
+        there; passes before it are drawn whole. With it frames may be up to 65,534 px wide and high. A function that draws itself has none.
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
         if isinstance(frame, DrawnFrame):
+            if window is not None:
+                raise ValueError(f"frame '{frame.label}': its function draws by itself, so no window of it can be drawn; return a Frame")
             return self._render_drawn(frame, read)
         self._drawn = None
         self._frame_number += 1
-        if self._recording is None or self._recording.made_of != (frame, shift_px, self.trace):
-            self._shift_px = shift_px
+        if self._recording is None or self._recording.made_of != (frame, shift_px, self.trace, window):
+            self._shift_px, self._window = shift_px, window
             self._recording = self._record(frame)
             self._kept.sweep(self._frame_number)
         else:
@@ -163,25 +174,35 @@ class SceneRenderer:
         if frame.resolve == "none" and frame.samples > 1:
             raise ValueError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
         frame.check_passes()
-        key = targets.key_of(frame)
+        held = frame.size if self._window is None else self._window[2:]
+        key = targets.key_of(frame), held
         if self._targets is None or self._targets[0] != key:
-            self._targets = key, targets.make(self.device, frame)
+            self._targets = key, targets.make(self.device, frame, held)
         images = self._targets[1]
         self._target_images = {number: images.of_passes[k] for number, k in targets.numbers(frame).items()}
         passes = []
         for k, one in enumerate(frame.passes):
             depth_format = None if one.depth is None else one.depth.target.format
             shape = Shape(frame.size_of(one.outputs[0].target), one.samples, tuple(o.target.format for o in one.color), depth_format)
-            passes.append(self._record_pass(shape, one.label, one.draws, *targets.attachments_of_pass(frame, k, images), (0.0, 0.0)))
+            passes.append(self._record_pass(shape, one.label, one.draws, *targets.attachments_of_pass(frame, k, images), (0.0, 0.0), None))
         shape = Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format)
-        passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px))
-        return _Recording((frame, self._shift_px, self.trace), images, passes)
+        window = None if self._window is None else (*self._window[:2], *frame.size)
+        passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px, window))
+        return _Recording((frame, self._shift_px, self.trace, self._window), images, passes)
 
     def _record_pass(
-        self, shape: Shape, label: str, draws: Sequence[Draw], color: list[tg.Attachment], depth: tg.Attachment | None, shift_px: Any
+        self,
+        shape: Shape,
+        label: str,
+        draws: Sequence[Draw],
+        color: list[tg.Attachment],
+        depth: tg.Attachment | None,
+        shift_px: Any,
+        window: tuple[int, int, int, int] | None,
     ) -> tg.RenderPass:
         viewport = (*shift_px, *map(float, shape.size)) if any(shift_px) else None
-        with self.device.render_pass(color=color, depth=depth, label=label, trace=self._trace_of(shape, color, depth)) as render_pass:
+        trace = self._trace_of(shape, color, depth)
+        with self.device.render_pass(color=color, depth=depth, label=label, trace=trace, window=window) as render_pass:
             state: State | None = None
             for draw in draws:
                 if self._dynamic and draw.state is not state:
@@ -311,7 +332,7 @@ class SceneRenderer:
 class _Recording:
     """A frame's passes, to be executed again; ``render_pass`` is its own, the last."""
 
-    def __init__(self, made_of: tuple[Frame, tuple[float, float], Any], images: targets.Targets, passes: list[tg.RenderPass]) -> None:
+    def __init__(self, made_of: tuple[Frame, tuple[float, float], Any, Any], images: targets.Targets, passes: list[tg.RenderPass]) -> None:
         self.made_of, self.targets = made_of, images
         self.passes, self.render_pass = passes, passes[-1]
 

@@ -53,9 +53,9 @@ def key_of(frame: Frame) -> Any:
     )
 
 
-def make(device: tg.Device, frame: Frame) -> Targets:
-    """New images for a frame."""
-    size, samples = frame.size, frame.samples
+def make(device: tg.Device, frame: Frame, size: tuple[int, int]) -> Targets:
+    """New images for a frame; ``size``: of those of its own pass, in pixels."""
+    samples = frame.samples
     transient = frame.resolve == "pass"
     color = [
         device.image(size, f, samples=samples, transient=transient, label=f"color{k}")

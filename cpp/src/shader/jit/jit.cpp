@@ -453,6 +453,8 @@ void Jit::store_bytes(const CodeKey& key, const std::string& bytes) const {
   state_->cache->store(CacheKey(state_->prefix + key.bytes()), bytes);
 }
 
+std::vector<std::string> Jit::cache_files() const { return state_->cache->used(); }
+
 CompileStats Jit::stats() const {
   const uint32_t waiting = state_->background ? state_->background->waiting() : 0;
   std::lock_guard lock(state_->mutex);

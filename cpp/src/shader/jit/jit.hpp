@@ -78,6 +78,7 @@ class Jit {
   bool load_bytes(const CodeKey& key, std::string& bytes) const;
   void store_bytes(const CodeKey& key, const std::string& bytes) const;
   CompileStats stats() const;
+  std::vector<std::string> cache_files() const;
   void describe(DeviceInfo& info) const;
 
  private:

@@ -159,6 +159,17 @@ ObjectCache::ObjectCache(const std::string& setting) {
 
 std::string ObjectCache::path_of(const CacheKey& key) const { return directory_ + "/" + key.hash.hex(); }
 
+bool ObjectCache::note_used(const CacheKey& key) const {
+  std::lock_guard lock(mutex_);
+  used_.insert(key.hash.hex());
+  return true;
+}
+
+std::vector<std::string> ObjectCache::used() const {
+  std::lock_guard lock(mutex_);
+  return {used_.begin(), used_.end()};
+}
+
 bool ObjectCache::load(const CacheKey& key, std::string& object) const {
   if (directory_.empty()) return false;
   const int fd = open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -181,7 +192,7 @@ bool ObjectCache::load(const CacheKey& key, std::string& object) const {
     return false;
   object.assign(file, sizeof header + key.bytes.size());
   const Hash128 sum = checksum(key, object);
-  return sum.low == header.checksum_low && sum.high == header.checksum_high;
+  return sum.low == header.checksum_low && sum.high == header.checksum_high && note_used(key);
 }
 
 void ObjectCache::store(const CacheKey& key, const std::string& object) const {
@@ -199,7 +210,10 @@ void ObjectCache::store(const CacheKey& key, const std::string& object) const {
   header.checksum_low = sum.low, header.checksum_high = sum.high;
   const bool good = write_all(fd, &header, sizeof header) && write_all(fd, key.bytes.data(), key.bytes.size()) &&
                     write_all(fd, object.data(), object.size());
-  if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0) unlink(temporary.c_str());
+  if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0)
+    unlink(temporary.c_str());
+  else
+    note_used(key);
   // By the key's hash, so that no process has to count: one store in kStoresBetweenPrunes.
   if (key.hash.low % kStoresBetweenPrunes == 0) prune(directory_);
 }

@@ -7,7 +7,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace tilegpu::shader {
 
@@ -42,10 +45,15 @@ class ObjectCache {
   void store(const CacheKey& key, const std::string& object) const;
   /// "" when off.
   const std::string& directory() const { return directory_; }
+  /// Names of files in the directory that were loaded or stored, for who takes them to another machine.
+  std::vector<std::string> used() const;
 
  private:
   std::string path_of(const CacheKey& key) const;
+  bool note_used(const CacheKey& key) const;
   std::string directory_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> used_;
 };
 
 }  // namespace tilegpu::shader
