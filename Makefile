@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -66,7 +66,7 @@ $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "hatch-fancy-pypi-readme>=24.1" "numpy>=1.24" "pillow>=10.1" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
-	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14" "DracoPy>=2.2" "opengl_basisu>=0.1.0a2" "meshopt>=0.1; python_version >= '3.11'"
+	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14" "DracoPy>=2.2" "opengl_basisu>=0.1.0a2" "meshopt>=0.1; python_version >= '3.11'" "distributed>=2024.8"
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"
@@ -133,6 +133,12 @@ $(VENV)/.stamp-clients: packages/clients.txt $(VENV)/.stamp-test scripts/install
 PEERS ?= $(wildcard ../shared/peers)
 test-vulkan: build $(VENV)/.stamp-clients ## vulkaninfo, vkcube, wgpu, pygfx, Dawn, Chromium, OpenGL through Zink and others on the driver (PEERS=folder of vkpeer)
 	$(if $(PEERS),TILEGPU_PEERS=$(abspath $(PEERS))) $(PY) -m pytest tests/vulkan $(PYTEST_ARGS)
+
+test-farm: build $(VENV)/.stamp-test ## 1,000 frames on a local Dask cluster, a worker killed every 10 seconds: complete, in order, verified (FARM_ARGS)
+	$(PY) benchmarks/farm_cluster.py $(FARM_ARGS)
+
+bench-farm: build $(VENV)/.stamp-test ## what a farm costs for each frame, beside rendering and saving (FARM_ARGS)
+	$(PY) benchmarks/farm_overhead.py $(FARM_ARGS)
 
 fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders, glTF documents and models, from FUZZ_SEED on
 	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) \

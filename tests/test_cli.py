@@ -17,7 +17,7 @@ from PIL import Image
 
 from tilegpu.cli import main
 from tilegpu.cli.common import as_plain, progress
-from tilegpu.cli.render import output_path
+from tilegpu.farm import output_path
 from tilegpu.reference import unavailable
 from tilegpu.scene import Frame, RenderResult
 from tilegpu.terminal import duration_text, end_of_steps, progress_text, step
@@ -54,7 +54,7 @@ def test_wrong_command_names_a_near_one(capsys: pytest.CaptureFixture[str]) -> N
     ("arguments", "said"),
     [
         (["render", "clear", "-o", "x.png", "--size", "640"], "WIDTHxHEIGHT"),
-        (["render", "clear", "-o", "x.png", "--size", "0x5"], "1 to 16384"),
+        (["render", "clear", "-o", "x.png", "--size", "0x5"], "1 to 65534"),
         (["render", "clear", "-o", "x.png", "--samples", "3"], "1, 2, 4, 8, 16"),
         (["render", "clear", "-o", "x.png", "--threads", "0"], "at least 1"),
         (["render", "clear", "-o", "x.png", "--lanes", "5"], "4, 8, 16"),

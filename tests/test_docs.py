@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import tilegpu
+import tilegpu.farm
 import tilegpu.scene
 import tilegpu.testing
 
@@ -192,7 +193,7 @@ def listed(module: str) -> set[str]:
     return {name.rpartition(".")[2] for name in docs_tables.documented(REFERENCE) if name.rpartition(".")[0] == module}
 
 
-@pytest.mark.parametrize("module", [tilegpu, tilegpu.testing, tilegpu.scene], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [tilegpu, tilegpu.testing, tilegpu.scene, tilegpu.farm], ids=lambda m: m.__name__)
 def test_every_public_name_is_in_the_reference(module: object) -> None:
     name = module.__name__  # type: ignore[attr-defined]
     modules = {n for n in module.__all__ if inspect.ismodule(getattr(module, n))}  # type: ignore[attr-defined]
@@ -202,7 +203,7 @@ def test_every_public_name_is_in_the_reference(module: object) -> None:
 
 def test_what_is_loaded_when_asked_for_is_in_the_reference() -> None:
     """``tilegpu.math`` and its like are in no ``__all__``."""
-    late = {name for name in dir(tilegpu) if name not in vars(tilegpu)} | {"math", "shapes"}
+    late = {name for name in dir(tilegpu) if name not in vars(tilegpu)} | {"farm", "math", "shapes"}
     modules = set(re.findall(r"^\.\. automodule:: tilegpu\.(\w+)", REFERENCE, re.MULTILINE))
     assert late - modules - listed("tilegpu") == set()
 

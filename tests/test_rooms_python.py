@@ -46,8 +46,8 @@ def modules_of_package() -> dict[str, str]:
 #: Ways to a module, or to code, that no import statement shows, under whatever name they came.
 HIDDEN = {"exec", "eval", "compile", "__import__", "import_module", "exec_module", "load_module", "run_module", "run_path", "modules",
           "runpy", "pkgutil", "zipimport"}  # fmt: skip
-#: Who needs one all the same. A sample is a file beside the package, loaded under a name of its own.
-LOADS_FILES = {"tilegpu.scene.resources": {"modules", "exec_module"}}
+#: Who needs one all the same. A sample is a file beside the package, loaded under a name of its own; an executor is a user's module.
+LOADS_FILES = {"tilegpu.scene.resources": {"modules", "exec_module"}, "tilegpu.farm.executors": {"import_module"}}
 
 
 #: The front end's door hands on what users reach through it of later rooms, when they ask: in this function, and to type checkers.

@@ -461,7 +461,7 @@ def test_show_names_what_a_function_may_ask_for() -> None:
 @pytest.mark.parametrize(("value", "byte"), [(np.uint16(0x4000), 64), (np.int32(100), 100), (np.float32(0.5), 128), (np.uint8(7), 7)])
 def test_the_window_and_the_file_show_the_same(value: Any, byte: int) -> None:
     """Integers were white in files."""
-    from tilegpu.cli.render import as_picture
+    from tilegpu.farm import as_picture
 
     image = np.full((1, 1, 3), value)
     assert as_rgba(image)[0, 0, :3].tolist() == [byte] * 3 == np.asarray(as_picture(image))[0, 0].tolist()

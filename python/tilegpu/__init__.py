@@ -59,6 +59,7 @@ from tilegpu.vertex import VertexBinding
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
+    from tilegpu import farm as farm
     from tilegpu import math as math
     from tilegpu import shapes as shapes
     from tilegpu.viewer import show as show
@@ -78,9 +79,11 @@ def profile_names() -> tuple[str, ...]:
 
 
 def __getattr__(name: str) -> Any:
-    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.show``."""
+    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.farm``, ``tilegpu.show``."""
     if name == "math":
         import tilegpu.math as found
+    elif name == "farm":
+        import tilegpu.farm as found  # type: ignore[no-redef]
     elif name == "shapes":
         import tilegpu.shapes as found  # type: ignore[no-redef]
     elif name == "show":
@@ -91,7 +94,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "math", "shapes", "show"})
+    return sorted({*globals(), "farm", "math", "shapes", "show"})
 
 
 __all__ = [

@@ -7,7 +7,7 @@ PNG, lossless WebP, EXR and NPY keep what they hold bit for bit; JPEG, GIF and l
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,8 +64,8 @@ def check_quality(quality: Any, suffix: str, what: str) -> None:
         raise ValidationError(f"{what}: quality is {quality!r}; it must be a whole number from 1 to 100")
 
 
-def save_picture(picture: Any, path: str, suffix: str, what: str, quality: int | None = None) -> None:
-    """Writes a Pillow image of 8 bits (modes L, RGB, RGBA)."""
+def save_picture(picture: Any, path: str | IO[bytes], suffix: str, what: str, quality: int | None = None) -> None:
+    """Writes a Pillow image of 8 bits (modes L, RGB, RGBA) to a file, or to a stream."""
     longest = _LONGEST_PX.get(suffix, max(picture.size))
     if max(picture.size) > longest:
         raise ValidationError(

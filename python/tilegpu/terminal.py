@@ -44,14 +44,14 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.prog}: {message}\n")
 
 
-def parse_size(text: str) -> tuple[int, int]:
+def parse_size(text: str, most: int = 16384) -> tuple[int, int]:
     """``"640x480"`` as (640, 480); for argparse."""
     found = re.fullmatch(r"(\d+)[xX×](\d+)", text)
     if not found:
         raise argparse.ArgumentTypeError(f"size is '{text}'; write WIDTHxHEIGHT, for example 640x480")
     size = int(found.group(1)), int(found.group(2))
-    if not all(1 <= n <= 16384 for n in size):
-        raise argparse.ArgumentTypeError(f"size is '{text}'; each side may be 1 to 16384")
+    if not all(1 <= n <= most for n in size):
+        raise argparse.ArgumentTypeError(f"size is '{text}'; each side may be 1 to {most}")
     return size
 
 

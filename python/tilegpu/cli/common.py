@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tilegpu.terminal import (
@@ -52,13 +53,13 @@ SAMPLE_COUNTS = (1, 2, 4, 8, 16)
 LANE_COUNTS = (4, 8, 16)
 
 
-def add_scene_options(parser: argparse.ArgumentParser) -> None:
+def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tuple[int, int]] = parse_size) -> None:
     """SCENE|FILE, ``--size`` and ``--samples``."""
     parser.add_argument(
         "scene", metavar="SCENE|FILE", help="a scene's name ('tilegpu scenes'), a model file, or Python of your own: FILE.py[:NAME]"
     )
     parser.add_argument(
-        "--size", type=parse_size, metavar="WxH", help="size of the picture in pixels (default: the scene's own)"
+        "--size", type=size, metavar="WxH", help="size of the picture in pixels (default: the scene's own)"
     )
     parser.add_argument(
         "--samples",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli import animation
+from tilegpu.cli import animation, farm
 from tilegpu.cli.common import (
     EXIT_OK,
     UsageError,
@@ -27,13 +26,14 @@ from tilegpu.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from tilegpu.scene import Frame, RenderResult, Scene
+    from tilegpu.farm import Job
+    from tilegpu.scene import Frame, RenderResult
 
 
 def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("render", help="render a scene or a model to a file", description=__doc__)
-    add_scene_options(parser)
+    add_scene_options(parser, farm.parse_large_size)
     parser.add_argument(
         "-o",
         "--output",
@@ -44,11 +44,14 @@ def add_parser(commands: Any) -> None:
     add_device_options(parser)
     parser.add_argument(
         "--frames",
-        type=positive,
-        default=1,
-        metavar="N",
+        type=frame_range,
+        default=range(1),
+        metavar="N|A:B",
         help="N pictures of one turn of the camera, or of a model's animation: OUT gets the number before its suffix, or is a .gif, "
-        ".webp or .mp4 of them all",
+        ".webp or .mp4 of them all; A:B: those from number A to B - 1",
+    )
+    parser.add_argument(
+        "--of", type=positive, metavar="N", help="how many the whole turn or animation has, of which --frames names some (default: B)"
     )
     parser.add_argument(
         "--fps",
@@ -58,89 +61,88 @@ def add_parser(commands: Any) -> None:
     )
     add_quiet_option(parser)
     parser.add_argument("--stats", metavar="S.json", help="write statistics of every frame")
+    farm.add_options(parser)
     parser.set_defaults(run=run)
 
 
-def output_path(output: str, index: int, frames: int) -> Path:
-    """``turn.png`` of frame 7 of 100 is ``turn_007.png``; of one frame it is ``turn.png``."""
-    path = Path(output)
-    if frames == 1:
-        return path
-    digits = max(3, len(str(frames - 1)))
-    return path.with_name(f"{path.stem}_{index:0{digits}}{path.suffix}")
+def frame_range(text: str) -> range:
+    """``"120"`` as the numbers 0 to 119, ``"40:80"`` as 40 to 79; for argparse."""
+    first, _, end = text.partition(":") if ":" in text else ("0", "", text)
+    if not (first.isdecimal() and end.isdecimal() and int(first) < int(end) <= 10**7):
+        raise argparse.ArgumentTypeError(f"'{text}' names no frames; write a number of at least 1, or FIRST:END, such as 0:1000")
+    return range(int(first), int(end))
 
 
-def pictures_per_second(scene: Scene, options: argparse.Namespace) -> float:
-    """``--fps``, or 30; the pictures of a scene with an animation are spread over it once."""
-    if options.fps is None and scene.duration_s and options.frames > 1:
-        return float(options.frames / scene.duration_s)
-    return float(options.fps or 30.0)
+def whole_of(options: argparse.Namespace) -> int:
+    """How many frames the whole has. Raises :class:`UsageError` where a part is named and the whole is not, or is less."""
+    numbers, of = options.frames, options.of
+    if of is None and numbers.start > 0:
+        raise UsageError(f"--frames {numbers.start}:{numbers.stop}: of how many? Give the whole turn or animation: --of N")
+    if of is not None and of < numbers.stop:
+        raise UsageError(f"--of {of}: --frames goes on to {numbers.stop - 1}; the whole has at least {numbers.stop}")
+    return int(of or numbers.stop)
 
 
-def frame_of_turn(scene: Scene, index: int, options: argparse.Namespace) -> Frame:
-    """Frame ``index``. Of several, the camera turns once about the scene; a scene with an animation keeps its camera."""
-    camera = scene.camera() if options.frames > 1 and not scene.duration_s else None
-    if camera is not None:
-        camera.rotate(2 * math.pi * index / options.frames, 0.0)
-    time = options.time + index / pictures_per_second(scene, options)
-    return scene.frame(options.size, options.samples, camera=camera, time=time)
+def job_of_options(options: argparse.Namespace, of: int) -> Job:
+    """What the options ask for, as plain data."""
+    from tilegpu.farm import Job
 
-
-def as_picture(image: Any) -> Any:
-    """An (H, W, C) array as a Pillow image of 8 bits."""
-    import numpy as np
-    from PIL import Image as Pillow
-
-    from tilegpu.picture_file import eight_bits
-
-    image = eight_bits(image)
-    channels = image.shape[2]
-    if channels == 1:
-        image = image[..., 0]
-    elif channels == 2:
-        image = np.concatenate([image, np.zeros_like(image[..., :1])], axis=2)
-    return Pillow.fromarray(np.ascontiguousarray(image))
+    return Job(
+        options.scene,
+        size=options.size,
+        samples=options.samples,
+        of=of,
+        fps=options.fps,
+        time=options.time,
+        animation=options.animation,
+        camera=options.camera,
+        lights=options.lights,
+        exposure=options.exposure,
+        environment=options.environment,
+        profile=options.profile,
+        tile=options.tile,
+    )
 
 
 def save_image(image: Any, path: Path) -> None:
     """Writes an (H, W, C) array in the format of the suffix; ``.npy`` and ``.exr`` take the numbers, all others 8 bits. Raises
     :class:`UsageError` where they don't fit, with what does."""
-    import numpy as np
-
     from tilegpu import Error
-    from tilegpu.picture_file import save_exr, save_picture, suffix_of
+    from tilegpu.farm import encoded
+    from tilegpu.picture_file import suffix_of
 
     try:
-        suffix = suffix_of(path, "the picture")
-        if suffix == ".npy":
-            np.save(path, image)
-        elif suffix == ".exr":
-            save_exr(image, str(path), f"{path}")
-        else:
-            save_picture(as_picture(image), str(path), suffix, f"{path}")
+        data = encoded(image, suffix_of(path, "the picture"), f"{path}")
     except Error as error:
         raise UsageError(str(error)) from None
+    path.write_bytes(data)
 
 
 def save_result(result: RenderResult, path: Path) -> list[Path]:
-    """Colour 0 goes to ``path``, the others and a stored depth beside it."""
-    paths = [path]
-    save_image(result.images[0], path)
-    for i, image in enumerate(result.images[1:], 1):
-        paths.append(path.with_name(f"{path.stem}.color{i}{path.suffix}"))
-        save_image(image, paths[-1])
+    """Colour 0 goes to ``path``, the others beside it."""
+    from tilegpu.farm import color_path
+
+    paths = [color_path(path, k) for k in range(len(result.images))]
+    for image, target in zip(result.images, paths, strict=True):
+        save_image(image, target)
     return paths
 
 
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
     path = check_picture_path(options.output, (".mp4",))
-    animated = path.suffix.lower() == ".mp4" or (options.frames > 1 and path.suffix.lower() in animation.SUFFIXES)
+    numbers, of = options.frames, whole_of(options)
+    animated = path.suffix.lower() == ".mp4" or (len(numbers) > 1 and path.suffix.lower() in animation.SUFFIXES)
     if options.stats:
         check_output(options.stats, "--stats")
     scene = chosen_scene(options)
+    from tilegpu.farm import frame_of, output_path, pictures_per_second
     from tilegpu.scene import DrawnFrame, SceneRenderer
 
+    job = job_of_options(options, of)
+    fps = pictures_per_second(scene, of, options.fps)
+    if farm.is_wanted(options):
+        return farm.render_frames(options, job, scene, path, fps if animated else None)
     renderer = SceneRenderer(make_device(options))
     statistics: list[Any] = []
     times_ms: list[float] = []
@@ -150,10 +152,10 @@ def run(options: argparse.Namespace) -> int:
 
     def drawn() -> Iterator[tuple[Frame, RenderResult]]:
         nonlocal size, has
-        for index in progress(range(options.frames), options.frames, scene.name):
-            frame = frame_of_turn(scene, index, options)
-            if animated and index == 0:
-                animation.check(path, frame.size, pictures_per_second(scene, options))
+        for index in progress(numbers, len(numbers), scene.name):
+            frame = frame_of(scene, job, index)
+            if animated and index == numbers[0]:
+                animation.check(path, frame.size, fps)
             start = time.perf_counter()
             result = renderer.render(frame)
             times_ms.append((time.perf_counter() - start) * 1e3)
@@ -165,14 +167,16 @@ def run(options: argparse.Namespace) -> int:
 
     def pictures() -> Iterator[Any]:
         nonlocal frame
+        from tilegpu.farm import as_picture
+
         for frame, result in drawn():  # noqa: B007
             yield as_picture(result.images[0])
 
     if animated:
-        animation.write(path, pictures(), options.frames, pictures_per_second(scene, options))
+        animation.write(path, pictures(), len(numbers), fps)
     else:
-        for index, (frame, result) in enumerate(drawn()):  # noqa: B007
-            written += save_result(result, output_path(options.output, index, options.frames))
+        for index, (frame, result) in zip(numbers, drawn(), strict=True):  # noqa: B007
+            written += save_result(result, output_path(options.output, index, of))
     if options.stats:
         text = json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n"
         Path(options.stats).write_text(text, encoding="utf-8")

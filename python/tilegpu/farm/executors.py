@@ -1,0 +1,172 @@
+"""Who draws: executors by name, and any that somebody has. In: a name, an executor, a Dask client. Out: :class:`Workers`.
+
+An executor is what :mod:`concurrent.futures` calls one: its ``submit`` returns futures. Functions and tasks are pickled on their way to
+it, as the executor does it; what comes back is :class:`tilegpu.farm.worker.Done`, plain data, unpickled by the executor as well: workers
+are as trusted as the machine itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future
+from pathlib import Path
+from typing import Any
+
+from tilegpu.farm.job import FarmError
+
+#: What an executor may be called, for messages.
+CHOICES = "threads, processes, dask://ADDRESS or MODULE:FUNCTION (a function that returns an executor)"
+#: How long the number of a cluster's workers is believed.
+_COUNTED_S = 1.0
+#: Tasks that a worker of a cluster holds: an answer and the next task go through a scheduler (measured: 2 cost 6 ms a frame, 8 cost 2.4).
+_HELD_FAR = 8
+#: How long a scheduler may take to answer.
+_CONNECT_S = 10.0
+
+
+class Workers:
+    """An executor, how many tasks it does at a time, and how another one is made where it broke. ``made``: it is closed by
+    :meth:`close`."""
+
+    def __init__(self, name: str, make: Callable[[], Any], count: Callable[[Any], int], made: bool, held: int = 2) -> None:
+        self.name, self._make, self._count, self._made = name, make, count, made
+        self.held = held  #: tasks for each: one that it does, and those that wait there, so that no answer's way leaves it idle
+        self._executor = make()
+        self._counted: tuple[float, int] = (-1e9, 1)
+        self._generation = 0
+        self.renewed = 0  #: how often the executor broke
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> tuple[Future[Any], int]:
+        """The future, and the executor's generation: of an executor that broke, all futures fail."""
+        try:
+            return self._executor.submit(function, *arguments), self._generation
+        except BrokenExecutor:
+            self.renew(self._generation)
+            return self._executor.submit(function, *arguments), self._generation
+
+    def renew(self, generation: int) -> None:
+        """Makes another executor, unless that was done since. Raises :class:`FarmError` for one that was given."""
+        if generation != self._generation:
+            return
+        if not self._made:
+            raise FarmError(f"the executor {self.name} broke (a process of it ended), and it was given: make another; what is done stays")
+        self._executor.shutdown(wait=False)
+        self._executor = self._make()
+        self._generation += 1
+        self.renewed += 1
+
+    def capacity(self) -> int:
+        """Tasks that are done at a time: asked anew each second, since machines come and go."""
+        now = time.monotonic()
+        if now - self._counted[0] > _COUNTED_S:
+            self._counted = now, max(1, self._count(self._executor))
+        return self._counted[1]
+
+    def close(self) -> None:
+        """Ends what was made here, and lets go of what was given."""
+        if self._made:
+            self._executor.shutdown(wait=False)
+
+
+def workers_of(executor: Any, count: int | None = None) -> Workers:
+    """``executor``: a name (:data:`CHOICES`), an executor, or a Dask client. ``count``: threads or processes of the first two names, by
+    default what affinity allows; of others, how many tasks they do at a time where they don't say."""
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise FarmError(f"workers is {count!r}; it must be a number of at least 1")
+    if isinstance(executor, str):
+        return _by_name(executor, count)
+    if hasattr(executor, "get_executor"):  # Dask's client
+        return _of_client(executor, "of Dask", False)
+    if not callable(getattr(executor, "submit", None)):
+        raise FarmError(f"executor is {executor!r}; it must be {CHOICES}, an executor (concurrent.futures) or a Dask client")
+    client = getattr(executor, "_client", None)
+    if hasattr(client, "nthreads"):
+        return Workers(type(executor).__name__, lambda: executor, lambda _: _threads_of(client), False, _HELD_FAR)
+    return Workers(type(executor).__name__, lambda: executor, lambda one: count or int(getattr(one, "_max_workers", 0) or _cpus()), False)
+
+
+def _by_name(name: str, count: int | None) -> Workers:
+    workers = count or _cpus()
+    if name == "threads":
+        from concurrent.futures import ThreadPoolExecutor
+
+        return Workers(name, lambda: ThreadPoolExecutor(workers, "tilegpu-farm"), lambda _: workers, True)
+    if name == "processes":
+        return Workers(name, lambda: _processes(workers), lambda _: workers, True)
+    if name.startswith("dask://"):
+        return _dask(name)
+    module, colon, function = name.partition(":")
+    if not colon or not module or not function:
+        raise FarmError(f"executor is '{name}'; it must be {CHOICES}")
+    return _by_function(name, module, function, count)
+
+
+def _processes(workers: int) -> Any:
+    """Workers are forked from a server that has tilegpu loaded and no threads: quickly made, also when one was killed."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tilegpu.farm"])
+    # Ctrl-C is the coordinator's: workers end with it.
+    return ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+
+
+def _dask(name: str) -> Workers:
+    try:
+        import distributed
+    except ImportError:
+        raise FarmError(f'{name} needs the package distributed: pip install "tilegpu[farm]"') from None
+    address = name[len("dask://") :]
+    if not address:
+        raise FarmError(f"executor is '{name}'; it must be dask://ADDRESS, such as dask://127.0.0.1:8786")
+    try:
+        client = distributed.Client(address if "://" in address else f"tcp://{address}", timeout=_CONNECT_S)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise FarmError(f"there is no Dask scheduler at {address}: {error}") from None
+    return _of_client(client, name, True)
+
+
+def _of_client(client: Any, name: str, made: bool) -> Workers:
+    class _Client(Workers):
+        def close(self) -> None:
+            super().close()
+            if made:
+                client.close()
+
+    return _Client(name, lambda: client.get_executor(pure=False), lambda _: _threads_of(client), made, _HELD_FAR)
+
+
+def _threads_of(client: Any) -> int:
+    """All threads of a cluster's workers; 1 while there are none, so that something waits for them."""
+    return max(1, sum(client.nthreads().values()))
+
+
+def _by_function(name: str, module: str, function: str, count: int | None) -> Workers:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        make = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise FarmError(f"executor is '{name}': {error}") from None
+    except AttributeError:
+        raise FarmError(f"executor is '{name}': module {module} has no {function}") from None
+    made = make()
+    if hasattr(made, "get_executor"):
+        return _of_client(made, name, True)
+    if not callable(getattr(made, "submit", None)):
+        raise FarmError(f"executor is '{name}': {function}() returned {made!r}; it must return an executor")
+    first = [made]
+    return Workers(
+        name, lambda: first.pop() if first else make(), lambda one: count or int(getattr(one, "_max_workers", 0) or _cpus()), True
+    )
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0))

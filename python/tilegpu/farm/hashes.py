@@ -1,0 +1,132 @@
+"""What a frame is made of and what was drawn, as SHA-256. In: frames as plain data; pictures as arrays. Out: hexadecimal text.
+
+A frame's hash is of all that is drawn: arrays with their types, texts of shaders, states, matrices; where a file or a label is only a name,
+it is left out. Whoever gets another hash from the same scene has other data (another file, another NumPy), so its pictures say nothing
+about the renderer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu.scene import DrawnFrame, Frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Fields that name where something came from.
+_NAMES = ("label", "vertex_file", "fragment_file")
+
+
+class _Walk:
+    """Feeds plain data into a hash. What is held twice is told once: a texture of a hundred draws costs one of them."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self._seen: dict[int, tuple[int, Any]] = {}  # holds the objects, so that their ids stay their own
+
+    def add(self, value: Any) -> None:
+        if isinstance(value, (bool, np.bool_)):
+            self._put(b"b", b"1" if value else b"0")
+        elif isinstance(value, (int, np.integer)):
+            self._put(b"i", str(int(value)).encode())
+        elif isinstance(value, (float, np.floating)):
+            self._put(b"f", struct.pack("<d", float(value)))
+        elif isinstance(value, str):
+            self._put(b"s", value.encode())
+        elif value is None:
+            self._put(b"n", b"")
+        elif isinstance(value, bytes):
+            self._put(b"y", value)
+        elif not self._told_before(value):
+            self._object(value)
+
+    def _object(self, value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            self._put(b"a", f"{np.lib.format.dtype_to_descr(value.dtype)!r} {value.shape!r}".encode())
+            self.hash.update(np.ascontiguousarray(value).data.cast("B") if value.size else b"")
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = [f.name for f in dataclasses.fields(value) if f.name not in _NAMES]
+            self._put(b"d", f"{type(value).__name__} {len(fields)}".encode())
+            for name in fields:
+                self.add(getattr(value, name))
+        elif isinstance(value, Mapping):
+            self._put(b"m", str(len(value)).encode())
+            for key in sorted(value, key=str):
+                self.add(str(key))
+                self.add(value[key])
+        elif isinstance(value, (list, tuple)):
+            self._put(b"l", str(len(value)).encode())
+            for one in value:
+                self.add(one)
+        else:
+            raise TypeError(f"a frame holds a {type(value).__name__}, which is no plain data")
+
+    def _told_before(self, value: Any) -> bool:
+        found = self._seen.get(id(value))
+        if found is None:
+            self._seen[id(value)] = len(self._seen), value
+            return False
+        # Plain values that happen to be shared (an empty tuple) are told by their content, as those that are not.
+        if not isinstance(value, np.ndarray) and not (dataclasses.is_dataclass(value) and type(value).__eq__ is object.__eq__):
+            return False
+        self._put(b"r", str(found[0]).encode())
+        return True
+
+    def _put(self, kind: bytes, data: bytes) -> None:
+        self.hash.update(kind + str(len(data)).encode() + b":" + data)
+
+
+def frame_hash(frame: Frame) -> str:
+    """Of all that is drawn. A function that draws itself is its file and what it is given: its modules are not looked into."""
+    walk = _Walk()
+    if isinstance(frame, DrawnFrame):
+        walk.add(frame.path.read_bytes())
+        walk.add([frame.function.__name__, frame.size, frame.samples, sorted(frame.wanted)])
+    else:
+        walk.add(frame)
+    return walk.hash.hexdigest()
+
+
+def shader_hash(frame: Frame) -> str:
+    """Of the texts and constants of all programs, in the order in which they draw first; of a function that draws itself: of none."""
+    walk = _Walk()
+    if not isinstance(frame, DrawnFrame):
+        for program in {id(d.program): d.program for d in frame.all_draws}.values():
+            walk.add([program.vertex, program.fragment, program.constants, program.input_attachments])
+    return walk.hash.hexdigest()
+
+
+def pixel_hash(images: Iterable[NDArray[Any]]) -> str:
+    """Of pictures: type, shape and bytes of each, in C order, whatever file they go to."""
+    digest = hashlib.sha256()
+    for image in images:
+        digest.update(pixel_head(image.dtype, image.shape))
+        digest.update(np.ascontiguousarray(image).data.cast("B"))
+    return digest.hexdigest()
+
+
+def pixel_head(dtype: Any, shape: tuple[int, ...]) -> bytes:
+    """What stands before a picture's bytes, for those who have them row by row."""
+    return f"{np.dtype(dtype).str} {shape!r}\n".encode()
+
+
+def bytes_hash(data: bytes) -> str:
+    """SHA-256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def hash_of_file(path: Path) -> str:
+    """SHA-256 of a file, a megabyte at a time."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

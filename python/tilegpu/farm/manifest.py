@@ -1,0 +1,259 @@
+"""What a run drew, as a file that anybody can check. In: a job, hashes of each frame. Out: JSON, one frame a line; and back.
+
+While frames are drawn a journal (``NAME.part``) grows beside it, a line for each; the manifest takes its place when all are there. Both
+have the same bytes whoever drew what and in which order, so two manifests of one job can be compared as files. They may come from
+anywhere: sizes, types and names are checked, and a name that leads out of the folder is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tilegpu.farm.job import FarmError, Job, job_of
+from tilegpu.files import read_regular
+
+FORMAT = 1
+#: A million frames of 250 bytes.
+_MOST_B = 256 << 20
+_HASH = re.compile(r"[0-9a-f]{64}")
+Window = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file: its name in the manifest's folder, SHA-256 and size of its bytes."""
+
+    name: str
+    sha256: str
+    size_B: int
+
+
+@dataclass(frozen=True)
+class FrameRecord:
+    """A frame that was drawn. ``pixels``: :func:`tilegpu.farm.pixel_hash` of its images, whatever the files' format. ``tiles``: the same of
+    each window (x, y, width, height) that it was drawn in."""
+
+    index: int
+    pixels: str
+    files: tuple[Written, ...] = ()
+    tiles: tuple[tuple[Window, str], ...] = ()
+
+
+@dataclass
+class Manifest:
+    """``version``: tilegpu's. ``content``, ``shaders``: hashes of what frame 0 is made of, and of its shaders; ``file``: of the scene's
+    file. ``output``: the name that frames' names are made from. ``frames``: by number."""
+
+    job: Job
+    version: str
+    content: str
+    shaders: str
+    output: str
+    file: str | None = None
+    frames: dict[int, FrameRecord] = field(default_factory=dict)
+
+    def head(self) -> dict[str, Any]:
+        """All but the frames."""
+        return {
+            "format": FORMAT,
+            "tilegpu": self.version,
+            "job": self.job.as_dict(),
+            "scene": {"content": self.content, "shaders": self.shaders, "file": self.file},
+            "output": self.output,
+        }
+
+    def differences(self, other: Manifest) -> list[str]:
+        """What of two runs' heads differs: ``"size: 64x64, 128x128"``."""
+        found = []
+        for name, (mine, theirs) in _pairs(self.head(), other.head()).items():
+            if mine != theirs:
+                found.append(f"{name} {_shown(mine)} there, {_shown(theirs)} asked for")
+        return found
+
+    def write(self, path: Path) -> None:
+        """Writes it whole, under its name in one step."""
+        lines = ",\n  ".join(json.dumps(_frame_values(self.frames[k])) for k in sorted(self.frames))
+        text = json.dumps(self.head(), indent=1)
+        assert text.endswith("\n}")
+        part = path.with_name(path.name + ".new")
+        part.write_text(f'{text[:-2]},\n "frames": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
+        part.replace(path)
+
+
+def _pairs(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    out: dict[str, tuple[Any, Any]] = {}
+    for name in mine:
+        a, b = mine[name], theirs.get(name)
+        if isinstance(a, dict) and isinstance(b, dict):
+            out |= {key if name == "job" else f"{name}.{key}": pair for key, pair in _pairs(a, b).items()}
+        else:
+            out[name] = (a, b)
+    return out
+
+
+def _shown(value: Any) -> str:
+    return f"{str(value)[:12]}..." if isinstance(value, str) and _HASH.fullmatch(value) else json.dumps(value)
+
+
+def _frame_values(frame: FrameRecord) -> dict[str, Any]:
+    values: dict[str, Any] = {"frame": frame.index, "pixels": frame.pixels}
+    if frame.tiles:
+        values["tiles"] = [{"window": list(window), "pixels": pixels} for window, pixels in frame.tiles]
+    values["files"] = [{"name": f.name, "sha256": f.sha256, "bytes": f.size_B} for f in frame.files]
+    return values
+
+
+class Journal:
+    """Lines of frames as they come. ``take_up``: goes on behind those of an earlier run."""
+
+    def __init__(self, manifest: Manifest, path: Path) -> None:
+        self._path, self._manifest = path, manifest
+        self.part = journal_of(path)
+        lines = [json.dumps(manifest.head()), *(json.dumps(_frame_values(f)) for f in manifest.frames.values())]
+        new = self.part.with_name(self.part.name + ".new")
+        new.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        new.replace(self.part)
+        self._file = self.part.open("a", encoding="utf-8")
+
+    def add(self, frame: FrameRecord) -> None:
+        """One more; on disk when this returns, but for what the system holds back."""
+        self._manifest.frames[frame.index] = frame
+        self._file.write(json.dumps(_frame_values(frame)) + "\n")
+        self._file.flush()
+
+    def close(self, whole: bool) -> None:
+        """``whole``: the manifest takes its place."""
+        self._file.close()
+        if whole:
+            self._manifest.write(self._path)
+            self.part.unlink(missing_ok=True)
+
+
+def journal_of(path: Path) -> Path:
+    """Where a run's journal is."""
+    return path.with_name(path.name + ".part")
+
+
+def manifest_of(output: Path) -> Path:
+    """The manifest's path where nobody gives one: ``turn.manifest.json`` of ``turn.png``."""
+    return output.with_name(f"{output.stem}.manifest.json")
+
+
+def read_manifest(path: Path) -> Manifest:
+    """A manifest or a journal. Raises :class:`FarmError` that says what is wrong in it."""
+    try:
+        text = read_regular(path, _MOST_B).decode("utf-8")
+    except FileNotFoundError:
+        raise FarmError(f"there is no manifest {path}") from None
+    except OSError as error:
+        raise FarmError(f"{path} {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise FarmError(f"{path} is no manifest: it is no UTF-8") from None
+    try:
+        if path.suffix == ".part":
+            return _journal(text, path)
+        values = json.loads(text)
+        return _manifest(values, _list(values.get("frames"), "frames") if isinstance(values, dict) else [], path)
+    except RecursionError:
+        raise FarmError(f"{path} is no manifest: it is nested too deeply") from None
+    except ValueError as error:  # of JSON, and of what is checked below
+        raise FarmError(f"{path} is no manifest: {error}") from None
+
+
+def _journal(text: str, path: Path) -> Manifest:
+    lines = text.splitlines(keepends=True)
+    frames = []
+    for number, line in enumerate(lines[1:], 2):
+        if not line.endswith("\n"):
+            break  # the run ended in the middle of it
+        try:
+            frames.append(json.loads(line))
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+    return _manifest(json.loads(lines[0] if lines else ""), frames, path)
+
+
+def _manifest(head: Any, frames: list[Any], path: Path) -> Manifest:
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        found = head.get("format") if isinstance(head, dict) else type(head).__name__
+        raise ValueError(f"its format is {found!r}, which tilegpu reads is {FORMAT}")
+    scene, job = head.get("scene"), head.get("job")
+    if not isinstance(scene, dict) or not isinstance(job, dict):
+        raise ValueError("scene and job must be objects")
+    file = scene.get("file")
+    manifest = Manifest(
+        job_of(job),
+        _text(head.get("tilegpu"), "tilegpu"),
+        _hash(scene.get("content"), "scene.content"),
+        _hash(scene.get("shaders"), "scene.shaders"),
+        _name(head.get("output"), "output"),
+        None if file is None else _hash(file, "scene.file"),
+    )
+    for values in frames:
+        frame = _frame(values, manifest.job)
+        manifest.frames[frame.index] = frame
+    return manifest
+
+
+def _frame(values: Any, job: Job) -> FrameRecord:
+    if not isinstance(values, dict):
+        raise ValueError("a frame must be an object")
+    index = _whole(values.get("frame"), "frame", job.of - 1)
+    what = f"frame {index}"
+    files = tuple(
+        Written(
+            _name(one.get("name"), f"{what}: name"),
+            _hash(one.get("sha256"), f"{what}: sha256"),
+            _whole(one.get("bytes"), f"{what}: bytes", 1 << 50),
+        )
+        for one in _objects(values.get("files", []), f"{what}: files")
+    )
+    tiles: list[tuple[Window, str]] = []
+    for one in _objects(values.get("tiles", []), f"{what}: tiles"):
+        window = [_whole(n, f"{what}: window", 65534) for n in _list(one.get("window"), f"{what}: window")]
+        if len(window) != 4:
+            raise ValueError(f"{what}: a window must be [x, y, width, height]")
+        tiles.append(((window[0], window[1], window[2], window[3]), _hash(one.get("pixels"), f"{what}: pixels")))
+    return FrameRecord(index, _hash(values.get("pixels"), f"{what}: pixels"), files, tuple(tiles))
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{what} must be a list")
+    return value
+
+
+def _objects(value: Any, what: str) -> list[dict[str, Any]]:
+    if not all(isinstance(one, dict) for one in _list(value, what)):
+        raise ValueError(f"{what} must be objects")
+    return value  # type: ignore[no-any-return]
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or len(value) > 4096:
+        raise ValueError(f"{what} must be text")
+    return value
+
+
+def _hash(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not _HASH.fullmatch(value):
+        raise ValueError(f"{what} must be a SHA-256 in hexadecimal")
+    return value
+
+
+def _name(value: Any, what: str) -> str:
+    name = _text(value, what)
+    if name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
+        raise ValueError(f"{what} is {name!r}; it must be a file's name without a folder")
+    return name
+
+
+def _whole(value: Any, what: str, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise ValueError(f"{what} is {value!r}; it must be a whole number from 0 to {most}")
+    return value

@@ -1,0 +1,170 @@
+"""A manifest, proved on this machine. In: a manifest, which share of it. Out: what was drawn again, and what differs.
+
+The scene is made anew and its content compared first: where that differs, pictures say nothing about the renderer, and the error says
+so. Then frames, or tiles, that are chosen by chance are drawn and the hashes of their pixels compared; files that lie beside the
+manifest are compared with what it says of their bytes. Python named by a manifest is run only where the caller names it too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import random
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tilegpu
+from tilegpu.farm.executors import workers_of
+from tilegpu.farm.hashes import frame_hash, shader_hash
+from tilegpu.farm.job import FarmError, Job, file_hash, file_of, frame_of, scene_of, windows_of, with_whole_paths
+from tilegpu.farm.manifest import FrameRecord, Manifest, read_manifest
+from tilegpu.farm.run import Progress, is_as_written, no_progress
+from tilegpu.farm.schedule import Scheduler
+from tilegpu.farm.worker import Task, Window
+
+
+@dataclass
+class Verified:
+    """``drawn``, ``of``: frames or tiles that were drawn again, and how many the manifest has. ``differ``: numbers of frames whose
+    pixels are others; ``files_differ``: names of files that are not as the manifest says; ``files``: how many were looked at,
+    ``files_missing``: how many are not there. ``seed``: what chose the share."""
+
+    manifest: Path
+    version: str
+    drawn: int = 0
+    of: int = 0
+    tiles: bool = False
+    differ: list[int] = field(default_factory=list)
+    files: int = 0
+    files_missing: int = 0
+    files_differ: list[str] = field(default_factory=list)
+    seed: int = 0
+    seconds: float = 0.0
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differ and not self.files_differ
+
+    def __str__(self) -> str:
+        what = "tiles" if self.tiles else "frames"
+        lines = [f"{self.manifest}: {self.drawn} of {self.of} {what} drawn again in {self.seconds:.1f} s (seed {self.seed}): "]
+        if self.differ:
+            shown = ", ".join(map(str, self.differ[:20])) + (", ..." if len(self.differ) > 20 else "")
+            lines[0] += f"the pixels of {len(self.differ)} frames are others: {shown}"
+        else:
+            lines[0] += "the same bytes"
+        if self.version != tilegpu.__version__:
+            lines.append(f"it was drawn by tilegpu {self.version}, this is {tilegpu.__version__}")
+        missing = f", {self.files_missing} are not here" if self.files_missing else ""
+        if self.files or self.files_missing:
+            lines.append(f"{self.files} files are as it says{missing}")
+        lines += [f"{name} is not as it says" for name in self.files_differ]
+        return "\n".join(lines)
+
+
+def verify(
+    manifest: str | os.PathLike[str],
+    share: float = 1.0,
+    frames: Iterable[int] | None = None,
+    *,
+    scene: str | os.PathLike[str] | None = None,
+    environment: str | os.PathLike[str] | None = None,
+    seed: int | None = None,
+    executor: Any = "threads",
+    workers: int | None = None,
+    threads: int = 1,
+    lanes: int = 0,
+    progress: Progress[Any] = no_progress,
+) -> Verified:
+    """Draws a ``share`` (above 0, up to 1) of a manifest's frames again, chosen by ``seed`` (by chance), or ``frames`` of it, and compares.
+
+    ``scene``, ``environment``: where these files are here, if not where the manifest says; Python is run only if ``scene`` names it.
+    Others: as of :func:`render`. Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's
+    content is another one here.
+    """
+    path = Path(manifest)
+    said = read_manifest(path)
+    if not 0 < share <= 1:
+        raise FarmError(f"share is {share!r}; it must be above 0, and 1 (or 100%) at most")
+    job = _job_here(said, scene, environment)
+    windows = _same_content(said, job)
+    seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
+    items = _items(said, windows, frames)
+    count = max(1, round(share * len(items)))
+    chosen = sorted(random.Random(seed).sample(range(len(items)), count))
+    result = Verified(path, said.version, count, len(items), windows is not None, seed=seed)
+    _compare_files(said, path.parent, result)
+    start = time.perf_counter()
+    remote = with_whole_paths(job)
+    tasks = [
+        Task(remote, items[k][0].index, items[k][1], "", tilegpu.__version__, said.content, threads=threads, lanes=lanes) for k in chosen
+    ]
+    by = workers_of(executor, workers)
+    try:
+        for k, done in zip(chosen, progress(Scheduler(by, dict).run(tasks), len(tasks), path.name), strict=True):
+            if done.pixels != items[k][2] and done.index not in result.differ:
+                result.differ.append(done.index)
+    finally:
+        by.close()
+    result.seconds = time.perf_counter() - start
+    return result
+
+
+def _job_here(said: Manifest, scene: str | os.PathLike[str] | None, environment: str | os.PathLike[str] | None) -> Job:
+    """The job with files as they are called on this machine."""
+    job = said.job
+    named = scene is not None
+    if scene is not None:
+        job = dataclasses.replace(job, scene=os.fspath(scene))
+    if environment is not None:
+        job = dataclasses.replace(job, environment=os.fspath(environment))
+    if not named and (job.scene.lower().endswith(".py") or ".py:" in job.scene.lower()):
+        raise FarmError(f"the manifest's scene is Python, {job.scene}, which is run only if you name it: --scene {job.scene}")
+    if said.file is not None and file_of(job) is None:
+        raise FarmError(f"the manifest's scene is a file, {job.scene}, that is not here; say where it is: --scene FILE")
+    return job
+
+
+def _same_content(said: Manifest, job: Job) -> list[Window] | None:
+    """The windows of each frame. Raises :class:`FarmError` where the scene is another one here."""
+    if said.file is not None and file_hash(job) != said.file:
+        here = (file_hash(job) or "")[:12]
+        raise FarmError(f"{job.scene} is another file than the manifest's (its SHA-256 begins with {here}, not {said.file[:12]})")
+    first = frame_of(scene_of(job), job, 0)
+    for name, here, there in (("shaders", shader_hash(first), said.shaders), ("content", frame_hash(first), said.content)):
+        if here != there:
+            raise FarmError(
+                f"the scene {job.scene} is another one here: the hash of its {name} is {here[:12]}..., the manifest says {there[:12]}...; "
+                "another version of tilegpu or NumPy may have made it, or another file"
+            )
+    return windows_of(job, first)
+
+
+def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] | None) -> list[tuple[FrameRecord, Window | None, str]]:
+    """Frame, window and pixels' hash of all that may be drawn."""
+    numbers = sorted(said.frames) if frames is None else list(dict.fromkeys(frames))
+    if missing := [n for n in numbers if n not in said.frames]:
+        raise FarmError(f"the manifest has no frame {missing[0]}; it has {len(said.frames)}, from {min(said.frames, default=0)} on")
+    if not numbers:
+        raise FarmError("the manifest has no frames")
+    chosen = [said.frames[n] for n in numbers]
+    if windows is None:
+        return [(frame, None, frame.pixels) for frame in chosen]
+    if any([window for window, _ in frame.tiles] != windows for frame in chosen):
+        raise FarmError("the manifest's tiles are not those of its job")
+    return [(frame, window, pixels) for frame in chosen for window, pixels in frame.tiles]
+
+
+def _compare_files(said: Manifest, folder: Path, result: Verified) -> None:
+    for frame in said.frames.values():
+        for file in frame.files:
+            if not (folder / file.name).exists():
+                result.files_missing += 1
+            elif is_as_written(folder, file):
+                result.files += 1
+            else:
+                result.files_differ.append(file.name)

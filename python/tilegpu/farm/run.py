@@ -1,0 +1,290 @@
+"""Frames on any executor, in order, with a manifest that proves them. In: a job, where pictures go. Out: files, :class:`Run`.
+
+The coordinator draws one frame itself, so that shaders are compiled once; their files go to workers that miss them. Then it only hands out
+numbers, hashes what comes back and writes it: in order, each frame with a line of the journal, from which an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+import tilegpu
+from tilegpu.farm.encoding import check_output, color_path, output_path
+from tilegpu.farm.executors import Workers, workers_of
+from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
+from tilegpu.farm.job import FarmError, Job, file_hash, frame_of, scene_of, windows_of, with_whole_paths
+from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journal_of, manifest_of, read_manifest
+from tilegpu.farm.schedule import Failure, Scheduler
+from tilegpu.farm.tiles import TileStore
+from tilegpu.farm.worker import Done, Task, Window
+from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+#: Items as they come, their number and what they are: :func:`tilegpu.terminal.progress` is one.
+Progress = Callable[[Iterable[T], int, str], Iterator[T]]
+
+
+def no_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """Shows nothing."""
+    yield from items
+
+
+@dataclass
+class Run:
+    """What was done. ``frames``: numbers of those that were drawn now; ``kept``: of those that were there, as the manifest says.
+    ``files``: all paths, in order. ``failures``: what was drawn again elsewhere, and why. ``compiled``: functions that workers compiled
+    themselves."""
+
+    manifest: Path | None
+    frames: list[int] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    workers: dict[str, int] = field(default_factory=dict)  #: tasks by worker
+    compiled: int = 0
+    packs_sent: int = 0  #: how often shaders went to a worker that missed them
+    seconds: float = 0.0
+    render_ms: list[float] = field(default_factory=list)  #: of each task
+    save_ms: list[float] = field(default_factory=list)
+    size_px: tuple[int, int] = (0, 0)
+
+    def __str__(self) -> str:
+        drawn = f"{len(self.frames)} frame{'s' if len(self.frames) != 1 else ''}"
+        drawn += f" and {len(self.kept)} that were there" if self.kept else ""
+        rate = f", {len(self.frames) / self.seconds:.1f}/s" if self.frames and self.seconds else ""
+        again = f"; {len(self.failures)} drawn again elsewhere" if self.failures else ""
+        by = f" on {len(self.workers)} worker{'s' if len(self.workers) != 1 else ''}" if self.workers else ""
+        return f"{drawn}{by} in {self.seconds:.1f} s{rate}{again}"
+
+
+class Prepared:
+    """A job, looked at by the coordinator: what its frame 0 is made of, its tiles, and its shaders, compiled."""
+
+    def __init__(self, job: Job, threads: int = 0, lanes: int = 0) -> None:
+        self.job, self.lanes = job, lanes
+        self.scene = scene_of(job)
+        self.first: Frame = frame_of(self.scene, job, 0)
+        self.content, self.shaders = frame_hash(self.first), shader_hash(self.first)
+        self.windows = windows_of(job, self.first)
+        self.device = tilegpu.Device(job.profile, threads=threads, lanes=lanes)
+
+    def warm(self, index: int) -> None:
+        """Draws a frame (of tiles the smallest), and waits for the code that goes to the disk cache."""
+        frame = frame_of(self.scene, self.job, index)
+        window = None if self.windows is None else min(self.windows, key=lambda w: w[2] * w[3])
+        SceneRenderer(self.device).render(frame, read=isinstance(frame, DrawnFrame), window=window)
+        self.device.wait_compiles()
+
+    def pack(self) -> dict[str, bytes]:
+        """The files of its shaders."""
+        folder = Path(self.device.info["cache_dir"])
+        return {name: (folder / name).read_bytes() for name in self.device.cache_files if (folder / name).is_file()}
+
+    def tasks(self, frames: Iterable[int], suffix: str, threads: int, **more: Any) -> list[Task]:
+        """One for each frame, or for each of its tiles."""
+        job, shaders = with_whole_paths(self.job), self.device.cache_files
+        windows: list[Window | None] = [None] if self.windows is None else [*self.windows]
+        return [
+            Task(job, index, window, suffix, tilegpu.__version__, self.content, shaders, threads=threads, lanes=self.lanes, **more)
+            for index in frames
+            for window in windows
+        ]
+
+    def manifest(self, output: str) -> Manifest:
+        """What a run of it says first."""
+        return Manifest(self.job, tilegpu.__version__, self.content, self.shaders, output, file_hash(self.job))
+
+
+def frames_of(frames: Iterable[int] | int | None, job: Job) -> list[int]:
+    """Numbers of frames, in order, each once; ``None``: all. Raises :class:`FarmError` for one that the job has not."""
+    wanted = list(range(job.of) if frames is None else [frames] if isinstance(frames, int) else frames)
+    if not wanted:
+        raise FarmError("frames is empty; name at least one")
+    bad = [n for n in wanted if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n < job.of]
+    if bad:
+        raise FarmError(f"frames has {bad[0]!r}; the job has frames 0 to {job.of - 1} (of={job.of})")
+    return sorted({int(n) for n in wanted})
+
+
+def render(
+    job: Job,
+    output: str | os.PathLike[str],
+    frames: Iterable[int] | int | None = None,
+    *,
+    executor: Any = "processes",
+    workers: int | None = None,
+    threads: int = 1,
+    lanes: int = 0,
+    manifest: str | os.PathLike[str] | None = None,
+    restart: bool = False,
+    progress: Progress[Any] = no_progress,
+) -> Run:
+    """Draws frames of a job to files, and writes the manifest beside them.
+
+    ``output``: of one frame its file; of several each gets its number before the suffix. ``frames``: by default all of ``job.of``.
+    ``executor``: ``"processes"``, ``"threads"``, ``"dask://ADDRESS"``, ``"MODULE:FUNCTION"``, any executor of :mod:`concurrent.futures`,
+    or a Dask client. ``workers``: how many, for the first two. ``threads``, ``lanes``: of each worker's device.
+    ``manifest``: by default ``NAME.manifest.json`` beside the output. If it, or the journal of a run that was interrupted, is there and
+    is of the same job, frames whose files are as it says are kept; ``restart`` draws them all the same.
+
+    Raises :class:`FarmError` where a manifest is of another job, or a frame fails everywhere; what is done is kept for the next run.
+    """
+    output = Path(output)
+    wanted = frames_of(frames, job)
+    prepared = Prepared(job, lanes=lanes)
+    suffix = check_output(output, prepared.windows is not None)
+    path = Path(manifest) if manifest is not None else manifest_of(output)
+    if not path.parent.is_dir():
+        raise FarmError(f"there is no folder {path.parent} for the manifest")
+    head = prepared.manifest(output.name)
+    kept = {} if restart else _kept(head, path, output.parent, wanted)
+    todo = [n for n in wanted if n not in kept]
+    head.frames |= kept
+    run = Run(path, kept=sorted(n for n in kept if n in set(wanted)), size_px=prepared.first.size)
+    journal = Journal(head, path)
+    whole = False
+    start = time.perf_counter()
+    try:
+        if todo:
+            prepared.warm(todo[0])
+            chosen = workers_of(executor, workers)
+            try:
+                _draw(prepared, todo, output, suffix, chosen, journal, run, threads, progress)
+            finally:
+                chosen.close()
+        whole = True
+    finally:
+        journal.close(whole)
+        run.seconds = time.perf_counter() - start
+    run.files = [output.parent / file.name for n in wanted for file in head.frames[n].files]
+    return run
+
+
+def _draw(
+    prepared: Prepared,
+    todo: list[int],
+    output: Path,
+    suffix: str,
+    chosen: Workers,
+    journal: Journal,
+    run: Run,
+    threads: int,
+    progress: Progress[Any],
+) -> None:
+    scheduler = Scheduler(chosen, prepared.pack)
+    run.failures = scheduler.failures
+    store: TileStore | None = None
+    key = bytes_hash(json.dumps(prepared.manifest("").head()).encode())
+    tasks = prepared.tasks(todo, ".npy" if prepared.windows else suffix, threads)
+    if prepared.windows is not None:
+        store = TileStore(output, prepared.first.size, prepared.windows, suffix)
+        tasks = [task for task in tasks if task.window is None or not store.has(task.index, task.window, key)]
+    for done in progress(scheduler.run(tasks), len(tasks), prepared.scene.name):
+        _count(run, done)
+        if store is None:
+            journal.add(_written(done, output_path(output, done.index, prepared.job.of)))
+            run.frames.append(done.index)
+        else:
+            assert done.window is not None
+            store.put(done.index, done.window, done.files, done.pixels, key)
+    if store is not None:
+        for index in todo:
+            journal.add(store.assemble(index, output_path(output, index, prepared.job.of)))
+            run.frames.append(index)
+        store.remove()
+    run.packs_sent = scheduler.packs_sent
+
+
+def _count(run: Run, done: Done) -> None:
+    run.workers[done.worker] = run.workers.get(done.worker, 0) + 1
+    run.compiled += done.compiled
+    run.render_ms.append(done.render_ms)
+    run.save_ms.append(done.save_ms)
+
+
+def _written(done: Done, path: Path) -> FrameRecord:
+    """Writes a frame's files, each under its name in one step."""
+    written = []
+    for color, data in enumerate(done.files):
+        target = color_path(path, color)
+        if bytes_hash(data) != done.hashes[color]:
+            raise FarmError(f"frame {done.index}: what came from {done.worker} is not what it sent (a hash differs)")
+        part = target.with_name(target.name + ".part")
+        part.write_bytes(data)
+        part.replace(target)
+        written.append(Written(target.name, done.hashes[color], len(data)))
+    return FrameRecord(done.index, done.pixels, tuple(written))
+
+
+def _kept(head: Manifest, path: Path, folder: Path, wanted: Sequence[int]) -> dict[int, FrameRecord]:
+    """Frames of an earlier run: of those that are asked for, the ones whose files are as it says; all others as they are."""
+    kept: dict[int, FrameRecord] = {}
+    for found in (path, journal_of(path)):
+        if not found.exists():
+            continue
+        earlier = read_manifest(found)
+        if differences := earlier.differences(head):
+            raise FarmError(f"{found} is of another run: {'; '.join(differences)}. Give another --manifest, or draw all anew (--restart)")
+        kept |= earlier.frames
+    asked = set(wanted)
+    return {n: frame for n, frame in kept.items() if n not in asked or all(is_as_written(folder, file) for file in frame.files)}
+
+
+def is_as_written(folder: Path, file: Written) -> bool:
+    """Whether a file is there with the manifest's bytes."""
+    path = folder / file.name
+    try:
+        return path.stat().st_size == file.size_B and hash_of_file(path) == file.sha256
+    except OSError:
+        return False
+
+
+def pictures(
+    job: Job,
+    frames: Iterable[int] | int | None = None,
+    *,
+    executor: Any = "processes",
+    workers: int | None = None,
+    threads: int = 1,
+    lanes: int = 0,
+    eight_bits: bool = False,
+    progress: Progress[Any] = no_progress,
+    run: Run | None = None,
+) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+    """(number, colour images as arrays (H, W, C)) of each frame, in order, for films and for programs of one's own; nothing is written.
+
+    ``eight_bits``: colour 0 alone, as 8 bits to look at. ``run``: is told what was done. Other arguments: as of :func:`render`.
+    """
+    wanted = frames_of(frames, job)
+    prepared = Prepared(job, lanes=lanes)
+    if prepared.windows is not None:
+        raise FarmError(f"{job.scene}: pictures() gives whole frames; render() draws tiles to files")
+    run = Run(None) if run is None else run
+    run.size_px = prepared.first.size
+    prepared.warm(wanted[0])
+    chosen = workers_of(executor, workers)
+    start = time.perf_counter()
+    try:
+        scheduler = Scheduler(chosen, prepared.pack)
+        run.failures = scheduler.failures
+        tasks = prepared.tasks(wanted, ".raw" if eight_bits else "", threads, keep_images=not eight_bits)
+        for done in progress(scheduler.run(tasks), len(tasks), prepared.scene.name):
+            _count(run, done)
+            run.frames.append(done.index)
+            yield done.index, [np.load(io.BytesIO(f), allow_pickle=False) for f in done.files] if eight_bits else list(done.images)
+        run.packs_sent = scheduler.packs_sent
+    finally:
+        run.seconds = time.perf_counter() - start
+        chosen.close()

@@ -1,0 +1,102 @@
+"""Tiles of a large picture, kept until all are there. In: tiles as ``.npy`` bytes. Out: one file, written a row of tiles at a time.
+
+They lie in a folder beside the picture, each with what it is in a line of its own file's name and hash, so that an interrupted run finds
+those that are whole; the folder goes when the picture is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu.farm.encoding import BandWriter, band_of, color_path
+from tilegpu.farm.hashes import bytes_hash, hash_of_file, pixel_head
+from tilegpu.farm.job import FarmError
+from tilegpu.farm.manifest import FrameRecord, Written
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Window = tuple[int, int, int, int]
+
+
+class TileStore:
+    """Tiles of the frames of one run."""
+
+    def __init__(self, output: Path, size: tuple[int, int], windows: Sequence[Window], suffix: str) -> None:
+        self._folder = output.with_name(f"{output.stem}.tiles")
+        self._size, self._windows, self._suffix = size, list(windows), suffix
+        self._folder.mkdir(exist_ok=True)
+
+    def _path(self, index: int, window: Window, color: int) -> Path:
+        x, y = window[:2]
+        return self._folder / f"{index}_{x}_{y}_{color}.npy"
+
+    def _said(self, index: int, window: Window) -> Path:
+        return self._path(index, window, 0).with_suffix(".json")
+
+    def put(self, index: int, window: Window, files: Sequence[bytes], pixels: str, key: str) -> None:
+        """A tile as it came from its worker; what is said of it is written last."""
+        for color, data in enumerate(files):
+            self._path(index, window, color).write_bytes(data)
+        said = {"window": window, "pixels": pixels, "job": key, "files": [bytes_hash(data) for data in files]}
+        part = self._said(index, window).with_suffix(".part")
+        part.write_text(json.dumps(said), encoding="utf-8")
+        part.replace(self._said(index, window))
+
+    def has(self, index: int, window: Window, key: str) -> bool:
+        """Whether it is there, whole, from a run of the same job (``key``)."""
+        said = self._what(index, window)
+        if said is None or said["job"] != key:
+            return False
+        return all(bytes_hash(self._path(index, window, k).read_bytes()) == h for k, h in enumerate(said["files"]))
+
+    def _what(self, index: int, window: Window) -> dict[str, Any] | None:
+        try:
+            said = json.loads(self._said(index, window).read_text(encoding="utf-8"))
+            colors = len(said["files"])
+            there = said["window"] == list(window) and all(self._path(index, window, k).is_file() for k in range(colors))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return said if there else None
+
+    def assemble(self, index: int, path: Path) -> FrameRecord:
+        """Writes a frame of its tiles, and forgets them."""
+        said = [self._what(index, window) for window in self._windows]
+        lost = [window for window, one in zip(self._windows, said, strict=True) if one is None]
+        if lost:
+            raise FarmError(f"frame {index}: its tile at {lost[0][:2]} is gone from {self._folder}; draw it again")
+        whole = [one for one in said if one is not None]
+        pixels = hashlib.sha256()
+        written = []
+        for color in range(len(whole[0]["files"])):
+            target = color_path(path, color)
+            self._write(index, color, target, pixels)
+            written.append(Written(target.name, hash_of_file(target), target.stat().st_size))
+        for window in self._windows:
+            for color in range(len(whole[0]["files"])):
+                self._path(index, window, color).unlink()
+            self._said(index, window).unlink()
+        tiles = tuple((window, str(one["pixels"])) for window, one in zip(self._windows, whole, strict=True))
+        return FrameRecord(index, pixels.hexdigest(), tuple(written), tiles)
+
+    def _write(self, index: int, color: int, target: Path, pixels: Any) -> None:
+        width, height = self._size
+        with BandWriter(target, self._size, self._suffix) as out:
+            for y in sorted({window[1] for window in self._windows}):
+                row = [window for window in self._windows if window[1] == y]
+                band: NDArray[Any] = band_of([np.load(self._path(index, w, color), allow_pickle=False) for w in row])
+                if y == 0:
+                    pixels.update(pixel_head(band.dtype, (height, width, band.shape[2])))
+                pixels.update(np.ascontiguousarray(band).data.cast("B"))
+                out.write(band)
+
+    def remove(self) -> None:
+        """The folder, with whatever is left in it."""
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,175 @@
+"""What a worker does with a frame. In: a :class:`Task`, plain data. Out: a :class:`Done`, plain data: a file's bytes and hashes.
+
+Each thread of a worker keeps a device, the scene and what it uploaded for as long as tasks of one job come. Compiled shaders are the
+coordinator's: a worker that misses some of their files asks for them, and writes what it gets into its own disk cache, where the device
+finds them. Files go that way alone: to workers, who run what the coordinator says anyway; nothing that a worker returns is run or
+unpickled by us.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tilegpu
+from tilegpu.farm.encoding import as_picture, encoded
+from tilegpu.farm.hashes import bytes_hash, frame_hash, pixel_hash
+from tilegpu.farm.job import Job, frame_of, scene_of
+from tilegpu.scene import Scene, SceneRenderer
+
+Window = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A frame, or the ``window`` of one. ``suffix``: of the file that is wanted; ``".raw"``: 8 bits as they are, as ``.npy``, for films;
+    ``""``: the pixels alone. ``content``: what frame 0 must be made of; ``""``: anything. ``shaders``: names of files of the disk cache;
+    ``pack``: their bytes, where they are sent along. ``avoid``: workers that failed with it."""
+
+    job: Job
+    index: int
+    window: Window | None
+    suffix: str
+    version: str
+    content: str
+    shaders: tuple[str, ...] = ()
+    pack: dict[str, bytes] | None = None
+    avoid: tuple[str, ...] = ()
+    threads: int = 1
+    lanes: int = 0
+    keep_images: bool = False
+
+
+@dataclass
+class Done:
+    """What became of a task. ``state``: ``"drawn"``; ``"shaders"``: send it again with the pack; ``"declined"``: this worker is to be
+    avoided;
+    ``"failed"``: ``error`` says why. ``files``: bytes by colour attachment."""
+
+    index: int
+    window: Window | None
+    worker: str
+    state: str
+    error: str = ""
+    pixels: str = ""
+    files: tuple[bytes, ...] = ()
+    hashes: tuple[str, ...] = ()
+    images: tuple[Any, ...] = ()
+    render_ms: float = 0.0
+    save_ms: float = 0.0
+    compiled: int = 0  #: functions that this worker's device compiled since its last frame
+
+
+class _Desk:
+    """What a thread keeps for one job."""
+
+    def __init__(self, task: Task) -> None:
+        self.key = key_of(task)
+        self.scene: Scene = scene_of(task.job)
+        self.device = tilegpu.Device(task.job.profile, threads=task.threads, lanes=task.lanes)
+        self.renderer = SceneRenderer(self.device)
+        self.frame: tuple[int, Any] | None = None  # of the last task, of which there may be more tiles
+        self.content = frame_hash(frame_of(self.scene, task.job, 0)) if task.content else ""
+        self.compiled = 0
+
+
+_mine = threading.local()
+
+
+def key_of(task: Task) -> Any:
+    """Tasks with one key share a desk."""
+    return (task.job, task.threads, task.lanes, task.content)
+
+
+def name_of_worker() -> str:
+    """Host and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def draw(task: Task) -> Done:
+    """Draws a task. Raises nothing: what goes wrong is in the answer, with the worker's name."""
+    worker = name_of_worker()
+    if worker in task.avoid:
+        time.sleep(0.02)  # somebody else may take it
+        return Done(task.index, task.window, worker, "declined")
+    try:
+        if task.version != tilegpu.__version__:
+            here = tilegpu.__version__
+            raise RuntimeError(f"its tilegpu is {here}, and the job is {task.version}'s; pictures may differ, so install one")
+        missing = install_shaders(task)
+        if missing:
+            return Done(task.index, task.window, worker, "shaders")
+        return _draw(task, worker)
+    except Exception as error:
+        _mine.desk = None
+        return Done(task.index, task.window, worker, "failed", error=f"{type(error).__name__}: {error}")
+
+
+def install_shaders(task: Task) -> bool:
+    """Puts the pack's files into this machine's cache. True: some are missing, and there is no pack."""
+    if not task.shaders or getattr(_mine, "shaders", None) == task.shaders:
+        return False
+    folder_text = tilegpu.Device(threads=1).info["cache_dir"]  # makes it, or says that there is none
+    if not folder_text:
+        _mine.shaders = task.shaders
+        return False
+    folder = Path(folder_text)
+    missing = [name for name in task.shaders if not (folder / name).exists()]
+    if missing and task.pack is None:
+        return True
+    for name in missing:
+        data = (task.pack or {}).get(name)
+        if data is None or len(name) != 32 or not name.isalnum():
+            continue
+        part = folder / f"{name}.{os.getpid()}.{threading.get_ident()}.farm"
+        part.touch(mode=0o600)
+        part.write_bytes(data)
+        part.replace(folder / name)
+    _mine.shaders = task.shaders
+    return False
+
+
+def _draw(task: Task, worker: str) -> Done:
+    desk: _Desk | None = getattr(_mine, "desk", None)
+    if desk is None or desk.key != key_of(task):
+        _mine.desk = None  # the old one's memory goes first
+        desk = _mine.desk = _Desk(task)
+    if task.content and desk.content != task.content:
+        raise RuntimeError(
+            f"the scene {task.job.scene} is another one here: its content is {desk.content[:12]}..., that of the job "
+            f"{task.content[:12]}... (another file, or another version of NumPy)"
+        )
+    start = time.perf_counter()
+    if desk.frame is None or desk.frame[0] != task.index:
+        desk.frame = task.index, frame_of(desk.scene, task.job, task.index)
+    result = desk.renderer.render(desk.frame[1], window=task.window)
+    drawn = time.perf_counter()
+    images = [np.asarray(image) for image in result.images]
+    files: tuple[bytes, ...] = ()
+    if task.suffix == ".raw":
+        files = (encoded(np.asarray(as_picture(images[0])), ".npy"),)
+    elif task.suffix:
+        files = tuple(encoded(image, task.suffix) for image in images)
+    stats = desk.device.compile_stats
+    compiled = stats["functions_compiled"] + stats["glsl_compiled"]
+    newly, desk.compiled = compiled - desk.compiled, compiled
+    return Done(
+        task.index,
+        task.window,
+        worker,
+        "drawn",
+        pixels=pixel_hash(images),
+        files=files,
+        hashes=tuple(bytes_hash(one) for one in files),
+        images=tuple(images) if task.keep_images else (),
+        render_ms=(drawn - start) * 1e3,
+        save_ms=(time.perf_counter() - drawn) * 1e3,
+        compiled=newly,
+    )
