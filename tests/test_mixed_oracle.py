@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ CHOICES: dict[str, Any] = {
     "forward_pixel_kill": ["forward_pixel_kill"],
     "lrz": ["lrz"],
     "depth_filter": ["depth_filter"],
+    "depth_filter as in hardware": ["depth_filter:three_plane@counters/4", "hierarchical_z"],
     "deferred_vertex_shading": ["deferred_vertex_shading"],
 }
 CLEAR: dict[str, Any] = {"color": (0.25, 0.5, 0.75, 1.0), "code": (51, 102, 153, 204), "depth": 0.625, "stencil": 2}
@@ -138,7 +140,9 @@ class Kit:
             )  # fmt: skip
         return self._pipelines[key]
 
-    def draw(self, scene: list[Draw], hsr: Any, samples: int, counted: bool = True, **options: Any) -> tuple[dict[str, Any], tg.RenderPass]:
+    def draw(
+        self, scene: list[Draw], hsr: Any, samples: int, counted: bool = True, clear: dict[str, Any] = CLEAR, **options: Any
+    ) -> tuple[dict[str, Any], tg.RenderPass]:
         dev, side = self.device, SIDE_PX
         formats = ("r32g32b32a32_sfloat", "r8g8b8a8_unorm", "d32_sfloat", "s8_uint")
         images = [dev.image((side, side), f, samples=samples) for f in formats]
@@ -147,11 +151,11 @@ class Kit:
         queries = []
         with dev.render_pass(
             color=[
-                tg.Attachment(images[0], clear=CLEAR["color"]),
-                tg.Attachment(images[1], clear=[c / 255 for c in CLEAR["code"]]),
+                tg.Attachment(images[0], clear=clear["color"]),
+                tg.Attachment(images[1], clear=[c / 255 for c in clear["code"]]),
             ],
-            depth=tg.Attachment(images[2], clear=CLEAR["depth"]),
-            stencil=tg.Attachment(images[3], clear=CLEAR["stencil"]),
+            depth=tg.Attachment(images[2], clear=clear["depth"]),
+            stencil=tg.Attachment(images[3], clear=clear["stencil"]),
             hsr=hsr,
             **options,
         ) as rp:
@@ -212,6 +216,23 @@ def check(got: dict[str, Any], expected: Result, what: Any) -> None:
 
 
 ROUNDS = int(os.environ.get("TILEGPU_MIXED_ROUNDS", "24"))
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_reverse_z_is_the_oracles(kit: Kit, samples: int) -> None:
+    # Draws that compare by GREATER come first, so the depth filter's planes look from depth 1; others are among them.
+    rng = np.random.default_rng(samples + 20)
+    kinds, clear = ["greater"] * len(KINDS) + list(KINDS), {**CLEAR, "depth": 0.0}
+    rejected = 0
+    for round_ in range(ROUNDS):
+        scene = random_scene(rng, kinds)
+        scene[0] = replace(scene[0], kind=KINDS["greater"])
+        expected = run(scene, SIDE_PX, samples, clear)
+        for mode in ("one_plane@10", "two_plane", "three_plane/4", "two_plane_skip@counters"):
+            got, rp = kit.draw(scene, [f"depth_filter:{mode}"], samples, clear=clear)
+            check(got, expected, (round_, mode, [kit.pipeline(d.kind, samples).label for d in scene]))
+            rejected += rp.stats.depth_filter["samples_rejected"]
+    assert rejected > 0
 
 
 @pytest.mark.parametrize("samples", [1, 4])

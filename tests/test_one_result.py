@@ -46,6 +46,8 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "hsr": "off"},
     {"lanes": 8, "threads": 2, "hsr": ["depth_filter:three_plane"]},
     {"lanes": 16, "threads": 2, "hsr": ["visibility_buffer", "depth_filter:two_plane_skip"]},
+    {"lanes": 4, "threads": 8, "hsr": ["depth_filter:three_plane@counters/3"]},
+    {"lanes": 8, "threads": 2, "vertex_batch": 64},
     {"lanes": 8, "threads": 2, "compress_samples": False},
     {"lanes": 8, "threads": 2, "hsr": ["pre_pass", "hierarchical_z"]},
     {"lanes": 16, "threads": 2, "hsr": ["pre_pass", "forward_pixel_kill", "depth_filter:two_plane"]},

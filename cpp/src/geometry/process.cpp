@@ -318,6 +318,13 @@ template <class Step>
   if (runs_stipple(*call.state)) find_strip_starts(call, piece, strip_starts);
 }
 
+// A piece that may go in batches wider than a call of the shader goes so. Apart: what it is made of would be in every piece's way.
+[[gnu::noinline]] bool GeometryWorker::State::takes_wide_batches(Piece& p) {
+  if (!only_triangles(p)) return false;
+  each_instance(p, [&](uint32_t instance) { draw_wide_batches(p, instance); });
+  return true;
+}
+
 // State, indices, then each instance: its vertices in ranges, batches or patches (fetch, shade), what is made of them (assemble: clip,
 // cull, snap, bin).
 void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
@@ -343,8 +350,7 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
     begin_primitives(p);
     return each_instance(p, [&](uint32_t) { draw_primitives(p); });
   }
-  if (__builtin_expect(pass.vertex_batch > kBatchStride && only_triangles(p), 0))
-    return each_instance(p, [&](uint32_t instance) { draw_wide_batches(p, instance); });
+  if (__builtin_expect(pass.vertex_batch > kBatchStride, 0) && takes_wide_batches(p)) return;
   const bool ranged = takes_range(p);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
   each_instance(p, [&](uint32_t instance) { ranged ? draw_range(p) : draw_batches(p, instance); });

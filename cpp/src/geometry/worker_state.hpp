@@ -50,6 +50,9 @@ struct GeometryWorker::State {
   bool has_effect(const command::DrawCall& call) const;
   bool draws_anything() const;
   Piece fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  bool only_triangles(const Piece& p) const;
+  bool takes_wide_batches(Piece& p);
+  void draw_wide_batches(Piece& p, uint32_t instance);
   template <class Step>
   void each_instance(Piece& p, const Step& step);
   void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
@@ -59,8 +62,6 @@ struct GeometryWorker::State {
   void begin_piece(Piece& p);
   bool takes_range(const Piece& p);
   void draw_range(Piece& p);
-  bool only_triangles(const Piece& p) const;
-  void draw_wide_batches(Piece& p, uint32_t instance);
   void draw_batches(Piece& p, uint32_t instance);
   uint32_t fill_batch(const Piece& p, uint32_t done);
   void shade_whole(Piece& p, size_t varyings_before);
