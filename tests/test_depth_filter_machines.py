@@ -15,7 +15,7 @@ from tilegpu.bench.depth_filter_cells import SPACING, Cells, follow
 from tilegpu.bench.depth_filter_curves import DISTRIBUTIONS, closed_forms, survived
 from tilegpu.bench.depth_filter_machines import depth_filter, depth_traffic, hyper_z, visits_of
 from tilegpu.bench.depth_filter_models import Model, balls_model, columns_model, knots_model, plane_model
-from tilegpu.bench.depth_filter_peers import FILTER_CACHES, compare, miss_rates
+from tilegpu.bench.depth_filter_peers import FILTER_CACHES, compare, miss_curve, miss_rates
 from tilegpu.bench.depth_filter_stream import Stream, stream_of
 from tilegpu.bench.depth_filter_sweep import SPACINGS, sweep_one
 from tilegpu.cli import main
@@ -171,6 +171,10 @@ def test_a_cache_has_the_papers_miss_rate(streams: dict[str, Stream]) -> None:
     small, larger = miss_rates(streams["b"])
     assert round(100 * small, 1) == 5.7 and 64 * FILTER_CACHES[0].cache.lines == 320
     assert larger < 0.01
+    curve = {(row.line_px, row.lines): row for row in miss_curve(knots_model(), streams["b"])}
+    assert curve[(16, 4), 5].miss_rate == small and curve[(8, 8), 64].miss_rate == larger
+    assert curve[(8, 8), 3].miss_rate > 0.057 > curve[(8, 8), 4].miss_rate
+    assert (curve[(8, 8), 64].size_B, curve[(8, 8), 64].ways, curve[(8, 8), 5].ways) == (512, 4, 5)
     assert bench.required_bandwidth(0, 0, 0.057, 1) - bench.required_bandwidth(0, 0, 0, 0) == pytest.approx(
         2.371e9, rel=1e-3
     )
@@ -229,7 +233,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     monkeypatch.setattr(bench, "models", lambda: few)
     assert main(["bench", "depth-filter", "--frames", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {k: len(v) for k, v in found.items()} == {"frames": 8, "closed_forms": 3, "peers": 7, "sweep": 0}
+    assert {k: len(v) for k, v in found.items()} == {
+        "frames": 8,
+        "closed_forms": 3,
+        "peers": 7,
+        "sweep": 0,
+        "misses": 0,
+    }
     assert main(["bench", "depth-filter", "--frames", "1"]) == 0
     said = capsys.readouterr().out
     assert "mid_texturing" in said and "closed form" in said and "upkeep" in said
@@ -249,9 +259,10 @@ def test_plots(
         for spacing in ((4, 8) if system != "one_plane" else (8,))
     ]
     rows = [row for system in SYSTEMS for row in bench.run_frames(plane_model(), system, 2)]
-    written = write_plots(rows, cells, swept, tmp_path)
+    curve = miss_curve(plane_model(), streams["d"])
+    written = write_plots(rows, cells, swept, curve, tmp_path)
     assert [p.name for p in written] == [
-        f"depth_filter_{n}.png" for n in ("figure3", "figure5", "figure7", "figure8", "sweep")
+        f"depth_filter_{n}.png" for n in ("figure3", "figure5", "figure7", "figure8", "sweep", "misses")
     ]
     assert all(p.stat().st_size > 5000 for p in written)
-    assert capsys.readouterr().out.count("wrote") == 5
+    assert capsys.readouterr().out.count("wrote") == 6

@@ -18,7 +18,7 @@ from typing import Any
 from tilegpu.bench.depth_filter_cells import Cells
 from tilegpu.bench.depth_filter_curves import closed_forms
 from tilegpu.bench.depth_filter_models import Model, complexity_series, models
-from tilegpu.bench.depth_filter_peers import FILTER_CACHES, Peer, compare
+from tilegpu.bench.depth_filter_peers import FILTER_CACHES, Peer, compare, miss_curve
 from tilegpu.bench.depth_filter_plots import write_plots
 from tilegpu.bench.depth_filter_runs import PAPER_MISS_RATE, SYSTEMS, Row, best_position, required_bandwidth, run_frames
 from tilegpu.bench.depth_filter_stream import stream_of
@@ -65,14 +65,16 @@ def run(options: argparse.Namespace) -> int:
     cells = {m.name: Cells(stream) for m, stream in streams}
     peers = [peer for m, stream in streams for peer in compare(m, stream, cells[m.name])]
     swept = sweep([(m.name, cells[m.name], len(stream)) for m, stream in streams[:3]]) if options.sweep else []
+    curve = [row for m, stream in streams[:3] for row in miss_curve(m, stream)] if options.sweep else []
     if options.plots:
-        write_plots(rows, cells, swept, Path(options.plots))
+        write_plots(rows, cells, swept, curve, Path(options.plots))
     if options.json:
         found: dict[str, Sequence[Any]] = {
             "frames": rows,
             "closed_forms": closed_forms(),
             "peers": peers,
             "sweep": swept,
+            "misses": curve,
         }
         print(json.dumps({name: [asdict(row) for row in part] for name, part in found.items()}, indent=1))
         return 0

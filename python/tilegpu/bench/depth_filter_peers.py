@@ -39,6 +39,30 @@ _DEPTH_B = 8  # read and written, of ACCESS_B
 
 
 @dataclass(frozen=True)
+class Misses:
+    """The miss rate of a filter cache on a model; ``size_B`` with one bit a pixel."""
+
+    model: str
+    line_px: tuple[int, int]
+    lines: int
+    ways: int
+    size_B: int
+    miss_rate: float
+
+
+def miss_curve(model: Model, stream: Stream) -> list[Misses]:
+    """Miss rates of caches of one to 256 lines, four ways as soon as there are so many."""
+    found = []
+    for shape in (BLOCK_px, (16, 4)):
+        visits = visits_of(stream, shape)
+        for lines in (1, 2, 3, 4, 5, 8, 16, 32, 64, 128, 256):
+            cache = Cache(lines, lines if lines < 8 else 4)
+            rate = miss_rate(cache, visits, stream)
+            found.append(Misses(model.name, shape, lines, cache.ways, lines * LINE_px // 8, rate))
+    return found
+
+
+@dataclass(frozen=True)
 class Peer:
     """One machine on one model, after adaptation. Shares are of all fragments, bytes for each fragment. ``gain``: the conventional test's
     20 bytes to what this one moves; ``cached_gain``: the same where both have the depth cache, and the filter the larger cache."""

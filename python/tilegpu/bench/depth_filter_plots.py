@@ -12,6 +12,7 @@ from tilegpu.bench import depth_filter_runs as bench
 from tilegpu.bench.depth_filter_cells import CELLS, STEPS, Cells
 from tilegpu.bench.depth_filter_curves import DISTRIBUTIONS, survived
 from tilegpu.bench.depth_filter_models import SIZE_PX, models
+from tilegpu.bench.depth_filter_peers import Misses
 from tilegpu.bench.depth_filter_sweep import Sweep
 from tilegpu.bench.plots import load_pyplot
 
@@ -19,7 +20,11 @@ _PAPER_REJECTION, _PAPER_EFFECTIVE = 0.717, (0.64, 0.88)
 
 
 def write_plots(
-    rows: Sequence[bench.Row], cells: Mapping[str, Cells], swept: Sequence[Sweep], folder: Path
+    rows: Sequence[bench.Row],
+    cells: Mapping[str, Cells],
+    swept: Sequence[Sweep],
+    curve: Sequence[Misses],
+    folder: Path,
 ) -> list[Path]:
     """Writes the pictures into ``folder`` and says where; returns their paths. ``cells``: of each model, by name."""
     pyplot = load_pyplot()
@@ -32,6 +37,7 @@ def write_plots(
         ("figure8", _figure8(pyplot, rows)),
         ("complexity", _complexity(pyplot, rows)),
         ("sweep", _sweep(pyplot, swept)),
+        ("misses", _misses(pyplot, curve)),
     ):
         if figure is None:
             continue
@@ -87,6 +93,26 @@ def _curves(axis: Any, at: Any, front: Any, behind: Any) -> None:
     axis.plot(at, behind, label="SP: behind, survived")
     axis.plot(at, front + behind, "k", label="NRP = FP + SP")
     axis.grid(alpha=0.3)
+
+
+def _misses(pyplot: Any, curve: Sequence[Misses]) -> Any:
+    """Miss rates over the size of the filter's cache, and the paper's."""
+    if not curve:
+        return None
+    figure, axis = pyplot.subplots(figsize=(8, 4))
+    for k, model in enumerate(dict.fromkeys(row.model for row in curve)):
+        for shape, style in (((8, 8), "-"), ((16, 4), "--")):
+            series = [row for row in curve if (row.model, row.line_px) == (model, shape)]
+            label = f"({model}), lines of {shape[0]}x{shape[1]} pixels"
+            axis.plot(
+                [r.size_B for r in series], [r.miss_rate for r in series], f"C{k}{style}", marker=".", label=label
+            )
+    axis.axhline(bench.PAPER_MISS_RATE, color="gray", ls=":", label="the paper, one plane, (b): 5.7 %")
+    axis.set(xlabel="bytes of the cache, one bit a pixel", ylabel="misses for each fragment", ylim=(0, 0.16))
+    axis.set_xscale("log", base=2)
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=8)
+    return figure
 
 
 def _sweep(pyplot: Any, swept: Sequence[Sweep]) -> Any:
