@@ -37,6 +37,7 @@ void bind_device(py::module_& m) {
       .def_readwrite("hierarchical_z", &HiddenSurfaceRemoval::hierarchical_z)
       .def_readwrite("pre_pass", &HiddenSurfaceRemoval::pre_pass)
       .def_readwrite("forward_pixel_kill", &HiddenSurfaceRemoval::forward_pixel_kill)
+      .def_readwrite("kill_single_samples", &HiddenSurfaceRemoval::kill_single_samples)
       .def_readwrite("deferred_vertex_shading", &HiddenSurfaceRemoval::deferred_vertex_shading)
       .def_readwrite("low_resolution_z", &HiddenSurfaceRemoval::low_resolution_z)
       .def_readwrite("depth_filter", &HiddenSurfaceRemoval::depth_filter)

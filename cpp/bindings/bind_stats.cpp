@@ -52,7 +52,8 @@ py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats)
     py::dict d;
     d["x"] = t.x_px;
     d["y"] = t.y_px;
-    d["size"] = t.size_px;
+    d["width"] = t.width_px;
+    d["height"] = t.height_px;
     d["layer"] = t.layer;
     d["part"] = kParts[t.part];
     d["has_primitives"] = t.has_primitives;

@@ -68,7 +68,7 @@ inline void vertex_function(shader::VertexArgs* a) {
 }
 
 struct Scene {
-  uint32_t width_px = 64, height_px = 64, samples = 1, bin_px = 32, vertex_batch = 32;
+  uint32_t width_px = 64, height_px = 64, samples = 1, bin_px = 32, bin_height_px = 0, vertex_batch = 32;  // height 0: squares
   bool vertex_ranges = false, wide = false;
   std::vector<Vec4> positions, distances;
   std::deque<command::DrawState> states;
@@ -136,9 +136,9 @@ struct Scene {
     GeometryPass pass;
     pass.draws = draws;
     pass.commands = commands;
-    pass.grid.bin_px = bin_px;
+    pass.grid.width_px = bin_px, pass.grid.height_px = bin_height_px ? bin_height_px : bin_px;
     pass.grid.columns = (width_px + bin_px - 1) / bin_px;
-    pass.grid.rows = (height_px + bin_px - 1) / bin_px;
+    pass.grid.rows = (height_px + pass.grid.height_px - 1) / pass.grid.height_px;
     pass.render_area = {{0, 0}, {width_px, height_px}};
     pass.samples = samples;
     pass.vertex_batch = vertex_batch;

@@ -525,19 +525,21 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
   const uint32_t bins_px[] = {32, 64, 128};
   const uint32_t bin_px = bins_px[random() % 3];
   tile_io::HostTile tile = tile_io::make_host_tile(f, bin_px, 512 * 1024);
+  if (random() % 2) tile.width_px = 4u << random() % 4, tile.height_px = std::max(4u, tile.width_px >> random() % 2);  // a profile's tile
+  const auto width = static_cast<int32_t>(tile.width_px), height = static_cast<int32_t>(tile.height_px);
   tile.wide = seed % 3 != 0 && wide_vectors(16);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, (tile.size_B + 127) / 64 * 64));
   const int parts = random() % 3 == 0 ? 2 + static_cast<int>(random() % 2) : 1;
   if (parts > 1) must(fb::ensure_spill_memory(f), "spill");
   const fb::Box area = f.layout.render_area_px;
-  const auto grid_x = static_cast<int32_t>(f.layout.tiling_area_px.min_x / static_cast<int32_t>(bin_px) * static_cast<int32_t>(bin_px));
-  const auto grid_y = static_cast<int32_t>(f.layout.tiling_area_px.min_y / static_cast<int32_t>(bin_px) * static_cast<int32_t>(bin_px));
+  const int32_t grid_x = f.layout.tiling_area_px.min_x / width * width;
+  const int32_t grid_y = f.layout.tiling_area_px.min_y / height * height;
   const uint32_t density = random() % 4;
   for (int p = 0; p < parts; ++p) {
     const fb::Part part = parts == 1 ? fb::Part::normal : p == 0 ? fb::Part::first : p == parts - 1 ? fb::Part::last : fb::Part::middle;
     for (uint32_t layer = 0; layer < pass.layers; ++layer) {
-      for (int32_t by = grid_y; by <= f.layout.tiling_area_px.max_y; by += static_cast<int32_t>(bin_px)) {
-        for (int32_t bx = grid_x; bx <= f.layout.tiling_area_px.max_x; bx += static_cast<int32_t>(bin_px)) {
+      for (int32_t by = grid_y; by <= f.layout.tiling_area_px.max_y; by += height) {
+        for (int32_t bx = grid_x; bx <= f.layout.tiling_area_px.max_x; bx += width) {
           tile_io::TileRegion region{bx, by, layer, density != 0 && random() % 4 < density};
           std::memset(memory, 0xcd, tile.size_B);
           if (tile_io::tile_is_clean(f, region, part)) {
@@ -546,8 +548,7 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
           }
           tile_io::load_tile(f, tile, region, memory, ledger, part);
           const uint32_t writes = region.has_primitives ? random() % 300 : 0;
-          const fb::Box inside =
-              fb::intersect(area, {bx, by, bx + static_cast<int32_t>(bin_px) - 1, by + static_cast<int32_t>(bin_px) - 1});
+          const fb::Box inside = fb::intersect(area, {bx, by, bx + width - 1, by + height - 1});
           if (writes && !inside.empty() && random() % 4 == 0) clear_in_pass(pass, tile, region, inside, random, memory);
           for (uint32_t w = 0; w < writes && !inside.empty(); ++w) write_in_pass(pass, tile, region, inside, random, memory);
           tile_io::resolve_tile(f, tile, region, memory, ledger, part);

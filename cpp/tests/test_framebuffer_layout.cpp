@@ -283,7 +283,8 @@ void descriptor_info() {
   single.color.push_back(attachment(view(kRgba8), kClear, kStore));
   single.depth = attachment(view(VK_FORMAT_D32_SFLOAT), kClear, kDontCare);
   CHECK(make(single, "mali-g725").desc.allow_hsr_prepass, "one sample has room");
-  CHECK(!make(single, "mali-g610").desc.allow_hsr_prepass && make(single, "mali-g610").desc.allow_forward_pixel_kill, "profile");
+  CHECK(!make(single, "mali-g610").desc.allow_hsr_prepass, "profile");
+  CHECK(make(info, "immortalis-g925").desc.allow_hsr_prepass, "Arm's article names no limit");
   CHECK(make(info).desc.sample_positions[1].x == 14, "standard locations");
 }
 

@@ -298,16 +298,21 @@ Image render_reference(const Scene& scene) {
 
 // -- the tile phase ----------------------------------------------------------------------------------------------------------------
 
-Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hidden_surface_removal, bool hierarchical_z,
+struct BinSize {
+  uint32_t width_px, height_px;
+};
+
+Image render_tiles(const Scene& scene, uint32_t lanes, BinSize size, bool hidden_surface_removal, bool hierarchical_z,
                    stats::FragmentCounters* counters = nullptr) {
   Image image;
   image.clear(scene.samples, scene.depth_format);
   records::Chunk chunk = scene.chunk, clear_chunk;
   clear_chunk.clear = &scene.clear;
   records::BinnedGeometry binned;
-  const uint32_t side = kImage_px / bin_px;
-  binned.grid = {bin_px, side, side, 0, 0};
-  for (uint32_t bin = 0; bin < side * side; bin++) {
+  const uint32_t bin_px = std::max(framebuffer::kLeastBin_px, std::max(size.width_px, size.height_px));
+  const uint32_t columns = kImage_px / size.width_px, rows = kImage_px / size.height_px;
+  binned.grid = {size.width_px, size.height_px, columns, rows, 0, 0};
+  for (uint32_t bin = 0; bin < columns * rows; bin++) {
     binned.first_segment.push_back(static_cast<uint32_t>(binned.segments.size()));
     const uint32_t first = static_cast<uint32_t>(chunk.entries.size());
     for (uint32_t i = 0; i < chunk.records.size(); i++) chunk.entries.push_back(i);  // bins decide themselves what they see
@@ -329,7 +334,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   pass.render_area = {{0, 0}, {kImage_px, kImage_px}};
   pass.hsr.visibility_buffer = hidden_surface_removal;
   pass.hsr.hierarchical_z = hierarchical_z;
-  pass.tile.bin_px = bin_px;
+  pass.tile.bin_px = bin_px, pass.tile.width_px = size.width_px, pass.tile.height_px = size.height_px;
   pass.tile.samples = scene.samples;
   const uint32_t plane_B = bin_px * bin_px * scene.samples * 4, block_B = scene.samples * 64;
   pass.tile.color[0] = {0, 1, block_B};
@@ -343,10 +348,11 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
   worker.begin_pass(pass);
   const auto copy = [&](uint32_t bin, bool load) {
     uint32_t* words = reinterpret_cast<uint32_t*>(worker.memory());
-    for (uint32_t y = 0; y < bin_px; y++)
-      for (uint32_t x = 0; x < bin_px; x++)
+    const auto left = static_cast<uint32_t>(binned.grid.x_px(bin)), top = static_cast<uint32_t>(binned.grid.y_px(bin));
+    for (uint32_t y = 0; y < size.height_px; y++)
+      for (uint32_t x = 0; x < size.width_px; x++)
         for (uint32_t s = 0; s < scene.samples; s++) {
-          const size_t at = (static_cast<size_t>(bin / side * bin_px + y) * kImage_px + bin % side * bin_px + x) * scene.samples + s;
+          const size_t at = (static_cast<size_t>(top + y) * kImage_px + left + x) * scene.samples + s;
           const size_t word = framebuffer::tile_word_index(framebuffer::tile_pixel_index(x, y, bin_px), s, 0, scene.samples, 1);
           uint32_t* plane[3] = {&image.color[at], &image.depth[at], &image.stencil[at]};
           for (uint32_t k = 0; k < 3; k++) {
@@ -358,7 +364,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
           }
         }
   };
-  for (uint32_t bin = 0; bin < side * side; bin++) {
+  for (uint32_t bin = 0; bin < columns * rows; bin++) {
     copy(bin, true);
     worker.run(pass, bin);
     copy(bin, false);
@@ -370,10 +376,10 @@ Image render_tiles(const Scene& scene, uint32_t lanes, uint32_t bin_px, bool hid
 
 void compare_all(const Scene& scene, const char* what) {
   const Image expected = render_reference(scene);
-  for (uint32_t bin_px : {32u, 64u, 128u})
+  for (BinSize size : {BinSize{32, 32}, {64, 64}, {128, 128}, {64, 32}, {16, 8}, {8, 4}})
     for (uint32_t lanes : {4u, 8u, 16u})
       for (bool hsr : {false, true}) {
-        const Image image = render_tiles(scene, lanes, bin_px, hsr, lanes != 16);
+        const Image image = render_tiles(scene, lanes, size, hsr, lanes != 16);
         const bool equal = image == expected;
         if (!equal) {
           size_t differ[3] = {};
@@ -382,8 +388,8 @@ void compare_all(const Scene& scene, const char* what) {
             differ[1] += image.depth[i] != expected.depth[i];
             differ[2] += image.stencil[i] != expected.stencil[i];
           }
-          std::printf("%s: %u samples, bins %u, lanes %u, hsr %d: %zu colours, %zu depths, %zu stencils differ, queries %s\n", what,
-                      scene.samples, bin_px, lanes, hsr, differ[0], differ[1], differ[2],
+          std::printf("%s: %u samples, bins %ux%u, lanes %u, hsr %d: %zu colours, %zu depths, %zu stencils differ, queries %s\n", what,
+                      scene.samples, size.width_px, size.height_px, lanes, hsr, differ[0], differ[1], differ[2],
                       image.queries == expected.queries ? "equal" : "differ");
         }
         CHECK(equal);
@@ -664,13 +670,13 @@ void counters_are_sums() {
   for (int i = 0; i < 60; i++) add_triangle(scene, rng, 4000);
   finish(scene);
   stats::FragmentCounters first, other;
-  render_tiles(scene, 8, 64, false, true, &first);
+  render_tiles(scene, 8, {64, 64}, false, true, &first);
   CHECK(first.fragments_rasterized == first.fragments_early_killed + first.fragments_shaded);
   CHECK(first.samples_written == first.fragments_shaded && first.fragments_shaded > 1000);
   CHECK(first.packets * 8 == first.fragments_shaded + first.helper_lanes + first.idle_lanes);
-  render_tiles(scene, 16, 32, false, false, &other);
+  render_tiles(scene, 16, {32, 32}, false, false, &other);
   CHECK(other.fragments_rasterized == first.fragments_rasterized && other.fragments_shaded == first.fragments_shaded);
-  render_tiles(scene, 8, 64, true, true, &other);
+  render_tiles(scene, 8, {64, 64}, true, true, &other);
   CHECK(other.fragments_rasterized == first.fragments_rasterized && other.fragments_shaded < first.fragments_shaded);
   CHECK(other.packets * 8 == other.fragments_shaded + other.helper_lanes + other.idle_lanes);
 }

@@ -29,7 +29,10 @@ void test_bins_are_complete_and_in_order() {
     Scene scene;
     shader_config = {};
     scene.samples = 1u << (round % 5);
-    scene.bin_px = round & 1 ? 32 : 64;
+    // Squares of the host, and tiles of profiles.
+    constexpr uint32_t kSizes[][2] = {{64, 64}, {32, 32}, {64, 32}, {32, 16}, {16, 16}, {16, 8}, {8, 8}, {8, 4}, {4, 4}};
+    scene.bin_px = kSizes[round % 9][0], scene.bin_height_px = kSizes[round % 9][1];
+    const uint32_t width = scene.bin_px, height = scene.bin_height_px;
     scene.width_px = 150;
     scene.height_px = 100;
     for (int i = 0; i < 40; i++) {
@@ -74,8 +77,8 @@ void test_bins_are_complete_and_in_order() {
             CHECK(scene.bins.segments[s].count == 0);
           }
         }
-        const uint32_t x0 = bx * scene.bin_px, y0 = by * scene.bin_px;
-        CHECK(has_clear == (x0 < 110 && x0 + scene.bin_px > 40 && y0 < 30 && y0 + scene.bin_px > 10));
+        const uint32_t x0 = bx * width, y0 = by * height;
+        CHECK(has_clear == (x0 < 110 && x0 + width > 40 && y0 < 30 && y0 + height > 10));
 
         for (const auto& chunk : scene.chunks) {
           for (uint32_t r = 0; r < chunk->records.size(); r++) {
@@ -85,8 +88,8 @@ void test_bins_are_complete_and_in_order() {
             const auto inside = [](uint32_t v, int32_t offset, uint32_t extent) {
               return static_cast<int32_t>(v) >= offset && v < static_cast<uint32_t>(offset) + extent;
             };
-            for (uint32_t y = y0; y < std::min(y0 + scene.bin_px, 100u) && !covered; y++)
-              for (uint32_t x = x0; x < std::min(x0 + scene.bin_px, 150u) && !covered; x++)
+            for (uint32_t y = y0; y < std::min(y0 + height, 100u) && !covered; y++)
+              for (uint32_t x = x0; x < std::min(x0 + width, 150u) && !covered; x++)
                 for (uint32_t s = 0; s < scene.samples && !covered && inside(x, cut.offset.x, cut.extent.width) &&
                                      inside(y, cut.offset.y, cut.extent.height);
                      s++) {

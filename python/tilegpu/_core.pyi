@@ -398,6 +398,7 @@ class HiddenSurfaceRemoval:
     hierarchical_z: bool
     pre_pass: bool
     forward_pixel_kill: bool
+    kill_single_samples: bool
     deferred_vertex_shading: bool
     low_resolution_z: bool
     depth_filter: DepthFilter

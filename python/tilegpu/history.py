@@ -253,12 +253,12 @@ def pixel_history(
     return PixelHistory(label, x, y, tuple(samples), tuple(fragments), tuple(color_kinds))
 
 
-def tile_time_map(size: tuple[int, int], tiles: Iterable[tuple[int, int, int, float]]) -> NDArray[np.float64]:
+def tile_time_map(size: tuple[int, int], tiles: Iterable[tuple[int, int, int, int, float]]) -> NDArray[np.float64]:
     """Milliseconds for each pixel, (height, width): a tile's time over its pixels inside the picture."""
     width, height = size
     out = np.zeros((height, width))
-    for x, y, side, ms in tiles:
-        part = out[max(y, 0) : max(y + side, 0), max(x, 0) : max(x + side, 0)]
+    for x, y, tile_width, tile_height, ms in tiles:
+        part = out[max(y, 0) : max(y + tile_height, 0), max(x, 0) : max(x + tile_width, 0)]
         if part.size:
             part += ms / part.size
     return out

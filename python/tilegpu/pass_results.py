@@ -126,7 +126,7 @@ class PassResults:
         """What moved for each tile, for a pass made with ``trace=True``: a dictionary each, part by part, layer by layer,
         row by row.
 
-        ``x``, ``y``, ``size``: the tile's place and side in pixels (tiles of the host, cut with the framebuffer); ``layer``;
+        ``x``, ``y``, ``width``, ``height``: the tile in pixels, which may reach beyond the framebuffer; ``layer``;
         ``part``: ``"normal"``, or ``"first"``, ``"middle"``, ``"last"`` of a pass that was split; ``has_primitives``;
         ``traffic``: bytes by attachment and cause, as in ``rp.stats.traffic``, whose sum they are.
         """
@@ -189,7 +189,7 @@ class PassResults:
             result: NDArray[Any] = self._fragments()["maps"][kind]
             return result.copy()
         runs = [self._trace_again(False, [], timed=True)["tiles"] for _ in range(3)]
-        tiles = [(x, y, side, min(run[i][3] for run in runs)) for i, (x, y, side, _) in enumerate(runs[0])]
+        tiles = [(*place, min(run[i][4] for run in runs)) for i, (*place, _) in enumerate(runs[0])]
         return tile_time_map(self._size, tiles)
 
     def _fragments(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ struct DeviceCreateInfo {
   uint32_t threads = 0;                     ///< 0: what affinity and cgroup quota allow
   uint32_t lanes = 0;                       ///< 4, 8 or 16; 0: 16 with AVX-512, else 8
   std::string jit_target;                   ///< "" (this CPU), "x86-64-v3", "x86-64-v4"
-  uint32_t bin_px = 0;                      ///< side of a bin: 32, 64, 128; 0: chosen from the layout
+  uint32_t bin_px = 0;                      ///< side of a bin of the profile "host": 32, 64, 128; 0: chosen from the layout
   uint32_t vertex_batch = 0;                ///< unique vertices in a batch; 0: the profile's (of host 32, or none where indices are dense)
   std::string cache_dir;                    ///< "": the user's cache directory; "off": no disk cache
   uint64_t tiler_heap_B = 0;                ///< beyond it a pass is split (incremental rendering); 0: the profile's

@@ -22,6 +22,7 @@ struct HiddenSurfaceRemoval {
   // Arm's.
   bool pre_pass = false;
   bool forward_pixel_kill = false;
+  bool kill_single_samples = false;  ///< forward pixel kill takes what it covers of a waiting group; else whole groups only, as Arm's does
   bool deferred_vertex_shading = false;
   // Adreno's.
   bool low_resolution_z = false;

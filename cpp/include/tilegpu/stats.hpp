@@ -56,7 +56,7 @@ struct DepthFilterStats {
 /// What moved for one bin of the tile phase, in one part of a split pass (RenderingInfo::trace_tiles).
 struct TileTrace {
   int32_t x_px = 0, y_px = 0;  ///< framebuffer coordinates
-  uint32_t size_px = 0, layer = 0;
+  uint32_t width_px = 0, height_px = 0, layer = 0;
   uint32_t part = 0;  ///< 0: the pass is not split, 1: first part, 2: one in between, 3: last
   bool has_primitives = false;
   std::vector<std::array<uint64_t, static_cast<size_t>(TrafficCause::count)>> bytes;  ///< of each attachment, as in PassStats::traffic

@@ -96,7 +96,7 @@ struct PassTrace {
   std::vector<std::vector<FragmentEvent>> events;                                  ///< for each of request.pixels, as they happened
   struct TileTime {
     int32_t x_px = 0, y_px = 0;
-    uint32_t size_px = 0;
+    uint32_t width_px = 0, height_px = 0;
     double ms = 0;
   };
   std::vector<TileTime> tile_ms;  ///< all parts and layers of a tile

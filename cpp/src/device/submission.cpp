@@ -163,7 +163,7 @@ std::string plan_in_words(const PassExecution& found, const command::DrawState& 
 std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);
   const command::Pass& record = *found.pass;
-  const HiddenSurfaceRemoval chosen = record.info.hsr.value_or(state->hsr);
+  const HiddenSurfaceRemoval asked = record.info.hsr.value_or(state->hsr), chosen = framebuffer::allowed_hsr(record.framebuffer, asked);
   std::vector<DrawExplanation> rows;
   const pipeline::Resolved* last = nullptr;
   const void* last_state = nullptr;  // of the last row's draws
@@ -219,8 +219,9 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const command::IndirectDraw& indirect = record.indirects[command.index];
     for (uint32_t k = 0; k < indirect.count; k++) add(indirect.base, expanded++, 1);
   }
+  const char* no_prepass = asked.pre_pass ? framebuffer::prepass_obstacle(record.framebuffer) : "switched off (hsr)";
   for (DrawExplanation& row : rows)
-    row.techniques.insert(row.techniques.begin(), hsr::explain_prepass(found.stats, row.first_draw, row.draw_count, chosen.pre_pass));
+    row.techniques.insert(row.techniques.begin(), hsr::explain_prepass(found.stats, row.first_draw, row.draw_count, no_prepass));
   return rows;
 }
 

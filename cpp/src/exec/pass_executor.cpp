@@ -51,12 +51,16 @@ Status run_stages(PassRun& run) {
   return Ok{};
 }
 
+HiddenSurfaceRemoval hsr_of(const command::Pass& pass, const PassOptions& options) {
+  return framebuffer::allowed_hsr(pass.framebuffer, pass.info.hsr.value_or(options.hsr));
+}
+
 }  // namespace
 
 void PassExecutor::State::release() {
   geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear();
   binned = records::BinnedGeometry();
-  bin_drawn.clear();
+  drawn.clear(), drawn_ever.clear();
   census = geometry::VertexCensus();
   plans.clear();
   passing_plan = PassPlan();
@@ -86,7 +90,7 @@ Status PassExecutor::run_or_release(PassRun& run) {
 Status PassExecutor::execute(PassExecution& out, const TraceRequest* trace, const PassOptions& options,
                              const std::atomic<bool>& cancelled) {
   assert(out.pass && !(trace && trace->timed));
-  PassRun run{*state_, *out.pass, options, cancelled, out, trace, out.pass->info.hsr.value_or(options.hsr)};
+  PassRun run{*state_, *out.pass, options, cancelled, out, trace, hsr_of(*out.pass, options)};
   return run_or_release(run);
 }
 
@@ -95,7 +99,7 @@ Expected<PassTrace> PassExecutor::repeat(const PassExecution& last, const TraceR
   assert(last.pass);
   // The last run again: the depth filter stands where it stood, and afterwards what passes learn from one another is as it was.
   PassExecution out{last.pass};
-  PassRun run{*state_, *last.pass, options, cancelled, out, &trace, last.pass->info.hsr.value_or(options.hsr)};
+  PassRun run{*state_, *last.pass, options, cancelled, out, &trace, hsr_of(*last.pass, options)};
   if (last.stats.depth_filter.position) run.hsr.depth_filter_position = last.stats.depth_filter.position;
   run.dry = true;
   run.timed = trace.timed;

@@ -85,8 +85,8 @@ void sum_counters(PassRun& run) {
   PassExecutor::State& s = run.kept;
   PassStats& stats = run.out.stats;
   stats.vertices_unique_requested = s.census.count();
-  stats.bins = s.bin_drawn.size();
-  stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.bin_drawn.begin(), s.bin_drawn.end(), 1));
+  stats.bins = s.drawn_ever.size();
+  stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.drawn_ever.begin(), s.drawn_ever.end(), 1));
   stats::Ledger total;
   for_each_worker(run, [&](auto& worker) {
     add_fragment_counters(stats, worker.counters());

@@ -27,7 +27,7 @@ struct PassExecutor::State {
   std::vector<std::unique_ptr<records::Chunk>> chunks;  // arenas keep their capacity
   std::vector<const records::Chunk*> used_chunks;       // of the part that is being gathered, in order
   records::BinnedGeometry binned;
-  std::vector<uint8_t> bin_drawn;  // by any part
+  std::vector<uint8_t> drawn, drawn_ever;  // by tile: whether this part, or any, has primitives there
   struct BinRun {
     uint32_t first, columns;
   };

@@ -10,18 +10,21 @@ namespace tilegpu::exec {
 
 namespace {
 
-records::BinGrid bin_grid(const command::Pass& pass, uint32_t bin_px) {
-  assert(bin_px);
+records::BinGrid bin_grid(const command::Pass& pass, const tile_io::HostTile& tile) {
   records::BinGrid grid;
-  grid.bin_px = bin_px;
-  const int32_t side = static_cast<int32_t>(bin_px);
+  grid.width_px = tile.width_px, grid.height_px = tile.height_px;
+  const framebuffer::Layout& layout = pass.framebuffer.layout;
+  if (layout.profile->tile_model != framebuffer::TileModel::host)
+    grid.tile_across = layout.tile_width_px / grid.width_px, grid.tile_down = layout.tile_height_px / grid.height_px;
+  const auto width = static_cast<int32_t>(grid.width_px * grid.tile_across), height = static_cast<int32_t>(grid.height_px * grid.tile_down);
+  assert(width > 0 && height > 0);
   // Over the tiling area: it contains the render area, and only its bins are loaded and stored.
-  const auto& area = pass.framebuffer.layout.tiling_area_px;
-  grid.origin_x_px = area.min_x / side * side;
-  grid.origin_y_px = area.min_y / side * side;
+  const auto& area = layout.tiling_area_px;
+  grid.origin_x_px = area.min_x / width * width;
+  grid.origin_y_px = area.min_y / height * height;
   assert(area.min_x >= 0 && area.min_y >= 0 && area.max_x >= area.min_x && area.max_y >= area.min_y);
-  grid.columns = (area.max_x - grid.origin_x_px) / bin_px + 1;
-  grid.rows = (area.max_y - grid.origin_y_px) / bin_px + 1;
+  grid.columns = static_cast<uint32_t>(area.max_x - grid.origin_x_px) / grid.width_px + 1;
+  grid.rows = static_cast<uint32_t>(area.max_y - grid.origin_y_px) / grid.height_px + 1;
   grid.layers = std::max(1u, pass.info.layer_count);
   return grid;
 }
@@ -104,7 +107,7 @@ void set_up_geometry(PassRun& run) {
   run.heap_B = options.tiler_heap_B ? options.tiler_heap_B : run.pass.framebuffer.desc.tiler_heap_B;
   geometry.draws = run.context.draws;
   geometry.commands = run.plan->commands;
-  geometry.grid = bin_grid(run.pass, run.context.tile.bin_px);
+  geometry.grid = bin_grid(run.pass, run.context.tile);
   geometry.view_mask = run.pass.info.view_mask;
   geometry.render_area = run.pass.render_area;
   geometry.width_px = run.pass.width_px, geometry.height_px = run.pass.height_px;
@@ -155,7 +158,7 @@ void begin_pass(PassRun& run) {
   for (geometry::GeometryWorker& worker : s.geometry_workers) worker.begin_pass(run.options.loop_iterations);
   for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(run.context);
   for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
-  s.bin_drawn.assign(run.geometry.grid.bins(), 0);
+  s.drawn_ever.assign(run.geometry.grid.tiles_of_layer() * size_t{run.geometry.grid.layers}, 0);
 }
 
 }  // namespace tilegpu::exec

@@ -1,11 +1,14 @@
 // exec/tile_phase.cpp -- stage: execution of a render pass, the tile phase of one part: all bins, from load to store.
 //
-// In: gathered bins, the framebuffer's pieces. Out: images, the workers' counters, traces of tiles. A bin is one job on one thread.
+// In: gathered bins, the framebuffer's pieces. Out: images, the workers' counters, traces of tiles. A bin is one job on one thread; bins that
+// share a 16x16 superblock of an image are one job together.
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <optional>
 
 #include "exec/pass_run.hpp"
+#include "resource/block_compression.hpp"
 #include "tile/depth_stencil/lrz_test.hpp"
 #include "tile_io/tile_resolve.hpp"
 
@@ -21,6 +24,9 @@ bool drawn(const PassRun& run, uint32_t bin) {
   return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1];
 }
 
+// A tile with primitives is loaded and stored in all its bins.
+bool tile_drawn(const PassRun& run, uint32_t bin) { return run.kept.drawn[run.kept.binned.grid.tile_of(bin)]; }
+
 // A pass with views leaves other layers as they are.
 bool renders(const PassRun& run, uint32_t layer) { return !run.pass.info.view_mask || run.pass.info.view_mask >> layer & 1; }
 
@@ -29,8 +35,8 @@ tile_io::TileRegion region_of(const PassRun& run, uint32_t bin) {
   assert(bin < grid.bins());
   const uint32_t in_layer = bin % grid.bins_of_layer();
   tile_io::TileRegion region;
-  region.x_px = grid.origin_x_px + static_cast<int32_t>(in_layer % grid.columns * grid.bin_px);
-  region.y_px = grid.origin_y_px + static_cast<int32_t>(in_layer / grid.columns * grid.bin_px);
+  region.x_px = grid.x_px(in_layer);
+  region.y_px = grid.y_px(in_layer);
   region.layer = bin / grid.bins_of_layer();
   return region;
 }
@@ -40,6 +46,10 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
   const command::Pass& pass = run.pass;
   tile::PassContext& context = run.context;
   context.geometry = &run.kept.binned;
+  PassExecutor::State& s = run.kept;
+  s.drawn.assign(s.drawn_ever.size(), 0);
+  for (uint32_t bin = 0; bin < s.binned.grid.bins(); bin++)
+    if (drawn(run, bin)) s.drawn[s.binned.grid.tile_of(bin)] = s.drawn_ever[s.binned.grid.tile_of(bin)] = 1;
   if (run.trace) run.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
@@ -57,8 +67,9 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
 /// What a bin added to its worker's ledger.
 TileTrace trace_of(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, const stats::Ledger& before,
                    const stats::Ledger& after) {
-  TileTrace trace{region.x_px,           region.y_px, run.kept.binned.grid.bin_px, region.layer, static_cast<uint32_t>(part),
-                  region.has_primitives, {}};
+  const records::BinGrid& grid = run.kept.binned.grid;
+  TileTrace trace{region.x_px,  region.y_px, grid.width_px, grid.height_px, region.layer, static_cast<uint32_t>(part), region.has_primitives,
+                  {}};
   for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
     if (!is_bound(run.pass, a)) continue;
     auto& bytes = trace.bytes.emplace_back();
@@ -69,9 +80,9 @@ TileTrace trace_of(const PassRun& run, const tile_io::TileRegion& region, frameb
 
 // The end of a bin: low-resolution Z learns, samples are resolved, what is stored goes to its image.
 template <class Worker>
-void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, Worker& worker) {
+void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, Worker& worker, bool draws) {
   const tile::PassContext& context = run.context;
-  if (framebuffer::resolves_in(part) && context.lrz && region.layer == 0 && region.has_primitives)
+  if (framebuffer::resolves_in(part) && context.lrz && region.layer == 0 && draws)
     tile::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
   if (framebuffer::resolves_in(part))
     tile_io::resolve_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
@@ -86,7 +97,8 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
   const tile::PassContext& context = run.context;
   tile_io::TileRegion region = region_of(run, bin);
   if (!renders(run, region.layer)) return;
-  region.has_primitives = drawn(run, bin);
+  const bool draws = drawn(run, bin);
+  region.has_primitives = tile_drawn(run, bin);
   std::optional<stats::Ledger> before;
   if (moved) before = worker.ledger();
   const auto keep_trace = [&] {
@@ -97,14 +109,11 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
     keep_trace();
     return;
   }
-  region.clears_depth = !(context.keeps.lists && region.has_primitives);
+  region.clears_depth = !(context.keeps.lists && draws);
   tile_io::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
-  if (region.has_primitives) {
-    run.kept.bin_drawn[bin] = 1;
-    worker.run(context, bin);
-  }
+  if (draws) worker.run(context, bin);
   if (run.dry) return;
-  finish_bin(run, region, part, worker);
+  finish_bin(run, region, part, worker, draws);
   keep_trace();
 }
 
@@ -116,7 +125,7 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   s.bin_runs.clear();
   const uint32_t longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
   for (uint32_t bin = 0; bin < bins; bin++) {
-    const bool goes_on = bin % grid.columns && !drawn(run, bin) && !drawn(run, bin - 1) && s.bin_runs.back().columns < longest;
+    const bool goes_on = bin % grid.columns && !tile_drawn(run, bin) && !tile_drawn(run, bin - 1) && s.bin_runs.back().columns < longest;
     if (goes_on)
       s.bin_runs.back().columns++;
     else
@@ -135,11 +144,46 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   });
 }
 
+// What one thread takes at once of a layer's bins: those of a superblock, or one.
+struct BinJobs {
+  uint32_t across = 1, down = 1;  // bins of a job
+  uint32_t skipped_columns = 0, skipped_rows = 0;  // of the first job, before the grid
+  uint32_t columns = 0, rows = 0;
+  uint32_t of_layer() const { return columns * rows; }
+};
+
+BinJobs bin_jobs(const records::BinGrid& grid) {
+  constexpr uint32_t kSide_px = resource::kSuperblock_px;
+  BinJobs jobs;
+  jobs.across = std::max(1u, kSide_px / grid.width_px), jobs.down = std::max(1u, kSide_px / grid.height_px);
+  jobs.skipped_columns = static_cast<uint32_t>(grid.origin_x_px) / grid.width_px % jobs.across;
+  jobs.skipped_rows = static_cast<uint32_t>(grid.origin_y_px) / grid.height_px % jobs.down;
+  jobs.columns = (jobs.skipped_columns + grid.columns + jobs.across - 1) / jobs.across;
+  jobs.rows = (jobs.skipped_rows + grid.rows + jobs.down - 1) / jobs.down;
+  return jobs;
+}
+
+// `f` of each bin of a job.
+template <class F>
+void each_bin(const records::BinGrid& grid, const BinJobs& jobs, uint32_t job, F&& f) {
+  assert(job < jobs.of_layer() * grid.layers);
+  const uint32_t layer = job / jobs.of_layer(), in_layer = job % jobs.of_layer();
+  const uint32_t first_column = in_layer % jobs.columns * jobs.across, first_row = in_layer / jobs.columns * jobs.down;
+  for (uint32_t row = first_row; row < first_row + jobs.down; row++)
+    for (uint32_t column = first_column; column < first_column + jobs.across; column++) {
+      if (column < jobs.skipped_columns || row < jobs.skipped_rows) continue;
+      const uint32_t x = column - jobs.skipped_columns, y = row - jobs.skipped_rows;
+      if (x < grid.columns && y < grid.rows) f(layer * grid.bins_of_layer() + y * grid.columns + x);
+    }
+}
+
 // All bins, in whatever order.
 void render_bins(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
-  s.pool.run(static_cast<uint32_t>(s.binned.grid.bins()),
-             [&](uint32_t w, uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
+  const BinJobs jobs = bin_jobs(s.binned.grid);
+  s.pool.run(jobs.of_layer() * s.binned.grid.layers, [&](uint32_t w, uint32_t job) {
+    each_bin(s.binned.grid, jobs, job, [&](uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
+  });
 }
 
 // A bin of a pass that is traced, by the worker that notes, or timed. `moved`: see render_bin.
@@ -158,23 +202,44 @@ void render_traced(PassRun& run, framebuffer::Part part, uint32_t bin, uint32_t 
     render_bin(run, part, bin, run.traced_workers[w], moved);
 }
 
+// What moved for a layer's bins becomes what moved for its tiles.
+void add_tiles(const records::BinGrid& grid, std::vector<TileTrace>& bins, std::vector<TileTrace>& out) {
+  const size_t first = out.size();
+  if (grid.tiles_are_bins()) {
+    out.insert(out.end(), std::make_move_iterator(bins.begin()), std::make_move_iterator(bins.end()));
+    return;
+  }
+  if (!bins.empty()) out.resize(first + grid.tiles_of_layer());
+  for (size_t bin = 0; bin < bins.size(); bin++) {
+    TileTrace& tile = out[first + grid.tile_of(bin)];
+    if (tile.width_px == 0) {  // its first bin
+      tile = std::move(bins[bin]);
+      tile.width_px *= grid.tile_across, tile.height_px *= grid.tile_down;
+      continue;
+    }
+    for (size_t a = 0; a < std::min(tile.bytes.size(), bins[bin].bytes.size()); a++)  // fewer: the pass was cancelled
+      for (size_t cause = 0; cause < tile.bytes[a].size(); cause++) tile.bytes[a][cause] += bins[bin].bytes[a][cause];
+  }
+}
+
 // The same where something is noted of each bin. Layer by layer: maps are sums over layers.
 void render_noted(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   const uint32_t bins = s.binned.grid.bins_of_layer();
+  const BinJobs jobs = bin_jobs(s.binned.grid);
   for (uint32_t layer = 0; layer < s.binned.grid.layers; layer++) {
     if (!renders(run, layer)) continue;
-    std::vector<TileTrace>& noted = run.out.tile_trace;
-    const size_t first = noted.size();
-    if (run.pass.info.trace_tiles) noted.resize(first + bins);
-    s.pool.run(bins, [&](uint32_t w, uint32_t in_layer) {
-      TileTrace* const moved = run.pass.info.trace_tiles ? &noted[first + in_layer] : nullptr;
-      const uint32_t bin = layer * bins + in_layer;
-      if (run.trace)
-        render_traced(run, part, bin, w, moved);
-      else
-        render_bin(run, part, bin, s.tile_workers[w], moved);
+    std::vector<TileTrace> noted(run.pass.info.trace_tiles ? bins : 0);
+    s.pool.run(jobs.of_layer(), [&](uint32_t w, uint32_t job) {
+      each_bin(s.binned.grid, jobs, layer * jobs.of_layer() + job, [&](uint32_t bin) {
+        TileTrace* const moved = run.pass.info.trace_tiles ? &noted[bin % bins] : nullptr;
+        if (run.trace)
+          render_traced(run, part, bin, w, moved);
+        else
+          render_bin(run, part, bin, s.tile_workers[w], moved);
+      });
     });
+    add_tiles(s.binned.grid, noted, run.out.tile_trace);
   }
 }
 

@@ -12,9 +12,7 @@ struct DescInfo {
   uint64_t tiler_heap_B = 0;                             // beyond it the pass is split
   const vk::SampleLocation* sample_positions = nullptr;  // sample_count of them, in 1/16 pixel
   uint32_t sample_count = 1;
-  bool allow_hsr_prepass = false;  // the profile has a pre-pass and depth can be buffered twice
-  bool allow_forward_pixel_kill = false;
-  bool provoking_vertex_first = true;
+  bool allow_hsr_prepass = false;  // the profile has a pre-pass, and what its driver asks of the layout holds (allowed_hsr)
   bool transaction_elimination = false;
   uint32_t layer_count = 1;
 };

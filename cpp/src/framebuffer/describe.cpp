@@ -179,8 +179,6 @@ std::string describe(const DescInfo& desc) {
       .number("tiler_heap_B", desc.tiler_heap_B)
       .raw("sample_positions_16ths", positions + "]")
       .boolean("allow_hsr_prepass", desc.allow_hsr_prepass)
-      .boolean("allow_forward_pixel_kill", desc.allow_forward_pixel_kill)
-      .boolean("provoking_vertex_first", desc.provoking_vertex_first)
       .boolean("transaction_elimination", desc.transaction_elimination)
       .number("layers", desc.layer_count)
       .json();

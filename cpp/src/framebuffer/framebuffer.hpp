@@ -28,6 +28,9 @@ struct Framebuffer {
 };
 
 Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name);
+/// What of the hidden-surface removal that a pass asks for its profile can do with this layout; and why not the pre-pass, else null.
+HiddenSurfaceRemoval allowed_hsr(const Framebuffer& framebuffer, HiddenSurfaceRemoval asked);
+const char* prepass_obstacle(const Framebuffer& framebuffer);
 /// Memory for transient images: called before the first spill.
 Status ensure_spill_memory(const Framebuffer& framebuffer);
 /// Before the first tile of an execution, by one thread: the bytes that will be stored may change from now on. Returns the signatures of

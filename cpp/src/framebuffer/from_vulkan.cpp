@@ -244,14 +244,24 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   f.desc.sample_count = f.layout.sample_count;
   f.desc.sample_positions = vk::sample_locations(f.layout.sample_count);
   f.desc.layer_count = f.layout.layer_count;
-  // Depth must fit twice in the depth tile buffer; strictly less, as the driver tests it.
+  // Where half of the buffer is kept, depth must fit twice; strictly less, as the driver tests it. Arm's article names no such limit.
   const uint64_t depth_tile_B = 4ull * f.layout.sample_count * f.layout.tile_size_px;
   f.desc.allow_hsr_prepass =
-      profile->fragment_prepass && f.layout.z_format != VK_FORMAT_UNDEFINED &&
-      (profile->budget_divisor > 1 ? depth_tile_B < f.layout.tile_z_budget_B : 2 * depth_tile_B <= f.layout.tile_z_budget_B);
-  f.desc.allow_forward_pixel_kill = profile->fpk_quads != 0;
+      profile->fragment_prepass && (profile->budget_divisor == 1 || (f.layout.z_format != VK_FORMAT_UNDEFINED && depth_tile_B < f.layout.tile_z_budget_B));
   choose_elimination(f);
   return f;
+}
+
+HiddenSurfaceRemoval allowed_hsr(const Framebuffer& f, HiddenSurfaceRemoval asked) {
+  assert(f.layout.profile);
+  if (f.layout.profile->fragment_prepass && !f.desc.allow_hsr_prepass) asked.pre_pass = false;
+  return asked;
+}
+
+const char* prepass_obstacle(const Framebuffer& f) {
+  if (!f.layout.profile->fragment_prepass || f.desc.allow_hsr_prepass) return nullptr;
+  return f.layout.z_format == VK_FORMAT_UNDEFINED ? "the pass has no depth attachment (desc.allow_hsr_prepass)"
+                                                  : "the tile's depth does not fit twice in the profile's buffer (desc.allow_hsr_prepass)";
 }
 
 Status ensure_spill_memory(const Framebuffer& f) {

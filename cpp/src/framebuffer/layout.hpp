@@ -45,9 +45,9 @@ struct Layout {
   std::array<VkFormat, kMaxColorAttachments> rt_formats{};  // UNDEFINED: unused
   VkFormat z_format = VK_FORMAT_UNDEFINED, s_format = VK_FORMAT_UNDEFINED;
   uint32_t pls_size_B = 0;  // pixel local storage a sample; overlaps the colour
-  // Tile memory of the profile. All zero for profiles that do not model it (adreno).
+  // Tile memory of the profile.
   uint32_t tile_rt_budget_B = 0, tile_z_budget_B = 0;
-  uint32_t tile_size_px = 0, tile_width_px = 0, tile_height_px = 0;
+  uint32_t tile_size_px = 0, tile_width_px = 0, tile_height_px = 0;  // powers of two, but in GMEM
   uint32_t tile_rt_alloc_B = 0;
   std::array<uint32_t, kMaxColorAttachments> rt_offset_B{};  // unused: the end of the allocation
   bool pipelining_lost = false;                              // the allocation needs the half that the next tile would use
@@ -66,5 +66,7 @@ uint32_t tile_bytes(VkFormat format);
 Status choose_tile_size(Layout& layout, const std::string& pass_label);
 /// Side of the host's bins for this layout: 64 where a bin fits half of L2, else 32.
 uint32_t host_bin_px(const Layout& layout, uint32_t l2_B);
+/// Of this machine; TILEGPU_L2 says another, so that two machines can be held against one another on one.
+uint32_t machine_l2_B();
 
 }  // namespace tilegpu::framebuffer

@@ -37,13 +37,17 @@ constexpr Profile kProfiles[] = {
      false, 256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
     {"mali-g57", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 16 * KiB, 8 * KiB, 2, 16 * 16, 0, false,
      256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
-    // Turnip's LRZ; tile memory (GMEM) and binning of these GPUs are not modelled, bins are the host's.
-    {"adreno-a630", "low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 1, false, 0, false, 256, false,
-     128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
-    {"adreno-a650", "low-resolution Z with direction tracking only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 3, false, 0,
-     false, 256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
-    {"adreno-a740", "bidirectional low-resolution Z only; tile memory is not modelled", TileModel::none, 0, 0, 1, 0, 4, false, 0, false,
-     256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; heap: a model"},
+    // Turnip's LRZ and GMEM: sizes and alignments of Mesa's table of devices.
+    {"adreno-a630", "low-resolution Z, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 1, false, 0, false, 256,
+     false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; table of devices (generation 1 of a6xx): GMEM; heap: a model",
+     {1024 * KiB, 32, 16, 1024, 1008}},
+    {"adreno-a650", "low-resolution Z with direction tracking, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 3,
+     false, 0, false, 256, false, 128 * MiB, kBatch,
+     "Mesa, Turnip's documentation and code of LRZ; table of devices (generation 3 of a6xx): GMEM; heap: a model",
+     {1152 * KiB, 96, 16, 1024, 1008}},
+    {"adreno-a740", "bidirectional low-resolution Z, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 4, false, 0,
+     false, 256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; table of devices (a7xx): GMEM; heap: a model",
+     {3072 * KiB, 96, 32, 1728, 1728}},
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // framebuffer/profile.hpp -- GPU profiles: data, one row each; no branch in the code knows a GPU by name.
 //
-// In: a name. Out: the row. Sources: docs/decisions.md, 21 (Mali tile buffers), 29 (G925), 31 (Adreno).
+// In: a name. Out: the row. Sources: docs/decisions.md, 21 (Mali tile buffers), 29 (G925), 31 (Adreno), 141 (GMEM).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,13 @@ namespace tilegpu::framebuffer {
 enum class TileModel : uint8_t {
   host,    // bins sized for the caches of this CPU
   buffer,  // a tile buffer of fixed size: tiles shrink with bytes a pixel
-  none     // not modelled (adreno: this profile models LRZ only)
+  gmem     // a large memory that a driver cuts the framebuffer to fit (adreno): few tiles, multiples of an alignment
+};
+
+/// GMEM and what a tile in it must be a multiple of, and at most.
+struct Gmem {
+  uint32_t size_B = 0;
+  uint32_t align_x_px = 0, align_y_px = 0, most_x_px = 0, most_y_px = 0;
 };
 
 struct Profile {
@@ -31,6 +37,7 @@ struct Profile {
   uint64_t heap_B;               // tiler heap
   uint32_t vertex_batch;         // vertices shaded together, the reach of the reuse of vertices; 0: whole ranges of indices (host)
   const char* source;
+  Gmem gmem = {};
 };
 
 /// Null for unknown names.

@@ -1,6 +1,6 @@
 // framebuffer/tile_memory.hpp -- how a tile lies in the worker's buffer while it is rendered.
 // In: a pixel and a sample. Out: the place of their word.
-// A bin of bin_px x bin_px pixels (powers of two, 32 or more) is rows of 4x4-pixel blocks; inside a block four 2x2 quads
+// A square of bin_px x bin_px pixels (powers of two, 32 or more), whose corner a smaller bin takes, is rows of 4x4-pixel blocks; in a block four 2x2 quads
 // (left-top, right-top, left-bottom, right-bottom), inside a quad four pixels. A pixel's index is
 // block * 16 + quad * 4 + pixel, and a quad is one contiguous access. An attachment is a plane of 32-bit words: a sample of up to
 // 4 bytes is one word (narrower formats use its low bits), wider ones are 2 or 4 words. Word w of sample s of pixel p of block b is at
@@ -15,6 +15,8 @@ namespace tilegpu::framebuffer {
 
 inline constexpr uint32_t kBlock_px = 4;
 inline constexpr uint32_t kPixelsPerBlock = 16;
+inline constexpr uint32_t kMostTile_px = 64;  // side of a bin that is a profile's tile or a part of it
+inline constexpr uint32_t kLeastBin_px = 32;  // side of the square: rows of eight blocks are taken at once
 
 /// Pixel's index in a bin whose width is bin_width_px.
 constexpr uint32_t tile_pixel_index(uint32_t x, uint32_t y, uint32_t bin_width_px) {

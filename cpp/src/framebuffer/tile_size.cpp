@@ -1,12 +1,13 @@
 // framebuffer/tile_size.cpp -- the layout's tile: bytes a pixel against the profile's tile buffer.
 //
 // In: formats, samples, profile. Out: tile size, allocation, offsets, or an error that names the limit. Source: Mesa's arithmetic as
-// docs/decisions.md, 21 states it, Arm's thresholds are of the article in 29.
+// docs/decisions.md, 21 and 141 state it, Arm's thresholds are of the article in 29.
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstdlib>
 
 #include "base/field_error.hpp"
 #include "framebuffer/layout.hpp"
@@ -37,15 +38,64 @@ uint32_t host_word_bytes(VkFormat format) {
   return info && info->texel_B ? std::max<uint32_t>(4, info->texel_B) : 0;
 }
 
-uint32_t this_machine_l2_B() {
+/// Bytes of a pixel in GMEM: every image with its own texels; depth and stencil of one image once.
+uint32_t gmem_pixel_B(const Layout& layout) {
+  const auto texel_B = [](VkFormat format) { return format == VK_FORMAT_UNDEFINED ? 0u : uint32_t{vk::find_format(format)->texel_B}; };
+  uint32_t sample_B = texel_B(layout.z_format);
+  if (layout.s_format != layout.z_format) sample_B += texel_B(layout.s_format);
+  for (uint32_t i = 0; i < layout.rt_count; ++i) sample_B += texel_B(layout.rt_formats[i]);
+  return std::max(1u, sample_B) * layout.sample_count;
+}
+
+/// As few tiles as GMEM allows, of these the squarest; rows of tiles are then made equally high.
+void choose_gmem_tile(Layout& layout, uint32_t pixels) {
+  const Gmem& gmem = layout.profile->gmem;
+  const auto up = [](uint32_t value, uint32_t to) { return (value + to - 1) / to * to; };
+  const auto tiles = [](uint32_t size, uint32_t tile) { return (size + tile - 1) / tile; };
+  const uint32_t most_x = std::min(gmem.most_x_px, up(layout.width_px, gmem.align_x_px)),
+                 most_y = std::min(gmem.most_y_px, up(layout.height_px, gmem.align_y_px));
+  uint64_t fewest = ~uint64_t{0};
+  int64_t least_off_square = 0;
+  for (uint32_t width = gmem.align_x_px; width <= most_x; width += gmem.align_x_px) {
+    uint32_t height = std::min(pixels / width, most_y) / gmem.align_y_px * gmem.align_y_px;
+    if (!height) continue;
+    const uint32_t rows = tiles(layout.height_px, height);
+    height = up(tiles(layout.height_px, rows), gmem.align_y_px);
+    const uint64_t count = uint64_t{tiles(layout.width_px, width)} * rows;
+    const int64_t off_square = std::abs(int64_t{width} - height);
+    if (count > fewest || (count == fewest && off_square >= least_off_square)) continue;
+    fewest = count, least_off_square = off_square;
+    layout.tile_width_px = width, layout.tile_height_px = height;
+  }
+  layout.tile_size_px = layout.tile_width_px * layout.tile_height_px;
+}
+
+Status choose_in_gmem(Layout& layout, const std::string& pass_label) {
+  const Profile& profile = *layout.profile;
+  const uint32_t pixel_B = gmem_pixel_B(layout), least_px = profile.gmem.align_x_px * profile.gmem.align_y_px;
+  layout.tile_rt_budget_B = layout.tile_z_budget_B = profile.gmem.size_B;
+  choose_gmem_tile(layout, profile.gmem.size_B / pixel_B);
+  if (!layout.tile_size_px) {
+    return field_error(object_name("pass", pass_label), "attachments in GMEM", std::to_string(pixel_B) + " bytes a pixel",
+                       "at most " + std::to_string(profile.gmem.size_B / least_px) + " on profile " + profile.name + " (" +
+                           std::to_string(profile.gmem.size_B) + " bytes for " + std::to_string(profile.gmem.align_x_px) + "x" +
+                           std::to_string(profile.gmem.align_y_px) + " pixels)",
+                       "use fewer samples, fewer attachments or smaller formats");
+  }
+  layout.tile_rt_alloc_B = pixel_B * layout.tile_size_px;
+  return Ok{};
+}
+
+}  // namespace
+
+uint32_t machine_l2_B() {
   static const uint32_t size_B = [] {
-    const long value = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    const char* given = std::getenv("TILEGPU_L2");
+    const long value = given ? std::strtol(given, nullptr, 10) : sysconf(_SC_LEVEL2_CACHE_SIZE);
     return value > 0 ? static_cast<uint32_t>(value) : kDefaultL2_B;
   }();
   return size_B;
 }
-
-}  // namespace
 
 uint32_t tile_bytes(VkFormat format) {
   const vk::FormatInfo* info = vk::find_format(format);
@@ -69,15 +119,15 @@ uint32_t host_bin_px(const Layout& layout, uint32_t l2_B) {
 Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   const Profile& profile = *layout.profile;
   assert(layout.sample_count >= 1 && layout.rt_count <= kMaxColorAttachments);
-  if (profile.tile_model == TileModel::none) return Ok{};
+  if (profile.tile_model == TileModel::gmem) return choose_in_gmem(layout, pass_label);
   uint32_t rt_B = 0;
   for (uint32_t i = 0; i < layout.rt_count; ++i) rt_B += tile_bytes(layout.rt_formats[i]);
   rt_B = std::max(rt_B, layout.pls_size_B);
   const uint32_t rt_pixel_B = rt_B * layout.sample_count;
   const uint32_t z_pixel_B = kDepthBytes * layout.sample_count;
   if (profile.tile_model == TileModel::host) {
-    const uint32_t side_px = host_bin_px(layout, this_machine_l2_B());
-    layout.tile_rt_budget_B = layout.tile_z_budget_B = this_machine_l2_B() / 2;
+    const uint32_t side_px = host_bin_px(layout, machine_l2_B());
+    layout.tile_rt_budget_B = layout.tile_z_budget_B = machine_l2_B() / 2;
     set_shape(layout, side_px * side_px);
   } else {
     layout.tile_rt_budget_B = profile.tile_rt_B / profile.budget_divisor;

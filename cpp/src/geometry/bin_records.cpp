@@ -3,6 +3,7 @@
 // rejected by the corner that lies farthest inside each edge.
 #include "geometry/bin_records.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -13,9 +14,10 @@ using records::Chunk;
 using records::TriangleRecord;
 
 void Binner::begin(const records::BinGrid& grid) {
-  assert(std::has_single_bit(grid.bin_px));
+  assert(std::has_single_bit(grid.width_px) && std::has_single_bit(grid.height_px));
   grid_ = grid;
-  shift_ = static_cast<uint32_t>(std::countr_zero(grid.bin_px));
+  shift_x_ = static_cast<uint32_t>(std::countr_zero(grid.width_px));
+  shift_y_ = static_cast<uint32_t>(std::countr_zero(grid.height_px));
   first_bin_ = 0;
   last_bin_ = ~0u;
   spans_.clear();
@@ -45,18 +47,18 @@ void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32
     return;
   }
   // Edge function of a -> b at the sample point of a bin that lies farthest inside; a step of one bin adds a constant.
-  const int64_t step = int64_t{grid_.bin_px} << records::kSubpixelBits;
-  const int64_t low_x = (int64_t{grid_.origin_x_px} << 8) + x0 * step + first_sample_;
-  const int64_t low_y = (int64_t{grid_.origin_y_px} << 8) + y0 * step + first_sample_;
-  const int64_t extent = step - 256 + last_sample_ - first_sample_;
+  const int64_t across = int64_t{grid_.width_px} << records::kSubpixelBits, down = int64_t{grid_.height_px} << records::kSubpixelBits;
+  const int64_t low_x = (int64_t{grid_.origin_x_px} << 8) + x0 * across + first_sample_;
+  const int64_t low_y = (int64_t{grid_.origin_y_px} << 8) + y0 * down + first_sample_;
+  const int64_t beyond = last_sample_ - first_sample_ - 256;  // from the first sample point of the next bin to the last one of this
   int64_t row[3], step_x[3], step_y[3];
   for (int i = 0; i < 3; i++) {
     const int j = i == 2 ? 0 : i + 1;
     const int64_t dx = int64_t{t.x[j]} - t.x[i], dy = int64_t{t.y[j]} - t.y[i];
-    const int64_t px = low_x + (dy < 0 ? extent : 0), py = low_y + (dx > 0 ? extent : 0);
+    const int64_t px = low_x + (dy < 0 ? across + beyond : 0), py = low_y + (dx > 0 ? down + beyond : 0);
     row[i] = dx * (py - t.y[i]) - dy * (px - t.x[i]);
-    step_x[i] = -dy * step;
-    step_y[i] = dx * step;
+    step_x[i] = -dy * across;
+    step_y[i] = dx * down;
   }
   for (int32_t y = y0; y <= y1; y++) {
     int64_t e0 = row[0], e1 = row[1], e2 = row[2];
@@ -74,8 +76,33 @@ void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32
   }
 }
 
-void Binner::finish(Chunk& chunk) {
+// Where tiles are several bins: a record is once in each that one of its bins lies in. Its spans follow one another, row by row, and what
+// it touches in a row of tiles has no gap.
+uint64_t Binner::count_in_tiles() const {
+  uint64_t total = 0;
+  uint32_t record = ~0u, row = 0, first = 0, last = 0;
+  for (const BinSpan& span : spans_) {
+    total += span.record_count;
+    if (span.record_count > 1) continue;
+    const uint32_t in_layer = span.bin % grid_.bins_of_layer(), column = in_layer % grid_.columns;
+    const uint32_t now = in_layer / grid_.columns / grid_.tile_down, low = column / grid_.tile_across,
+                   high = (column + span.bin_count - 1) / grid_.tile_across;
+    if (span.record == record && now == row) {
+      const uint32_t had = last - first;
+      first = std::min(first, low), last = std::max(last, high);
+      total += last - first - had;
+      total--;  // the row of tiles has it already
+    } else {
+      record = span.record, row = now, first = low, last = high;
+      total += last - first;
+    }
+  }
+  return total;
+}
+
+uint64_t Binner::finish(Chunk& chunk) {
   chunk.runs.clear();
+  const uint64_t in_tiles = grid_.tiles_are_bins() ? 0 : count_in_tiles();
   uint32_t* count = count_.data();
   uint64_t* touched = touched_.data();
   uint32_t low = ~0u, high = 0;
@@ -115,6 +142,7 @@ void Binner::finish(Chunk& chunk) {
   for (const BinRun& run : chunk.runs) count[run.bin] = 0;
   spans_.clear();
   last_bin_ = ~0u;
+  return grid_.tiles_are_bins() ? total : in_tiles;
 }
 
 }  // namespace tilegpu::geometry

@@ -24,7 +24,9 @@ class Binner {
     first_sample_ = first_sample, last_sample_ = last_sample;
   }
   const records::BinGrid& grid() const { return grid_; }
-  uint32_t shift() const { return shift_; }
+  /// From pixels to columns and to rows of bins.
+  uint32_t shift_x() const { return shift_x_; }
+  uint32_t shift_y() const { return shift_y_; }
   /// To which the next records go.
   void set_layer(uint32_t layer) {
     assert(layer < grid_.layers);
@@ -53,11 +55,13 @@ class Binner {
     const uint32_t bin = first_bin_ + static_cast<uint32_t>(y) * grid_.columns + static_cast<uint32_t>(x0);
     spans_.push_back({record, 1, bin, static_cast<uint32_t>(x1 - x0 + 1)});
   }
-  void finish(records::Chunk& chunk);
+  /// Returns the records of each tile, added up.
+  uint64_t finish(records::Chunk& chunk);
 
  private:
+  uint64_t count_in_tiles() const;
   records::BinGrid grid_;
-  uint32_t shift_ = 6;
+  uint32_t shift_x_ = 6, shift_y_ = 6;
   int32_t first_sample_ = 128, last_sample_ = 128;
   uint32_t first_bin_ = 0;  // of the layer
   uint32_t last_bin_ = ~0u, next_record_ = 0;

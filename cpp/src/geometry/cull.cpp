@@ -92,10 +92,10 @@ TILEGPU_WIDE inline void cull16(const CullSetup& s, const PostVertex* post, __m5
   }
   g.visible = keep;
   if (!keep) return;
-  const __m512i bx0 = down(_mm512_sub_epi32(px0, all(s.origin_x_px)), s.bin_shift);
-  const __m512i bx1 = down(_mm512_sub_epi32(px1, all(s.origin_x_px)), s.bin_shift);
-  const __m512i by0 = down(_mm512_sub_epi32(py0, all(s.origin_y_px)), s.bin_shift);
-  const __m512i by1 = down(_mm512_sub_epi32(py1, all(s.origin_y_px)), s.bin_shift);
+  const __m512i bx0 = down(_mm512_sub_epi32(px0, all(s.origin_x_px)), s.bin_shift_x);
+  const __m512i bx1 = down(_mm512_sub_epi32(px1, all(s.origin_x_px)), s.bin_shift_x);
+  const __m512i by0 = down(_mm512_sub_epi32(py0, all(s.origin_y_px)), s.bin_shift_y);
+  const __m512i by1 = down(_mm512_sub_epi32(py1, all(s.origin_y_px)), s.bin_shift_y);
   g.one_bin = _mm512_cmpeq_epi32_mask(bx0, bx1) & _mm512_cmpeq_epi32_mask(by0, by1);
   g.wide = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(px1, px0), all(s.lrz_reach_x)) &
            _mm512_cmpge_epi32_mask(_mm512_sub_epi32(py1, py0), all(s.lrz_reach_y));

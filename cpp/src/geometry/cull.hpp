@@ -18,7 +18,7 @@ struct CullSetup {
   int32_t to_first, to_last;          // from subpixels to numbers of sample points
   int32_t sample_shift, sample_log2;
   int32_t x0_px, y0_px, x1_px, y1_px;
-  int32_t origin_x_px, origin_y_px, columns, bin_shift;
+  int32_t origin_x_px, origin_y_px, columns, bin_shift_x, bin_shift_y;
   int32_t lrz_reach_x, lrz_reach_y;
 };
 inline CullSetup cull_setup(const DrawSetup& draw, const Output& out) {
@@ -30,7 +30,8 @@ inline CullSetup cull_setup(const DrawSetup& draw, const Output& out) {
   c.sample_shift = out.grid.shift, c.sample_log2 = out.grid.log2_count;
   c.x0_px = draw.x0_px, c.y0_px = draw.y0_px, c.x1_px = draw.x1_px, c.y1_px = draw.y1_px;
   c.origin_x_px = grid.origin_x_px, c.origin_y_px = grid.origin_y_px;
-  c.columns = static_cast<int32_t>(grid.columns), c.bin_shift = static_cast<int32_t>(out.binner->shift());
+  c.columns = static_cast<int32_t>(grid.columns);
+  c.bin_shift_x = static_cast<int32_t>(out.binner->shift_x()), c.bin_shift_y = static_cast<int32_t>(out.binner->shift_y());
   // Without low-resolution Z nothing reaches far enough.
   c.lrz_reach_x = out.lrz.buffer ? out.lrz_reach_x : INT32_MAX, c.lrz_reach_y = out.lrz.buffer ? out.lrz_reach_y : INT32_MAX;
   return c;
@@ -117,8 +118,8 @@ inline void cull8(const CullSetup& c, const PostVertex* post, uint32_t first, ui
     }
   }
   g.visible |= (sign_bits(keep) & lanes) << first;
-  const i32x8 bx0 = (px0 - splat8(c.origin_x_px)) >> c.bin_shift, bx1 = (px1 - splat8(c.origin_x_px)) >> c.bin_shift;
-  const i32x8 by0 = (py0 - splat8(c.origin_y_px)) >> c.bin_shift, by1 = (py1 - splat8(c.origin_y_px)) >> c.bin_shift;
+  const i32x8 bx0 = (px0 - splat8(c.origin_x_px)) >> c.bin_shift_x, bx1 = (px1 - splat8(c.origin_x_px)) >> c.bin_shift_x;
+  const i32x8 by0 = (py0 - splat8(c.origin_y_px)) >> c.bin_shift_y, by1 = (py1 - splat8(c.origin_y_px)) >> c.bin_shift_y;
   g.one_bin |= sign_bits((bx0 == bx1) & (by0 == by1)) << first;
   g.wide |= sign_bits((px1 - px0 >= splat8(c.lrz_reach_x)) & (py1 - py0 >= splat8(c.lrz_reach_y))) << first;
   store(g.bin + first, by0 * splat8(c.columns) + bx0);

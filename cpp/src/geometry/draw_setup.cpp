@@ -100,9 +100,9 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   cut(begin(s.offset.x), end(s.offset.x, s.extent.width), begin(r.offset.x), end(r.offset.x, r.extent.width), &out.x0_px, &out.x1_px);
   cut(begin(s.offset.y), end(s.offset.y, s.extent.height), begin(r.offset.y), end(r.offset.y, r.extent.height), &out.y0_px, &out.y1_px);
   // The grid covers the render area; what lies outside it has no bin.
-  cut(out.x0_px, int64_t{out.x1_px} + 1, pass.grid.origin_x_px, pass.grid.origin_x_px + int64_t{pass.grid.columns} * pass.grid.bin_px,
+  cut(out.x0_px, int64_t{out.x1_px} + 1, pass.grid.origin_x_px, pass.grid.origin_x_px + int64_t{pass.grid.columns} * pass.grid.width_px,
       &out.x0_px, &out.x1_px);
-  cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.bin_px,
+  cut(out.y0_px, int64_t{out.y1_px} + 1, pass.grid.origin_y_px, pass.grid.origin_y_px + int64_t{pass.grid.rows} * pass.grid.height_px,
       &out.y0_px, &out.y1_px);
   out.empty = out.x1_px < out.x0_px || out.y1_px < out.y0_px;
   assert(out.empty || (out.x0_px >= pass.grid.origin_x_px && out.y0_px >= pass.grid.origin_y_px));

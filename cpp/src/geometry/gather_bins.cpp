@@ -14,22 +14,23 @@ struct BinBox {
 };
 
 BinBox bins_of(const VkRect2D& rect, const VkRect2D& area, const BinGrid& grid) {
-  const auto cut = [&](int64_t a0, int64_t a1, int64_t b0, int64_t b1, int64_t origin, uint32_t count, uint32_t* first, uint32_t* last) {
+  const auto cut = [&](int64_t a0, int64_t a1, int64_t b0, int64_t b1, int64_t origin, uint32_t count, uint32_t bin_px, uint32_t* first,
+                       uint32_t* last) {
     int64_t low = a0 > b0 ? a0 : b0, high = a1 < b1 ? a1 : b1;
     low = (low > origin ? low : origin) - origin;
     high -= origin;
-    const int64_t end = int64_t{count} * grid.bin_px;
+    const int64_t end = int64_t{count} * bin_px;
     if (high > end) high = end;
     if (low >= high) return false;
-    *first = static_cast<uint32_t>(low / grid.bin_px);
-    *last = static_cast<uint32_t>((high - 1) / grid.bin_px);
+    *first = static_cast<uint32_t>(low / bin_px);
+    *last = static_cast<uint32_t>((high - 1) / bin_px);
     return true;
   };
   BinBox box;
   const bool x = cut(rect.offset.x, int64_t{rect.offset.x} + rect.extent.width, area.offset.x, int64_t{area.offset.x} + area.extent.width,
-                     grid.origin_x_px, grid.columns, &box.x0, &box.x1);
+                     grid.origin_x_px, grid.columns, grid.width_px, &box.x0, &box.x1);
   const bool y = cut(rect.offset.y, int64_t{rect.offset.y} + rect.extent.height, area.offset.y, int64_t{area.offset.y} + area.extent.height,
-                     grid.origin_y_px, grid.rows, &box.y0, &box.y1);
+                     grid.origin_y_px, grid.rows, grid.height_px, &box.y0, &box.y1);
   return x && y ? box : BinBox{};
 }
 

@@ -17,8 +17,8 @@ namespace {
 // Bins of a row that the segment may touch: where it crosses the row's pixels, and its width, rounded up.
 void add_bins(const Line& line, uint32_t record, const LineBox& box, Output& out) {
   const BinGrid& grid = out.binner->grid();
-  const uint32_t shift = out.binner->shift();
-  const auto column = [&](int32_t x_px) { return (x_px - grid.origin_x_px) >> shift; };
+  const uint32_t shift = out.binner->shift_y();
+  const auto column = [&](int32_t x_px) { return (x_px - grid.origin_x_px) >> out.binner->shift_x(); };
   const auto row = [&](int32_t y_px) { return (y_px - grid.origin_y_px) >> shift; };
   const LineEnds& e = line.ends;
   const int64_t dx = int64_t{e.bx} - e.ax, dy = int64_t{e.by} - e.ay;

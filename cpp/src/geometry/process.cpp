@@ -436,15 +436,15 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
     else
       s.process_piece(pass, piece, out);
   }
-  s.binner.finish(chunk);
+  const uint64_t entries = s.binner.finish(chunk);
 
   PassStats& stats = chunk.stats;
   stats.primitives_out = chunk.records.size();
   stats.primitives_culled = stats.primitives_in - out.went_in + out.assembled - out.survivors;
-  stats.bin_entries = chunk.entries.size();
+  stats.bin_entries = entries;
   stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
                        chunk.varyings.size() * sizeof(float) + chunk.deferred_instances.size() * sizeof(DeferredRun) +
-                       chunk.line_starts.size() * sizeof(LineStart) + chunk.entries.size() * sizeof(uint32_t) +
+                       chunk.line_starts.size() * sizeof(LineStart) + entries * sizeof(uint32_t) +
                        chunk.runs.size() * sizeof(BinRun);
 }
 

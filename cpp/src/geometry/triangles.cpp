@@ -62,9 +62,9 @@ struct BinBox {
 };
 BinBox bins_of(const PixelBox& box, const Binner& binner) {
   const BinGrid& grid = binner.grid();
-  const uint32_t shift = binner.shift();
-  const BinBox bins{(box.x0 - grid.origin_x_px) >> shift, (box.x1 - grid.origin_x_px) >> shift, (box.y0 - grid.origin_y_px) >> shift,
-                    (box.y1 - grid.origin_y_px) >> shift};
+  const uint32_t x = binner.shift_x(), y = binner.shift_y();
+  const BinBox bins{(box.x0 - grid.origin_x_px) >> x, (box.x1 - grid.origin_x_px) >> x, (box.y0 - grid.origin_y_px) >> y,
+                    (box.y1 - grid.origin_y_px) >> y};
   assert(bins.x0 >= 0 && bins.y0 >= 0 && bins.x1 < static_cast<int32_t>(grid.columns) && bins.y1 < static_cast<int32_t>(grid.rows));
   return bins;
 }

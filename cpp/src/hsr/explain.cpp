@@ -55,8 +55,8 @@ TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool 
   return {"forward_pixel_kill", obstacle && !half ? "off" : "on", "", obstacle ? obstacle : "", -1};
 }
 
-TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, bool enabled) {
-  if (!enabled) return {"pre_pass", "off", "", "switched off (hsr)", -1};
+TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, const char* off) {
+  if (off) return {"pre_pass", "off", "", off, -1};
   const PrepassStop* here = nullptr;
   uint64_t tiles_here = 0, tiles_before = 0;
   const PrepassStop* before = nullptr;

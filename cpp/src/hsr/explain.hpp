@@ -15,7 +15,7 @@ const char* early_test_obstacle(const command::DrawState& state);
 /// Why the draws' quads neither kill those that wait nor are killed; null where they do both; `half`: they do one of the two.
 const char* forward_kill_obstacle(const command::DrawState& state, bool& half);
 /// The pre-pass and consecutive draws, from what became of it in the tiles; `stats` of a pass that was executed.
-TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, bool enabled);
+TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, const char* off);
 /// Tiles whose pre-pass had not ended when this draw came, and those where it had.
 struct PrepassTiles {
   uint64_t taken = 0, ended = 0;

@@ -93,11 +93,25 @@ struct BinSegment {
 };
 
 struct BinGrid {
-  uint32_t bin_px = 64;                      // power of two
+  uint32_t width_px = 64, height_px = 64;    // of a bin: powers of two, 4 or more
   uint32_t columns = 0, rows = 0;            // over the tiling area
-  int32_t origin_x_px = 0, origin_y_px = 0;  // of bin 0: multiples of bin_px
+  int32_t origin_x_px = 0, origin_y_px = 0;  // of bin 0: multiples of its width and height
   uint32_t layers = 1;                       // bins are numbered layer by layer, row by row
+  uint32_t tile_across = 1, tile_down = 1;   // bins of a profile's tile, the first one's at the origin
+  uint32_t tile_columns() const { return (columns + tile_across - 1) / tile_across; }
+  uint32_t tiles_of_layer() const { return tile_columns() * ((rows + tile_down - 1) / tile_down); }
+  bool tiles_are_bins() const { return tile_across * tile_down == 1; }
+  /// The tile that a bin is of, numbered as bins are.
+  size_t tile_of(size_t bin) const {
+    if (tiles_are_bins()) return bin;
+    const size_t layer = bin / bins_of_layer();
+    const auto in_layer = static_cast<uint32_t>(bin % bins_of_layer());
+    return layer * tiles_of_layer() + in_layer / columns / tile_down * tile_columns() + in_layer % columns / tile_across;
+  }
   uint32_t bins_of_layer() const { return columns * rows; }
+  /// Framebuffer coordinates of a bin's first pixel.
+  int32_t x_px(uint32_t bin_of_layer) const { return origin_x_px + static_cast<int32_t>(bin_of_layer % columns * width_px); }
+  int32_t y_px(uint32_t bin_of_layer) const { return origin_y_px + static_cast<int32_t>(bin_of_layer / columns * height_px); }
   size_t bins() const { return size_t{columns} * rows * layers; }
 };
 

@@ -30,14 +30,14 @@ bool is_small(const records::TriangleRecord& r, int32_t limit) {
 // count it twice, a sliver does not count its box.
 uint32_t area_px(const TileContext& t, const records::TriangleRecord& r) {
   float across = 1;
-  const auto extent = [&](const int32_t* at, int32_t origin) {
+  const auto extent = [&](const int32_t* at, int32_t origin, uint32_t bin_px) {
     const int32_t least = std::min(std::min(at[0], at[1]), at[2]), most = std::max(std::max(at[0], at[1]), at[2]);
     across *= static_cast<float>(most - least);
     const int32_t low = std::max((least >> records::kSubpixelBits) - origin, 0);
-    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(t.shape.bin_px));
+    const int32_t high = std::min((most >> records::kSubpixelBits) - origin + 1, static_cast<int32_t>(bin_px));
     return static_cast<uint32_t>(std::max(high - low, 0));
   };
-  const uint32_t box = extent(r.x, t.bin.origin_x_px) * extent(r.y, t.bin.origin_y_px);
+  const uint32_t box = extent(r.x, t.bin.origin_x_px, t.shape.width_px) * extent(r.y, t.bin.origin_y_px, t.shape.height_px);
   if (box == 0 || across <= 0) return 0;
   const auto side = [](const int32_t* at, int k) { return static_cast<float>(at[k] - at[0]); };
   const float twice = std::fabs(side(r.x, 1) * side(r.y, 2) - side(r.x, 2) * side(r.y, 1));
@@ -75,7 +75,7 @@ bool worth_it(const TileContext& t, DepthBounds& bounds, uint32_t segment, uint3
     of_all = {of_all.area + here, of_all.large + (here != 0)};
     of_windowed = {of_windowed.area + windowed, of_windowed.large + (windowed != 0)};
   }
-  const uint64_t bin = uint64_t{t.shape.bin_px} * t.shape.bin_px;
+  const uint64_t bin = uint64_t{t.shape.width_px} * t.shape.height_px;
   const bool deep = of_all.area * count >= kDeep * bin * asked;
   if (deep) bounds.block_limit = detail::kSmallInDeepBins;
   const auto [area, large] = deep ? of_all : of_windowed;

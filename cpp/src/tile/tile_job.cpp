@@ -121,7 +121,7 @@ void begin_bin(Worker& w, const PassContext& pass, uint32_t bin) {
   w.draw.begin_bin();
   w.packets.begin_bin(!pass.deferral.empty());
   w.filter.begin_bin(pass.depth_holds_far);
-  lrz_begin_bin(w.lrz, pass.lrz, w.bin.origin_x_px, w.bin.origin_y_px, w.shape.bin_px);
+  lrz_begin_bin(w.lrz, pass.lrz, pass.tile, w.bin.origin_x_px, w.bin.origin_y_px);
   w.bounds.begin_bin(w.shape.samples);
   begin_kept_blocks(w, pass);
   if constexpr (kTraced) trace::begin_bin(w, bin);

@@ -43,8 +43,8 @@ void clear_plane(const HostTile& tile, const TilePlane& plane, const TileRegion&
 void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value,
                    const VkRect2D& rect, uint8_t* memory) {
   assert(attachment < static_cast<int>(kMaxColorAttachments) && (attachment >= 0 || aspects));
-  const auto side = static_cast<int32_t>(tile.bin_px);
-  const Box bin = {region.x_px, region.y_px, region.x_px + side - 1, region.y_px + side - 1};
+  const Box bin = {region.x_px, region.y_px, region.x_px + static_cast<int32_t>(tile.width_px) - 1,
+                   region.y_px + static_cast<int32_t>(tile.height_px) - 1};
   const int64_t end_x = static_cast<int64_t>(rect.offset.x) + rect.extent.width - 1,
                 end_y = static_cast<int64_t>(rect.offset.y) + rect.extent.height - 1;
   if (end_x < bin.min_x || end_y < bin.min_y) return;

@@ -22,7 +22,8 @@ using namespace framebuffer;  // the pieces that say what is loaded and stored
 
 /// The host's tile: planes of a bin in the worker's buffer. Made from the layout piece.
 struct HostTile {
-  uint32_t bin_px = 64;
+  uint32_t bin_px = 64;                    // side of the square that lies in the buffer: a power of two, 32 or more
+  uint32_t width_px = 64, height_px = 64;  // of the bin, in the square's corner: powers of two, 4 or more
   uint32_t samples = 1;
   std::array<TilePlane, kMaxColorAttachments> color{};
   TilePlane depth, stencil;  // words == 0: absent
@@ -39,7 +40,7 @@ struct HostTile {
   std::span<uint64_t> signatures;
 };
 
-/// `forced_bin_px` 0: the largest of 128.. 32 that fits half of L2 (64 where it fits).
+/// Bins are a profile's tiles where it has a tile buffer; else squares of `forced_bin_px`, or of 0 what the layout and half of L2 allow.
 /// `keep_once`: equal samples are kept once (equal_quads.hpp).
 HostTile make_host_tile(const Framebuffer& framebuffer, uint32_t forced_bin_px, uint32_t l2_B, bool keep_once = false);
 

@@ -122,7 +122,7 @@ DeferredDepth defers_depth(const Framebuffer& f, const HostTile& tile, Part part
 }
 
 void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
-  const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
+  const BinAreas areas = bin_areas(f.layout, tile, region);
   const bool spilled = part == Part::middle || part == Part::last;
   const bool once = loads_equal_samples(f, tile, part);
   if (uint8_t* equal = equal_quads(tile, memory)) {

@@ -154,10 +154,9 @@ void resolve_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& 
   }
   if (count == 0) return;
   expand_quads(tile, memory);
-  const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
-  const uint32_t row_blocks = tile.bin_px / kBlock_px;
-  for (uint32_t row = 0; row < row_blocks; ++row) {
-    for (uint32_t column = 0; column < row_blocks; ++column) {
+  const BinAreas areas = bin_areas(f.layout, tile, region);
+  for (uint32_t row = 0; row < tile.height_px / kBlock_px; ++row) {
+    for (uint32_t column = 0; column < tile.width_px / kBlock_px; ++column) {
       const int32_t x = region.x_px + static_cast<int32_t>(column * kBlock_px), y = region.y_px + static_cast<int32_t>(row * kBlock_px);
       const Box whole = {x, y, x + 3, y + 3};
       if (intersect(whole, areas.tiling).empty()) continue;

@@ -204,7 +204,7 @@ uint32_t averaged_colors(const Framebuffer& f, const HostTile& tile, Part part) 
 }
 
 void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, uint8_t* memory, stats::Ledger& ledger, Part part) {
-  const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
+  const BinAreas areas = bin_areas(f.layout, tile, region);
   const bool spills = part == Part::first || part == Part::middle;
   bool settles = false;
   for (uint32_t i = 0; i < kTargets && region.columns == 1 && tile.equal_quads_B; ++i) {
@@ -240,7 +240,7 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
 }
 
 void count_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part) {
-  const BinAreas areas = bin_areas(f.layout, tile.bin_px, region);
+  const BinAreas areas = bin_areas(f.layout, tile, region);
   for (uint32_t i = 0; i < kTargets; ++i) {
     const Target t = target_at(f, tile, i, part);
     if (t.present()) ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(f.layout, t, tile, areas));

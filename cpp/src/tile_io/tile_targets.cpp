@@ -111,10 +111,10 @@ bool stores_clear_values(const Framebuffer& f, const HostTile& tile, Part part) 
   return true;
 }
 
-BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& region) {
-  assert(region.columns >= 1 && bin_px >= 32 && (bin_px & (bin_px - 1)) == 0);
-  const auto side = static_cast<int32_t>(bin_px);
-  const Box bin = {region.x_px, region.y_px, region.x_px + side * static_cast<int32_t>(region.columns) - 1, region.y_px + side - 1};
+BinAreas bin_areas(const Layout& layout, const HostTile& tile, const TileRegion& region) {
+  assert(region.columns >= 1 && tile.width_px <= tile.bin_px && tile.height_px <= tile.bin_px);
+  const Box bin = {region.x_px, region.y_px, region.x_px + static_cast<int32_t>(tile.width_px * region.columns) - 1,
+                   region.y_px + static_cast<int32_t>(tile.height_px) - 1};
   BinAreas areas;
   areas.tiling = intersect(bin, layout.tiling_area_px);
   areas.inside = intersect(bin, layout.render_area_px);
@@ -190,7 +190,14 @@ HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l
   HostTile tile;
   const Layout& layout = f.layout;
   tile.samples = layout.sample_count;
-  tile.bin_px = forced_bin_px ? forced_bin_px : host_bin_px(layout, l2_B);
+  if (layout.profile->tile_model != TileModel::host) {
+    // Tiles are multiples of powers of two, by which bins are numbered; GMEM's are cut into the largest squares and halves that divide them.
+    const auto part = [](uint32_t tile_px) { return std::min(tile_px & (~tile_px + 1), kMostTile_px); };
+    tile.width_px = part(layout.tile_width_px), tile.height_px = part(layout.tile_height_px);
+    tile.bin_px = std::max(kLeastBin_px, std::max(tile.width_px, tile.height_px));
+  } else {
+    tile.width_px = tile.height_px = tile.bin_px = forced_bin_px ? forced_bin_px : host_bin_px(layout, l2_B);
+  }
   const uint32_t blocks = (tile.bin_px / kBlock_px) * (tile.bin_px / kBlock_px);
   const auto add_plane = [&](TilePlane& plane, uint32_t words, uint32_t samples) {
     plane.offset_B = tile.size_B;

@@ -43,7 +43,7 @@ struct BinAreas {
   Box tiling, inside;
   std::array<Box, 4> border;
 };
-BinAreas bin_areas(const Layout& layout, uint32_t bin_px, const TileRegion& region);
+BinAreas bin_areas(const Layout& layout, const HostTile& tile, const TileRegion& region);
 
 /// An image as an attachment: one level, one layer, one aspect.
 struct ImageAccess {

@@ -128,7 +128,7 @@ def _tile(render_pass: tg.RenderPass, layout: dict[str, Any], x: int, y: int) ->
         left, top = x // width * width, y // height * height
         tile = left, top, min(left + width, int(layout["width_px"])), min(top + height, int(layout["height_px"]))
         return tile, ["bytes of the tile: make the pass with trace=True"]
-    here = [t for t in tiles if t["layer"] == 0 and 0 <= x - t["x"] < t["size"] and 0 <= y - t["y"] < t["size"]]
+    here = [t for t in tiles if t["layer"] == 0 and 0 <= x - t["x"] < t["width"] and 0 <= y - t["y"] < t["height"]]
     moved: dict[str, int] = {}
     for one in here:
         for attachment, causes in one["traffic"].items():
@@ -138,5 +138,5 @@ def _tile(render_pass: tg.RenderPass, layout: dict[str, Any], x: int, y: int) ->
                     moved[name] = moved.get(name, 0) + count
     lines = ["moved: " + (", ".join(f"{name} {size_text(n)}" for name, n in moved.items()) or "nothing")]
     first = here[0]
-    right = min(first["x"] + first["size"], int(layout["width_px"]))
-    return (first["x"], first["y"], right, min(first["y"] + first["size"], int(layout["height_px"]))), lines
+    right = min(first["x"] + first["width"], int(layout["width_px"]))
+    return (first["x"], first["y"], right, min(first["y"] + first["height"], int(layout["height_px"]))), lines

@@ -18,12 +18,15 @@ int32_t key_of(const hsr::LrzBuffer& b, uint16_t value) {
   return b.direction == hsr::LrzDirection::greater ? -word : word;
 }
 
-void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, int32_t x_px, int32_t y_px, uint32_t bin_px) {
+void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, const tile_io::HostTile& tile, int32_t x_px, int32_t y_px) {
   side.useful = false;
   const uint32_t column0 = static_cast<uint32_t>(x_px) >> b.texel.shift_x, row0 = static_cast<uint32_t>(y_px) >> b.texel.shift_y;
-  const uint32_t across = bin_px >> b.texel.shift_x;
+  // Of the bin alone: feedback moves its neighbours' meanwhile.
+  const uint32_t in_x = static_cast<uint32_t>(bin.in_texel_x_px), in_y = static_cast<uint32_t>(bin.in_texel_y_px);
+  const uint32_t across = (in_x + tile.width_px + b.texel.width_px() - 1) >> b.texel.shift_x,
+                 down = (in_y + tile.height_px + b.texel.height_px() - 1) >> b.texel.shift_y;
   const uint32_t columns = std::min(across, b.columns - std::min(column0, b.columns));
-  const uint32_t rows = std::min(bin.rows, b.rows - std::min(row0, b.rows));
+  const uint32_t rows = std::min(down, b.rows - std::min(row0, b.rows));
   // No threshold rejects more than the open end's: that is worth a look before anything is converted.
   const uint16_t open = b.direction == hsr::LrzDirection::greater ? 0 : 65535;
   bool any = false;
@@ -47,13 +50,14 @@ void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, int32_t 
     }
   side.useful = useful;
   if (!useful) return;
-  const uint32_t blocks = bin_px / 4;
+  const uint32_t blocks = tile.bin_px / 4;
   side.block.resize(size_t{blocks} * blocks + 8);  // eight are read at once
   for (uint32_t y = 0; y < blocks; y++)
     for (uint32_t x = 0; x < blocks; x++) {
       int32_t most = INT32_MIN;
-      for (uint32_t ty = 4 * y >> b.texel.shift_y; ty <= (4 * y + 3) >> b.texel.shift_y; ty++)
-        for (uint32_t tx = 4 * x >> b.texel.shift_x; tx <= (4 * x + 3) >> b.texel.shift_x; tx++)
+      const uint32_t x0 = 4 * x + in_x, y0 = 4 * y + in_y;
+      for (uint32_t ty = y0 >> b.texel.shift_y; ty <= (y0 + 3) >> b.texel.shift_y; ty++)
+        for (uint32_t tx = x0 >> b.texel.shift_x; tx <= (x0 + 3) >> b.texel.shift_x; tx++)
           most = std::max(most, side.texel[size_t{ty} * bin.pitch + tx]);
       side.block[size_t{y} * blocks + x] = most;
     }
@@ -61,7 +65,7 @@ void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, int32_t 
 
 }  // namespace
 
-void lrz_begin_bin(LrzBin& bin, const hsr::LrzPass* pass, int32_t x_px, int32_t y_px, uint32_t bin_px) {
+void lrz_begin_bin(LrzBin& bin, const hsr::LrzPass* pass, const tile_io::HostTile& tile, int32_t x_px, int32_t y_px) {
   bin.pass = pass && pass->view ? pass : nullptr;
   bin.now = nullptr;
   if (!bin.pass) return;
@@ -71,9 +75,11 @@ void lrz_begin_bin(LrzBin& bin, const hsr::LrzPass* pass, int32_t x_px, int32_t 
     if (!b) continue;
     bin.shift = b->texel;
     bin.depth = b->depth;
-    bin.pitch = ((bin_px >> b->texel.shift_x) + 7) & ~7u;
-    bin.rows = bin_px >> b->texel.shift_y;
-    begin_side(bin.side[i], *b, bin, x_px, y_px, bin_px);
+    bin.pitch = ((tile.bin_px >> b->texel.shift_x) + 7) & ~7u;
+    bin.in_texel_x_px = x_px & static_cast<int32_t>(b->texel.width_px() - 1);
+    bin.in_texel_y_px = y_px & static_cast<int32_t>(b->texel.height_px() - 1);
+    bin.rows = (tile.bin_px >> b->texel.shift_y) + (bin.in_texel_y_px ? 1 : 0);
+    begin_side(bin.side[i], *b, bin, tile, x_px, y_px);
   }
 }
 
@@ -103,8 +109,8 @@ bool lrz_hides(const LrzBin& bin, const records::TriangleRecord& r, const TestSt
   const int32_t x0 = std::max((min_x >> 8) - origin_x_px, rect.x0), x1 = std::min((max_x >> 8) - origin_x_px, rect.x1 - 1);
   const int32_t y0 = std::max((min_y >> 8) - origin_y_px, rect.y0), y1 = std::min((max_y >> 8) - origin_y_px, rect.y1 - 1);
   if (x0 > x1 || y0 > y1) return false;  // nothing is covered: coverage finds that out
-  const int32_t column0 = x0 >> bin.shift.shift_x, column1 = x1 >> bin.shift.shift_x;
-  const int32_t row0 = y0 >> bin.shift.shift_y, row1 = y1 >> bin.shift.shift_y;
+  const int32_t column0 = (x0 + bin.in_texel_x_px) >> bin.shift.shift_x, column1 = (x1 + bin.in_texel_x_px) >> bin.shift.shift_x;
+  const int32_t row0 = (y0 + bin.in_texel_y_px) >> bin.shift.shift_y, row1 = (y1 + bin.in_texel_y_px) >> bin.shift.shift_y;
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   for (int32_t x = column0 & ~7; x <= column1; x += 8) {
     const i32x8 column = lane + x;
@@ -138,7 +144,7 @@ void lrz_feedback(const hsr::LrzPass& pass, const tile_io::HostTile& tile, const
   const bool less = b->direction != hsr::LrzDirection::greater;
   const uint32_t samples = tile.samples, bin_px = tile.bin_px;
   const int32_t* words = reinterpret_cast<const int32_t*>(memory + tile.depth.offset_B);
-  const uint32_t across = bin_px >> b->texel.shift_x, down = bin_px >> b->texel.shift_y;
+  const uint32_t across = tile.width_px >> b->texel.shift_x, down = tile.height_px >> b->texel.shift_y;  // none: a texel is several bins'
   const hsr::LrzWriter& area = pass.writer_base;
   for (uint32_t row = 0; row < down; row++)
     for (uint32_t column = 0; column < across; column++) {

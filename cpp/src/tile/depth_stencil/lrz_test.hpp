@@ -27,6 +27,7 @@ struct LrzBinSide {
 struct LrzBin {
   const hsr::LrzPass* pass = nullptr;  // null: off
   hsr::LrzTexel shift;
+  int32_t in_texel_x_px = 0, in_texel_y_px = 0;  // where the bin begins in its first texel: bins may be smaller than texels
   uint32_t pitch = 8, rows = 8;
   LrzBinSide side[2];
   hsr::LrzDepth depth;
@@ -35,7 +36,7 @@ struct LrzBin {
   bool greater = false;
 };
 
-void lrz_begin_bin(LrzBin& bin, const hsr::LrzPass* pass, int32_t x_px, int32_t y_px, uint32_t bin_px);
+void lrz_begin_bin(LrzBin& bin, const hsr::LrzPass* pass, const tile_io::HostTile& tile, int32_t x_px, int32_t y_px);
 void lrz_select_draw(LrzBin& bin, uint32_t draw);
 
 /// The record (origin: of the bin) can leave no sample in the rectangle that is seen in the end. Only where bin.now is set.

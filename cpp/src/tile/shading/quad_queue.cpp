@@ -1,8 +1,9 @@
 // tile/shading/quad_queue.cpp -- stage: tile phase, packing. In: waiting quads of one draw, in order. Out: packets of N/4 quads.
 //
-// With forward pixel kill a quad first waits in a longer queue, in order of all draws, where a later opaque quad whose
-// tests were early takes the samples that it covers from those that wait at its place, except from draws with side effects and
-// from those that still have tests to come. Source: docs/decisions.md, 8; Arm, "Killing Pixels".
+// With forward pixel kill a quad, the group of Arm's articles, first waits in a longer queue, in order of all draws, where a later
+// opaque quad whose tests were early kills those at its place whose samples it covers, all of them (or, as an option, takes the samples that
+// it covers from any), except of draws with side effects and those that still have tests to come.
+// Source: docs/decisions.md, 8; Arm, "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
 #include "tile/shading/quad_queue.hpp"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
     if (!old.quad.live) continue;
     if (p.bound_draw != old.draw) {
       if (p.queue_count) drain_queue(t, p, r, true);
-      ShadeMoment moment = d.moment;  // the same for all draws whose quads wait, but for the tests before
+      ShadeMoment moment;  // d.moment: the same for all draws whose quads wait, but for the tests before
+      if (!old.seen) moment = d.moment;
       moment.early = old.early;
       bind_shading(t, d, p, r, old.draw, moment);
     }
@@ -51,14 +53,25 @@ void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
 
 }  // namespace
 
-void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, const WaitingQuad& quad) {
-  assert(k.on && quad.live && k.end - k.first <= k.capacity);
+namespace {
+
+// At the end of the queue, which has room.
+void enqueue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, KillQuad quad) {
+  assert(k.on && quad.quad.live && k.end - k.first <= k.capacity);
   if (k.end - k.first == k.capacity) pass_on(t, d, k, p, r, std::max(1u, k.capacity / 4));
-  uint32_t& newest = k.newest[quad.tile_pixel >> 2];
+  uint32_t& newest = k.newest[quad.quad.tile_pixel >> 2];
+  quad.previous = newest;
+  k.quads[k.end % k.capacity] = quad;
+  newest = ++k.end;
+}
+
+}  // namespace
+
+void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, const WaitingQuad& quad) {
   if (k.killer)
-    for (uint32_t n = newest; n > k.first;) {
+    for (uint32_t n = k.newest[quad.tile_pixel >> 2]; n > k.first;) {
       KillQuad& old = k.quads[(n - 1) % k.capacity];
-      if (old.victim && !(old.colors & ~k.colors)) {
+      if (old.victim && !(old.colors & ~k.colors) && (k.single_samples || !(old.quad.live & ~quad.live))) {
         const uint64_t left = old.quad.live & ~quad.live;
         r.counters.fragments_killed_by_fpk += static_cast<uint32_t>(std::popcount(covered_pixels(old.quad.live) & ~covered_pixels(left)));
         if constexpr (kTraced) trace::killed_waiting(*t.traced, old.quad, left, quad);
@@ -66,8 +79,14 @@ void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pa
       }
       n = old.previous;
     }
-  k.quads[k.end % k.capacity] = {quad, d.number, newest, d.plan.early, k.victim, k.colors};
-  newest = ++k.end;
+  enqueue(t, d, k, p, r, {quad, d.number, 0, d.plan.early, k.victim, false, k.colors});
+}
+
+void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t draw,
+                    const WaitingQuad& quad) {
+  const pipeline::Resolved& resolved = *t.pass->draws[draw].state->resolved;
+  enqueue(t, d, k, p, r,
+          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true, static_cast<uint8_t>(resolved.output.written_targets)});
 }
 
 void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r) {

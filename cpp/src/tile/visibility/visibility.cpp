@@ -11,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-#include "tile/shading/shade.hpp"
+#include "tile/shading/quad_queue.hpp"
 #include "tile/visibility/pixel_colors.hpp"
 #include "tile/visibility/pixel_groups.hpp"
 #include "tile/visibility/quad_strata.hpp"
@@ -111,7 +111,7 @@ void gather_lists(BlockLists& lists, Visibility& v) {
 
 // The blocks with several primitives: as groups of pixels, or as quads. True: groups.
 bool gather_mixed(const TileContext& t, Visibility& v, const BlockLists& lists, bool keeps_numbers) {
-  const bool groups = wants_groups(t, v);
+  const bool groups = !v.queued && wants_groups(t, v);
   if (groups) choose_colors(t, v);
   if (uint8_t* const equal = t.buffers.equal) {
     const bool averages = groups && v.groups.colors.averages;
@@ -319,6 +319,28 @@ void shade_gathered_draws(const TileContext& t, const CurrentDraw& d, const Shad
   }
 }
 
+// Where forward pixel kill goes on after the pre-pass: what is seen waits, as quads, for what the bin's later draws cover.
+void queue_seen(Worker& w) {
+  const Visibility& v = w.visibility;
+  const auto push = [&](const VisiblePrimitive& primitive, uint32_t tile_pixel, uint64_t live) {
+    const int32_t x = w.shape.x_px(tile_pixel >> 4) + static_cast<int32_t>(tile_pixel >> 1 & 2);
+    const int32_t y = w.shape.y_px(tile_pixel >> 4) + static_cast<int32_t>(tile_pixel >> 2 & 2);
+    const uint32_t draw = v.draws[primitive.draw_slot];
+    const uint64_t raster = raster_coverage(w, draw, *primitive.record, *primitive.chunk, x, y);
+    push_seen_quad(w, w.draw, w.kill, w.packets, w.results, draw,
+                   {primitive.setup, tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), raster, live});
+  };
+  w.packets.bound_draw = ~0u;  // not as the pre-pass bound it, which ran a slice
+  for (const VisibleQuad& quad : v.gathered) {
+    const VisiblePrimitive& primitive = v.primitives[quad.id - 1];
+    if (!(quad.tile_pixel & kWholeBlock)) {
+      push(primitive, quad.tile_pixel, quad.live);
+      continue;
+    }
+    for (uint32_t q = 0; q < 4; q++) push(primitive, (quad.tile_pixel & ~kWholeBlock) + 4 * q, w.shape.all_samples);
+  }
+}
+
 }  // namespace
 
 void flush_visibility(Worker& w) {
@@ -326,6 +348,7 @@ void flush_visibility(Worker& w) {
   Packets& p = w.packets;
   stats::FragmentCounters& counters = w.results.counters;
   const bool draws_again = !w.prepass.replays.empty();  // the main phase asks the ids, and ends with them
+  v.queued = w.bin.phase == Phase::main && w.kill.on && !v.enabled && !draws_again;
   assert(p.queue_count == 0 && p.packet_count == 0 && w.buffers.ids);
   const bool groups = gather(w, v, w.lists, w.covers, draws_again);
   if (w.bin.phase == Phase::main) settle_prepass(*w.pass, v, draws_again, w.results);
@@ -336,6 +359,12 @@ void flush_visibility(Worker& w) {
   if (w.bin.phase == Phase::main)
     for (const VisiblePrimitive& primitive : v.primitives) counters.primitives_culled_by_prepass += !primitive.setup;
   if (v.draws.size() > 1) sort_by_draw(v);
+  if (v.queued) {
+    queue_seen(w);
+    v.primitives.clear();
+    v.draws.clear();
+    return;
+  }
   ShadeMoment moment = moment_of(w.bin, v, w.prepass, w.draw.plan);
   moment.early = EarlyTests::full;
   moment.from_ids = true;

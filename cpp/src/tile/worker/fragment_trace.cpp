@@ -207,7 +207,8 @@ void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, ui
   if (request.maps)
     for (auto& map : result.maps) map.assign(size_t{width_px} * height_px, 0);
   result.events.resize(request.pixels.size());
-  state.bin_px = grid.bin_px;
+  state.width_px = grid.width_px;
+  state.height_px = grid.height_px;
   state.columns = grid.columns;
   state.origin_x_px = grid.origin_x_px;
   state.origin_y_px = grid.origin_y_px;
@@ -218,8 +219,7 @@ void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, ui
   state.contributors.resize(grid.bins());
   if (request.timed)
     for (uint32_t bin = 0; bin < grid.bins_of_layer(); bin++)
-      result.tile_ms.push_back({grid.origin_x_px + static_cast<int32_t>(bin % grid.columns * grid.bin_px),
-                                grid.origin_y_px + static_cast<int32_t>(bin / grid.columns * grid.bin_px), grid.bin_px, 0});
+      result.tile_ms.push_back({grid.x_px(bin), grid.y_px(bin), grid.width_px, grid.height_px, 0});
 }
 
 void WorkerTrace::add_to(State& pass, Covers& all) const {
@@ -261,9 +261,9 @@ void finish_pass(State& state, const Covers& covers) {
 
 bool watches(const State& state, uint32_t layer, int32_t x_px, int32_t y_px) {
   if (layer != state.result.request.layer) return false;
-  const int32_t side = static_cast<int32_t>(state.bin_px);
+  const auto width = static_cast<int32_t>(state.width_px), height = static_cast<int32_t>(state.height_px);
   return std::any_of(state.result.request.pixels.begin(), state.result.request.pixels.end(), [&](const auto& pixel) {
-    return pixel[0] >= x_px && pixel[0] < x_px + side && pixel[1] >= y_px && pixel[1] < y_px + side;
+    return pixel[0] >= x_px && pixel[0] < x_px + width && pixel[1] >= y_px && pixel[1] < y_px + height;
   });
 }
 
@@ -279,7 +279,7 @@ void begin_bin(Worker& w, uint32_t bin) {
   t.pixels->resize(size_t{w.shape.bin_px} * w.shape.bin_px);
   for (size_t i = 0; i < pass.result.request.pixels.size() && w.bin.layer == pass.result.request.layer; i++) {
     const int32_t x = pass.result.request.pixels[i][0] - w.bin.origin_x_px, y = pass.result.request.pixels[i][1] - w.bin.origin_y_px;
-    if (x < 0 || y < 0 || x >= static_cast<int32_t>(w.shape.bin_px) || y >= static_cast<int32_t>(w.shape.bin_px)) continue;
+    if (x < 0 || y < 0 || x >= static_cast<int32_t>(w.shape.width_px) || y >= static_cast<int32_t>(w.shape.height_px)) continue;
     const uint32_t at = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), w.shape.bin_px);
     Watched& watched = t.watched.emplace_back();
     watched.number = i;

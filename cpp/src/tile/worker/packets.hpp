@@ -118,11 +118,11 @@ struct KillQuad {
   WaitingQuad quad;
   uint32_t draw, previous;  // previous: older quad at the same place, as in newest
   EarlyTests early;
-  bool victim;
+  bool victim, seen;  // seen: at the end of the bin's pre-pass, by which the current draw is not bound
   uint8_t colors;
 };
 struct KillQueue {
-  bool on = false;
+  bool on = false, single_samples = false;
   bool killer = false, victim = false, retains = false;  // of the current draw
   uint8_t colors = 0;
   uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
@@ -131,6 +131,7 @@ struct KillQueue {
 
   void begin_pass(const PassContext& pass, uint32_t blocks) {
     on = pass.hsr.forward_pixel_kill;
+    single_samples = pass.hsr.kill_single_samples;
     retains = false;
     if (!on) return;
     capacity = std::max(1u, pass.fpk_quads);

@@ -13,7 +13,9 @@ void TileShape::begin_pass(const PassContext& pass) {
   assert(std::has_single_bit(pass.tile.bin_px) && pass.tile.bin_px >= 32 && pass.tile.bin_px / 4 <= BinPlace::kMostBlocks);
   assert(std::has_single_bit(pass.samples) && pass.samples <= kMaxSamples && pass.samples == pass.tile.samples);
   assert(pass.lanes == 4 || pass.lanes == 8 || pass.lanes == 16);
+  assert(pass.tile.width_px <= pass.tile.bin_px && pass.tile.height_px <= pass.tile.bin_px);
   bin_px = pass.tile.bin_px;
+  width_px = pass.tile.width_px, height_px = pass.tile.height_px;
   blocks_per_row = bin_px / 4;
   row_shift = static_cast<uint32_t>(std::countr_zero(blocks_per_row));
   samples = pass.samples;
@@ -39,11 +41,11 @@ void TileBuffers::begin_pass(const PassContext& pass, const TileShape& shape) {
 }
 
 void Bin::begin_bin(const records::BinGrid& grid, uint32_t bin, const TileShape& shape) {
-  assert(bin < grid.bins() && grid.bin_px == shape.bin_px);
+  assert(bin < grid.bins() && grid.width_px == shape.width_px && grid.height_px == shape.height_px);
   layer = bin / grid.bins_of_layer();
   const uint32_t in_layer = bin % grid.bins_of_layer();
-  origin_x_px = grid.origin_x_px + static_cast<int32_t>(in_layer % grid.columns * grid.bin_px);
-  origin_y_px = grid.origin_y_px + static_cast<int32_t>(in_layer / grid.columns * grid.bin_px);
+  origin_x_px = grid.x_px(in_layer);
+  origin_y_px = grid.y_px(in_layer);
   place.place(origin_x_px, origin_y_px, shape.blocks_per_row);
   phase = Phase::ordinary;
   last_flush = false;
@@ -60,16 +62,15 @@ void Results::begin_pass(const PassContext& pass, const TileShape& shape) {
 
 PixelRect draw_rect(const TileContext& t, const command::DrawState& state) {
   const auto low = [](int64_t a, int64_t b, int64_t origin) { return static_cast<int32_t>(std::max<int64_t>(std::max(a, b) - origin, 0)); };
-  const auto high = [&](int64_t a, int64_t b, int64_t origin) {
-    return static_cast<int32_t>(std::clamp<int64_t>(std::min(a, b) - origin, 0, t.shape.bin_px));
+  const auto high = [](int64_t a, int64_t b, int64_t origin, uint32_t size_px) {
+    return static_cast<int32_t>(std::clamp<int64_t>(std::min(a, b) - origin, 0, size_px));
   };
   const VkRect2D &s = state.scissor, &r = t.pass->render_area;
   PixelRect rect;
   rect.x0 = low(s.offset.x, r.offset.x, t.bin.origin_x_px);
   rect.y0 = low(s.offset.y, r.offset.y, t.bin.origin_y_px);
-  rect.x1 = high(int64_t{s.offset.x} + s.extent.width, int64_t{r.offset.x} + r.extent.width, t.bin.origin_x_px);
-  rect.y1 = high(int64_t{s.offset.y} + s.extent.height, int64_t{r.offset.y} + r.extent.height, t.bin.origin_y_px);
-  assert(rect.x1 <= static_cast<int32_t>(t.shape.bin_px) && rect.y1 <= static_cast<int32_t>(t.shape.bin_px));  // x0, y0: beyond, if empty
+  rect.x1 = high(int64_t{s.offset.x} + s.extent.width, int64_t{r.offset.x} + r.extent.width, t.bin.origin_x_px, t.shape.width_px);
+  rect.y1 = high(int64_t{s.offset.y} + s.extent.height, int64_t{r.offset.y} + r.extent.height, t.bin.origin_y_px, t.shape.height_px);
   return rect;
 }
 

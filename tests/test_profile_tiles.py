@@ -1,0 +1,270 @@
+"""Tiles are the profile's: their sizes, what goes by them, and counts that no machine, bin size, thread count or lane count changes.
+
+tests/profile_counts.json holds the counts of every profile on some scenes; `python -m tests.test_profile_tiles` writes it anew (after
+looking at what changed, and why). Sizes of Mali's tiles: cpp/tests/test_framebuffer_layout.cpp.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.scene import scenes
+from tilegpu.scene.render import render
+
+COUNTS = Path(__file__).with_name("profile_counts.json")
+PROFILES = [
+    "immortalis-g925", "mali-g725", "mali-g720", "mali-g610", "mali-g57", "adreno-a630", "adreno-a650", "adreno-a740",
+]  # fmt: skip
+SCENES = ["demo", "textured_pbr", "heavy_overdraw_512", "gbuffer5", "msaa4_pass_resolve", "mobile_frame"]
+SIZE = (240, 136)
+#: Of these alone the number of lanes, or the clock, is a part.
+OF_LANES = ("helper_lanes", "idle_lanes", "packets", "geometry_ms", "tiles_ms")
+
+FORMAT = "r8g8b8a8_unorm"
+VERTEX = np.dtype([("position", "<f4", 4), ("color", "<f4", 4)])
+VERT = """#version 450
+layout(location = 0) in vec4 position; layout(location = 1) in vec4 color;
+layout(location = 0) out vec4 v_color;
+void main() { gl_Position = position; v_color = color; }"""
+FRAG = """#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o_color;
+void main() { o_color = v_color; }"""
+
+
+def rect(x0: float, y0: float, x1: float, y1: float, z: float, size: tuple[int, int], alpha: float = 1.0) -> np.ndarray:
+    out = np.zeros(6, VERTEX)
+    corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y0), (x1, y1), (x0, y1)]
+    out["position"] = [(2 * x / size[0] - 1, 2 * y / size[1] - 1, z, 1) for x, y in corners]
+    out["color"] = (0.25, 0.5, 0.75, alpha)
+    return out
+
+
+def counts_of(device: tg.Device, name: str) -> list[dict[str, Any]]:
+    """Of each pass of a scene: every count but those of lanes, and every byte."""
+    stats = render(device, scenes()[name].frame(SIZE)).stats
+    passes = stats.passes if isinstance(stats, tg.FrameStats) else [stats]
+    return [json.loads(json.dumps({k: v for k, v in one.asdict().items() if k not in OF_LANES}, default=str)) for one in passes]
+
+
+def small(counts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is committed: counts that are not 0."""
+    return [{k: v for k, v in one.items() if isinstance(v, int) and v} for one in counts]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_counts_are_those_that_are_committed(profile: str) -> None:
+    committed = json.loads(COUNTS.read_text())
+    device = tg.Device(profile=profile, threads=2, lanes=8)
+    for name in SCENES:
+        assert small(counts_of(device, name)) == committed[profile][name], f"{profile}, {name}"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_counts_do_not_know_bins_threads_and_lanes(profile: str) -> None:
+    others = [{"bin_px": 32, "threads": 1}, {"bin_px": 64, "lanes": 4}, {"bin_px": 128, "lanes": 16}]
+    device = tg.Device(profile=profile, threads=2, lanes=8)
+    wanted = {name: counts_of(device, name) for name in SCENES[1:5]}
+    for options in others:
+        device = tg.Device(profile=profile, **{"threads": 2, "lanes": 8, **options})
+        for name, counts in wanted.items():
+            assert counts_of(device, name) == counts, f"{profile}, {name}, {options}"
+
+
+def test_counts_do_not_know_the_caches_of_the_machine() -> None:
+    """Two machines, one with 256 KiB of L2 and one with 16 MiB: the host's bins differ, the profiles' counts do not."""
+    program = (
+        "import json, sys\nimport tilegpu as tg\nfrom tests.test_profile_tiles import counts_of\n"
+        "out = {p: counts_of(tg.Device(profile=p, threads=1), 'multisampling16_pass_resolve') for p in ('host', 'mali-g57', 'adreno-a650')}\n"
+        "print(json.dumps(out))"
+    )
+    found = []
+    for l2_B in (256 << 10, 16 << 20):
+        run = subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "TILEGPU_L2": str(l2_B)}, capture_output=True, text=True, check=True,
+            cwd=Path(__file__).parent.parent,
+        )  # fmt: skip
+        found.append(json.loads(run.stdout))
+    first, second = found
+    assert first["host"][0]["bins"] != second["host"][0]["bins"]  # it is another machine
+    for profile in ("mali-g57", "adreno-a650"):
+        assert first[profile] == second[profile], profile
+
+
+#: profile, formats, samples: what a tile is.
+LAYOUTS: list[tuple[str, list[str], int, tuple[int, int]]] = [
+    ("immortalis-g925", [FORMAT], 1, (64, 64)),
+    ("immortalis-g925", ["r16g16b16a16_sfloat"] * 4, 1, (64, 32)),
+    ("immortalis-g925", ["r16g16b16a16_sfloat"] * 5, 1, (32, 32)),
+    ("mali-g610", [FORMAT], 4, (32, 16)),
+    ("mali-g57", [FORMAT], 1, (16, 16)),
+    ("mali-g57", [FORMAT] * 4, 4, (16, 8)),
+    ("mali-g57", ["r32g32b32a32_sfloat"] * 4, 4, (8, 4)),
+    ("mali-g57", ["r32g32b32a32_sfloat"] * 8, 4, (4, 4)),
+    ("adreno-a630", [FORMAT] * 4, 4, (128, 96)),
+]
+
+
+@pytest.mark.parametrize("profile, formats, samples, tile", LAYOUTS)
+def test_a_pass_goes_by_the_layouts_tile(profile: str, formats: list[str], samples: int, tile: tuple[int, int]) -> None:
+    """A small triangle in one corner of a tile: that tile and no other is loaded and stored, and every tile is there once."""
+    size = (323, 85)
+    device = tg.Device(profile=profile, threads=2, lanes=8)
+    outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(len(formats)))
+    body = "".join(f"o{i} = v_color; " for i in range(len(formats)))
+    pipeline = device.pipeline(
+        VERT, f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}", vertex=VERTEX, color=formats,
+        samples=samples,
+    )  # fmt: skip
+    images = [device.image(size, f, samples=samples) for f in formats]
+    with device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 1)) for i in images]) as rp:
+        rp.draw(pipeline, rect(0, 0, *size, 0.5, size))
+    with device.render_pass(color=[tg.Attachment(i, load_op="load") for i in images], trace=True) as rp:
+        rp.draw(pipeline, rect(tile[0] * (size[0] // tile[0]) + 1, 1, size[0], 3, 0.5, size))
+    assert (rp.layout["tile_width_px"], rp.layout["tile_height_px"]) == tile
+    columns, rows = -(-size[0] // tile[0]), -(-size[1] // tile[1])
+    tiles = rp.tiles()
+    assert {(t["x"], t["y"]) for t in tiles} == {(x * tile[0], y * tile[1]) for x in range(columns) for y in range(rows)}
+    assert len(tiles) == rp.stats.bins == columns * rows
+    assert {(t["width"], t["height"]) for t in tiles} == {tile}
+    drawn = [t for t in tiles if t["has_primitives"]]
+    assert len(drawn) == rp.stats.bins_with_primitives == 1 and drawn[0]["x"] == tile[0] * (columns - 1)
+    pixels = (size[0] - tile[0] * (columns - 1)) * min(tile[1], size[1])  # of the tile in the picture
+    for i in range(len(images)):
+        texel_B = {FORMAT: 4, "r16g16b16a16_sfloat": 8}.get(formats[i], 16)
+        moved = rp.stats.traffic[f"color{i}"]
+        assert moved["load"] == pixels * texel_B * samples
+        assert moved["store"] + moved["saved_transaction_elimination"] == moved["load"]
+
+
+@pytest.mark.parametrize("profile, formats, samples, tile", LAYOUTS)
+def test_the_picture_does_not_know_the_tile(profile: str, formats: list[str], samples: int, tile: tuple[int, int]) -> None:
+    """Random triangles, blended and opaque, some with depth: the bits of the host's bins; images in superblocks too."""
+    rng = np.random.default_rng(tile[0] * 100 + tile[1] + samples)
+    size = (150, 90)
+    vertices = np.zeros(3 * 60, VERTEX)
+    centre = rng.uniform(-1, 1, (60, 1, 2))
+    vertices["position"][:, :2] = (centre + rng.normal(0, 0.4, (60, 3, 2)) * rng.uniform(0.02, 1, (60, 1, 1))).reshape(-1, 2)
+    vertices["position"][:, 2] = rng.uniform(0, 1, 180)
+    vertices["position"][:, 3] = 1
+    vertices["color"] = rng.uniform(0, 1, (180, 4))
+    outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(len(formats)))
+    body = "".join(f"o{i} = v_color * {i + 1}.0 / 8.0; " for i in range(len(formats)))
+    fragment = f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}"
+    pictures = []
+    for name in ("host", profile):
+        device = tg.Device(profile=name, threads=3, lanes=8)
+        state: dict[str, Any] = {"vertex": VERTEX, "color": formats, "samples": samples, "depth": "d32_sfloat", "depth_compare": "less"}
+        opaque = device.pipeline(VERT, fragment, **state)
+        blended = device.pipeline(VERT, fragment, blend="alpha", depth_write=False, **state)
+        images = [device.image(size, f, samples=samples, tiling="block_compressed" if i % 2 else "linear") for i, f in enumerate(formats)]
+        depth = device.image(size, "d32_sfloat", samples=samples)
+        with device.render_pass(
+            color=[tg.Attachment(i, clear=(0, 0, 0, 1)) for i in images], depth=tg.Attachment(depth, clear=1.0), area=(3, 5, 140, 80)
+        ) as rp:
+            for k in range(0, 180, 30):
+                rp.draw(blended if k % 60 else opaque, vertices[k : k + 30])
+                if k == 90:
+                    rp.clear((0.5, 0.25, 0.125, 1), rect=(40, 30, 37, 21))
+        pictures.append([np.asarray(i) for i in (*images, depth)])
+    for host, other in zip(*pictures, strict=True):
+        np.testing.assert_array_equal(host, other)
+
+
+def test_an_incompatible_draw_spoils_its_tile_and_no_more() -> None:
+    """Two whole layers behind a small blended draw: the pre-pass is over in one tile, where both layers are shaded."""
+    size = (256, 256)
+    for count, tile_px in ((2, 64 * 64), (4, 64 * 32), (5, 32 * 32)):
+        device = tg.Device(profile="immortalis-g925", threads=2)
+        formats = ["r16g16b16a16_sfloat"] * count
+        outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(count))
+        body = "".join(f"o{i} = v_color; " for i in range(count))
+        fragment = f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}"
+        state: dict[str, Any] = {"vertex": VERTEX, "color": formats, "depth": "d32_sfloat", "depth_compare": "less"}
+        opaque, blended = device.pipeline(VERT, fragment, **state), device.pipeline(VERT, fragment, blend="alpha", **state)
+        images = [device.image(size, f, transient=True) for f in formats]
+        depth = device.image(size, "d32_sfloat", transient=True)
+        with device.render_pass(
+            color=[tg.Attachment(i, clear=(0, 0, 0, 1), store_op="dont_care") for i in images],
+            depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"), hsr=["pre_pass"],
+        ) as rp:  # fmt: skip
+            rp.draw(blended, rect(0, 0, 10, 10, 0.95, size, 0.5))
+            rp.draw(opaque, rect(0, 0, 256, 256, 0.9, size))
+            rp.draw(opaque, rect(0, 0, 256, 256, 0.5, size))
+        assert rp.stats.fragments_shaded == 256 * 256 + 100 + tile_px
+        assert rp.stats.prepass_tiles == 256 * 256 // tile_px
+
+
+def test_smaller_tiles_shade_more_vertices() -> None:
+    """Deferred vertex shading: a vertex is shaded once in each tile where it is seen, so that fat G-buffers cost vertices."""
+    shaded = []
+    for count in (2, 4, 5):
+        device = tg.Device(profile="immortalis-g925", threads=2)
+        formats = ["r16g16b16a16_sfloat"] * count
+        outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(count))
+        body = "".join(f"o{i} = v_color; " for i in range(count))
+        pipeline = device.pipeline(
+            VERT, f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}", vertex=VERTEX,
+            color=formats, depth="d32_sfloat", depth_compare="less",
+        )  # fmt: skip
+        n = 40
+        x, y = np.meshgrid(np.linspace(-1, 1, n + 1), np.linspace(-1, 1, n + 1))
+        vertices = np.zeros((n + 1) ** 2, VERTEX)
+        vertices["position"] = np.stack([x.ravel(), y.ravel(), np.full(x.size, 0.5), np.ones(x.size)], 1)
+        first = np.arange(n * n) // n * (n + 1) + np.arange(n * n) % n
+        indices = np.stack([first, first + 1, first + n + 1, first + 1, first + n + 2, first + n + 1], 1).astype(np.uint32)
+        images = [device.image((256, 256), f, transient=True) for f in formats]
+        depth = device.image((256, 256), "d32_sfloat", transient=True)
+        with device.render_pass(
+            color=[tg.Attachment(i, clear=(0, 0, 0, 1), store_op="dont_care") for i in images],
+            depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"), hsr=["pre_pass", "deferred_vertex_shading"],
+        ) as rp:  # fmt: skip
+            rp.draw(pipeline, vertices, indices=indices)
+        shaded.append(rp.stats.vertices_shaded_in_tiles)
+    assert (n + 1) ** 2 < shaded[0] < shaded[1] < shaded[2]
+
+
+def test_four_samples_lose_the_pre_pass_where_the_driver_says_so() -> None:
+    """desc.allow_hsr_prepass: Mesa's rule on the G725 (depth must fit twice), none in Arm's article on the G925; explain() says why."""
+    size = (128, 128)
+    killed = {}
+    for profile in ("mali-g725", "immortalis-g925"):
+        device = tg.Device(profile=profile)
+        pipeline = device.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], samples=4, depth="d32_sfloat", depth_compare="less")
+        color, depth = (device.image(size, f, samples=4, transient=True) for f in (FORMAT, "d32_sfloat"))
+        with device.render_pass(
+            color=[tg.Attachment(color, clear=(0, 0, 0, 1), store_op="dont_care", resolve=device.image(size, FORMAT))],
+            depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"), hsr=["pre_pass"],
+        ) as rp:  # fmt: skip
+            rp.draw(pipeline, rect(0, 0, 128, 128, 0.9, size))
+            rp.draw(pipeline, rect(0, 0, 128, 128, 0.2, size))
+        assert rp.desc["allow_hsr_prepass"] == (profile == "immortalis-g925")
+        killed[profile] = rp.stats.fragments_killed_by_prepass
+        (state,) = {(t["state"], t["reason"]) for r in rp.explain().rows for t in r["techniques"] if t["technique"] == "pre_pass"}
+        if profile == "mali-g725":
+            assert state == ("off", "the tile's depth does not fit twice in the profile's buffer (desc.allow_hsr_prepass)")
+    assert killed == {"mali-g725": 0, "immortalis-g925": 128 * 128 + 128}  # the diagonal's pixels are two fragments
+
+
+def test_attachments_that_no_gmem_holds_are_an_error() -> None:
+    device = tg.Device(profile="adreno-a650")
+    images = [device.image((64, 64), "r32g32b32a32_sfloat", samples=8) for _ in range(8)]
+    with pytest.raises(tg.ValidationError, match=r"attachments in GMEM is 1024 bytes a pixel.*at most 768 on profile adreno-a650"):
+        with device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 1)) for i in images]):
+            pass
+
+
+if __name__ == "__main__":
+    table = {}
+    for one in PROFILES:
+        dev = tg.Device(profile=one, threads=2, lanes=8)
+        table[one] = {scene: small(counts_of(dev, scene)) for scene in SCENES}
+    COUNTS.write_text(json.dumps(table, indent=0) + "\n")
