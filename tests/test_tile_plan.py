@@ -148,9 +148,9 @@ def prepass_rows(
     hsr: str | list[str], kinds: list[tuple[str, tuple[int, int, int, int]]]
 ) -> tuple[list[str], tg.RenderPass]:
     """Plans on a GPU with a pre-pass: in four tiles; of each draw the kind, and where."""
-    device = tg.Device(profile="immortalis-g925", lanes=8, threads=2, bin_px=32, cache_dir="off", hsr=hsr)
-    images = [device.image((64, 64), "r8g8b8a8_unorm") for _ in range(2)]
-    depth = device.image((64, 64), "d32_sfloat")
+    device = tg.Device(profile="immortalis-g925", lanes=8, threads=2, cache_dir="off", hsr=hsr)
+    images = [device.image((128, 128), "r8g8b8a8_unorm") for _ in range(2)]
+    depth = device.image((128, 128), "d32_sfloat")
     both = FRAG.replace("void", "layout(location = 1) out vec4 o_other; void").replace(
         "o_color =", "o_other = o_color ="
     )
@@ -180,7 +180,7 @@ def prepass_rows(
 
 def test_what_the_pre_pass_took() -> None:
     """Its way there and in the main pass; the ordinary one where it was not taken."""
-    whole, corner = (0, 0, 64, 64), (0, 0, 32, 32)
+    whole, corner = (0, 0, 128, 128), (0, 0, 64, 64)
     plans, rp = prepass_rows(
         "default",
         [
@@ -212,7 +212,7 @@ def test_what_the_pre_pass_took() -> None:
 
 
 def test_what_the_pre_pass_took_depends_on_the_tile() -> None:
-    whole, corner = (0, 0, 64, 64), (0, 0, 32, 32)
+    whole, corner = (0, 0, 128, 128), (0, 0, 64, 64)
     plans, rp = prepass_rows("default", [("opaque", corner), ("one target", whole), ("depth alone", whole)])
     assert rp.stats.prepass_tiles == 4
     assert (
@@ -228,7 +228,7 @@ def test_what_the_pre_pass_took_depends_on_the_tile() -> None:
 
 
 def test_without_a_pre_pass_there_is_one_way() -> None:
-    whole = (0, 0, 64, 64)
+    whole = (0, 0, 128, 128)
     plans, rp = prepass_rows(["hierarchical_z", "forward_pixel_kill"], [("opaque", whole), ("blend", whole)])
     assert rp.stats.prepass_tiles == 0
     for plan in plans:
