@@ -86,7 +86,8 @@ py::object fragment_trace(const PassTrace* trace) {
     for (const FragmentEvent& event : pixel) list.append(event_of(event));
     events.append(list);
   }
-  for (const PassTrace::TileTime& tile : trace->tile_ms) tiles.append(py::make_tuple(tile.x_px, tile.y_px, tile.width_px, tile.height_px, tile.ms));
+  for (const PassTrace::TileTime& tile : trace->tile_ms)
+    tiles.append(py::make_tuple(tile.x_px, tile.y_px, tile.width_px, tile.height_px, tile.ms));
   d["draws"] = draws;
   d["events"] = events;
   d["tiles"] = tiles;

@@ -1,7 +1,7 @@
 // exec/tile_phase.cpp -- stage: execution of a render pass, the tile phase of one part: all bins, from load to store.
 //
-// In: gathered bins, the framebuffer's pieces. Out: images, the workers' counters, traces of tiles. A bin is one job on one thread; bins that
-// share a 16x16 superblock of an image are one job together.
+// In: gathered bins, the framebuffer's pieces. Out: images, the workers' counters, traces of tiles. A bin is one job on one thread; bins
+// that share a 16x16 superblock of an image are one job together.
 #include <algorithm>
 #include <cassert>
 #include <iterator>
@@ -68,8 +68,8 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
 TileTrace trace_of(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, const stats::Ledger& before,
                    const stats::Ledger& after) {
   const records::BinGrid& grid = run.kept.binned.grid;
-  TileTrace trace{region.x_px,  region.y_px, grid.width_px, grid.height_px, region.layer, static_cast<uint32_t>(part), region.has_primitives,
-                  {}};
+  TileTrace trace{region.x_px,           region.y_px, grid.width_px, grid.height_px, region.layer, static_cast<uint32_t>(part),
+                  region.has_primitives, {}};
   for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
     if (!is_bound(run.pass, a)) continue;
     auto& bytes = trace.bytes.emplace_back();
@@ -146,7 +146,7 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
 
 // What one thread takes at once of a layer's bins: those of a superblock, or one.
 struct BinJobs {
-  uint32_t across = 1, down = 1;  // bins of a job
+  uint32_t across = 1, down = 1;                   // bins of a job
   uint32_t skipped_columns = 0, skipped_rows = 0;  // of the first job, before the grid
   uint32_t columns = 0, rows = 0;
   uint32_t of_layer() const { return columns * rows; }

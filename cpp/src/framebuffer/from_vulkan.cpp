@@ -247,7 +247,8 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   // Where half of the buffer is kept, depth must fit twice; strictly less, as the driver tests it. Arm's article names no such limit.
   const uint64_t depth_tile_B = 4ull * f.layout.sample_count * f.layout.tile_size_px;
   f.desc.allow_hsr_prepass =
-      profile->fragment_prepass && (profile->budget_divisor == 1 || (f.layout.z_format != VK_FORMAT_UNDEFINED && depth_tile_B < f.layout.tile_z_budget_B));
+      profile->fragment_prepass &&
+      (profile->budget_divisor == 1 || (f.layout.z_format != VK_FORMAT_UNDEFINED && depth_tile_B < f.layout.tile_z_budget_B));
   choose_elimination(f);
   return f;
 }

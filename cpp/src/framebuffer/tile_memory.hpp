@@ -1,9 +1,9 @@
 // framebuffer/tile_memory.hpp -- how a tile lies in the worker's buffer while it is rendered.
 // In: a pixel and a sample. Out: the place of their word.
-// A square of bin_px x bin_px pixels (powers of two, 32 or more), whose corner a smaller bin takes, is rows of 4x4-pixel blocks; in a block four 2x2 quads
-// (left-top, right-top, left-bottom, right-bottom), inside a quad four pixels. A pixel's index is
-// block * 16 + quad * 4 + pixel, and a quad is one contiguous access. An attachment is a plane of 32-bit words: a sample of up to
-// 4 bytes is one word (narrower formats use its low bits), wider ones are 2 or 4 words. Word w of sample s of pixel p of block b is at
+// A square of bin_px x bin_px pixels (powers of two, 32 or more), whose corner a smaller bin takes, is rows of 4x4-pixel blocks; in a block
+// four 2x2 quads (left-top, right-top, left-bottom, right-bottom), inside a quad four pixels. A pixel's index is block * 16 + quad * 4 +
+// pixel, and a quad is one contiguous access. An attachment is a plane of 32-bit words: a sample of up to 4 bytes is one word (narrower
+// formats use its low bits), wider ones are 2 or 4 words. Word w of sample s of pixel p of block b is at
 //   ((b * samples + s) * words + w) * 16 + p            (in words)
 // Values are in the attachment's format, quantised at every write, so that spills and loads change nothing.
 #pragma once

@@ -444,8 +444,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   stats.bin_entries = entries;
   stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
                        chunk.varyings.size() * sizeof(float) + chunk.deferred_instances.size() * sizeof(DeferredRun) +
-                       chunk.line_starts.size() * sizeof(LineStart) + entries * sizeof(uint32_t) +
-                       chunk.runs.size() * sizeof(BinRun);
+                       chunk.line_starts.size() * sizeof(LineStart) + entries * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
 }
 
 }  // namespace tilegpu::geometry

@@ -1,9 +1,9 @@
 // tile/shading/quad_queue.cpp -- stage: tile phase, packing. In: waiting quads of one draw, in order. Out: packets of N/4 quads.
 //
 // With forward pixel kill a quad, the group of Arm's articles, first waits in a longer queue, in order of all draws, where a later
-// opaque quad whose tests were early kills those at its place whose samples it covers, all of them (or, as an option, takes the samples that
-// it covers from any), except of draws with side effects and those that still have tests to come.
-// Source: docs/decisions.md, 8; Arm, "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
+// opaque quad whose tests were early kills those at its place whose samples it covers, all of them (or, as an option, takes the samples
+// that it covers from any), except of draws with side effects and those that still have tests to come. Source: docs/decisions.md, 8; Arm,
+// "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
 #include "tile/shading/quad_queue.hpp"
 
 #include <algorithm>
@@ -86,7 +86,8 @@ void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pa
                     const WaitingQuad& quad) {
   const pipeline::Resolved& resolved = *t.pass->draws[draw].state->resolved;
   enqueue(t, d, k, p, r,
-          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true, static_cast<uint8_t>(resolved.output.written_targets)});
+          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true,
+           static_cast<uint8_t>(resolved.output.written_targets)});
 }
 
 void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r) {

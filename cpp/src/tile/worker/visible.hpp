@@ -145,7 +145,7 @@ struct PixelGroups {
 /// The host's hidden-surface removal: primitives that have numbers, and what a flush gathers of them.
 struct Visibility {
   bool enabled = false;
-  bool queued = false;  // what this flush gathers goes to the kill queue: setups stay until it is empty
+  bool queued = false;                       // what this flush gathers goes to the kill queue: setups stay until it is empty
   std::vector<VisiblePrimitive> primitives;  // id - 1
   std::vector<uint32_t> draws;               // by slot
   // A flush:

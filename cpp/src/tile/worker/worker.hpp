@@ -75,9 +75,9 @@ struct PrePass {
 struct TileShape {
   uint32_t bin_px = 0, blocks_per_row = 0, row_shift = 0, samples = 1, quads_per_packet = 2;
   uint32_t width_px = 0, height_px = 0;  // of the bin, in the corner of bin_px squared
-  uint64_t all_samples = 0xf;        // coverage of a whole quad
-  bool wide = false;                 // AVX-512
-  const float* positions = nullptr;  // of the standard sample locations: x and y of each
+  uint64_t all_samples = 0xf;            // coverage of a whole quad
+  bool wide = false;                     // AVX-512
+  const float* positions = nullptr;      // of the standard sample locations: x and y of each
   PassTraits traits;
   void begin_pass(const PassContext& pass);
   uint32_t blocks() const { return blocks_per_row * blocks_per_row; }
