@@ -633,19 +633,20 @@ void equal_blocks_are_not_written() {
   const fb::Framebuffer f = must(fb::make_framebuffer(info, "mali-g725"), "framebuffer");
   CHECK(f.desc.transaction_elimination && f.store.rts[0].eliminate, "the profile eliminates");
   CHECK(!must(fb::make_framebuffer(info, "host"), "framebuffer").desc.transaction_elimination, "the host does not");
-  tile_io::HostTile tile = tile_io::make_host_tile(f, 32, 512 * 1024);
+  tile_io::HostTile tile = tile_io::make_host_tile(f, 0, 512 * 1024);
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(64, tile.size_B));
+  const uint32_t side = tile.width_px;  // the profile's tile
   // A frame with one pixel that is not the clear colour; the bytes stored and saved.
   const auto frame = [&](uint32_t px, uint32_t py, bool primitives) {
     stats::Ledger ledger;
     const auto signatures = fb::begin_contents(f);
     tile.signatures = signatures->of_block;
-    for (uint32_t y = 0; y < create.height_px; y += 32) {
-      for (uint32_t x = 0; x < create.width_px; x += 32) {
+    for (uint32_t y = 0; y < create.height_px; y += side) {
+      for (uint32_t x = 0; x < create.width_px; x += side) {
         const tile_io::TileRegion region{static_cast<int32_t>(x), static_cast<int32_t>(y), 0, primitives};
         tile_io::load_tile(f, tile, region, memory, ledger);
-        if (primitives && px / 32 == x / 32 && py / 32 == y / 32)
-          std::memset(memory + 4 * fb::tile_word_index(fb::tile_pixel_index(px - x, py - y, 32), 0, 0, 1, 1), 0x77, 4);
+        if (primitives && px / side == x / side && py / side == y / side)
+          std::memset(memory + 4 * fb::tile_word_index(fb::tile_pixel_index(px - x, py - y, side), 0, 0, 1, 1), 0x77, 4);
         tile_io::store_tile(f, tile, region, memory, ledger);
       }
     }

@@ -158,7 +158,7 @@ void test_grid_with_origin() {
   scene.draw(3);
   GeometryPass pass = scene.pass();
   pass.render_area = {{70, 100}, {40, 50}};
-  pass.grid = {32, 2, 2, 64, 96};
+  pass.grid = {32, 32, 2, 2, 64, 96};
   ChunkPlans plans;
   plan_chunks(pass, plans);
   Chunk chunk;
