@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -143,6 +143,11 @@ bench-farm: build $(VENV)/.stamp-test ## what a farm costs for each frame, besid
 fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders, glTF documents and models, from FUZZ_SEED on
 	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) \
 	  $(PY) -m pytest -q tests/test_framebuffer_model.py tests/test_shader_errors.py tests/test_gltf.py tests/test_model_attack.py
+
+# --- random shaders by the compiler and by the reference interpreter; what differs is made small, printed and left in build/fuzz-shaders
+TIME ?= 600
+fuzz-shaders: build $(VENV)/.stamp-test ## random shaders against the reference interpreter for TIME seconds, from FUZZ_SEED on (FUZZ_ARGS=--thorough)
+	$(PY) -m tests.shader_fuzz --seconds $(TIME) --first $(or $(FUZZ_SEED),1) $(FUZZ_ARGS)
 
 bench: build ## the reference scenes timed, beside OpenGL where it is there (BENCH_ARGS=--no-gl)
 	$(PY) -m tilegpu bench peers $(BENCH_ARGS)

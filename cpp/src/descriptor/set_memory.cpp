@@ -175,6 +175,9 @@ std::string check_buffer(const Descriptor& d) {
   if (d.range_B != VK_WHOLE_SIZE && d.range_B > size_B - d.offset_B)
     return "has range " + std::to_string(d.range_B) + " B from offset " + std::to_string(d.offset_B) + " B; its buffer has " +
            std::to_string(size_B) + " B";
+  if (const uint64_t range_B = std::min(d.range_B, size_B - d.offset_B); range_B > shader::kMaxBufferRange_B)
+    return "has range " + std::to_string(range_B) + " B; a descriptor reaches " + std::to_string(shader::kMaxBufferRange_B) +
+           " B of a buffer at most (1 GiB): bind parts of it";
   return {};
 }
 

@@ -363,8 +363,8 @@ void set_sizes(VkPhysicalDeviceLimits& l) {
   l.maxImageDimension3D = 2048;
   l.maxImageArrayLayers = 2048;
   l.maxTexelBufferElements = kMaxTexelBufferElements;
-  l.maxUniformBufferRange = 1 << 30;
-  l.maxStorageBufferRange = 0x7fffffff;
+  l.maxUniformBufferRange = shader::kMaxBufferRange_B;
+  l.maxStorageBufferRange = shader::kMaxBufferRange_B;
   l.maxPushConstantsSize = kMaxPushConstants_B;
   l.maxMemoryAllocationCount = 1 << 20;
   l.maxSamplerAllocationCount = 1 << 16;

@@ -32,6 +32,9 @@ inline constexpr float kMaxLodBias = 16;       // maxSamplerLodBias
 /// samples is as fast.
 inline constexpr uint32_t kFewestSamplesApart = 8;
 
+/// What a descriptor reaches of a buffer at most (maxStorageBufferRange): offsets in shaders are sums of 32 bits.
+inline constexpr uint32_t kMaxBufferRange_B = 1u << 30;
+
 /// What a uniform or storage buffer is in a set's memory. Reads outside [0, size_B) give zero, writes vanish. Null: all zero.
 struct BufferDescriptor {
   uint8_t* data;

@@ -255,6 +255,15 @@ Val Lowering::alu_of_whole(const Instruction& i) {
   }
 }
 
+/// The bits of a float. An operation that makes a NaN gives it the sign that the CPU, or LLVM where it computes beforehand, thinks of:
+/// there is one NaN, the positive one. Other bits that are no number are what the shader was given, and stay.
+static Value bits_as_integer(const Ir& ir, Value x) {
+  Value word = ir.bitcast(x, Ir::like(x, LLVMIntTypeInContext(ir.context, Ir::bits_of(x))));
+  if (!Ir::is_float(x)) return word;
+  const uint64_t nan = Ir::bits_of(x) == 64 ? 0x7ff8000000000000u : 0x7fc00000u, sign = uint64_t{1} << (Ir::bits_of(x) - 1);
+  return ir.select(ir.eq(word, Ir::same(word, nan | sign)), Ir::same(word, nan), word);
+}
+
 /// The bits of scalars as scalars of another kind, which may be of another width: the lowest bits are those of the first.
 Val Lowering::reinterpreted(const Val& v, uint32_t type) {
   const auto& from = bases(v.type);
@@ -262,10 +271,7 @@ Val Lowering::reinterpreted(const Val& v, uint32_t type) {
   assert(!to.empty() && from.size() == v.c.size());
   Val r{type, {}};
   std::vector<Value> words;  // integers
-  for (size_t k = 0; k < v.c.size(); ++k) {
-    Value x = to_memory(from[k], v.c[k]);
-    words.push_back(ir.bitcast(x, Ir::like(x, LLVMIntTypeInContext(ir.context, Ir::bits_of(x)))));
-  }
+  for (size_t k = 0; k < v.c.size(); ++k) words.push_back(bits_as_integer(ir, to_memory(from[k], v.c[k])));
   const uint32_t from_bits = 8 * size_B(from[0]), to_bits = 8 * size_B(to[0]);
   const Type own = LLVMIntTypeInContext(ir.context, to_bits);
   for (size_t k = 0; k < to.size(); ++k) {

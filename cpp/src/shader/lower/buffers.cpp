@@ -124,7 +124,7 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
     const std::function<void(uint32_t, Base)>& visit;
     void go(uint32_t type, uint64_t at, bool row_major, uint32_t matrix_stride_B, uint32_t component_stride_B) {
       const TypeInfo& t = l.m.type(type);
-      at = std::min<uint64_t>(at, 0xfffffff0u);
+      at = std::min<uint64_t>(at, kFarthest_B);
       switch (t.kind) {
         case Kind::boolean:
         case Kind::integer:

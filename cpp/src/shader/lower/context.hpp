@@ -31,6 +31,8 @@ inline constexpr uint32_t kMaxLoweredInstructions = 100000;
 inline constexpr uint32_t kMaxRegisterWords = 256;
 inline constexpr uint32_t kMaxStackWords = 64;
 inline constexpr uint32_t kMaxStackArrays_B = 64u << 10;
+/// What an index adds at most, in either direction: beyond every buffer. Sums of it in 32 bits do not come round to the buffer's start.
+inline constexpr uint32_t kFarthest_B = kMaxBufferRange_B;
 /// Regions within regions, those of called functions included.
 inline constexpr uint32_t kMaxNesting = 400;
 inline constexpr uint32_t kMaxPrivateMemory_B = 1u << 20;  // of kMaxLanes; see private_memory_B
@@ -71,6 +73,7 @@ struct Pointer {
   Value element = nullptr;         // index in the descriptor array; null: 0
   uint32_t offset_B = 0;           // constant part
   Value offset_dynamic = nullptr;  // i32
+  uint32_t dynamic_terms = 0;      // of that sum, each below 1.25 kFarthest_B
   uint32_t step_B = 0;             // of the last index that varies between lanes; of addresses too
   bool row_major = false;
   uint32_t matrix_stride_B = 0;     // of the matrix that the pointer is (in)
@@ -321,6 +324,7 @@ struct Lowering {
   Pointer access_chain(const Instruction& i);
   void access_step(Pointer& p, uint32_t index_id);
   void add_dynamic(Pointer& p, Value index, uint32_t stride_B);
+  void add_constant(Pointer& p, uint64_t offset_B) const;
   Value add_index(Value sum, Value term) const;  // null: nothing
   Value clamp_index(Value index, uint32_t length) const;
   /// The element of an array of descriptors.

@@ -146,7 +146,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
       if (p.space == Pointer::Space::address)
         p.address_B += member_B;
       else
-        p.offset_B += member_B;
+        add_constant(p, member_B);
       p.row_major = member.row_major, p.matrix_stride_B = member.matrix_stride_B;
     }
     p.type = t.members[literal];
@@ -196,17 +196,31 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   }
   if (p.space == Pointer::Space::address) return address_step(p, index_id, stride_B);
   if (is_constant) {
-    p.offset_B = static_cast<uint32_t>(std::min<uint64_t>(p.offset_B + static_cast<uint64_t>(literal) * stride_B, 0xfffffff0u));
+    add_constant(p, uint64_t{literal} * stride_B);
   } else {
-    // Three such offsets cannot wrap around to the buffer's start; what is beyond 1 GiB is beyond every buffer.
-    index = ir.umin(index, Ir::same(index, (1u << 30) / std::max(1u, stride_B)));
+    // The first index whose element lies beyond every buffer.
+    index = ir.umin(index, Ir::same(index, (kFarthest_B - 1) / std::max(1u, stride_B) + 1));
     add_dynamic(p, index, stride_B);
   }
 }
 
+void Lowering::add_constant(Pointer& p, uint64_t offset_B) const {
+  p.offset_B = static_cast<uint32_t>(std::min<uint64_t>(p.offset_B + offset_B, kFarthest_B));
+}
+
+/// Two terms and a constant stay below 2^32, whatever the indices; before a third one what there is ends beyond every buffer.
 void Lowering::add_dynamic(Pointer& p, Value index, uint32_t stride_B) {
   if (is_varying(index)) p.step_B = stride_B;
-  p.offset_dynamic = add_index(p.offset_dynamic, ir.mul(index, Ir::same(index, stride_B)));
+  Value term = ir.mul(index, Ir::same(index, stride_B));
+  const auto limited = [&](Value v) { return ir.umin(v, Ir::same(v, kFarthest_B)); };
+  if (stride_B > kFarthest_B / 4) term = limited(term);
+  if (p.dynamic_terms == 2 && p.space != Pointer::Space::workgroup) {
+    p.offset_dynamic = limited(ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)));
+    p.offset_B = 0;
+    p.dynamic_terms = 1;
+  }
+  ++p.dynamic_terms;
+  p.offset_dynamic = add_index(p.offset_dynamic, term);
 }
 
 Pointer Lowering::access_chain(const Instruction& i) {

@@ -15,9 +15,6 @@ namespace tilegpu::shader {
 
 namespace {
 
-/// What an index adds at most, in either direction: beyond every buffer, and no two such sums wrap around to its start.
-constexpr uint32_t kFarthest_B = 1u << 30;
-
 Value as_number(const Ir& ir, Value data) { return Lowering::is_varying(data) ? data : LLVMBuildPtrToInt(ir.builder, data, ir.i64, ""); }
 
 }  // namespace

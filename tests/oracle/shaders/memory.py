@@ -1,0 +1,209 @@
+"""Memory as shaders see it: variables, buffers with layouts, pointers to parts of either.
+
+Variables that have no layout (Function, Private, Workgroup, Input, Output) are values in a cell; a pointer is a cell and a path. Memory
+with a layout (StorageBuffer, Uniform, PushConstant) is bytes; a pointer is a buffer, an offset and what layout is in force there. Indices
+are clamped in variables; in buffers what lies beyond the end reads 0 and is not written, scalar by scalar (docs/undefined.md).
+Source: SPIR-V specification 1.6, sections 2.18 "Memory Model", 3.32.8 "Memory Instructions"; Vulkan specification, "Offset and Stride
+Assignment", "Robust Buffer Access".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.oracle.shaders import numbers, words
+from tests.oracle.shaders.module import Module, Type, Value
+
+
+@dataclass(eq=False)
+class Cell:
+    """A variable without a layout."""
+
+    type: int
+    value: Value
+
+
+@dataclass(frozen=True)
+class CellPointer:
+    """To a part of a variable."""
+
+    cell: Cell
+    type: int  # of what it points to
+    path: tuple[int, ...] = ()
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Bytes that a descriptor names; ``size_B`` of them may be reached."""
+
+    data: bytearray
+
+    @property
+    def size_B(self) -> int:
+        """What the descriptor says."""
+        return len(self.data)
+
+
+@dataclass(frozen=True)
+class BufferPointer:
+    """To a place in a buffer. ``step_B``: between a vector's components, where it is the column of a row-major matrix."""
+
+    buffer: Buffer
+    type: int
+    offset_B: int = 0
+    row_major: bool = False
+    matrix_stride_B: int = 0
+    step_B: int = 0
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A descriptor or an array of them: buffers, images, samplers. ``items``: one of them, or as many as there are."""
+
+    type: int
+    items: Any = field(hash=False)
+
+
+Pointer = CellPointer | BufferPointer | Resource
+
+
+def index_value(module: Module, id_: int, value: int) -> int:
+    """An index as a number, by its type's sign."""
+    t = module.type(id_)
+    return numbers.signed(value, t.bits) if t.signed else value
+
+
+def _clamped(index: int, length: int) -> int:
+    """As an unsigned number, a negative one is large."""
+    return length - 1 if index < 0 or index >= length else index
+
+
+def chain(module: Module, pointer: Pointer, indices: list[int]) -> Pointer:
+    """A pointer to a part: OpAccessChain. Each index is a number."""
+    for index in indices:
+        t = module.types[pointer.type]
+        if isinstance(pointer, CellPointer):
+            if t.kind == "struct":
+                pointer = CellPointer(pointer.cell, t.members[index], (*pointer.path, index))
+            else:
+                pointer = CellPointer(pointer.cell, t.element, (*pointer.path, _clamped(index, t.count)))
+        elif isinstance(pointer, Resource):
+            items = pointer.items
+            chosen = items[_clamped(index, len(items))]
+            pointer = BufferPointer(chosen, t.element) if isinstance(chosen, Buffer) else Resource(t.element, chosen)
+        else:
+            pointer = _step(module, pointer, t, index)
+    return pointer
+
+
+def _step(module: Module, p: BufferPointer, t: Type, index: int) -> BufferPointer:
+    if t.kind == "struct":
+        offset = module.member_decoration(t.id, index, "Offset") or [0]
+        stride = module.member_decoration(t.id, index, "MatrixStride") or [0]
+        row_major = module.member_decoration(t.id, index, "RowMajor") is not None
+        return BufferPointer(p.buffer, t.members[index], p.offset_B + offset[0], row_major, stride[0])
+    # As an unsigned number: what is before the buffer is beyond its end.
+    index = index if index >= 0 else 1 << 40
+    if t.kind in ("array", "runtime_array"):
+        stride_B = (module.decoration(t.id, "ArrayStride") or [0])[0]
+        return replace(p, type=t.element, offset_B=p.offset_B + index * stride_B)
+    own_B = module.scalar(t.id).bits // 8
+    if t.kind == "matrix":
+        if p.row_major:
+            return replace(p, type=t.element, offset_B=p.offset_B + index * own_B, step_B=p.matrix_stride_B)
+        return replace(p, type=t.element, offset_B=p.offset_B + index * p.matrix_stride_B)
+    return replace(p, type=t.element, offset_B=p.offset_B + index * (p.step_B or own_B))
+
+
+def element_step(module: Module, pointer: Pointer, pointer_type: int, index: int) -> Pointer:
+    """To the element ``index`` further of the array that the pointer is into: OpPtrAccessChain's first index."""
+    if isinstance(pointer, BufferPointer):
+        stride_B = (module.decoration(pointer_type, "ArrayStride") or [0])[0]
+        return replace(pointer, offset_B=pointer.offset_B + index * stride_B)
+    assert isinstance(pointer, CellPointer) and pointer.path
+    return replace(pointer, path=(*pointer.path[:-1], pointer.path[-1] + index))
+
+
+def distance(module: Module, pointer_type: int, a: Pointer, b: Pointer) -> int:
+    """Elements from ``b`` to ``a``: OpPtrDiff."""
+    if isinstance(a, BufferPointer) and isinstance(b, BufferPointer):
+        stride_B = (module.decoration(pointer_type, "ArrayStride") or [1])[0]
+        return (a.offset_B - b.offset_B) // stride_B
+    assert isinstance(a, CellPointer) and isinstance(b, CellPointer)
+    return a.path[-1] - b.path[-1]
+
+
+def same(a: Pointer, b: Pointer) -> bool:
+    """Whether both point to one place: OpPtrEqual."""
+    if isinstance(a, BufferPointer) and isinstance(b, BufferPointer):
+        return a.buffer is b.buffer and a.offset_B == b.offset_B
+    assert isinstance(a, CellPointer) and isinstance(b, CellPointer)
+    return a.cell is b.cell and a.path == b.path
+
+
+# -- loads and stores
+
+
+def load(module: Module, pointer: Pointer) -> Value:
+    """What is there."""
+    if isinstance(pointer, CellPointer):
+        value = pointer.cell.value
+        for index in pointer.path:
+            value = value[index]
+        return value
+    if isinstance(pointer, Resource):
+        return pointer.items
+    return _load_bytes(module, pointer)
+
+
+def store(module: Module, pointer: Pointer, value: Value) -> None:
+    """Writes all of a value."""
+    if isinstance(pointer, CellPointer):
+        pointer.cell.value = inserted(pointer.cell.value, list(pointer.path), value)
+    else:
+        assert isinstance(pointer, BufferPointer)
+        _store_bytes(module, pointer, value)
+
+
+def inserted(whole: Value, path: list[int], part: Value) -> Value:
+    """The composite with one part changed."""
+    if not path:
+        return part
+    at = path[0]
+    return (*whole[:at], inserted(whole[at], path[1:], part), *whole[at + 1 :])
+
+
+def _load_bytes(module: Module, p: BufferPointer) -> Value:
+    t = module.types[p.type]
+    if t.kind in ("bool", "int", "float"):
+        if p.offset_B + t.bits // 8 > p.buffer.size_B:
+            return 0
+        found = numbers.word_at(p.buffer.data, p.offset_B, t.bits)
+        return numbers.canonical(found, 16) if t.kind == "float" and t.bits == 16 else found
+    return tuple(_load_bytes(module, _step(module, p, t, k)) for k in range(len(module.parts(t.id))))
+
+
+def _store_bytes(module: Module, p: BufferPointer, value: Value) -> None:
+    t = module.types[p.type]
+    if t.kind in ("int", "float"):
+        own_B = t.bits // 8
+        if p.offset_B + own_B <= p.buffer.size_B:
+            kept = numbers.canonical(value, t.bits) if t.kind == "float" else value
+            p.buffer.data[p.offset_B : p.offset_B + own_B] = numbers.word_bytes(kept, t.bits)
+        return
+    for k, part in enumerate(value):
+        _store_bytes(module, _step(module, p, t, k), part)
+
+
+def array_length(module: Module, block: BufferPointer, member: int) -> int:
+    """Elements of the run-time array that ends a block: OpArrayLength."""
+    t = module.types[block.type]
+    offset = (module.member_decoration(t.id, member, "Offset") or [0])[0]
+    stride_B = (module.decoration(t.members[member], "ArrayStride") or [1])[0]
+    return max(0, block.buffer.size_B - block.offset_B - offset) // stride_B
+
+
+def storage_class(name: str) -> int:
+    """Its number."""
+    return words.enumerants("StorageClass")[name]

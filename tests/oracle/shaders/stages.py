@@ -1,0 +1,219 @@
+"""Entry points as stages: what their variables are, and who runs together.
+
+In: a module, buffers and images by (set, binding), built-ins. Out: buffers are changed; outputs of vertices and fragments.
+Source: Vulkan specification, "Compute Shaders", "Built-In Variables", "Shader Interfaces"; SPIR-V specification 1.6, section 2.17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.oracle.shaders import arithmetic, groups, memory, numbers, words
+from tests.oracle.shaders.images import Image
+from tests.oracle.shaders.invocation import Invocation
+from tests.oracle.shaders.memory import Buffer, BufferPointer, Cell, CellPointer, Resource
+from tests.oracle.shaders.module import Module, Value
+
+Bindings = Mapping[tuple[int, int], Any]  # a Buffer, an Image, or a list of such
+
+
+def read(data: bytes, specialization: Mapping[int, int] | None = None, entry: str = "main") -> Module:
+    """A module whose constants are evaluated."""
+    return Module(data, specialization, entry, arithmetic.evaluate)
+
+
+@dataclass
+class Program:
+    """A module with its resources; variables of each invocation are made from it."""
+
+    module: Module
+    bindings: Bindings
+    push_constants: bytes = b""
+    shared: dict[int, Value] = field(default_factory=dict)  # of the workgroup that is running
+
+    def new_workgroup(self) -> None:
+        """Shared memory as zeros."""
+        self.shared = {}
+        for id_, i in self.module.variables.items():
+            if i.operands[0] == memory.storage_class("Workgroup"):
+                type_ = self.module.types[i.type].element
+                self.shared[id_] = CellPointer(Cell(type_, self.module.zero(type_)), type_)
+
+    def variables(self, inputs: Mapping[str | int, Value]) -> dict[int, Value]:
+        """Of one invocation. ``inputs``: by the built-in's name or the location."""
+        m, found = self.module, dict(self.shared)
+        for id_, i in m.variables.items():
+            class_, type_ = i.operands[0], m.types[i.type].element
+            if class_ in (
+                memory.storage_class("StorageBuffer"),
+                memory.storage_class("Uniform"),
+                memory.storage_class("UniformConstant"),
+            ):
+                found[id_] = self._resource(id_, type_)
+            elif class_ == memory.storage_class("PushConstant"):
+                found[id_] = BufferPointer(Buffer(bytearray(self.push_constants)), type_)
+            elif class_ in (memory.storage_class("Private"), memory.storage_class("Output")):
+                value = m.constants[i.operands[1]] if len(i.operands) > 1 else m.zero(type_)
+                found[id_] = CellPointer(Cell(type_, value), type_)
+            elif class_ == memory.storage_class("Input"):
+                found[id_] = CellPointer(Cell(type_, self._input(id_, type_, inputs)), type_)
+        return found
+
+    def _resource(self, id_: int, type_: int) -> Value:
+        key = (
+            (self.module.decoration(id_, "DescriptorSet") or [0])[0],
+            (self.module.decoration(id_, "Binding") or [0])[0],
+        )
+        item = self.bindings[key]
+        return BufferPointer(item, type_) if isinstance(item, Buffer) else Resource(type_, item)
+
+    def _input(self, id_: int, type_: int, inputs: Mapping[str | int, Value]) -> Value:
+        builtin = self.module.decoration(id_, "BuiltIn")
+        if builtin is not None:
+            name = next(name for name, number in words.enumerants("BuiltIn").items() if number == builtin[0])
+            return inputs[name]
+        location = (self.module.decoration(id_, "Location") or [0])[0]
+        return inputs.get(location, self.module.zero(type_))
+
+    def outputs(self, invocation: Invocation) -> dict[str | int, Value]:
+        """By the built-in's name or the location."""
+        m, found = self.module, {}
+        for id_, i in m.variables.items():
+            if i.operands[0] != memory.storage_class("Output"):
+                continue
+            builtin = m.decoration(id_, "BuiltIn")
+            names = words.enumerants("BuiltIn")
+            key: str | int = (m.decoration(id_, "Location") or [0])[0]
+            if builtin is not None:
+                key = next(name for name, number in names.items() if number == builtin[0])
+            found[key] = memory.load(m, invocation.values[id_])
+        return found
+
+
+_MASKS = {"Eq": lambda p: 1 << p, "Ge": lambda p: 15 & ~numbers.mask(p), "Gt": lambda p: 15 & ~numbers.mask(p + 1),
+          "Le": lambda p: numbers.mask(p + 1), "Lt": numbers.mask}  # fmt: skip
+
+
+def subgroup_inputs(place: int) -> dict[str | int, Value]:
+    """Built-ins of a place in a subgroup of four."""
+    out: dict[str | int, Value] = {f"Subgroup{name}Mask": (f(place), 0, 0, 0) for name, f in _MASKS.items()}
+    out.update({"SubgroupSize": groups.SUBGROUP, "SubgroupLocalInvocationId": place})
+    return out
+
+
+def dispatch(program: Program, count: tuple[int, int, int] = (1, 1, 1)) -> None:
+    """Runs workgroups one after the other; buffers and images are changed."""
+    m = program.module
+    size = m.workgroup_size()
+    total = size[0] * size[1] * size[2]
+    for group in ((x, y, z) for z in range(count[2]) for y in range(count[1]) for x in range(count[0])):
+        program.new_workgroup()
+        invocations = []
+        for index in range(total):
+            local = (index % size[0], index // size[0] % size[1], index // (size[0] * size[1]))
+            inputs: dict[str | int, Value] = {
+                "NumWorkgroups": count,
+                "WorkgroupId": group,
+                "WorkgroupSize": size,
+                "LocalInvocationId": local,
+                "GlobalInvocationId": tuple(g * s + k for g, s, k in zip(group, size, local, strict=True)),
+                "LocalInvocationIndex": index,
+                "NumSubgroups": -(-total // groups.SUBGROUP),
+                "SubgroupId": index // groups.SUBGROUP,
+                "DeviceIndex": 0,
+                **subgroup_inputs(index % groups.SUBGROUP),
+            }
+            invocations.append(Invocation(m, program.variables(inputs), index % groups.SUBGROUP))
+        groups.run(m, invocations)
+
+
+def fragments(
+    program: Program,
+    size_px: tuple[int, int],
+    covered: set[tuple[int, int]] | None = None,
+    more: Mapping[str | int, Value] | None = None,
+) -> dict[tuple[int, int], dict[str | int, Value]]:
+    """A primitive over a framebuffer, quad by quad. ``covered``: pixels (None: all); the others of a quad are helper invocations.
+
+    Outputs by pixel, of those that were not discarded. ``more``: inputs that all fragments have.
+    """
+    m, out = program.module, {}
+    for y in range(0, size_px[1], 2):
+        for x in range(0, size_px[0], 2):
+            quad = [(x + k % 2, y + k // 2) for k in range(4)]
+            invocations = []
+            for place, (px, py) in enumerate(quad):
+                inside = px < size_px[0] and py < size_px[1] and (covered is None or (px, py) in covered)
+                coord = tuple(numbers.encode(v, 32) for v in (px + 0.5, py + 0.5, 0.0, 1.0))
+                inputs: dict[str | int, Value] = dict.fromkeys(("SampleId", "PrimitiveId", "Layer", "ViewIndex"), 0)
+                inputs.update({"FragCoord": coord, "FrontFacing": 1, "HelperInvocation": int(not inside)})
+                inputs.update({**subgroup_inputs(place), **(more or {})})
+                invocations.append(Invocation(m, program.variables(inputs), place, helper=not inside))
+            if all(i.helper for i in invocations):
+                continue
+            groups.run(m, invocations)
+            for at, invocation in zip(quad, invocations, strict=True):
+                if not (invocation.helper or invocation.killed):
+                    out[at] = program.outputs(invocation)
+    return out
+
+
+def vertex(
+    program: Program, index: int, inputs: Mapping[str | int, Value] | None = None, instance: int = 0
+) -> dict[str | int, Value]:
+    """Outputs of one vertex."""
+    given: dict[str | int, Value] = {"VertexIndex": index, "InstanceIndex": instance, "BaseVertex": 0, "BaseInstance": 0, "DrawIndex": 0,
+                                     "ViewIndex": 0, "DeviceIndex": 0, **(inputs or {})}  # fmt: skip
+    invocation = Invocation(program.module, program.variables(given))
+    groups.run(program.module, [invocation])
+    return program.outputs(invocation)
+
+
+@dataclass
+class Emitted:
+    """A vertex of a geometry shader: its outputs, its stream, and whether a primitive ends behind it."""
+
+    outputs: dict[str | int, Value]
+    stream: int = 0
+    ends: bool = False
+
+
+def geometry(
+    program: Program, primitive: int, inputs: Mapping[str | int, Value] | None = None, invocation: int = 0
+) -> list[Emitted]:
+    """What one invocation emits. ``inputs``: those of a vertex are tuples, a value for each."""
+    given: dict[str | int, Value] = {
+        "PrimitiveId": primitive,
+        "InvocationId": invocation,
+        "ViewIndex": 0,
+        **(inputs or {}),
+    }
+    one = Invocation(program.module, program.variables(given))
+    out: list[Emitted] = []
+
+    def emit(op: str, stream: int) -> None:
+        if op in ("OpEmitVertex", "OpEmitStreamVertex"):
+            out.append(Emitted(program.outputs(one), stream))
+        else:
+            for vertex_ in [x for x in out if x.stream == stream][-1:]:
+                vertex_.ends = True
+
+    one.emit = emit
+    groups.run(program.module, [one])
+    return out
+
+
+__all__ = [
+    "Buffer",
+    "Emitted",
+    "Image",
+    "Program",
+    "dispatch",
+    "fragments",
+    "geometry",
+    "read",
+    "subgroup_inputs",
+    "vertex",
+]
