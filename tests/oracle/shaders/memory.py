@@ -204,6 +204,26 @@ def array_length(module: Module, block: BufferPointer, member: int) -> int:
     return max(0, block.buffer.size_B - block.offset_B - offset) // stride_B
 
 
+def extent_B(module: Module, type_: int, member: tuple[int, int] | None = None) -> int:
+    """Bytes of a type with a layout, whole strides; 0: a run-time array ends it. ``member``: says how its matrices lie."""
+    t = module.types[type_]
+    if t.kind == "struct":
+        parts = []
+        for k, part in enumerate(t.members):
+            own_B = extent_B(module, part, (type_, k))
+            if not own_B:
+                return 0
+            parts.append((module.member_decoration(type_, k, "Offset") or [0])[0] + own_B)
+        return max(parts, default=0)
+    if t.kind == "array":
+        return (module.decoration(type_, "ArrayStride") or [0])[0] * t.count
+    if t.kind == "matrix" and member is not None:
+        rows = module.member_decoration(*member, "RowMajor") is not None
+        lines = module.types[t.element].count if rows else t.count
+        return (module.member_decoration(*member, "MatrixStride") or [0])[0] * lines
+    return module.scalar(type_).bits // 8 * (t.count or 1) if t.kind != "runtime_array" else 0
+
+
 def storage_class(name: str) -> int:
     """Its number."""
     return words.enumerants("StorageClass")[name]

@@ -67,6 +67,8 @@ class Program:
             (self.module.decoration(id_, "Binding") or [0])[0],
         )
         item = self.bindings[key]
+        if isinstance(item, Buffer) and self.module.variables[id_].operands[0] == memory.storage_class("Uniform"):
+            item = Buffer(item.data[: memory.extent_B(self.module, type_) or None])
         return BufferPointer(item, type_) if isinstance(item, Buffer) else Resource(type_, item)
 
     def _input(self, id_: int, type_: int, inputs: Mapping[str | int, Value]) -> Value:
