@@ -301,7 +301,7 @@ def test_a_sampler_and_its_arguments_are_not_both_given() -> None:
     pixels = np.zeros((2, 2, 4), np.uint8)
     with pytest.raises(tg.ValidationError, match=r"texture 'wood': sampler= is given and filter, address too; give one or the other"):
         dev.texture(pixels, sampler=dev.sampler(), filter="nearest", address="clamp_to_edge", label="wood")
-    with pytest.raises(TypeError, match="fliter"):
+    with pytest.raises(tg.ValidationError, match="no argument 'fliter'; did you mean 'filter'"):
         dev.texture(pixels, fliter="nearest")
     assert dev.texture(pixels, filter="nearest").sampler.core is not None
 

@@ -50,7 +50,7 @@ SETS: list[tuple[list[str | None], str | None, str | None]] = [
     (["b5g6r5_unorm_pack16"], "d32_sfloat_s8_uint", "d32_sfloat_s8_uint"),
     ([], "d24_unorm_s8_uint", None),
     ([], None, "d24_unorm_s8_uint"),
-    (["r16g16b16a16_unorm"], "d16_unorm", "s8_uint"),
+    (["r16g16b16a16_unorm"], "d32_sfloat_s8_uint", "d32_sfloat_s8_uint"),
     (["a2b10g10r10_unorm_pack32", "r8g8b8a8_srgb"], None, None),
 ]
 DEPTH_BITS = {"d16_unorm": 16, "x8_d24_unorm_pack32": 24, "d24_unorm_s8_uint": 24, "d32_sfloat": 32, "d32_sfloat_s8_uint": 32}
@@ -211,7 +211,9 @@ class Case:
         if load == "clear":
             arguments["clear"] = api_value(plane.kind, codes)
         if resolve is not None and self.samples > 1 and rng.random() < 0.6:
-            modes = ["sample_zero", "min", "max"] + (["average"] * 3 if plane.kind.averages else [])
+            modes = ["average"] if plane.kind.averages else ["sample_zero"]
+            if aspect != "color":
+                modes += ["sample_zero", "min", "max"]
             made.resolve, made.mode = resolve.planes[aspect], str(rng.choice(modes))
             arguments |= {"resolve": resolve.image, "resolve_mode": made.mode}
             if self.layers < resolve.image.layers:
@@ -271,8 +273,9 @@ class Case:
         made = p.attachments[index]
         assert made is not None
         codes = random_codes(rng, made.plane.kind)
-        x, y = int(rng.integers(-5, p.size[0])), int(rng.integers(-5, p.size[1]))
-        rect = (x, y, int(rng.integers(1, p.size[0] + 9)), int(rng.integers(1, p.size[1] + 9)))
+        left, top, width, height = p.area
+        x, y = int(rng.integers(left, left + width)), int(rng.integers(top, top + height))
+        rect = (x, y, int(rng.integers(1, left + width - x + 1)), int(rng.integers(1, top + height - y + 1)))
         value = api_value(made.plane.kind, codes)
         if index < len(self.colors):
             rp.clear({index: value}, rect=rect)

@@ -124,7 +124,8 @@ class Case:
             slabs, height, width = size_of(box)
             row_length = 0 if rng.random() < 0.5 else width + int(rng.integers(0, 5))
             image_height = 0 if rng.random() < 0.5 else height + int(rng.integers(0, 3))
-            at = int(rng.integers(0, 5000)) * 4
+            grid_B = image.texel_B[aspect] if aspect == "color" else 4
+            at = int(rng.integers(0, 5000)) * 4 // grid_B * grid_B
             part, offset = image.region(BIT[aspect], level, box)
             regions.append((at, row_length, image_height, part, offset, (width, height, slabs if image.is_3d else 1)))
             row_B = (row_length or width) * image.texel_B[aspect]

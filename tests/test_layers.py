@@ -168,7 +168,8 @@ def test_clears_reach_the_layers_that_they_name() -> None:
     with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))], layers=4) as rp:
         rp.clear((1, 0, 0, 0), layer=1, layers=2)
         rp.clear((0, 1, 0, 0), rect=(4, 4, 8, 8), layer=2)
-        rp.clear((0, 0, 1, 0), layer=9)  # there is none
+        with pytest.raises(tg.ValidationError, match="layers of clear is all from 9, allowed is at least one, of the pass's 4"):
+            rp.clear((0, 0, 1, 0), layer=9)
     red, green = np.zeros((40, 40, 4), "u1"), np.zeros((40, 40, 4), "u1")
     red[..., 0] = 255
     both = red.copy()

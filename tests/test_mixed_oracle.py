@@ -124,6 +124,9 @@ def state_of(kind: Kind) -> dict[str, Any]:
     return state
 
 
+BOTH = "d32_sfloat_s8_uint"
+
+
 class Kit:
     """A device with the pipelines of KINDS."""
 
@@ -135,8 +138,8 @@ class Kit:
         key = (kind, samples)
         if key not in self._pipelines:
             self._pipelines[key] = self.device.pipeline(
-                VERT, fragment_shader(kind, samples), vertex=DTYPE, color=["r32g32b32a32_sfloat", "r8g8b8a8_unorm"], depth="d32_sfloat",
-                stencil="s8_uint", samples=samples, label=next(k for k, v in KINDS.items() if v == kind), **state_of(kind),
+                VERT, fragment_shader(kind, samples), vertex=DTYPE, color=["r32g32b32a32_sfloat", "r8g8b8a8_unorm"], depth=BOTH,
+                stencil=BOTH, samples=samples, label=next(k for k, v in KINDS.items() if v == kind), **state_of(kind),
             )  # fmt: skip
         return self._pipelines[key]
 
@@ -144,7 +147,7 @@ class Kit:
         self, scene: list[Draw], hsr: Any, samples: int, counted: bool = True, clear: dict[str, Any] = CLEAR, **options: Any
     ) -> tuple[dict[str, Any], tg.RenderPass]:
         dev, side = self.device, SIDE_PX
-        formats = ("r32g32b32a32_sfloat", "r8g8b8a8_unorm", "d32_sfloat", "s8_uint")
+        formats = ("r32g32b32a32_sfloat", "r8g8b8a8_unorm", BOTH)
         images = [dev.image((side, side), f, samples=samples) for f in formats]
         count = dev.buffer(np.zeros(1 << 10, np.uint32), usage="storage")
         marks = dev.buffer(np.zeros(MOST_NUMBERS * side * side, np.uint32), usage="storage")
@@ -155,7 +158,7 @@ class Kit:
                 tg.Attachment(images[1], clear=[c / 255 for c in clear["code"]]),
             ],
             depth=tg.Attachment(images[2], clear=clear["depth"]),
-            stencil=tg.Attachment(images[3], clear=clear["stencil"]),
+            stencil=tg.Attachment(images[2], clear=clear["stencil"]),
             hsr=hsr,
             **options,
         ) as rp:
@@ -172,7 +175,8 @@ class Kit:
                     queries.append(query)
                 else:
                     rp.draw(pipeline, array.reshape(-1), bind=bind)
-        arrays = [image.numpy().reshape(side, side, samples, -1) for image in images]
+        pictures = [image.numpy() for image in images] + [images[2].numpy(aspect="stencil")]
+        arrays = [picture.reshape(side, side, samples, -1) for picture in pictures]
         return {
             "color": arrays[0], "code": arrays[1], "depth": arrays[2][..., 0], "stencil": arrays[3][..., 0],
             "counts": np.frombuffer(count.numpy().tobytes(), np.uint32),

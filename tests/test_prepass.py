@@ -89,6 +89,9 @@ def vertices(triangles: Any, z: Any, ids: Any, side: int = SIDE_PX) -> np.ndarra
     return out.reshape(-1)
 
 
+DEPTH_STENCIL = "d32_sfloat_s8_uint"
+
+
 class Kit:
     """A device and the pipelines of KINDS, made when first asked for."""
 
@@ -105,7 +108,7 @@ class Kit:
             if samples > 1 and frag is not None:
                 frag = frag.replace("subpassInput old", "subpassInputMS old").replace("subpassLoad(old)", "subpassLoad(old, 0)")
             self._pipelines[key] = self.device.pipeline(
-                VERT, frag, vertex=DTYPE, color=["r8g8b8a8_unorm", "r8g8b8a8_unorm"], depth="d32_sfloat", stencil="s8_uint",
+                VERT, frag, vertex=DTYPE, color=["r8g8b8a8_unorm", "r8g8b8a8_unorm"], depth=DEPTH_STENCIL, stencil=DEPTH_STENCIL,
                 samples=samples, label=kind, **{"depth_test": False, "depth_write": False, **state},
             )  # fmt: skip
         return self._pipelines[key]
@@ -115,13 +118,13 @@ class Kit:
     ) -> tuple[list[Any], tg.RenderPass]:
         """Attachments, query counts and storage; and the pass."""
         dev = self.device
-        images = [dev.image((side, side), f, samples=samples) for f in ("r8g8b8a8_unorm", "r8g8b8a8_unorm", "d32_sfloat", "s8_uint")]
+        images = [dev.image((side, side), f, samples=samples) for f in ("r8g8b8a8_unorm", "r8g8b8a8_unorm", DEPTH_STENCIL)]
         count = dev.buffer(np.zeros(1 << 17, np.uint32), usage="storage")
         queries = []
         with dev.render_pass(
             color=[tg.Attachment(images[0], clear=(0.2, 0.4, 0.6, 0.8)), tg.Attachment(images[1], clear=(0, 0, 0, 0))],
             depth=tg.Attachment(images[2], clear=0.6),
-            stencil=tg.Attachment(images[3], clear=2),
+            stencil=tg.Attachment(images[2], clear=2),
             hsr=hsr,
         ) as rp:
             for kind, array, counted in scene:
@@ -134,7 +137,8 @@ class Kit:
                     queries.append(query)
                 else:
                     rp.draw(self.pipeline(kind, samples), array, bind=bind)
-        result = [i.numpy() for i in images] + [np.array([q.samples for q in queries]), np.frombuffer(count.numpy().tobytes(), np.uint32)]
+        pictures = [i.numpy() for i in images] + [images[2].numpy(aspect="stencil")]
+        result = [*pictures, np.array([q.samples for q in queries]), np.frombuffer(count.numpy().tobytes(), np.uint32)]
         return result, rp
 
 
@@ -262,7 +266,7 @@ def test_each_rule_is_named_and_no_other(kit: Kit, rule: str, kinds: list[str], 
         kit._pipelines[("rule centroid", 1)] = kit.device.pipeline(
             VERT.replace("void main() {", "layout(location = 1) out vec2 v_at;\nvoid main() { v_at = position.xy;"),
             KINDS["rule centroid"][0],
-            vertex=DTYPE, color=["r8g8b8a8_unorm"] * 2, depth="d32_sfloat", stencil="s8_uint", label="rule centroid", **LESS,
+            vertex=DTYPE, color=["r8g8b8a8_unorm"] * 2, depth=DEPTH_STENCIL, stencil=DEPTH_STENCIL, label="rule centroid", **LESS,
         )  # fmt: skip
     _, rp = kit.draw(scene, ["pre_pass"])
     stops = rp.stats.prepass_stops

@@ -266,7 +266,6 @@ def test_what_is_refused() -> None:
         dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
     ):
         rp.transform_feedback(dev.buffer(64)).__enter__()
-        rp.draw(pipe, triangles(1, 0))
     views = dev.image(SIZE, FORMAT, layers=2)
     with (
         pytest.raises(tg.ValidationError, match="the pass has several views; transform feedback takes one"),

@@ -58,7 +58,7 @@ class Scene:
         at.draw(self.pipe, triangles(seed + 1), bind=tint, push={"shift": 0}, indices=np.arange(35, -1, -1))
         at.set(cull_mode="back", viewport=(0, 0, 30, 37))
         at.draw(self.moving, triangles(seed + 2), bind=tint, push={"shift": -0.25})
-        at.clear((0.25, 0.5, 0.75, 1), rect=(40, 0, 3, 37))
+        at.clear((0.25, 0.5, 0.75, 1), rect=(12, 5, 3, 20))
         at.draw(self.pipe, triangles(seed + 3), bind=tint, push={"shift": 0})
 
     def target(self) -> tuple[tg.Image, Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tilegpu as tg
@@ -72,3 +73,108 @@ def test_what_is_misspelt(call: Any, said: str) -> None:
     with pytest.raises(tg.ValidationError) as error:
         call(tg.Device())
     assert said in str(error.value)
+
+
+def public_calls() -> list[tuple[str, Any]]:
+    """Every public function, method and constructor of what users call, but for what takes any name."""
+    import inspect
+
+    import tilegpu.scene
+    import tilegpu.testing
+
+    doors = {"tilegpu": tg, "tilegpu.math": tg.math, "tilegpu.shapes": tg.shapes, "scene": tilegpu.scene, "testing": tilegpu.testing}
+    found: dict[int, tuple[str, Any]] = {}
+    for door, module in doors.items():
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isfunction(value):
+                found[id(value)] = (f"{door}.{name}", value)
+            if not inspect.isclass(value) or issubclass(value, BaseException):
+                continue
+            for owner in value.__mro__:
+                for method, call in vars(owner).items() if owner.__module__.startswith("tilegpu") else ():
+                    if inspect.isfunction(call) and not method.startswith("_"):
+                        found[id(call)] = (f"{owner.__name__}.{method}", call)
+    return list(found.values())
+
+
+def test_every_public_call_knows_its_names() -> None:
+    """Called with nothing but a name that there is not: the error says so, whatever else is missing."""
+    calls = public_calls()
+    assert len(calls) > 150
+    plain, own = [], LOOK_THEMSELVES
+    for name, call in calls:
+        if name in own or name.rpartition(".")[2] in OF_DRAWS:
+            continue
+        try:
+            call(object(), xyzzy=1)
+        except tg.ValidationError as error:
+            if "there is no argument 'xyzzy'" not in str(error):
+                plain.append((name, str(error)))
+        except Exception as error:
+            plain.append((name, repr(error)))
+        else:
+            plain.append((name, "no error"))
+    assert plain == []
+
+
+#: They take more names than those that they list, or are called for each draw.
+LOOK_THEMSELVES = {"PassCommands.draw", "PassCommands.set", "Device.texture", "Image.view", "Program.struct", "Scene.configured",
+                   "View.pipeline", "scene.program"}  # fmt: skip
+OF_DRAWS = {"pack_push", "plane_of", "push_bytes", "require_filter"}  # what draws ask of objects, and users don't
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda d: tg.Device(thread=1), "tilegpu.Device: there is no argument 'thread'; did you mean 'threads'?"),
+        (lambda d: d.sampler(filtr="nearest"), "dev.sampler: there is no argument 'filtr'; did you mean 'filter'?"),
+        (lambda d: d.texture(IMAGE, fliter="nearest"), "dev.texture: there is no argument 'fliter'; did you mean 'filter'?"),
+        (lambda d: d.texture(IMAGE, mipmap=True), "dev.texture: there is no argument 'mipmap'; did you mean 'mipmaps'?"),
+        (lambda d: tg.Attachment(None, loadop="clear"), "tilegpu.Attachment: there is no argument 'loadop'; did you mean 'load_op'?"),
+        (lambda d: tg.VertexBinding(8, [], rat="vertex"), "tilegpu.VertexBinding: there is no argument 'rat'; did you mean 'rate'?"),
+        (lambda d: d.image((4, 4), "r8_unorm").view(tpye="2d"), "image.view: there is no argument 'tpye'; did you mean 'type'?"),
+        (lambda d: d.buffer(4).write(b"1", ofset=1), "buffer.write: there is no argument 'ofset'; did you mean 'offset'?"),
+        (lambda d: drawn(d, lambda rp: rp.draw(None, vertex=1)), "rp.draw: there is no argument 'vertex'; did you mean 'vertices'?"),
+        (lambda d: drawn(d, lambda rp: rp.draw_indirect(None, indirct=1)), "rp.draw_indirect: there is no argument 'indirct'; did you"),
+        (lambda d: drawn(d, lambda rp: rp.clear((0, 0, 0, 0), rekt=1)), "rp.clear: there is no argument 'rekt'; did you mean 'rect'?"),
+        (lambda d: tg.math.perspective(45, 1, near=1, fra=2), "tilegpu.math.perspective: there is no argument 'fra'; did you mean 'far'?"),
+        (lambda d: tg.shapes.sphere(radus=1), "tilegpu.shapes.sphere: there is no argument 'radus'; did you mean 'radius'?"),
+        (lambda d: d.image((4, 4)), "dev.image: missing 1 required positional argument: 'format'; its arguments are size, format, samples"),
+    ],
+)  # fmt: skip
+def test_names_of_every_call(call: Any, said: str) -> None:
+    with pytest.raises(tg.ValidationError) as error:
+        call(tg.Device(threads=1))
+    assert said in str(error.value)
+
+
+IMAGE = np.zeros((4, 4, 4), "u1")
+
+
+def drawn(dev: tg.Device, record: Any) -> None:
+    with dev.render_pass(color=tg.Attachment(dev.image((4, 4), "r8_unorm"), clear=(0, 0, 0, 0))) as rp:
+        record(rp)
+
+
+def test_errors_of_what_is_called_stay_what_they_are() -> None:
+    """A TypeError from inside a call is no word about its arguments."""
+
+    class Odd:
+        def __len__(self) -> int:
+            raise TypeError("mine")
+
+        def __iter__(self) -> Any:
+            raise TypeError("mine")
+
+    from tilegpu import keywords
+
+    def inner(value: Any = None) -> int:
+        return len(value)
+
+    door: dict[str, Any] = {"inner": inner}
+    keywords.explain_calls(door, ["inner"], "door")
+    with pytest.raises(TypeError, match="mine"):
+        door["inner"](Odd())
+    with pytest.raises(tg.ValidationError, match=r"door.inner: there is no argument 'valu'; did you mean 'value'"):
+        door["inner"](valu=Odd())

@@ -105,3 +105,74 @@ def test_what_lies_outside() -> None:
     dev.dispatch(dev.compute_pipeline(text), 1, bind={"Out": out, "Many": many, "s": texture, "i": image}, push={"far": 9000})
     assert out.numpy().view("i4").tolist() == [0, 0, 60, 0, 3]
     assert set(many.numpy().view("i4").tolist()) == {5} and set(image.numpy().ravel().tolist()) == {3}
+
+
+GEOMETRY = """#version 450
+layout(triangles) in; layout(triangle_strip, max_vertices = 4) out;
+void main() {
+  for (int k = 0; k < MANY; k++) {
+    gl_Position = vec4(k / 2 - 1.0, (k & 1) * 2 - 1.0, 0, 1);
+    EmitVertex();
+    if (k == CUT) EndPrimitive();
+  }
+}"""
+COVER = """#version 450
+void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0, 1); }"""
+WHITE = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_more_vertices_than_a_geometry_shader_may_emit(lanes: int) -> None:
+    """Those beyond max_vertices are not there: the picture and the counts are those of the shader that stops in time."""
+    dev = tg.Device(lanes=lanes, threads=1)
+    out = dev.image((64, 64), "r8_unorm")
+
+    def drawn(many: int, cut: int = 99, stream: int = 0) -> tuple[bytes, int]:
+        text = GEOMETRY.replace("MANY", str(many)).replace("CUT", str(cut))
+        pipe = dev.pipeline(COVER, WHITE, geometry=text, color=[out.format], rasterization_stream=stream)
+        with dev.render_pass(color=tg.Attachment(out, clear=(0,))) as rp:
+            rp.draw(pipe, count=3, instances=5)
+        return out.numpy().tobytes(), rp.stats.primitives_out
+
+    right = drawn(4)
+    assert right[1] == 10 and 0 < np.frombuffer(right[0], "u1").astype(int).sum() < 255 * 64 * 64
+    assert drawn(5) == drawn(9) == drawn(300) == right
+    assert drawn(9, cut=2) == drawn(4, cut=2) and drawn(9, cut=2)[1] == 5  # one whole triangle; of the next there is one vertex
+    assert drawn(9, cut=4) == right  # the end of a primitive comes too late
+    assert drawn(4, stream=1)[1] == 0
+
+
+def test_points_without_a_size_and_lines_of_any_width() -> None:
+    dev = tg.Device(threads=1)
+    out = dev.image((32, 32), "r8_unorm")
+
+    def drawn(vert: str, **state: object) -> int:
+        pipe = dev.pipeline(vert, WHITE, color=[out.format], **state)
+        with dev.render_pass(color=tg.Attachment(out, clear=(0,))) as rp:
+            rp.draw(pipe, count=2)
+        return int((out.numpy() != 0).sum())
+
+    point = "#version 450\nvoid main() { gl_Position = vec4(0.03, 0.03, 0, 1); }"
+    line = "#version 450\nvoid main() { gl_Position = vec4(gl_VertexIndex * 4 - 2, 0.03, 0, 1); }"
+    assert drawn(point, topology="point_list") == 1
+    widths = [drawn(line, topology="line_list", line_width=width) for width in (0.25, 1, 5, 64, 1000)]
+    assert widths == [32, 32, 160, 1024, 1024]
+
+
+def test_vertices_at_any_byte() -> None:
+    """A dtype of 13 bytes, from the third byte of a buffer on."""
+    dev = tg.Device(threads=1)
+    dtype = np.dtype([("id", "u1"), ("position", "f4", 2), ("shade", "f4")])
+    vertices = np.array([(1, (-1, -1), 1), (2, (3, -1), 1), (3, (-1, 3), 1)], dtype)
+    vert = """#version 450
+    layout(location = 0) in vec2 position; layout(location = 1) in float shade; layout(location = 0) out float s;
+    void main() { gl_Position = vec4(position, 0, 1); s = shade; }"""
+    frag = "#version 450\nlayout(location = 0) in float s; layout(location = 0) out vec4 o; void main() { o = vec4(s); }"
+    out = dev.image((4, 4), "r8_unorm")
+    pipe = dev.pipeline(vert, frag, vertex=dtype, color=[out.format])
+    buffer = dev.buffer(3 + vertices.nbytes)
+    buffer.write(vertices.tobytes(), offset=3)
+    for given in (vertices, buffer.slice(3)):
+        with dev.render_pass(color=tg.Attachment(out, clear=(0,))) as rp:
+            rp.draw(pipe, given, count=3)
+        assert set(out.numpy().ravel().tolist()) == {255}

@@ -264,9 +264,11 @@ void bind_draws(CommandBufferClass& c) {
           py::arg("draws") = nullptr, py::arg("draws_offset_B") = 0)
       .def(
           "clear_attachment",
-          [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value, const std::array<int64_t, 4>& rect,
-             uint32_t base_layer,
-             uint32_t layer_count) { unwrap(cb.clear_attachment(attachment, aspects, value, rect_of(rect), base_layer, layer_count)); },
+          [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value,
+             const std::optional<std::array<int64_t, 4>>& rect, uint32_t base_layer, uint32_t layer_count) {
+            const VkRect2D where = rect ? rect_of(*rect) : kWholeRenderArea;
+            unwrap(cb.clear_attachment(attachment, aspects, value, where, base_layer, layer_count));
+          },
           py::arg("attachment"), py::arg("aspects"), py::arg("value"), py::arg("rect"), py::arg("base_layer") = 0,
           py::arg("layer_count") = VK_REMAINING_ARRAY_LAYERS);
 }

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "tilegpu/format.hpp"
+#include "tilegpu/host_copy.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -234,6 +235,18 @@ void bind_pixels(py::class_<Image, Ptr<Image>>& image) {
             return read_color(i, level, layer);
           },
           py::arg("aspect"), py::arg("level"), py::arg("layer"))
+      .def(
+          "copy_level",
+          [](const Image& from, const Image& to, uint32_t aspect, uint32_t level, uint32_t layer) {
+            VkImageCopy2 region{VK_STRUCTURE_TYPE_IMAGE_COPY_2};
+            region.srcSubresource = {aspect, level, layer, 1}, region.dstSubresource = {aspect, 0, 0, 1};
+            region.extent = to.extent(0);
+            unwrap([&] {
+              py::gil_scoped_release release;
+              return copy_image_to_image(from, to, {&region, 1});
+            }());
+          },
+          py::arg("to"), py::arg("aspect"), py::arg("level"), py::arg("layer"))
       .def("view", &view, py::arg("aspect"), py::arg("level"), py::arg("layer"))
       .def("write", &write, py::arg("level"), py::arg("layer"), py::arg("texels"))
       .def_static("pack_texels", &pack_texels, py::arg("format"), py::arg("values"));

@@ -233,6 +233,8 @@ void add_resources(py::dict& t) {
                              {"vertex_buffer", VK_BUFFER_USAGE_VERTEX_BUFFER_BIT},
                              {"indirect_buffer", VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT},
                              {"conditional_rendering", VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT},
+                             {"transform_feedback_buffer", VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_BUFFER_BIT_EXT},
+                             {"transform_feedback_counter_buffer", VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_COUNTER_BUFFER_BIT_EXT},
                              {"shader_device_address", VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT}});
   t["image_type"] = table({{"1d", VK_IMAGE_TYPE_1D}, {"2d", VK_IMAGE_TYPE_2D}, {"3d", VK_IMAGE_TYPE_3D}});
   t["image_tiling"] =

@@ -215,7 +215,7 @@ struct Scene {
     must(part->begin_query(queries, 1, true));
     draw(*part, random.coin(), 2);
     must(part->end_query(queries, 1));
-    must(part->clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, {.color = {{1, 0, 0, 1}}}, {{0, 0}, {12, 12}}));
+    must(part->clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, {.color = {{1, 0, 0, 1}}}, {{3, 5}, {12, 12}}));
     must(part->end());
     must(counted->begin(in_query));
     draw(*counted, true, 2);

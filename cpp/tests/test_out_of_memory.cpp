@@ -237,9 +237,9 @@ void recording_is_refused_whole() {
     if (ok) ok = to.execute_commands(secondaries);
     if (ok) ok = to.begin_query(queries, 0, true);
     if (ok) ok = to.begin_rendering(info);
+    if (ok) ok = to.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, color.clear, kWholeRenderArea);  // to what it was cleared to
     to.bind_pipeline(s.pipeline);
     if (ok) ok = to.draw(3 * 5000, 1, 0, 0);
-    if (ok) ok = to.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, {}, {{0, 0}, {0, 0}});
     if (ok) ok = to.end_rendering();
     if (ok) ok = to.end_query(queries, 0);
     return ok ? to.end() : ok;

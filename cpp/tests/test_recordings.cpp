@@ -96,7 +96,7 @@ struct Scene {
       if (i == 2) CHECK(cb.end_query(queries, 1));
     }
     const VkClearValue value{.color = {{1.0f, 0.5f, 0.25f, 0.5f}}};
-    if (end == 5) CHECK(cb.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, value, {{0, 0}, {30, 25}}));
+    if (end == 5) CHECK(cb.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, value, {{3, 5}, {30, 25}}));
   }
   // The picture in one pass of one command buffer.
   Ptr<CommandBuffer> plain(const Target& target) const {

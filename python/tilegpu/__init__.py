@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core
+from tilegpu import _core, keywords
 from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.capture import Replay, capture_profile
@@ -146,3 +146,13 @@ __all__ = [
     "format_names",
     "profile_names",
 ]
+
+#: Of the others objects are made by methods.
+_MADE_BY = {
+    "Attachment": "tilegpu.Attachment",
+    "Device": "tilegpu.Device",
+    "Sampler": "dev.sampler",
+    "SamplerYcbcrConversion": "dev.sampler_ycbcr_conversion",
+    "VertexBinding": "tilegpu.VertexBinding",
+}
+keywords.explain_calls(globals(), __all__, "tilegpu", _MADE_BY)

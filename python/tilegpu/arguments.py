@@ -6,20 +6,16 @@ What is merely too small or too large is said where its limits are known.
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu.errors import ValidationError, candidates, keep_label
+from tilegpu.errors import ValidationError, keep_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-P = ParamSpec("P")
-R = TypeVar("R")
 _MAX_SHOWN = 80
 
 
@@ -30,25 +26,6 @@ def shown(value: Any) -> str:
     except Exception:
         text = f"a {type(value).__name__}"
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 4]} ..."
-
-
-def named(what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A call with an argument that there is not is a :class:`tilegpu.ValidationError` with those that are spelt alike."""
-
-    def around(function: Callable[P, R]) -> Callable[P, R]:
-        names = {n: p for n, p in inspect.signature(function).parameters.items() if n != "self"}
-
-        @functools.wraps(function)
-        def called(*args: P.args, **kwargs: P.kwargs) -> R:
-            for name in kwargs:
-                if name not in names and name != "self":
-                    given_by_name = [n for n, p in names.items() if p.kind is not p.POSITIONAL_ONLY]
-                    raise ValidationError(f"{what}: there is no argument '{name}'{candidates(name, given_by_name)}")
-            return function(*args, **kwargs)
-
-        return called
-
-    return around
 
 
 def whole(value: Any, what: str, must: str = "it must be a whole number") -> int:

@@ -21,9 +21,9 @@ class Attachment:
     else ``"load"``.
     ``clear``: r, g, b, a for colour (integers for integer formats), one number for depth or stencil.
     ``store_op``: ``"store"``, ``"dont_care"``, ``"none"``.
-    ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``:
-    ``"average"`` (default for
-    colour that is not integer), ``"sample_zero"`` (default otherwise), ``"min"``, ``"max"``.
+    ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``: of colours ``"average"``,
+    of integers ``"sample_zero"``; of depth ``"sample_zero"`` (the default), ``"average"``, ``"min"``, ``"max"``, of stencil all but
+    ``"average"``.
     ``level``, ``layer``: which part of the image, if ``image`` is no view; of a 3D image ``layer`` is a slice.
     """
 
@@ -103,6 +103,8 @@ class Attachment:
             resolve_view = target._view(self.resolve, layers, f"{what}: resolve")
             default = "sample_zero" if aspect != "color" or info.is_integer else "average"
             mode = enums.parse("resolve_mode", self.resolve_mode or default, f"{what}: resolve_mode")
+            if mode == _core.ENUMS["resolve_mode"]["none"]:
+                raise ValidationError(f"{what}: resolve_mode is 'none' beside resolve=; leave both out where nothing is resolved")
         elif self.resolve_mode is not None:
             raise ValidationError(f"{what}: resolve_mode is {arguments.shown(self.resolve_mode)}, but resolve= names no image")
         core = _core.RenderingAttachment(

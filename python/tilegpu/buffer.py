@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _MAX_SIZE_B = 1 << 40
 _WHOLE = 0xFFFFFFFFFFFFFFFF
-_USAGE_ALIASES = {n: f"{n}_buffer" for n in ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel")}
+_SHORT_USAGES = ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel", "transform_feedback")
+_USAGE_ALIASES = {n: f"{n}_buffer" for n in (*_SHORT_USAGES, "transform_feedback_counter")}
 
 
 def all_usages() -> int:
@@ -115,6 +116,8 @@ class Buffer:
             if usage is None
             else enums.parse_flags("buffer_usage", usage, f"{what}: usage", _USAGE_ALIASES)
         )
+        if not mask:
+            raise ValidationError(f"{what}: usage is empty; name at least one use, or leave it out for all")
         array: NDArray[Any] | None = None
         dtype: np.dtype[Any] | None = None
         if isinstance(data, (int, np.integer)) and not isinstance(data, bool):

@@ -72,7 +72,6 @@ class ComputePipeline(Program):
         return f"<tilegpu.ComputePipeline '{self.label}', workgroups of {size}>"
 
 
-@arguments.named("dev.compute_pipeline")
 def create_compute_pipeline(
     self: Context,
     comp: shader.ShaderSource,

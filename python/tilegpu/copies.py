@@ -198,9 +198,10 @@ def copy(
     in pixels, by default as much as fits both; of 3D images they have three values.
     Of compressed formats they are whole texel blocks, or reach to the level's edge; between a compressed and another format a texel
     block is one texel, and ``extent`` is in texels of the source.
+    Offsets of buffers beside images are multiples of a texel's bytes, of depth and stencil of 4.
     ``row_length``: pixels in a row of the buffer, 0 for the extent's width,
-    ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` or ``"stencil"`` of such images, ``"plane_0"`` to ``"plane_2"``
-    of multi-planar ones, where positions and sizes are the plane's. ``layers``: how
+    ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` (the default where there is one) or ``"stencil"`` of such
+    images, ``"plane_0"`` to ``"plane_2"`` of multi-planar ones, where positions and sizes are the plane's. ``layers``: how
     many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
     """
     sides = image_of(source), image_of(destination)

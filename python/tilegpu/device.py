@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, copies, enums, files, image_commands, notebook
+from tilegpu import _core, arguments, copies, enums, files, image_commands, keywords, notebook
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
@@ -164,7 +164,6 @@ class Device(Context):
 
     # -- objects
 
-    @arguments.named("dev.image")
     def image(
         self,
         size: Sequence[int],
@@ -185,7 +184,7 @@ class Device(Context):
         ``samples``: 1, 2, 4, 8 or 16. ``transient``: an attachment that lives in tile memory, and can't be
         sampled; it gets memory when a pass asks for it (``store_op="store"``, or a split).
         ``mip_levels``: ``None`` for the whole chain. ``cube``: 6 square layers. ``usage``: by default everything
-        that the format allows.
+        that the format allows, copies too; what is done with it otherwise is an error.
         ``tiling``: ``"linear"`` (rows, which NumPy can view) or ``"block_compressed"`` (lossless, as AFBC).
         """
         return Image.create(
@@ -233,6 +232,8 @@ class Device(Context):
             str(pixels) if isinstance(pixels, (str, os.PathLike)) else ""
         )
         what = f"texture '{name}'" if name else "texture"
+        if unknown := [key for key in sampling if key not in SamplerOptions.__annotations__]:
+            keywords.no_such("dev.texture", unknown, [*keywords.names_of(Device.texture), *SamplerOptions.__annotations__])
         if sampler is not None and not isinstance(sampler, Sampler):
             raise ValidationError(f"{what}: sampler is {arguments.shown(sampler)}; it must be a sampler (dev.sampler)")
         if sampler is not None and sampling:
@@ -299,8 +300,9 @@ class Device(Context):
 
         ``usage``: some of ``"uniform"``, ``"storage"``, ``"vertex"``, ``"index"``, ``"indirect"``,
         ``"uniform_texel"``, ``"storage_texel"``, ``"transfer_src"``, ``"transfer_dst"``, ``"shader_device_address"``,
-        joined by ``|``; by default all. Fields of shape (rows, columns) of a structured array are matrices and are transposed to the
-        shader's columns.
+        ``"conditional_rendering"``, ``"transform_feedback"``, ``"transform_feedback_counter"``,
+        joined by ``|``; by default all. What is done with it otherwise is an error. Fields of shape (rows, columns) of a structured array
+        are matrices and are transposed to the shader's columns.
         """
         return Buffer.create(data, usage, label, self.core)
 
@@ -374,7 +376,6 @@ class Device(Context):
         """
         return SecondaryCommandBuffer(self, color, depth, stencil, samples, occlusion_query, label, view_mask)
 
-    @arguments.named("dev.render_pass")
     def render_pass(
         self,
         color: Any = (),

@@ -374,6 +374,12 @@ class DrawArguments:
             if scissor is None and viewport is not None:
                 whole = whole * len(self._viewport or whole)
             rects = whole if scissor is None else scissors_of(scissor, f"{what}: scissor")
+            count = 1 if self._viewport is None else len(self._viewport)  # 0: state has them
+            if scissor is not None and count and len(rects) != count:
+                raise ValidationError(
+                    f"{what}: there {'is 1 viewport' if count == 1 else f'are {count} viewports'} and {len(rects)} "
+                    f"scissor{'s' if len(rects) != 1 else ''}; give as many"
+                )
             if rects != self._scissor:
                 self.commands.set_scissors(rects)
                 self._scissor = rects

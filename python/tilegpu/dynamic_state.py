@@ -20,6 +20,7 @@ from tilegpu.pipeline_state import (
     depth_bounds_of,
     extra_overestimation_of,
     line_stipple_of,
+    line_width_of,
     sample_locations_of,
     write_mask_of,
 )
@@ -69,10 +70,6 @@ def _named(name: str, kind: str) -> Callable[[Any, str], list[Call]]:
     return lambda value, what: [(f"set_{name}", (enums.parse(kind, "none" if value is None else value, what),))]
 
 
-def _number(name: str) -> Callable[[Any, str], list[Call]]:
-    return lambda value, what: [(f"set_{name}", (arguments.number(value, what),))]
-
-
 def _several(value: Any, what: str) -> list[Any]:
     """Viewports or scissors: one, or a list of them."""
     several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 2)
@@ -100,6 +97,8 @@ def _scissor_of(value: Any, what: str) -> list[int]:
     rect = rect_of(value, what)
     if rect[0] < 0 or rect[1] < 0:
         raise ValidationError(f"{what} is {arguments.shown(value)}; x and y must not be negative")
+    if max(rect[0] + rect[2], rect[1] + rect[3]) > 0x7FFFFFFF:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must end within 31 bits")
     return rect
 
 
@@ -220,7 +219,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "scissor": lambda v, what: [("set_scissors", (scissors_of(v, what),))],
     "viewport_with_count": lambda v, what: [("set_viewports", (viewports_of(v, what),))],
     "scissor_with_count": lambda v, what: [("set_scissors", (scissors_of(v, what),))],
-    "line_width": _number("line_width"),
+    "line_width": lambda v, what: [("set_line_width", (line_width_of(v, what),))],
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
     "blend_constants": _constants,
     "depth_bounds": lambda v, what: [("set_depth_bounds", depth_bounds_of(v, what))],
@@ -239,7 +238,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "logic_op": _named("logic_op", "logic_op"),
     "provoking_vertex_mode": _provoking_vertex,
     "rasterization_samples": _samples,
-    "sample_mask": lambda v, what: [("set_sample_mask", (arguments.whole(v, what) & 0xFFFFFFFF,))],
+    "sample_mask": lambda v, what: [("set_sample_mask", (arguments.count(v, what, 0xFFFFFFFF),))],
     "color_blend_enable": _each_target("color_blend_enable", arguments.flag),
     "color_blend_equation": _each_target("color_blend_equation", blend_equation),
     "color_write_mask": _each_target("color_write_mask", write_mask_of),

@@ -6,15 +6,18 @@ In: arguments of :meth:`tilegpu.Device.image`. Out: images of the core with thei
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, keywords
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
 from tilegpu.ycbcr import SamplerYcbcrConversion
+
+if TYPE_CHECKING:
+    from tilegpu.keywords import Never
 
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
@@ -125,6 +128,11 @@ class Image(ImagePixels):
             if usage is None
             else enums.parse_flags("image_usage", usage, f"{what}: usage", {"transient": "transient_attachment"})
         )
+        if not mask:
+            raise ValidationError(f"{what}: usage is empty; name at least one use, or leave it out for all that the format allows")
+        if transient:
+            mask |= _core.ENUMS["image_usage"]["transient_attachment"]
+        transient = bool(mask & _core.ENUMS["image_usage"]["transient_attachment"])
         core = _core.Image(
             info.number,
             width,
@@ -194,6 +202,7 @@ class Image(ImagePixels):
         layers: int | None = None,
         swizzle: str | None = None,
         ycbcr: SamplerYcbcrConversion | None = None,
+        **unknown: Never,
     ) -> ImageView:
         """A view of some levels and layers; of a 3D image as ``"2d"`` or ``"2d_array"``, some slices of one level.
 
@@ -202,6 +211,8 @@ class Image(ImagePixels):
         rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``. ``aspect``: ``"depth"``, ``"stencil"``, or ``"plane_0"`` to
         ``"plane_2"`` of a multi-planar image. ``ycbcr``: a conversion, which views of multi-planar and packed 4:2:2 images have.
         """
+        if unknown:
+            keywords.no_such("image.view", unknown, Image.view)
         if (plane := self.plane_of(aspect)) is not self:
             return plane.view(type, format, None, level, levels, layer, layers, swizzle, ycbcr)
         what = f"view of image '{self.label}'"

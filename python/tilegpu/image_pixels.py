@@ -123,14 +123,7 @@ class ImagePixels:
         copy = type(self).create(
             self._device, (width, height), self.format_info.name, samples=self.samples, label=f"copy of {self.label}"
         )
-        bit = ASPECT_BITS[aspect]
-        self._device._run(
-            lambda cb: cb.copy_image(
-                self.core,
-                copy.core,
-                [((bit, level, layer, 1), (0, 0, 0), (bit, 0, 0, 1), (0, 0, 0), (width, height, 1))],
-            )
-        )
+        self.core.copy_level(copy.core, ASPECT_BITS[aspect], level, layer)  # the host's, whatever the usage is
         return copy.core
 
     def numpy(self, level: int = 0, layer: int = 0, aspect: str | None = None) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilegpu import ValidationError
+from tilegpu import ValidationError, keywords
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.matrices import product, rotation
 from tilegpu.scene.matrices import slerp as _slerp
@@ -399,3 +399,6 @@ def quaternion_matrix(q: ArrayLike) -> Matrix:
 def slerp(a: ArrayLike, b: ArrayLike, t: float) -> Vector:
     """(4,) rotation between ``a`` (t = 0) and ``b`` (t = 1) along the shorter way, at an even speed."""
     return _single(_slerp(_quaternion(a, "slerp: a"), _quaternion(b, "slerp: b"), t))
+
+
+keywords.explain_calls(globals(), __all__, "tilegpu.math")

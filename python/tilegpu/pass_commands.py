@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, keywords
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
@@ -27,6 +27,7 @@ _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 if TYPE_CHECKING:
     from tilegpu.descriptor_set import DescriptorSet
     from tilegpu.enums import FormatInfo
+    from tilegpu.keywords import Never
     from tilegpu.pipeline import Pipeline
 
 
@@ -84,6 +85,7 @@ class PassCommands:
         stencil_reference: int | tuple[int, int] | None = None,
         blend_constants: Sequence[float] | None = None,
         depth_bias: Any = None,
+        **unknown: Never,
     ) -> None:
         """Records one draw.
 
@@ -104,11 +106,13 @@ class PassCommands:
         ``first_instance`` is the first of it that is drawn. What reaches beyond arrays and vertex buffers is an error; indices that lie
         in a buffer are not looked at, and what they reach beyond the vertices reads zeros or the last ones (robustBufferAccess).
         ``viewport``: (x, y, width, height[, min_depth, max_depth]); ``scissor``: (x, y, width, height); by default
-        the whole framebuffer. Lists of up to 16 of both for shaders that write gl_ViewportIndex: a primitive with an index
-        beyond them is not drawn.
+        the whole framebuffer. Lists of up to 16 of both, as many of one as of the other, for shaders that write
+        gl_ViewportIndex: a primitive with an index beyond them is not drawn.
         ``stencil_reference``: a number, or (front, back). Nothing of this stays for the next draw, but for what the
         pipeline lists in ``dynamic``: there it is the same as :meth:`set` before the draw.
         """
+        if unknown:
+            keywords.no_such("rp.draw", unknown, PassCommands.draw)
         with self._turn:
             draws = self._open()
             available = draws.prepare(
@@ -155,7 +159,8 @@ class PassCommands:
                 and 0 <= first_instance <= MAX_U32
                 and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
             ):
-                operator.index(count), operator.index(first), operator.index(first_instance), operator.index(vertex_offset)
+                if not (type(count) is type(first) is type(first_instance) is type(vertex_offset) is int):
+                    operator.index(count), operator.index(first), operator.index(first_instance), operator.index(vertex_offset)
                 return
         except (TypeError, ValueError):
             pass
@@ -211,6 +216,9 @@ class PassCommands:
             counter: tuple[_core.Buffer, int] | None = None
             if isinstance(draw_count, (Buffer, BufferSlice)):
                 core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
+                whole = draw_count.buffer if isinstance(draw_count, BufferSlice) else draw_count
+                require_usage(whole, "indirect_buffer", f"{what}: draw_count")
+                require_words(whole, f"{what}: draw_count")
                 draws.uses.note_buffer(draw_count, "draw count")
                 counter, draw_count = (core_of_count, count_offset), None
             draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
@@ -222,8 +230,7 @@ class PassCommands:
             if isinstance(indirect, Buffer):
                 draws.uses.note_buffer(indirect.slice(min(offset, indirect.size)), "indirect")
                 require_words(indirect, f"{what}: indirect")
-                if byte_count is None:
-                    require_usage(indirect, "indirect_buffer", f"{what}: indirect")
+                require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
@@ -240,7 +247,10 @@ class PassCommands:
                     )
                 core = draws.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
                 stride = words * 4
-                draw_count = len(array) if draw_count is None else min(draw_count, len(array))
+                if draw_count is not None and draw_count > len(array):
+                    rows = f"{len(array)} row{'s' if len(array) != 1 else ''}"
+                    raise ValidationError(f"{what}: draw_count is {draw_count}; indirect has {rows}")
+                draw_count = len(array) if draw_count is None else draw_count
             draws.prepare(
                 pipeline,
                 vertices,
@@ -275,7 +285,8 @@ class PassCommands:
         """Clears attachments inside the pass, in order with the draws.
 
         ``color``: (r, g, b, a) for colour ``attachment``, or a mapping of these by number. ``rect``: (x, y, width,
-        height), by default all. ``layer``, ``layers``: the first and how many (``None``: all from it on); views are layers.
+        height), within the pass's area; by default all of it. ``layer``, ``layers``: the first and how many (``None``: all from it on);
+        a pass with views clears all of them.
         """
         with self._turn:
             commands = self._open().commands
@@ -283,7 +294,9 @@ class PassCommands:
             count = _REMAINING if layers is None else arguments.whole(layers, f"{self._what}: layers of clear")
             if not 0 <= first <= _REMAINING or not 1 <= count <= _REMAINING:
                 raise ValidationError(f"{self._what}: clear of {count} layers from {first} on; it must be at least one, from 0 on")
-            area = [0, 0, *self._size] if rect is None else rect_of(rect, f"{self._what}: rect of clear")
+            if self._views > 1 and (first or layers is not None):
+                raise ValidationError(f"{self._what}: layer and layers of clear; a pass with views clears all of them, leave both out")
+            area = None if rect is None else rect_of(rect, f"{self._what}: rect of clear")
             attachment = arguments.whole(attachment, f"{self._what}: attachment of clear")
             colors = {} if color is None else dict(color) if isinstance(color, Mapping) else {attachment: color}
             if not colors and depth is None and stencil is None:

@@ -165,13 +165,13 @@ def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilO
         named[short] = value
     operation = lambda key: enums.parse("stencil_op", named.get(key, "keep"), f"{what}: {key}")  # noqa: E731
 
-    def mask(key: str, default: int) -> int:
+    def mask(key: str, default: int, most: int = 0xFFFFFFFF) -> int:
         number = arguments.whole(named.get(key, default), f"{what}: {key}")
-        if not 0 <= number <= 0xFFFFFFFF:
-            raise ValidationError(f"{what}: {key} is {number}; it must be 0 to 255")
+        if not 0 <= number <= most:
+            raise ValidationError(f"{what}: {key} is {number}; it must be 0 to {most}")
         return number
 
-    reference = mask("reference", 0)
+    reference = mask("reference", 0, 255)
     state = _core.StencilOpState(
         operation("fail"),
         operation("pass"),
@@ -238,10 +238,18 @@ def set_rasterization(
     state.front_face = enums.parse("front_face", front_face, f"{what}: front_face")
     state.depth_clamp = arguments.flag(depth_clamp, f"{what}: depth_clamp")
     state.rasterizer_discard = arguments.flag(rasterizer_discard, f"{what}: rasterizer_discard")
-    state.line_width = arguments.number(line_width, f"{what}: line_width")
+    state.line_width = line_width_of(line_width, f"{what}: line_width")
     if not isinstance(provoking_vertex, str) or provoking_vertex not in ("first", "last"):
         raise ValidationError(f"{what}: provoking_vertex is {arguments.shown(provoking_vertex)}; it must be 'first' or 'last'")
     state.provoking_vertex_last = provoking_vertex == "last"
+
+
+def line_width_of(value: Any, what: str) -> float:
+    """Pixels; the core cuts them to what lines can have, 1 to 64."""
+    width = arguments.number(value, what)
+    if not 0 < width < math.inf:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a number of pixels above 0 (beyond 1 to 64 it is cut)")
+    return width
 
 
 def set_clipping(
@@ -454,6 +462,10 @@ def set_multisampling(
         state.min_sample_shading = (
             1.0 if sample_shading is True else arguments.number(sample_shading, f"{what}: sample_shading")
         )
+        if not 0 <= state.min_sample_shading <= 1:
+            raise ValidationError(
+                f"{what}: sample_shading is {arguments.shown(sample_shading)}; it must be True, False, or the least share, 0 to 1"
+            )
     sample_mask = arguments.whole(sample_mask, f"{what}: sample_mask", "it must be a 32-bit mask")
     if not 0 <= sample_mask <= 0xFFFFFFFF:
         raise ValidationError(f"{what}: sample_mask is {sample_mask!r}; it must be a 32-bit mask")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import ValidationError
+from tilegpu import ValidationError, keywords
 from tilegpu.scene import mesh as meshes
 from tilegpu.scene import shapes as detailed
 from tilegpu.scene.mesh import Mesh
@@ -152,3 +152,6 @@ def quad(left: float = -1.0, top: float = -1.0, right: float = 1.0, bottom: floa
 
 def _flat(rows: list[tuple[Any, ...]]) -> NDArray[np.void]:
     return np.array([((x, y), (u, v)) for x, y, u, v in rows], FLAT_VERTEX)
+
+
+keywords.explain_calls(globals(), __all__, "tilegpu.shapes")

@@ -73,11 +73,20 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
             if isinstance(entry, VertexBinding):
                 enums.parse("vertex_input_rate", entry.rate, f"{what}: rate of vertex binding {number}")
                 divisor = arguments.count(entry.divisor, f"{what}: {rate}: divisor", 0xFFFFFFFF)
-                layout.bindings.append(BoundLayout(int(entry.stride), entry.rate.lower(), None, divisor))
-                for location, format_, offset_B in entry.attributes:
-                    info = enums.parse_format(format_, f"{what}: vertex attribute at location {location}")
-                    layout.attributes.append((int(location), number, info.number, int(offset_B)))
-                    explicit.append(int(location))
+                if divisor != 1 and entry.rate.lower() != "instance":
+                    raise ValidationError(f"{what}: vertex binding {number} has divisor {divisor}; that is for rate='instance'")
+                stride_B = arguments.count(entry.stride, f"{what}: stride of vertex binding {number}", 0x7FFFFFFF)
+                layout.bindings.append(BoundLayout(stride_B, entry.rate.lower(), None, divisor))
+                must = "it must be a list of (location, format, offset in bytes)"
+                for given in arguments.sequence(entry.attributes, f"{what}: attributes of vertex binding {number}", must):
+                    attribute = arguments.sequence(given, f"{what}: an attribute of vertex binding {number}", must)
+                    if len(attribute) != 3:
+                        raise ValidationError(f"{what}: an attribute of vertex binding {number} is {arguments.shown(given)}; {must}")
+                    location = arguments.count(attribute[0], f"{what}: vertex binding {number}: location", 0xFFFFFFFF)
+                    where = f"{what}: vertex attribute at location {location}"
+                    info = enums.parse_format(attribute[1], where)
+                    layout.attributes.append((location, number, info.number, arguments.count(attribute[2], f"{where}: offset", 0x7FFFFFFF)))
+                    explicit.append(location)
                 continue
             try:
                 dtype = np.dtype(entry)

@@ -38,6 +38,9 @@ struct InheritanceInfo {
   std::string label;
 };
 
+/// For clear_attachment: all of the render area, whatever it is.
+inline constexpr VkRect2D kWholeRenderArea{{0, 0}, {UINT32_MAX, UINT32_MAX}};
+
 class TILEGPU_API CommandBuffer {
  public:
   explicit CommandBuffer(Ptr<Device> device, VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -157,8 +160,8 @@ class TILEGPU_API CommandBuffer {
   Status dispatch_base(uint32_t base_x, uint32_t base_y, uint32_t base_z, uint32_t x, uint32_t y, uint32_t z);
   /// A VkDispatchIndirectCommand, read when it is executed: an error of the execution where it asks for more than is allowed.
   Status dispatch_indirect(Ptr<Buffer> buffer, uint64_t offset_B);
-  /// `attachment`: colour index, or -1 for depth/stencil with `aspects`. Of the layers those that the pass renders
-  /// to: a view is one.
+  /// `attachment`: colour index, or -1 for depth/stencil with `aspects`. `rect`: within the render area, or kWholeRenderArea. Of the layers
+  /// those that the pass renders to: a view is one.
   Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
                           uint32_t base_layer = 0, uint32_t layer_count = VK_REMAINING_ARRAY_LAYERS);
   /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside,

@@ -102,6 +102,8 @@ struct BufferViewCreateInfo {
 };
 
 inline constexpr uint64_t kTexelBufferAlignment_B = 16;
+/// Of uniform and storage buffers in sets.
+inline constexpr uint64_t kBufferOffsetAlignment_B = 4;
 inline constexpr uint64_t kMaxTexelBufferElements = 1u << 27;
 
 /// Texels in a buffer, one behind the other: what uniform and storage texel buffers are bound by.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 
+#include "base/replaying.hpp"
 #include "capture/commands.hpp"
 #include "capture/draw_state.hpp"
 #include "capture/file.hpp"
@@ -456,6 +457,7 @@ struct Loader : ObjectLoader {
 Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path) {
   assert(device);
   const auto invalid = [&](const Error& error) { return Error{error.code, "capture '" + path + "': " + error.message}; };
+  const Replaying replaying;
   try {
     auto file = capture::read_file(path);
     if (!file) return file.error();

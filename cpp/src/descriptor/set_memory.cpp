@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/replaying.hpp"
+#include "resource/usage.hpp"
+
 namespace tilegpu::descriptor {
 
 namespace {
@@ -251,6 +254,22 @@ std::string check(const DescriptorBinding& binding, uint32_t element, const Desc
   }
 }
 
+/// What Vulkan forbids of a descriptor that can be there; empty: nothing.
+std::string forbidden(const DescriptorBinding& binding, const Descriptor& d) {
+  const bool uniform = binding.type == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER || binding.type == VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
+  const bool of_depth = d.view && d.view->info().aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT);
+  if (of_depth && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT)
+    return "has a view of depth and stencil of '" + d.view->image()->info().label + "'; make a view of one of them";
+  if (!d.buffer) return {};
+  const VkBufferUsageFlagBits use = uniform ? VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT : VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  if (resource::lacks(*d.buffer, use)) return resource::usage_error("needs another buffer", *d.buffer, use).message;
+  if (d.offset_B >= d.buffer->size_B() || d.range_B == 0) return "has 0 bytes of its buffer; give it at least 1";
+  if (d.offset_B % kBufferOffsetAlignment_B)
+    return "has offset " + std::to_string(d.offset_B) + " B in its buffer; it must be a multiple of " +
+           std::to_string(kBufferOffsetAlignment_B);
+  return {};
+}
+
 }  // namespace
 
 DescriptorSet::DescriptorSet(Ptr<SetMemory> memory)
@@ -293,6 +312,8 @@ Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const De
   if (element >= count)
     return invalid(name_of(*b) + " has " + std::to_string(count) + " elements; element " + std::to_string(element) + " does not exist");
   if (const std::string wrong = check(*b, element, d); !wrong.empty()) return invalid(name_of(*b) + " " + wrong);
+  if (const std::string wrong = forbidden(*b, d); !wrong.empty())
+    if (Status ok = forbid(textures_->tolerate, invalid(name_of(*b) + " " + wrong)); !ok) return ok;
   Element made;
   made.written = true;
   if (d.buffer) {

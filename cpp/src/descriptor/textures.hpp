@@ -66,6 +66,9 @@ class Textures : public std::enable_shared_from_this<Textures> {
   /// `jit` must live as long as functions are asked for.
   Textures(shader::Jit& jit, uint32_t threads) : jit_(jit), threads_(threads) {}
 
+  /// DeviceCreateInfo::tolerate: what sets of this device may hold though Vulkan forbids it.
+  std::function<void(const std::string& message)> tolerate;
+
   /// To be called before the first descriptor of a texture is made.
   Status make_null();
   /// Gives zeros, alone and with every sampler.

@@ -4,6 +4,7 @@
 #include "device/binding_tables.hpp"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "pipeline/create.hpp"
@@ -109,7 +110,7 @@ Status note_sets(NotedUses& noted, const SetUses& uses, command::Pass& pass, con
 
 /// The set at `number` as the pipeline's layout has it.
 Status check_set(const device::DeviceState& device, const Program& program, uint32_t number, const DescriptorSet& set,
-                 const SetMemory& memory, size_t offsets) {
+                 const SetMemory& memory, std::span<const uint32_t> offsets_B) {
   const std::string who = "pipeline '" + program.label + "': descriptor set " + std::to_string(number);
   if (memory.textures != device.textures) return Error{VK_ERROR_INITIALIZATION_FAILED, who + " is of another device"};
   if (!set.layout().is_compatible(*program.layout->sets[number]))
@@ -117,9 +118,15 @@ Status check_set(const device::DeviceState& device, const Program& program, uint
                  who +
                      " was made with another layout than the pipeline's: bindings, types, counts, stages, flags and immutable samplers "
                      "must be the same"};
-  if (offsets != set.layout().dynamic_buffers())
-    return Error{VK_ERROR_INITIALIZATION_FAILED, who + " was bound with " + std::to_string(offsets) + " dynamic offsets; its layout has " +
-                                                     std::to_string(set.layout().dynamic_buffers()) + " dynamic buffers"};
+  if (offsets_B.size() != set.layout().dynamic_buffers())
+    return Error{VK_ERROR_INITIALIZATION_FAILED, who + " was bound with " + std::to_string(offsets_B.size()) +
+                                                     " dynamic offsets; its layout has " + std::to_string(set.layout().dynamic_buffers()) +
+                                                     " dynamic buffers"};
+  for (const uint32_t offset_B : offsets_B)
+    if (offset_B % kBufferOffsetAlignment_B)
+      return forbid(device,
+                    Error{VK_ERROR_INITIALIZATION_FAILED, who + " was bound with dynamic offset " + std::to_string(offset_B) +
+                                                              "; it must be a multiple of " + std::to_string(kBufferOffsetAlignment_B)});
   return Ok{};
 }
 
@@ -162,7 +169,7 @@ Status bind_sets(const device::DeviceState& device, const SetBindings& sets, con
     // What no shader uses may be missing, or of another layout.
     if (!(program.used_sets >> i & 1) || !sets.set[i]) continue;
     bound.memory[i] = sets.set[i]->memory();
-    if (Status ok = check_set(device, program, i, *sets.set[i], *bound.memory[i], sets.dynamic_offsets_B[i].size()); !ok) return ok;
+    if (Status ok = check_set(device, program, i, *sets.set[i], *bound.memory[i], sets.dynamic_offsets_B[i]); !ok) return ok;
     bound.address[i] = bound.memory[i]->data();
     bound.dynamic_offsets_B.insert(bound.dynamic_offsets_B.end(), sets.dynamic_offsets_B[i].begin(), sets.dynamic_offsets_B[i].end());
     if (sets.set[i]->layout().updates_after_bind()) bound.late[i] = sets.set[i];

@@ -6,6 +6,7 @@
 #include "device/binding_tables.hpp"
 #include "device/recorder.hpp"
 #include "pipeline/program.hpp"
+#include "resource/usage.hpp"
 
 namespace tilegpu {
 
@@ -81,6 +82,9 @@ Status CommandBuffer::dispatch_indirect(Ptr<Buffer> buffer, uint64_t offset_B) {
     if (!buffer->holds(offset_B, kCommand_B))
       return invalid("dispatch_indirect: the command at byte " + std::to_string(offset_B) + " ends behind buffer '" + buffer->info().label +
                      "', which has " + std::to_string(buffer->size_B()) + " bytes; it takes 12");
+    if (Status ok = device::forbid(*recorder_, resource::check_usage("dispatch_indirect", *buffer, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT));
+        !ok)
+      return ok;
     command::Dispatch dispatch;
     dispatch.indirect = std::move(buffer), dispatch.indirect_offset_B = offset_B;
     return record_dispatch(*recorder_, "dispatch_indirect", std::move(dispatch));

@@ -4,6 +4,7 @@
 // An interval that was begun outside of passes is one in each pass that follows, so that passes know all of theirs.
 #include "device/recorder.hpp"
 #include "framebuffer/feedback.hpp"
+#include "resource/usage.hpp"
 
 namespace tilegpu {
 
@@ -61,6 +62,8 @@ Status CommandBuffer::begin_conditional_rendering(const BufferPlace& place, bool
     if (Status ok = device::require_recording(r, "begin_conditional_rendering"); !ok) return ok;
     if (r.condition) return invalid("begin_conditional_rendering: it is active already; call end_conditional_rendering first");
     if (Status ok = check_place(place); !ok) return ok;
+    constexpr VkBufferUsageFlagBits kUse = VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT;
+    if (Status ok = device::forbid(r, resource::check_usage("begin_conditional_rendering", *place.buffer, kUse)); !ok) return ok;
     r.condition = {place.buffer, place.offset_B, inverted};
     r.condition_in_pass = r.open != nullptr;
     const Status ok = r.open ? device::begin_condition(r) : Status(Ok{});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <tuple>
 
 #include "command/same_state.hpp"
 #include "device/binding_tables.hpp"
@@ -14,6 +15,7 @@
 #include "hsr/vertex_deferral.hpp"
 #include "pipeline/create.hpp"
 #include "records/records.hpp"
+#include "resource/usage.hpp"
 
 namespace tilegpu {
 
@@ -72,6 +74,29 @@ Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const 
   return Ok{};
 }
 
+// Formats of depth and stencil that nothing tests, and usages of what the tile is read as (VUID-vkCmdDraw-pDepthAttachment-07617,
+// -pStencilAttachment-06182, -07618, VUID-VkWriteDescriptorSet-descriptorType-00338).
+Status check_untested(const command::Pass& pass, const Pipeline& pipeline) {
+  const GraphicsPipelineCreateInfo& info = pipeline.info();
+  const auto who = [&] { return pass_name(pass) + ", pipeline '" + info.label + "': "; };
+  for (const auto& [name, of_pass, of_pipeline, aspect] :
+       {std::tuple("depth", pass.targets.depth, info.depth_format, VK_IMAGE_ASPECT_DEPTH_BIT),
+        std::tuple("stencil", pass.targets.stencil, info.stencil_format, VK_IMAGE_ASPECT_STENCIL_BIT)})
+    if (of_pass != of_pipeline && !(info.untested_aspects & aspect))
+      return invalid(who() + name + " has format " + format_name(of_pass) + " in the pass and " + format_name(of_pipeline) +
+                     " in the pipeline; they must be the same");
+  for (const shader::InputSource& input : pipeline.program().inputs) {
+    const RenderingAttachment* a = input.target == shader::kInputDepth     ? &pass.info.depth
+                                   : input.target == shader::kInputStencil ? &pass.info.stencil
+                                   : input.target < pass.info.color.size() ? &pass.info.color[input.target]
+                                                                           : nullptr;
+    if (!a || !a->view || !resource::lacks(*a->view->image(), VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT)) continue;
+    return resource::usage_error(who() + "the fragment shader reads an input attachment", *a->view->image(),
+                                 VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT);
+  }
+  return Ok{};
+}
+
 // The bound pipeline and what was set, as one: what fixed functions read, and what the draw runs.
 Status take_state(Recorder& r, const command::Pass& pass) {
   const Pipeline& pipeline = *r.dynamic.pipeline();
@@ -83,6 +108,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
   if (Status ok = device::adopt_samples(r, static_cast<uint32_t>(state.multisample.samples)); !ok) return ok.error();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
+  if (Status ok = device::forbid(r, check_untested(pass, pipeline)); !ok) return ok;
   if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());
   if (Status ok = pipeline::check_drawn_lines(pipeline.program(), state); !ok) return named(ok.error());
   if (r.dynamic.needs_resolving()) {
@@ -148,6 +174,35 @@ void take_viewports(Recorder& r, const command::Pass& pass) {
   state.all = std::make_shared<const command::Viewports>(all);
 }
 
+Status forbid_use(const Recorder& r, const Pipeline& pipeline, const char* what, const Buffer& buffer, VkBufferUsageFlagBits use) {
+  return device::forbid(r, resource::usage_error(pass_name(*r.open) + ", pipeline '" + pipeline.info().label + "': " + what, buffer, use));
+}
+
+// Of the bound index buffer. The memory of buffers begins at multiples of any index.
+Status check_indices(const Recorder& r, const Pipeline& pipeline) {
+  if (resource::lacks(*r.index_buffer, VK_BUFFER_USAGE_INDEX_BUFFER_BIT))
+    if (Status ok = forbid_use(r, pipeline, "indices", *r.index_buffer, VK_BUFFER_USAGE_INDEX_BUFFER_BIT); !ok) return ok;
+  const uint32_t index_B = r.state.index_type == VK_INDEX_TYPE_UINT32 ? 4 : r.state.index_type == VK_INDEX_TYPE_UINT16 ? 2 : 1;
+  const uint64_t offset_B = r.state.index_size_B ? static_cast<uint64_t>(r.state.index_data - r.index_buffer->data()) : 0;
+  if (offset_B % index_B == 0) return Ok{};
+  return device::forbid(r, invalid(pass_name(*r.open) + ", pipeline '" + pipeline.info().label + "': indices begin at byte " +
+                                   std::to_string(offset_B) + " of buffer '" + r.index_buffer->info().label +
+                                   "'; it must be a multiple of an index's " + std::to_string(index_B) + " bytes"));
+}
+
+// What a draw while transform feedback is active captures must have buffers to go to.
+Status check_captured(const Recorder& r, const Pipeline& pipeline) {
+  const auto& words = r.state.resolved->primitives.captured.words;
+  const auto who = [&] { return pass_name(*r.open) + ", pipeline '" + pipeline.info().label + "': transform feedback is active, and "; };
+  if (words.empty())
+    return invalid(who() + "no shader of the pipeline says what is captured; declare outputs with layout(xfb_buffer = 0, xfb_offset = 0)");
+  const command::TransformFeedback& to = r.open->transform_feedback[static_cast<size_t>(r.transform_feedback)];
+  for (const shader::CapturedWord& word : words)
+    if (!to.bound[word.buffer].buffer)
+      return invalid(who() + "the shader captures to xfb_buffer " + std::to_string(word.buffer) + ", and no buffer is bound there");
+  return Ok{};
+}
+
 // The state of the next draw, made anew only where something changed since the last one.
 Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
@@ -170,12 +225,16 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
       const shader::VertexBinding& at = r.state.vertex_bindings[binding.binding];
       const Buffer* buffer = r.vertex_buffers[binding.binding].get();
       if (!buffer) continue;  // bound as null: zeros
+      if (resource::lacks(*buffer, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT))
+        if (Status ok = forbid_use(r, pipeline, "vertex buffer", *buffer, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT); !ok) return ok.error();
       if (Status ok = device::note_buffer(pass, pipeline, "vertex buffer", *buffer, at.data, at.size_B); !ok) return ok.error();
     }
     if (Status ok = device::prepare_deferral(r, pass, r.state); !ok) return ok.error();
   }
   if (indexed && !r.state.index_data)
     return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
+  if (indexed && r.index_buffer)
+    if (Status ok = check_indices(r, pipeline); !ok) return ok.error();
   if (indexed && r.index_buffer)
     if (Status ok = device::note_buffer(pass, pipeline, "index buffer", *r.index_buffer, r.state.index_data, r.state.index_size_B); !ok)
       return ok.error();
@@ -201,6 +260,8 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
   draw.push_constants = pass.pushes.back().bytes;
   draw.indexed = indexed;
   draw.query = r.active_query;
+  if (r.transform_feedback >= 0)
+    if (Status ok = device::forbid(r, check_captured(r, pipeline)); !ok) return ok.error();
   if (!r.state.resolved->primitives.captured.words.empty()) draw.transform_feedback = r.transform_feedback;
   if (draw.transform_feedback >= 0)
     if (Status ok = device::note_captured(pass, pipeline, r.state, pass.transform_feedback[static_cast<size_t>(r.transform_feedback)]); !ok)
@@ -235,6 +296,9 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
     return invalid("draw_indirect_count: the number of draws lies at byte " + std::to_string(draws.offset_B) + " of buffer '" +
                    draws.buffer->info().label + "', which has " + std::to_string(draws.buffer->size_B()) +
                    "; it takes 4, at a multiple of 4");
+  for (const Buffer* read : {static_cast<const Buffer*>(buffer.get()), static_cast<const Buffer*>(draws.buffer.get())})
+    if (read)
+      if (Status ok = device::forbid(r, resource::check_usage("draw_indirect", *read, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT)); !ok) return ok;
   auto base = resolve_draw(r, indexed);
   if (!base) return base.error();
   command::Pass& pass = *r.open;
@@ -287,6 +351,10 @@ Status CommandBuffer::draw_indirect_byte_count(uint32_t instance_count, uint32_t
     if (vertex_stride_B == 0 || vertex_stride_B > kMaxTransformFeedbackStride_B)
       return invalid(who + "vertex_stride_B is " + std::to_string(vertex_stride_B) + "; 1 to " +
                      std::to_string(kMaxTransformFeedbackStride_B) + " are allowed");
+    if (Status ok =
+            device::forbid(*recorder_, resource::check_usage("draw_indirect_byte_count", *counter, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT));
+        !ok)
+      return ok;
     auto base = resolve_draw(*recorder_, false);
     if (!base) return base.error();
     command::Pass& pass = *recorder_->open;

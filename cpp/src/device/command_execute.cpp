@@ -31,6 +31,8 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
                    (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
   if (Status ok = device::note_part(r.device->state(), pass, part); !ok) return ok;
   if (Status ok = device::note_transform_feedback(pass, part); !ok) return ok;
+  for (const command::ClearCall& clear : part.clears)
+    if (Status ok = device::forbid(r, device::check_clear(pass, clear, false)); !ok) return ok;
   if (part.info.view_mask != pass.info.view_mask)
     return invalid(who + "its inheritance info has view mask " + std::to_string(part.info.view_mask) + ", the pass has " +
                    std::to_string(pass.info.view_mask) + "; they must be the same");

@@ -3,8 +3,10 @@
 #include <bit>
 #include <utility>
 
+#include "base/field_error.hpp"
 #include "device/recorder.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "framebuffer/rendering_checks.hpp"
 
 namespace tilegpu {
 
@@ -38,6 +40,7 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   pass->targets = targets_of(info);
   auto framebuffer = framebuffer::make_framebuffer(pass->info, r.device->state().info.profile);
   if (!framebuffer) return framebuffer.error();
+  if (Status ok = device::forbid(r, framebuffer::forbidden_of(pass->info)); !ok) return ok;
   pass->framebuffer = std::move(*framebuffer);
   pass->feedback = framebuffer::begin_feedback(pass->info);
   const framebuffer::Layout& layout = pass->framebuffer.layout;
@@ -75,6 +78,16 @@ Status end_pass(Recorder& r) {
   return Ok{};
 }
 
+std::string rect_text(const VkRect2D& rect) {
+  return std::to_string(rect.extent.width) + "x" + std::to_string(rect.extent.height) + " px at (" + std::to_string(rect.offset.x) + ", " +
+         std::to_string(rect.offset.y) + ")";
+}
+
+/// kWholeRenderArea, or what is left of it in a part of a pass.
+bool is_whole(const VkRect2D& rect) {
+  return rect.offset.x == 0 && rect.offset.y == 0 && rect.extent.width >= kMaxImageSize_px && rect.extent.height >= kMaxImageSize_px;
+}
+
 Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
                      uint32_t base_layer, uint32_t layer_count) {
   if (!r.open) return invalid("clear_attachment: no pass is open");
@@ -91,6 +104,9 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
                                  (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << shader::kInputStencil : 0);
   if (Status ok = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment"); !ok)
     return ok;
+  if (Status ok = device::forbid(r, device::check_clear(pass, {attachment, aspects, value, rect, base_layer, layer_count}, r.inherits));
+      !ok)
+    return ok;
   command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area), base_layer, layer_count};
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
@@ -100,6 +116,27 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
 }  // namespace
 
 namespace device {
+
+Status check_clear(const command::Pass& pass, const command::ClearCall& clear, bool is_part) {
+  const VkRect2D &area = pass.render_area, &rect = clear.rect;
+  const uint32_t base_layer = clear.base_layer, layer_count = clear.layer_count;
+  if (!is_whole(rect)) {
+    const int64_t end_x = int64_t{rect.offset.x} + rect.extent.width, end_y = int64_t{rect.offset.y} + rect.extent.height;
+    const bool inside = rect.offset.x >= area.offset.x && rect.offset.y >= area.offset.y &&
+                        end_x <= int64_t{area.offset.x} + area.extent.width && end_y <= int64_t{area.offset.y} + area.extent.height;
+    if (!inside || rect.extent.width == 0 || rect.extent.height == 0)
+      return field_error(pass_name(pass), "rect of clear_attachment", rect_text(rect),
+                         "at least 1x1 px within the render area, " + rect_text(area), "cut it with the area");
+  }
+  if (is_part) return layer_count ? Status(Ok{}) : field_error(pass_name(pass), "layers of clear_attachment", "0", "1 or more", "");
+  const uint64_t end = layer_count == VK_REMAINING_ARRAY_LAYERS ? uint64_t{base_layer} + 1 : uint64_t{base_layer} + layer_count;
+  if (layer_count == 0 || end > pass.info.layer_count)
+    return field_error(
+        pass_name(pass), "layers of clear_attachment",
+        (layer_count == VK_REMAINING_ARRAY_LAYERS ? "all" : std::to_string(layer_count)) + " from " + std::to_string(base_layer),
+        "at least one, of the pass's " + std::to_string(pass.info.layer_count), "");
+  return Ok{};
+}
 
 Status adopt_samples(Recorder& r, uint32_t samples) {
   assert(r.open);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "device/recorder.hpp"
+#include "resource/usage.hpp"
 
 namespace tilegpu {
 
@@ -167,6 +168,7 @@ Status CommandBuffer::copy_query_pool_results(Ptr<QueryPool> pool, uint32_t firs
         (offset_B > size_B || size_B - offset_B < result_B || (count > 1 && (size_B - offset_B - result_B) / (count - 1) < stride_B)))
       return invalid(std::string(call) + ": " + std::to_string(count) + " results from byte " + std::to_string(offset_B) +
                      " on don't fit buffer '" + destination->info().label + "' of " + std::to_string(size_B) + " bytes");
+    if (Status ok = device::forbid(*recorder_, resource::check_usage(call, *destination, VK_BUFFER_USAGE_TRANSFER_DST_BIT)); !ok) return ok;
     return device::add(
         *recorder_, command::CopyQueryPoolResults{std::move(pool), first, count, std::move(destination), offset_B, stride_B, flags}, call);
   });

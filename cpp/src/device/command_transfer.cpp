@@ -1,7 +1,7 @@
 // device/command_transfer.cpp -- stage: recording of copies, blits, clears and resolves outside passes. In: objects and regions. Out:
 // commands as data, checked; exec/commands.cpp does them. Source: Vulkan specification, "Copy Commands", "Clear Commands".
 #include "device/recorder.hpp"
-#include "transfer/transfer.hpp"
+#include "transfer/forbidden.hpp"
 
 namespace tilegpu {
 
@@ -25,6 +25,13 @@ Status check_objects(bool there, const char* call) {
   return device::invalid(std::string(call) + ": an image or buffer is null");
 }
 
+/// Both are asked, so that who tolerates one hears of the other too.
+template <class Source, class Destination>
+Status forbid_sides(const device::Recorder& recorder, const char* command, const Source& source, const Destination& destination) {
+  if (Status ok = device::forbid(recorder, transfer::check_source(command, source)); !ok) return ok;
+  return device::forbid(recorder, transfer::check_destination(command, destination));
+}
+
 template <class T>
 std::vector<T> list(std::span<const T> items) {
   return {items.begin(), items.end()};
@@ -36,6 +43,7 @@ Status CommandBuffer::copy_buffer(Ptr<Buffer> source, Ptr<Buffer> destination, s
   return device::record(*recorder_, "copy_buffer", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_buffer"); !ok) return ok;
     if (Status ok = transfer::check_copy_buffer(*source, *destination, regions); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "copy_buffer", *source, *destination); !ok) return ok;
     return device::add(*recorder_, command::CopyBuffer{source, destination, list(regions)}, "copy_buffer");
   });
 }
@@ -44,6 +52,7 @@ Status CommandBuffer::fill_buffer(Ptr<Buffer> buffer, uint64_t offset_B, uint64_
   return device::record(*recorder_, "fill_buffer", [&]() -> Status {
     if (Status ok = check_objects(!!buffer, "fill_buffer"); !ok) return ok;
     if (Status ok = transfer::check_fill_buffer(*buffer, offset_B, size_B); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_destination("fill_buffer", *buffer)); !ok) return ok;
     return device::add(*recorder_, command::FillBuffer{buffer, offset_B, size_B, word}, "fill_buffer");
   });
 }
@@ -52,6 +61,7 @@ Status CommandBuffer::update_buffer(Ptr<Buffer> buffer, uint64_t offset_B, std::
   return device::record(*recorder_, "update_buffer", [&]() -> Status {
     if (Status ok = check_objects(!!buffer, "update_buffer"); !ok) return ok;
     if (Status ok = transfer::check_update_buffer(*buffer, offset_B, bytes.size()); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_destination("update_buffer", *buffer)); !ok) return ok;
     return device::add(*recorder_, command::UpdateBuffer{buffer, offset_B, list(bytes)}, "update_buffer");
   });
 }
@@ -60,6 +70,9 @@ Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, Ptr<Image> destin
   return device::record(*recorder_, "copy_buffer_to_image", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_buffer_to_image"); !ok) return ok;
     if (Status ok = transfer::check_copy_buffer_to_image(*source, *destination, regions); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "copy_buffer_to_image", *source, *destination); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_buffer_offsets("copy_buffer_to_image", *destination, regions)); !ok)
+      return ok;
     return device::add(*recorder_, command::CopyBufferToImage{source, destination, list(regions)}, "copy_buffer_to_image");
   });
 }
@@ -68,6 +81,8 @@ Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destin
   return device::record(*recorder_, "copy_image_to_buffer", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
     if (Status ok = transfer::check_copy_image_to_buffer(*source, *destination, regions); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "copy_image_to_buffer", *source, *destination); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_buffer_offsets("copy_image_to_buffer", *source, regions)); !ok) return ok;
     return device::add(*recorder_, command::CopyImageToBuffer{source, destination, list(regions)}, "copy_image_to_buffer");
   });
 }
@@ -76,6 +91,7 @@ Status CommandBuffer::copy_image(Ptr<Image> source, Ptr<Image> destination, std:
   return device::record(*recorder_, "copy_image", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_image"); !ok) return ok;
     if (Status ok = transfer::check_copy_image(*source, *destination, regions); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "copy_image", *source, *destination); !ok) return ok;
     return device::add(*recorder_, command::CopyImage{source, destination, list(regions)}, "copy_image");
   });
 }
@@ -84,6 +100,7 @@ Status CommandBuffer::blit_image(Ptr<Image> source, Ptr<Image> destination, std:
   return device::record(*recorder_, "blit_image", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
     if (Status ok = transfer::check_blit_image(*source, *destination, regions, filter); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "blit_image", *source, *destination); !ok) return ok;
     return device::add(*recorder_, command::BlitImage{source, destination, list(regions), filter}, "blit_image");
   });
 }
@@ -92,6 +109,7 @@ Status CommandBuffer::resolve_image(Ptr<Image> source, Ptr<Image> destination, s
   return device::record(*recorder_, "resolve_image", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "resolve_image"); !ok) return ok;
     if (Status ok = transfer::check_resolve_image(*source, *destination, regions); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "resolve_image", *source, *destination); !ok) return ok;
     return device::add(*recorder_, command::ResolveImage{source, destination, list(regions)}, "resolve_image");
   });
 }
@@ -100,6 +118,7 @@ Status CommandBuffer::clear_color_image(Ptr<Image> image, const VkClearColorValu
   return device::record(*recorder_, "clear_color_image", [&]() -> Status {
     if (Status ok = check_objects(!!image, "clear_color_image"); !ok) return ok;
     if (Status ok = transfer::check_clear_color_image(*image, ranges); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_destination("clear_color_image", *image)); !ok) return ok;
     return device::add(*recorder_, command::ClearColorImage{image, value, list(ranges)}, "clear_color_image");
   });
 }
@@ -109,6 +128,7 @@ Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearD
   return device::record(*recorder_, "clear_depth_stencil_image", [&]() -> Status {
     if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
     if (Status ok = transfer::check_clear_depth_stencil_image(*image, ranges); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_destination("clear_depth_stencil_image", *image)); !ok) return ok;
     return device::add(*recorder_, command::ClearDepthStencilImage{image, value, list(ranges)}, "clear_depth_stencil_image");
   });
 }
@@ -117,6 +137,7 @@ Status CommandBuffer::generate_mipmaps(Ptr<Image> image) {
   return device::record(*recorder_, "generate_mipmaps", [&]() -> Status {
     if (Status ok = check_objects(!!image, "generate_mipmaps"); !ok) return ok;
     if (Status ok = transfer::check_generate_mipmaps(*image); !ok) return ok;
+    if (Status ok = forbid_sides(*recorder_, "generate_mipmaps", *image, *image); !ok) return ok;
     return device::add(*recorder_, command::GenerateMipmaps{image}, "generate_mipmaps");
   });
 }

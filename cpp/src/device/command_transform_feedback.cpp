@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "device/transform_feedback_targets.hpp"
+#include "resource/usage.hpp"
 
 namespace tilegpu {
 
@@ -27,6 +28,14 @@ Status check_counters(uint32_t first, std::span<const BufferPlace> counters, con
       return invalid(who + ": a counter lies at byte " + std::to_string(counter.offset_B) + " of buffer '" + counter.buffer->info().label +
                      "', which has " + std::to_string(counter.buffer->size_B()) + "; it takes 4, at a multiple of 4");
   }
+  return Ok{};
+}
+
+Status forbid_counters(const Recorder& r, std::span<const BufferPlace> counters, const std::string& who) {
+  constexpr VkBufferUsageFlagBits kUse = VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_COUNTER_BUFFER_BIT_EXT;
+  for (const BufferPlace& counter : counters)
+    if (counter.buffer)
+      if (Status ok = device::forbid(r, resource::check_usage(who.c_str(), *counter.buffer, kUse)); !ok) return ok;
   return Ok{};
 }
 
@@ -102,9 +111,11 @@ Status CommandBuffer::bind_transform_feedback_buffers(uint32_t first, std::span<
       const BufferPlace& b = buffers[i];
       if (!b.buffer || !b.buffer->data())
         return invalid(std::string(who) + ": buffer " + std::to_string(first + i) + " is null or has no memory");
-      if (b.offset_B % 4 || b.offset_B > b.buffer->size_B())
+      if (b.offset_B % 4 || b.offset_B >= b.buffer->size_B())
         return invalid(std::string(who) + ": the offset of buffer " + std::to_string(first + i) + " is " + std::to_string(b.offset_B) +
-                       "; multiples of 4 up to its size, " + std::to_string(b.buffer->size_B()) + ", are allowed");
+                       "; multiples of 4 below its size, " + std::to_string(b.buffer->size_B()) + ", are allowed");
+      constexpr VkBufferUsageFlagBits kUse = VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_BUFFER_BIT_EXT;
+      if (Status ok = device::forbid(r, resource::check_usage(who, *b.buffer, kUse)); !ok) return ok;
       const uint64_t rest_B = b.buffer->size_B() - b.offset_B;
       if (b.size_B != VK_WHOLE_SIZE && b.size_B > rest_B)
         return invalid(std::string(who) + ": buffer " + std::to_string(first + i) + " has " + std::to_string(rest_B) +
@@ -123,6 +134,7 @@ Status CommandBuffer::begin_transform_feedback(uint32_t first_counter, std::span
     if (r.transform_feedback >= 0) return invalid(who + ": it is active already; call end_transform_feedback first");
     if (r.open->info.view_mask) return invalid(who + ": the pass has several views; transform feedback takes one");
     if (Status ok = check_counters(first_counter, counters, who); !ok) return ok;
+    if (Status ok = forbid_counters(r, counters, who); !ok) return ok;
     if (Status ok = note_counters(*r.open, counters, false); !ok) return ok;
     command::TransformFeedback t;
     t.bound = r.transform_feedback_buffers;
@@ -142,6 +154,7 @@ Status CommandBuffer::end_transform_feedback(uint32_t first_counter, std::span<c
     if (!r.open || r.transform_feedback < 0) return invalid("end_transform_feedback: it is not active");
     const std::string who = pass_name(*r.open) + ": end_transform_feedback";
     if (Status ok = check_counters(first_counter, counters, who); !ok) return ok;
+    if (Status ok = forbid_counters(r, counters, who); !ok) return ok;
     if (Status ok = note_counters(*r.open, counters, true); !ok) return ok;
     command::TransformFeedback& t = r.open->transform_feedback[static_cast<size_t>(r.transform_feedback)];
     std::copy(counters.begin(), counters.end(), t.kept.begin() + first_counter);

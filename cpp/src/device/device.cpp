@@ -14,6 +14,7 @@
 
 #include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
+#include "base/replaying.hpp"
 #include "descriptor/set_memory.hpp"
 #include "device/device_state.hpp"
 #include "framebuffer/profile.hpp"
@@ -131,6 +132,7 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   s.threads = threads;
   s.jit = std::move(*jit);
   s.textures = std::make_shared<descriptor::Textures>(*s.jit, threads);
+  s.textures->tolerate = info.tolerate;
   s.addresses = std::make_shared<resource::AddressSpace>();
   return device;
 }
@@ -158,8 +160,11 @@ const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
+  if (Status ok = device::forbid(*state_, pipeline::forbidden_of(info)); !ok) return ok.error();
   auto made = pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
-  if (made) (*made)->made_by.set(weak_from_this());
+  if (!made) return made;
+  if (Status ok = device::forbid(*state_, pipeline::forbidden_of((*made)->program())); !ok) return ok.error();
+  (*made)->made_by.set(weak_from_this());
   return made;
 }
 
@@ -197,6 +202,8 @@ void Device::wait_compiles() { state_->jit->wait(); }
 }  // namespace tilegpu
 
 namespace tilegpu::device {
+
+Status forbid(const DeviceState& device, Status rule) { return tilegpu::forbid(device.info.tolerate, std::move(rule)); }
 
 void DeviceState::ensure_threads() {
   if (owner_process == getpid()) return;

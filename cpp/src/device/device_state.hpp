@@ -38,6 +38,10 @@ struct DeviceState {
   void ensure_threads();
 };
 
+/// What Vulkan forbids though it could be done: the error, or Ok where the device tolerates it and said so, or it is a replay of what was
+/// checked before.
+Status forbid(const DeviceState& device, Status rule);
+
 /// Runs `work` in its turn of the device's queue, and waits: nothing that was submitted runs meanwhile.
 Status between_submissions(Device& device, const std::function<Status()>& work);
 

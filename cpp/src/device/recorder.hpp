@@ -115,8 +115,13 @@ void end_condition(Recorder& recorder);
 /// An error where the pass writes what the condition is read from.
 Status note_condition(command::Pass& pass, const command::Condition& condition);
 
+/// vkCmdClearAttachments: within the pass's area and layers. `is_part`: of a secondary, which knows neither.
+Status check_clear(const command::Pass& pass, const command::ClearCall& clear, bool is_part);
+
 /// A pass without attachments has the samples of the first pipeline that draws in it. Others: nothing is done.
 Status adopt_samples(Recorder& recorder, uint32_t samples);
+
+inline Status forbid(const Recorder& recorder, Status rule) { return forbid(recorder.device->state(), std::move(rule)); }
 
 inline Error invalid(std::string message) { return {VK_ERROR_INITIALIZATION_FAILED, std::move(message)}; }
 inline std::string pass_name(const command::Pass& pass) { return "pass '" + pass.info.label + "'"; }

@@ -122,6 +122,23 @@ Status check_conversion(const Program& program, const shader::TextureSlot& slot,
   return Ok{};
 }
 
+/// What Vulkan says of samplers with unnormalised coordinates (VUID-vkCmdDraw-None-02702 to 02704, VkSamplerCreateInfo).
+Status check_unnormalized(const Program& program, const shader::TextureSlot& slot, const DescriptorName& name, const ImageView& view) {
+  const ImageViewCreateInfo& info = view.info();
+  const auto wrong = [&](const std::string& what) {
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, describe(program, name) + ": its sampler has unnormalized_coordinates, and " + what};
+  };
+  if (info.type != VK_IMAGE_VIEW_TYPE_1D && info.type != VK_IMAGE_VIEW_TYPE_2D)
+    return wrong("the view of " + object_name("image", view.image()->info().label) + " is " + resource::view_type_name(info.type) +
+                 "; bind one that is 1d or 2d");
+  if (info.level_count != 1)
+    return wrong("the view of " + object_name("image", view.image()->info().label) + " has " + std::to_string(info.level_count) +
+                 " levels; bind a view of one");
+  if (slot.normalized) return wrong("the shader samples with implicit level of detail, projection or comparison; use textureLod");
+  if (slot.offsets) return wrong("the shader samples with texel offsets; add them to the coordinates");
+  return Ok{};
+}
+
 /// All from the first of both to the last.
 void join(LevelRange& levels, LevelRange more) {
   if (!more.count) return;
@@ -223,6 +240,8 @@ struct Checker {
       }
       if (!with || !with->sampler) continue;
       if (Status ok = check_conversion(program, slot, at, *view.view, with->sampler.get()); !ok) return ok;
+      if (with->sampler->sampler->info().unnormalized_coordinates && slot.uses)
+        if (Status ok = device::forbid(device, check_unnormalized(program, slot, at, *view.view)); !ok) return ok;
       join(levels, levels_read(slot.uses, with->sampler->sampler->info(), *view.view));
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);

@@ -287,4 +287,43 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
   return Ok{};
 }
 
+namespace {
+
+bool is_same_part(const ImageView& a, const ImageView& b) {
+  return a.image() == b.image() && a.info().base_level == b.info().base_level && a.info().base_layer == b.info().base_layer;
+}
+
+/// VUID-VkRenderingInfo-pDepthAttachment-06085 and 06086.
+Status check_one_image(const std::string& pass, const char* what, const Ptr<ImageView>& depth, const Ptr<ImageView>& stencil) {
+  if (!depth || !stencil || is_same_part(*depth, *stencil)) return Ok{};
+  const auto text = [](const ImageView& view) {
+    return object_name("image", view.image()->info().label) + ", layer " + number(view.info().base_layer);
+  };
+  return field_error(pass, what, text(*depth) + " and " + text(*stencil), "one image, level and layer for both",
+                     "take a format with both, such as d24_unorm_s8_uint");
+}
+
+}  // namespace
+
+Status forbidden_of(const RenderingInfo& info) {
+  const std::string pass = object_name("pass", info.label);
+  for (uint32_t i = 0; i < info.color.size(); ++i) {
+    const RenderingAttachment& a = info.color[i];
+    if (!a.view || a.resolve_mode == VK_RESOLVE_MODE_NONE) continue;
+    const bool integer = vk::find_format(a.view->info().format)->is_integer();
+    if (a.resolve_mode == (integer ? VK_RESOLVE_MODE_SAMPLE_ZERO_BIT : VK_RESOLVE_MODE_AVERAGE_BIT)) continue;
+    const char* const name = a.resolve_mode == VK_RESOLVE_MODE_MIN_BIT       ? "min"
+                             : a.resolve_mode == VK_RESOLVE_MODE_MAX_BIT     ? "max"
+                             : a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT ? "average"
+                                                                             : "sample_zero";
+    return field_error(pass, "color" + number(i) + ".resolve_mode", name,
+                       integer ? "sample_zero, for integers" : "average, for colours that are no integers",
+                       "min, max and sample_zero are for depth and stencil; of colours store the samples, and let a shader read them");
+  }
+  if (Status ok = check_one_image(pass, "image of depth and stencil", info.depth.view, info.stencil.view); !ok) return ok;
+  const bool resolves = info.depth.resolve_mode != VK_RESOLVE_MODE_NONE && info.stencil.resolve_mode != VK_RESOLVE_MODE_NONE;
+  return resolves ? check_one_image(pass, "resolve of depth and stencil", info.depth.resolve_view, info.stencil.resolve_view)
+                  : Status(Ok{});
+}
+
 }  // namespace tilegpu::framebuffer

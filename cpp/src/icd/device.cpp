@@ -3,6 +3,10 @@
 // In: VkDeviceCreateInfo, and TILEGPU_PROFILE, TILEGPU_THREADS, TILEGPU_LANES, TILEGPU_BIN. Out: VkDevice over one device of the core.
 // Source: Vulkan specification, "Devices and Queues", "Private Data".
 #include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
 
 #include <unistd.h>
 
@@ -25,6 +29,22 @@ DeviceCreateInfo core_info() {
   info.bin_px = static_cast<uint32_t>(std::strtoul(given(std::getenv("TILEGPU_BIN")), nullptr, 10));
   info.jit_target = given(std::getenv("TILEGPU_JIT_TARGET"));
   return info;
+}
+
+// What Vulkan forbids and is done all the same: programs that layers never saw go on as they did. Said once each, of the first ones.
+std::function<void(const std::string&)> warn_of_misuse(VkInstance instance) {
+  struct Said {
+    std::mutex lock;
+    std::set<std::string> texts;
+  };
+  constexpr size_t kMost = 256;
+  return [instance, said = std::make_shared<Said>()](const std::string& text) {
+    {
+      const std::lock_guard guard(said->lock);
+      if (said->texts.size() >= kMost || !said->texts.insert(text).second) return;
+    }
+    say(instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT, text + " (Vulkan forbids it; it is done all the same)");
+  };
 }
 
 std::string joined(const MissingFeatures& names) {
@@ -96,7 +116,9 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
                   "device: pQueueCreateInfos[" + std::to_string(i) + "] asks for " + std::to_string(queue.queueCount) +
                       " queues of family " + std::to_string(queue.queueFamilyIndex) + "; there is one, of family 0");
   }
-  auto core = tilegpu::Device::create(core_info());
+  DeviceCreateInfo info = core_info();
+  info.tolerate = warn_of_misuse(instance);
+  auto core = tilegpu::Device::create(info);
   if (!core) return fail(instance, VK_ERROR_INITIALIZATION_FAILED, core.error().message);
   device->core = *core;
   device->queue.device = device.get();

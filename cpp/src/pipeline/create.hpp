@@ -10,10 +10,18 @@ class Jit;
 namespace tilegpu::pipeline {
 
 class ResolveCache;
+struct Program;
+
+/// maxCombinedClipAndCullDistances of the driver's limits.
+inline constexpr uint32_t kMaxClipAndCullDistances = 8;
 
 /// What has to be compiled is compiled by up to `threads` threads: all of it where the pipeline fixes what code depends on, else what
 /// its own state would take, so that the first draws find most of it.
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads = 1);
+
+/// What Vulkan forbids of a pipeline that could be made.
+Status forbidden_of(const GraphicsPipelineCreateInfo& info);
+Status forbidden_of(const Program& program);
 
 /// Depth, stencil: no test and no write (GraphicsPipelineCreateInfo::untested_aspects).
 void leave_out_tests(VkImageAspectFlags aspects, DepthStencilState& state);

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/float_text.hpp"
 #include "descriptor/set_memory.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/dynamic_state.hpp"
@@ -408,6 +409,34 @@ Status check_drawn_lines(const Program& program, const GraphicsState& state) {
   if (Status ok = check_line_state(program, state); !ok) return ok;
   if (!draws_lines(state, program.primitives.made_vertices())) return Ok{};
   return check_line_samples(Checker{program}, state.rasterization, state.multisample, "VUID-vkCmdDraw-None-10608");
+}
+
+Status forbidden_of(const GraphicsPipelineCreateInfo& info) {
+  const auto error = [&](const std::string& text) {
+    return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline '" + info.label + "': " + text};
+  };
+  if (info.depth_format && info.stencil_format && info.depth_format != info.stencil_format)
+    return error("depth has format " + format_name(info.depth_format) + " and stencil " + format_name(info.stencil_format) +
+                 "; where a pass has both, they are one image, of a format with both such as d24_unorm_s8_uint");
+  for (const VkVertexInputAttributeDescription& a : info.vertex_attributes)
+    if (a.location >= kMaxVertexAttributes)
+      return error("vertex attribute at location " + std::to_string(a.location) + ": locations go from 0 to " +
+                   std::to_string(kMaxVertexAttributes - 1));
+  const MultisampleState& m = info.multisample;
+  if (m.sample_shading && !(m.min_sample_shading >= 0 && m.min_sample_shading <= 1))
+    return error("min_sample_shading is " + float_text(m.min_sample_shading) + "; it must be 0 to 1, a share of the samples");
+  return Ok{};
+}
+
+Status forbidden_of(const Program& program) {
+  for (const Stage& stage : program.stages) {
+    const uint32_t clip = stage.traits.clip_distances, cull = stage.traits.cull_distances;
+    if (clip + cull > kMaxClipAndCullDistances)
+      return Checker{program}.error(std::string("the ") + stage_name(stage.stage) + " shader has " + std::to_string(clip) +
+                                    " clip distances and " + std::to_string(cull) + " cull distances; at most " +
+                                    std::to_string(kMaxClipAndCullDistances) + " together are allowed");
+  }
+  return Ok{};
 }
 
 Status check_state(const Program& program, const GraphicsState& state) {

@@ -65,6 +65,11 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
     return field_error(name, "usage", "transient_attachment with sampled, storage or transfer", "transient with attachment usages only",
                        "drop transient: a transient image never has memory to sample or copy");
   }
+  if ((info.usage & kAttachmentUses) == VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) {
+    return field_error(name, "usage", "transient_attachment alone",
+                       "transient_attachment with color_attachment, depth_stencil_attachment or input_attachment",
+                       "say which attachment it is");
+  }
   return Ok{};
 }
 

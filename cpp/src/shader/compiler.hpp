@@ -91,6 +91,7 @@ struct TextureSlot {
   uint8_t uses = 0;                  // TextureUse bits: the functions that must exist
   bool combined = false;             // one variable for both
   bool offsets = false;              // samples with texel offsets are among the uses
+  bool normalized = false;           // some that samplers of unnormalised coordinates can't: implicit lod, bias, projection, comparison
   DescriptorAddress image, sampler;  // of ImageDescriptor and SamplerDescriptor; combined: image is of CombinedDescriptor
   bool is_alone() const { return sampler_set == ~0u; }
   bool is_written() const { return uses & kUsesThatWrite; }

@@ -6,6 +6,7 @@
 The door of this room: other rooms import from here. The modules that it names are what samples are made of.
 """
 
+from tilegpu import keywords
 from tilegpu.scene import bake, camera, mesh, procedural, shapes
 from tilegpu.scene.description import (
     ALPHA_BLEND,
@@ -73,3 +74,5 @@ __all__ = [
     "shader_text",
     "shapes",
 ]
+
+keywords.explain_calls(globals(), __all__, "tilegpu.scene")

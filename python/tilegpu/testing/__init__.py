@@ -12,8 +12,11 @@ the test fails with the pixels' number, place and values; expected, actual and d
 with one HTML page of all of them. Under other test runners the environment variable ``TILEGPU_GOLDEN_UPDATE=1`` does the same.
 """
 
+from tilegpu import keywords
 from tilegpu.testing.difference import Difference, difference_of
 from tilegpu.testing.golden import ImageMismatch, Picture, assert_image_equal, take_pictures
 from tilegpu.testing.report import summary, write_report
 
 __all__ = ["Difference", "ImageMismatch", "Picture", "assert_image_equal", "difference_of", "summary", "take_pictures", "write_report"]
+
+keywords.explain_calls(globals(), __all__, "tilegpu.testing")

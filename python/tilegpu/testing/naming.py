@@ -28,7 +28,7 @@ def test_id() -> str:
 def caller() -> FrameType:
     """The frame outside of this package that asked."""
     frame = sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("tilegpu.testing"):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("tilegpu.testing", "tilegpu.keywords")):
         frame = frame.f_back
     return frame
 

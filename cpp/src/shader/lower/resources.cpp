@@ -110,13 +110,18 @@ void merge(ResourceTable& table, const TextureSlot& s) {
     if (known.image_set != s.image_set || known.image_binding != s.image_binding || known.sampler_set != s.sampler_set ||
         known.sampler_binding != s.sampler_binding || known.combined != s.combined)
       continue;
-    known.uses |= s.uses, known.offsets = known.offsets || s.offsets;
+    known.uses |= s.uses, known.offsets = known.offsets || s.offsets, known.normalized = known.normalized || s.normalized;
     merge(known.named, s.named);
     known.image_count = std::max(known.image_count, s.image_count), known.sampler_count = std::max(known.sampler_count, s.sampler_count);
     return;
   }
   table.textures.push_back(s);
 }
+
+/// What an instruction asks of a sampler beside the functions that it uses.
+struct Sampling {
+  bool offsets = false, normalized = false;
+};
 
 /// The slot of an image and a sampler; combined: both the same.
 struct TextureBuilder {
@@ -135,26 +140,26 @@ struct TextureBuilder {
     if (runs == Runs::maybe) of.always.clear(), of.any_always = false;
     return of;
   }
-  void add(uint32_t image, uint32_t sampler, uint8_t uses, bool offsets, Runs runs) {
+  void add(uint32_t image, uint32_t sampler, uint8_t uses, Sampling sampling, Runs runs) {
     const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
     TextureSlot s;
     s.image_set = di.set == kNone ? 0 : di.set, s.image_binding = di.binding, s.image_count = count_of(image),
     s.uses = runs == Runs::never ? uint8_t{0} : uses;
-    s.offsets = offsets;
+    s.offsets = sampling.offsets, s.normalized = sampling.normalized;
     s.sampler_set = s.sampler_binding = ~0u;
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
     s.combined = sampler == image, s.named = named_of(image, runs);
     if (sampler && !s.combined) s.sampler_count = count_of(sampler);
     merge(table, s);
   }
-  /// `id`: a sampled image, or an image. `offsets`: texel offsets are given.
-  void use(uint32_t id, Runs runs, uint8_t uses, bool offsets = false) {
+  /// `id`: a sampled image, or an image.
+  void use(uint32_t id, Runs runs, uint8_t uses, Sampling sampling = {}) {
     const Instruction* i = m.find(id);
     while (i && (i->op == spv::OpCopyObject || i->op == spv::OpImage)) i = m.find(m.operand(*i, 0));
     if (!i) return;
     if (i->op == spv::OpSampledImage) {
       for (uint32_t image : resource_roots(m, m.operand(*i, 0))) {
-        for (uint32_t sampler : resource_roots(m, m.operand(*i, 1))) add(image, sampler, uses, offsets, runs);
+        for (uint32_t sampler : resource_roots(m, m.operand(*i, 1))) add(image, sampler, uses, sampling, runs);
       }
       return;
     }
@@ -163,17 +168,18 @@ struct TextureBuilder {
       const TypeInfo& info = m.type(type).kind == Kind::sampled_image ? m.type(m.type(type).element) : m.type(type);
       if (info.kind == Kind::image && info.dim == spv::DimSubpassData) continue;
       // A texel buffer has no sampler, however the shader declares it.
-      add(root, m.type(type).kind == Kind::sampled_image && info.dim != spv::DimBuffer ? root : 0, uses, offsets, runs);
+      add(root, m.type(type).kind == Kind::sampled_image && info.dim != spv::DimBuffer ? root : 0, uses, sampling, runs);
     }
   }
 };
 
 /// Of an instruction that samples.
-bool has_offset(const Module& m, const Instruction& i) {
+Sampling sampling_of(const Module& m, const Instruction& i) {
   const bool dref = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod ||
                     i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
   const uint32_t at = dref ? 3 : 2;
-  return m.operands(i).size() > at && m.operand(i, at) & (spv::ImageOperandsConstOffsetMask | spv::ImageOperandsOffsetMask);
+  const uint32_t operands = m.operands(i).size() > at ? m.operand(i, at) : 0;
+  return {(operands & (spv::ImageOperandsConstOffsetMask | spv::ImageOperandsOffsetMask)) != 0, i.op != spv::OpImageSampleExplicitLod};
 }
 
 Expected<ResourceTable> find_resources(const ShaderModule& module, const Specialization& specialization) {
@@ -203,14 +209,14 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
       case spv::OpImageSampleDrefImplicitLod:
       case spv::OpImageSampleProjImplicitLod:
       case spv::OpImageSampleProjDrefImplicitLod:
-        builder.use(first, runs, !fragment ? kUseLod : takes_rho_squared(m, i) ? kUseImplicit : kUseGradient, has_offset(m, i));
+        builder.use(first, runs, !fragment ? kUseLod : takes_rho_squared(m, i) ? kUseImplicit : kUseGradient, sampling_of(m, i));
         break;
       case spv::OpImageSampleExplicitLod:
       case spv::OpImageSampleDrefExplicitLod:
       case spv::OpImageSampleProjExplicitLod:
       case spv::OpImageSampleProjDrefExplicitLod: {
         const bool dref = i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
-        builder.use(first, runs, m.operand(i, dref ? 3 : 2) & spv::ImageOperandsGradMask ? kUseGradient : kUseLod, has_offset(m, i));
+        builder.use(first, runs, m.operand(i, dref ? 3 : 2) & spv::ImageOperandsGradMask ? kUseGradient : kUseLod, sampling_of(m, i));
         break;
       }
       case spv::OpImageFetch:

@@ -27,7 +27,7 @@ static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant
 static_assert(fields_of<StageTraits>() == 53 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
-static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 12 &&
+static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 13 &&
               fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -298,7 +298,8 @@ void fields(A& archive, BufferSlot& s) {
 template <class A>
 void fields(A& archive, TextureSlot& s) {
   archive.number(s.image_set), archive.number(s.image_binding), archive.number(s.sampler_set), archive.number(s.sampler_binding);
-  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined), archive.flag(s.offsets);
+  archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined), archive.flag(s.offsets),
+      archive.flag(s.normalized);
   fields(archive, s.named);
 }
 

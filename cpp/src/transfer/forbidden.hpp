@@ -1,0 +1,31 @@
+// transfer/forbidden.hpp -- what Vulkan forbids of commands whose work could be done: uses that no usage names, texels in buffers off their
+// own grid.
+//
+// In: commands that passed their checks (transfer.hpp), which guard memory. Out: Ok, or an error of the same form. Source: Vulkan
+// specification, valid usage of the copy commands.
+#pragma once
+
+#include "resource/usage.hpp"
+#include "transfer/transfer.hpp"
+
+namespace tilegpu::transfer {
+
+/// A source or a destination: a buffer or an image.
+template <class Object>
+Status check_source(const char* command, const Object& source) {
+  if constexpr (std::is_same_v<Object, Buffer>)
+    return resource::check_usage(command, source, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+  else
+    return resource::check_usage(command, source, VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+}
+template <class Object>
+Status check_destination(const char* command, const Object& destination) {
+  if constexpr (std::is_same_v<Object, Buffer>)
+    return resource::check_usage(command, destination, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  else
+    return resource::check_usage(command, destination, VK_IMAGE_USAGE_TRANSFER_DST_BIT);
+}
+/// bufferOffset: a multiple of the texel block's bytes, of depth and stencil of 4.
+Status check_buffer_offsets(const char* command, const Image& image, std::span<const VkBufferImageCopy2> regions);
+
+}  // namespace tilegpu::transfer

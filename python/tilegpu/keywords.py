@@ -1,0 +1,100 @@
+"""Calls that Python refuses: an argument that there is not, or one that is missing, as errors that say what is near.
+
+In: a door's names. Out: its classes and functions, whose calls raise :class:`tilegpu.ValidationError` where Python raises ``TypeError``.
+What is called for each draw looks at its names itself (:func:`no_such`): a function around it would cost a tenth of a draw.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Any, NoReturn
+
+from tilegpu.errors import ValidationError, candidates
+
+#: Of ``**unknown``, for type checkers: there is none. typing has it under this name from 3.11 on.
+Never = NoReturn
+_TAKES_ANY = inspect.CO_VARKEYWORDS
+#: What users call an object of the class by.
+_SHORT = {"Device": "dev", "RenderPass": "rp", "PassCommands": "rp", "PassResults": "rp", "ImagePixels": "image"}
+_EXPLAINED = "_tilegpu_explained"
+#: What draws ask of objects, and users seldom: left as it is.
+_OF_DRAWS = frozenset({"pack_push", "plane_of", "push_bytes", "require_filter"})
+
+
+def names_of(function: Callable[..., Any]) -> list[str]:
+    """Arguments that may be given by name."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in ("self", "_cls")]
+
+
+def no_such(what: str, given: Iterable[str], known: Callable[..., Any] | Iterable[str]) -> NoReturn:
+    """The error of the first of ``given``; ``known``: the function, or its names."""
+    names = names_of(known) if callable(known) else list(known)
+    raise ValidationError(f"{what}: there is no argument '{next(iter(given))}'{candidates(next(iter(given)), names)}")
+
+
+def _refused(function: Callable[..., Any], what: str, given: Mapping[str, Any], wrong: TypeError) -> ValidationError | None:
+    """What Python's error says, where the call itself is wrong, and not something in it."""
+    if wrong.__traceback__ is None or wrong.__traceback__.tb_next is not None:
+        return None
+    names = names_of(function)
+    for name in given:
+        if name not in names:
+            return ValidationError(f"{what}: there is no argument '{name}'{candidates(name, names)}")
+    text = re.sub(r"^\S+\(\) ", "", str(wrong))
+    return ValidationError(f"{what}: {text}; its arguments are {', '.join(names) or 'none'}")
+
+
+def _explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as wrong:
+            refused = _refused(function, what, kwargs, wrong)
+            if refused is None:
+                raise
+        raise refused
+
+    setattr(called, _EXPLAINED, True)
+    return called
+
+
+def _snake(name: str) -> str:
+    return _SHORT.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _wanted(name: str, value: Any) -> bool:
+    """A public function that does not look at its names itself."""
+    if not isinstance(value, FunctionType) or name[0] == "_" or name in _OF_DRAWS:
+        return False
+    return not value.__code__.co_flags & _TAKES_ANY and not hasattr(value, _EXPLAINED)
+
+
+def _explain_class(cls: type, made_by: str) -> None:
+    for owner in cls.__mro__:
+        if not owner.__module__.startswith("tilegpu"):
+            continue
+        for name, value in list(vars(owner).items()):
+            if _wanted(name, value):
+                setattr(owner, name, _explained(value, f"{_snake(owner.__name__)}.{name}"))
+    maker = "__new__" if issubclass(cls, tuple) else "__init__"
+    made = vars(cls).get(maker)
+    made = made.__func__ if isinstance(made, staticmethod) else made
+    if made_by and isinstance(made, FunctionType) and not hasattr(made, _EXPLAINED):
+        setattr(cls, maker, _explained(made, made_by))
+
+
+def explain_calls(door: dict[str, Any], names: Iterable[str], prefix: str, made_by: Mapping[str, str] | None = None) -> None:
+    """Of a module's ``names`` the functions, and the classes' methods. ``made_by``: how objects of a class are made, for classes that
+    users make; ``None``: all of them by their name."""
+    for name in names:
+        value = door.get(name)
+        if isinstance(value, type) and not issubclass(value, BaseException):
+            _explain_class(value, f"{prefix}.{name}" if made_by is None else made_by.get(name, ""))
+        elif isinstance(value, FunctionType) and _wanted(name, value):
+            door[name] = _explained(value, f"{prefix}.{name}")
