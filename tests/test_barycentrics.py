@@ -162,6 +162,6 @@ def test_explained_and_counted() -> None:
     """Deferred vertex shading says why it does not take such a draw."""
     dev = tg.Device(cache_dir="off", profile="immortalis-g925", hsr="all")
     pipe = dev.pipeline(PLAIN, WEIGHTS, vertex=triangles(1, 1).dtype, color=[WORDS] * 4)
-    with dev.render_pass(color=[dev.image(SIZE, WORDS) for _ in range(4)]) as rp:
+    with dev.render_pass(color=[tg.Attachment(dev.image(SIZE, WORDS), clear=(0, 0, 0, 0)) for _ in range(4)]) as rp:
         rp.draw(pipe, triangles(30, 2))
     assert "barycentrics" in str(rp.explain())

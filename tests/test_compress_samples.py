@@ -95,7 +95,7 @@ def draw_pass(device: tg.Device, seed: int, samples: int, formats: int = len(FOR
             tg.Attachment(
                 color,
                 load_op="clear",
-                clear=(0.2, -0.3, 0.4, 1.0),
+                clear=(0.2, -0.3 if color_format.endswith("_sfloat") else 0.3, 0.4, 1.0),
                 store_op="store" if keep_samples else "dont_care",
                 resolve=resolved,
             )

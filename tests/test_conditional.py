@@ -142,7 +142,7 @@ def test_statistics_and_captured_vertices_of_discarded_draws() -> None:
     pipe = dev.pipeline(vertex, SHADE, vertex=VERTICES.dtype, color=FORMAT)
     data, words = dev.buffer(12 * 200), dev.buffer(np.array([0, 1], np.uint32))
     with (
-        dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
+        dev.render_pass(color=[tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))]) as rp,
         rp.transform_feedback(data) as captured,
         rp.statistics() as counts,
     ):
@@ -158,7 +158,7 @@ def test_messages() -> None:
     word = dev.buffer(np.ones(2, np.uint32))
 
     def recorded(record: Callable[[Any], None]) -> None:
-        with dev.render_pass(color=[dev.image(SIZE, FORMAT)], label="main") as rp:
+        with dev.render_pass(color=[tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))], label="main") as rp:
             record(rp)
 
     def nested(rp: Any) -> None:

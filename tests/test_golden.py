@@ -271,6 +271,11 @@ def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
     code, said = project(tmp_path, "--tilegpu-update", value=7)
     assert code == 0 and "1 replaced, 3 equal" in said, said
     assert project(tmp_path, value=7)[0] == 0
+    for words, wrong in ((("--tilegpu-report", "all.html/page.html"), "all.html is no folder"), (("--tilegpu-report", "golden"), ""),
+                         (("--tilegpu-output", "all.html"), "all.html is no folder"),
+                         (("--tilegpu-report", "checks"), "checks is a folder; name a file in it")):  # fmt: skip
+        code, said = project(tmp_path, *words)
+        assert (code == 4 and f"{words[0]} {words[1]}: " in said and wrong in said and "passed" not in said) == bool(wrong), said
 
 
 @pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["one process", "xdist"])

@@ -160,7 +160,7 @@ def draw_pass(
     store_op = "dont_care" if resolve_only else "store"
     if clear is None:
         with d.render_pass(
-            color=[tg.Attachment(i, clear=(0.2, 0.4, 0.6, 0.8)) for i in images], depth=tg.Attachment(depth)
+            color=[tg.Attachment(i, clear=(0.2, 0.4, 0.6, 0.8)) for i in images], depth=tg.Attachment(depth, clear=0.0)
         ) as rp:
             for which, vertices in draws:
                 rp.draw(pipes[which], vertices[::-1].copy(), bind=bind, push={"scale": (1, 1, 1, 1)})

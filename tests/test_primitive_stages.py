@@ -200,7 +200,8 @@ void main() {
             rasterizer_discard=True,
         )
         data = dev.buffer(40 * 9 * patches)
-        with dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp, rp.transform_feedback(data) as captured, rp.statistics() as counts:
+        target = tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))
+        with dev.render_pass(color=[target]) as rp, rp.transform_feedback(data) as captured, rp.statistics() as counts:
             rp.draw(pipe, vertices)
         assert captured.primitives == 9 * patches and counts["tessellation_control_shader_patches"] == patches
         got = data.numpy(np.float32, (patches, 9, 10))
@@ -263,7 +264,7 @@ def test_what_is_refused() -> None:
     pipe = dev.pipeline(PLAIN, SHADE, **state)
     with (
         pytest.raises(tg.ValidationError, match="end_rendering while a query is active"),
-        dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
+        dev.render_pass(color=[tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))]) as rp,
     ):
         rp.transform_feedback(dev.buffer(64)).__enter__()
     views = dev.image(SIZE, FORMAT, layers=2)
@@ -277,7 +278,7 @@ def test_what_is_refused() -> None:
         part.draw(pipe, triangles(1, 0))
     with (
         pytest.raises(tg.ValidationError, match="execute_commands: transform feedback is active"),
-        dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
+        dev.render_pass(color=[tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))]) as rp,
         rp.transform_feedback(dev.buffer(64)),
     ):
         rp.execute_commands(part)
@@ -334,7 +335,8 @@ void main() {
             vertex=vertices.dtype, color=FORMAT, rasterizer_discard=True,
         )  # fmt: skip
         data = dev.buffer(64 * n)
-        with dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp, rp.transform_feedback(data) as captured:
+        target = tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))
+        with dev.render_pass(color=[target]) as rp, rp.transform_feedback(data) as captured:
             rp.draw(pipe, vertices)
         assert captured.primitives == n
         got = data.numpy(np.uint8, (64 * n,)).view(layout)

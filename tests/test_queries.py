@@ -123,7 +123,7 @@ def test_views_secondaries_and_captures(tmp_path: Path) -> None:
 def test_results_come_after_the_pass() -> None:
     dev = tg.Device()
     image = dev.image(SIZE, COLOR)
-    with dev.render_pass(color=[image]) as rp:
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
         with rp.statistics() as q:
             pass
         with pytest.raises(tg.ValidationError, match="only after"):

@@ -145,6 +145,6 @@ def test_explained() -> None:
     dev = tg.Device(lanes=8, threads=2, cache_dir="off")
     pipe = dev.pipeline(VERTEX, HEAD + ASKING, vertex=np.dtype([("position", "f4", 3)]), color="r32g32b32a32_uint")
     target = dev.image((WIDTH, HEIGHT), "r32g32b32a32_uint")
-    with dev.render_pass(color=[target]) as rp:
+    with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
         rp.draw(pipe, triangles(3, 2).view(np.dtype([("position", "f4", 3)])).ravel())
     assert "which invocations of a subgroup run" in str(rp.explain())

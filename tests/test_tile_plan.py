@@ -35,7 +35,7 @@ def plan_of(device: tg.Device, frag: str, samples: int = 1, **state: Any) -> str
     color = device.image((64, 64), "r8g8b8a8_unorm", samples=samples)
     depth = device.image((64, 64), "d32_sfloat", samples=samples)
     pipe = device.pipeline(VERT, frag, color=[color.format], depth=depth.format, samples=samples, **(DEPTH | state))
-    with device.render_pass(color=[color], depth=tg.Attachment(depth, clear=1.0)) as rp:
+    with device.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0)) as rp:
         rp.draw(pipe, count=3, push={"z": 0.5})
     (row,) = rp.explain().rows
     assert row["plan"] in str(rp.explain())
@@ -89,7 +89,7 @@ def test_coverage_of_a_query_and_of_low_resolution_z(lanes: int, samples: int) -
         depth = device.image((64, 64), "d32_sfloat", samples=samples)
         pipe = device.pipeline(VERT, FRAG, color=[color.format], depth=depth.format, samples=samples, **DEPTH)
         with (
-            device.render_pass(color=[color], depth=tg.Attachment(depth, clear=1.0)) as rp,
+            device.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0)) as rp,
             rp.query() if query else contextlib.nullcontext(),
         ):
             for z in order:

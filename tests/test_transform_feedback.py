@@ -56,7 +56,7 @@ def test_transform_feedback_of_vertices(topology: str, discard: bool) -> None:
         first = dev.buffer(np.full((room, 8), 7, np.float32))
         second = dev.buffer(np.full((instances * len(order), 3), 9, np.int32))
         target = dev.image(SIZE, FORMAT)
-        with dev.render_pass(color=[target]) as rp, rp.transform_feedback([first, second]) as captured:
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp, rp.transform_feedback([first, second]) as captured:
             rp.draw(pipe, vertices, instances=instances)
         assert (captured.needed, captured.primitives) == (instances * len(starts), instances * len(starts) - 1)
         got, numbers = first.numpy(np.float32, (room, 8)), second.numpy(np.int32, (instances * len(order), 3))
@@ -81,7 +81,7 @@ def test_transform_feedback_goes_on_and_is_drawn() -> None:
         counters = dev.buffer(np.zeros(2, np.uint32))
         keep = [counters.slice(0, 4), counters.slice(4, 4)]
         target = dev.image(SIZE, FORMAT)
-        with dev.render_pass(color=[target]) as rp:
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
             with rp.transform_feedback([data, other], keep=keep):
                 rp.draw(pipe, vertices[:30])
             with rp.transform_feedback([data, other], resume=keep, keep=keep):
@@ -121,7 +121,7 @@ void main() {
         )
         first, second = dev.buffer(4 * 300), dev.buffer(8 * 600)
         with (
-            dev.render_pass(color=[dev.image(SIZE, FORMAT)]) as rp,
+            dev.render_pass(color=[tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))]) as rp,
             rp.transform_feedback([first, second], stream=1) as captured,
             rp.statistics() as counts,
         ):

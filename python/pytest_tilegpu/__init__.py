@@ -38,8 +38,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("tilegpu_golden", "folder of golden pictures beside each test file", default="golden")
 
 
+def _check_outputs(config: pytest.Config) -> None:
+    """A folder or page that can't be written is an error before the tests run. (Nothing of tilegpu is loaded yet: not tilegpu.files.)"""
+    for option, folder in (("--tilegpu-output", True), ("--tilegpu-report", False)):
+        given = config.getoption(option)
+        if not given:
+            continue
+        path = config.rootpath / given
+        above = path if folder else path.parent
+        while not above.exists():
+            above = above.parent
+        if not above.is_dir() or (not folder and path.is_dir()):
+            wrong = f"{path} is a folder; name a file in it" if path.is_dir() else f"{above} is no folder"
+            raise pytest.UsageError(f"{option} {given}: {wrong}")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise pytest.UsageError(f"{option} {given}: the folder {above} may not be written to")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Tells ``tilegpu.testing``, which pytest needn't know, by environment variables."""
+    _check_outputs(config)
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     output = config.rootpath / config.getoption("--tilegpu-output")
     if config.getoption("--tilegpu-update"):
