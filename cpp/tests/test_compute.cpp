@@ -64,7 +64,8 @@ struct Setup {
   }
   static uint32_t* words(const Buffer& b) { return reinterpret_cast<uint32_t*>(b.data()); }
   static Ptr<Buffer> buffer(uint64_t size_B) {
-    constexpr VkBufferUsageFlags kUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    constexpr VkBufferUsageFlags kUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                                          VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT;
     Ptr<Buffer> b = *Buffer::create({.size_B = size_B, .usage = kUsage, .label = "b"});
     CHECK(b->bind(*DeviceMemory::allocate(size_B), 0));
     return b;

@@ -71,7 +71,8 @@ Ptr<Image> image(VkFormat format, uint32_t width_px, uint32_t height_px, VkImage
 
 struct Target {
   Ptr<Image> color = image(VK_FORMAT_R8G8B8A8_UNORM, kWidth_px, kHeight_px, 0);
-  Ptr<Image> depth = image(VK_FORMAT_D32_SFLOAT, kWidth_px, kHeight_px, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT);
+  Ptr<Image> depth =
+      image(VK_FORMAT_D32_SFLOAT, kWidth_px, kHeight_px, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
 };
 
 struct Scene {
