@@ -19,6 +19,7 @@ from tilegpu.frame import Frame
 WRITES = {
     "render -o": ["render", "triangle", "-o"],
     "render --stats": ["render", "triangle", "-o", "{there}/a.png", "--stats"],
+    "render --manifest": ["render", "triangle", "-o", "{there}/a.png", "--frames", "0:2", "--manifest"],
     "view --screenshot": ["view", "triangle", "--frames", "1", "--screenshot"],
     "compare -o": ["compare", "triangle", "-o"],
     "explain --heatmaps": ["explain", "triangle", "--heatmaps"],
@@ -65,7 +66,7 @@ def test_it_is_said_before_any_work(
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     words = [word.format(there=tmp_path) for word in WRITES[option]]
     (tmp_path / "file").write_text("")
-    suffix = "json" if option.endswith("--stats") else "html" if option.endswith("--report") else "png"
+    suffix = "json" if option.endswith(("--stats", "--manifest")) else "html" if option.endswith("--report") else "png"
     said = "{0} is no folder" if option in FOLDERS else "there is no folder {0}"
     wrong = [(tmp_path / "file" / f"a.{suffix}", said.format(tmp_path / "file"))]
     if option not in FOLDERS:

@@ -90,7 +90,7 @@ def test_counts_do_not_know_the_caches_of_the_machine() -> None:
     found = []
     for l2_B in (256 << 10, 16 << 20):
         run = subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, "TILEGPU_L2": str(l2_B)}, capture_output=True, text=True, check=True,
+            [sys.executable, "-c", program], env={**os.environ, "TILEGPU_CACHE_B": str(l2_B)}, capture_output=True, text=True, check=True,
             cwd=Path(__file__).parent.parent,
         )  # fmt: skip
         found.append(json.loads(run.stdout))

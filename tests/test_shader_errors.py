@@ -76,7 +76,7 @@ def test_include_beside_the_file_and_from_directories(tmp_path: Path) -> None:
     (tmp_path / "local.glsl").write_text('#include "half.glsl"\nvec4 local() { return vec4(half_()); }\n')
     (tmp_path / "a.vert").write_text('#version 450\n#include "local.glsl"\nvoid main() { gl_Position = local(); }\n')
     path = str(tmp_path / "a.vert")
-    searched = rf"it is in no folder that was searched \({tmp_path}, {tmp_path}/none\); name its folder with include="
+    searched = rf"it is in no folder that was searched \({tmp_path}, {tmp_path}/none\); name it among the include folders"
     with pytest.raises(tg.ShaderError, match=rf"local.glsl:1: '#include' : 'half.glsl': {searched}"):
         shader.load(path, "vertex", include=[tmp_path / "none"])
     assert shader.load(path, "vertex", include=[tmp_path / "lib"]).reflection.entry_point == "main"
@@ -92,8 +92,8 @@ def test_what_can_not_be_included_is_said(tmp_path: Path) -> None:
         ('"pipe.glsl"', f"{tmp_path}/pipe.glsl is no regular file"), ('"folder.glsl"', "folder.glsl is no regular file"),
         ("</dev/zero>", "/dev/zero is no regular file"), ('"/dev/zero"', "/dev/zero is no regular file"), ("</none>", "there is no such file"),
         ('"long.glsl"', "long.glsl has 1073741824 bytes; at most 16777216 are read"),
-        ('"none.glsl"', f"it is in no folder that was searched (the working directory, {tmp_path}); name its folder"),
-        ("<none.glsl>", f"it is in no folder that was searched ({tmp_path}); name its folder"),
+        ('"none.glsl"', f"it is in no folder that was searched (the working directory, {tmp_path}); name it among the include folders"),
+        ("<none.glsl>", f"it is in no folder that was searched ({tmp_path}); name it among the include folders"),
     ):  # fmt: skip
         error = compile_errors(f"#version 450\n#include {line}\nvoid main() {{}}\n", include=[tmp_path])
         assert any(said in message.text and message.line == 2 for message in error.messages), str(error)

@@ -84,7 +84,7 @@ def draw_pass(device: tg.Device, seed: int) -> list[Any]:
                 else:
                     rp.draw(pipe, vertices, scissor=scissor)
                 if rng.random() < 0.1:
-                    rp.clear(depth=0.5, rect=(17, 25, 60, 40))
+                    rp.clear(depth=0.5, rect=(20, 25, 60, 40))
         found.append([getattr(rp.stats, name) for name in COUNTS])
     found = [q.samples if hasattr(q, "samples") else q for q in found]
     return [*(image.numpy().tobytes() for image in (color, depth)), found]

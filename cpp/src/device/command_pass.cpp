@@ -118,7 +118,10 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
 namespace device {
 
 Status check_clear(const command::Pass& pass, const command::ClearCall& clear, bool is_part) {
-  const VkRect2D &area = pass.render_area, &rect = clear.rect;
+  const VkRect2D& rect = clear.rect;
+  // Of a window the larger framebuffer's: what lies beyond the window is another window's.
+  const framebuffer::Layout& layout = pass.framebuffer.layout;
+  const VkRect2D area = layout.is_window() ? VkRect2D{{0, 0}, {layout.width_px, layout.height_px}} : pass.render_area;
   const uint32_t base_layer = clear.base_layer, layer_count = clear.layer_count;
   if (!is_whole(rect)) {
     const int64_t end_x = int64_t{rect.offset.x} + rect.extent.width, end_y = int64_t{rect.offset.y} + rect.extent.height;

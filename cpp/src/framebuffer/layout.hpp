@@ -66,7 +66,7 @@ uint32_t tile_bytes(VkFormat format);
 Status choose_tile_size(Layout& layout, const std::string& pass_label);
 /// Side of the host's bins for this layout: 64 where a bin fits half of L2, else 32.
 uint32_t host_bin_px(const Layout& layout, uint32_t l2_B);
-/// Of this machine; TILEGPU_L2 says another, so that two machines can be held against one another on one.
+/// Of this machine; TILEGPU_CACHE_B says another, so that two machines can be held against one another on one.
 uint32_t machine_l2_B();
 
 }  // namespace tilegpu::framebuffer

@@ -90,7 +90,7 @@ Status choose_in_gmem(Layout& layout, const std::string& pass_label) {
 
 uint32_t machine_l2_B() {
   static const uint32_t size_B = [] {
-    const char* given = std::getenv("TILEGPU_L2");
+    const char* given = std::getenv("TILEGPU_CACHE_B");
     const long value = given ? std::strtol(given, nullptr, 10) : sysconf(_SC_LEVEL2_CACHE_SIZE);
     return value > 0 ? static_cast<uint32_t>(value) : kDefaultL2_B;
   }();

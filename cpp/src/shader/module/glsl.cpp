@@ -87,8 +87,8 @@ class DirectoryIncluder : public glslang::TShader::Includer {
   IncludeResult* refused(const std::string& name) {
     std::string text = why_;
     if (text.empty() && name[0] == '/') text = "there is no such file";
-    if (text.empty() && searched_.empty()) text = "no folder is searched for <...>; name its folder with include=";
-    if (text.empty()) text = "it is in no folder that was searched (" + searched_ + "); name its folder with include=";
+    if (text.empty() && searched_.empty()) text = "no folder is searched for <...>; name it among the include folders";
+    if (text.empty()) text = "it is in no folder that was searched (" + searched_ + "); name it among the include folders";
     auto* content = new std::string("'" + name + "': " + text);
     return new IncludeResult("", content->data(), content->size(), content);
   }
