@@ -38,7 +38,8 @@ class PassResults:
         self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
         self._undefined: list[str] = []  # what is read, or may be, though nobody wrote it; for lint() and a warning
-        self._size = (0, 0)
+        self._size = self._held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
+        self._window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
 
     @property
     def uses(self) -> list[Use]:
@@ -190,7 +191,8 @@ class PassResults:
             return result.copy()
         runs = [self._trace_again(False, [], timed=True)["tiles"] for _ in range(3)]
         tiles = [(*place, min(run[i][4] for run in runs)) for i, (*place, _) in enumerate(runs[0])]
-        return tile_time_map(self._size, tiles)
+        left, top = self._window[:2] if self._window else (0, 0)
+        return tile_time_map(self._held, [(x - left, y - top, *rest) for x, y, *rest in tiles])
 
     def _fragments(self) -> dict[str, Any]:
         """Maps and costs: from the execution if it was traced, else from another one."""

@@ -126,7 +126,8 @@ void set_up_geometry(PassRun& run) {
 
 void begin_trace(PassRun& run) {
   run.trace = std::make_unique<tile::trace::State>();
-  tile::trace::begin_pass(*run.trace, *run.request, run.pass.width_px, run.pass.height_px, run.geometry.grid,
+  const framebuffer::Box& held = run.pass.framebuffer.layout.window_px;
+  tile::trace::begin_pass(*run.trace, *run.request, {{held.min_x, held.min_y}, {held.width_px(), held.height_px()}}, run.geometry.grid,
                           draw_numbers(*run.plan, run.context.draws.size()));
   run.geometry.traced = !run.timed;
   run.context.trace = run.trace.get();

@@ -214,6 +214,9 @@ void add_tiles(const records::BinGrid& grid, std::vector<TileTrace>& bins, std::
     TileTrace& tile = out[first + grid.tile_of(bin)];
     if (tile.width_px == 0) {  // its first bin
       tile = std::move(bins[bin]);
+      const auto first_bin = static_cast<uint32_t>(bin % grid.columns / grid.tile_across * grid.tile_across +
+                                                   bin / grid.columns / grid.tile_down * grid.tile_down * grid.columns);
+      tile.x_px = grid.x_px(first_bin), tile.y_px = grid.y_px(first_bin);
       tile.width_px *= grid.tile_across, tile.height_px *= grid.tile_down;
       continue;
     }

@@ -76,8 +76,8 @@ void Binner::add_box(uint32_t record, const TriangleRecord& t, int32_t x0, int32
   }
 }
 
-// Where tiles are several bins: a record is once in each that one of its bins lies in. Its spans follow one another, row by row, and what
-// it touches in a row of tiles has no gap.
+// Where tiles are several bins: a record is once in each that one of its bins lies in. Its spans follow one another, row by row; a sliver
+// may leave bins out between two rows, and never comes back to them.
 uint64_t Binner::count_in_tiles() const {
   uint64_t total = 0;
   uint32_t record = ~0u, row = 0, first = 0, last = 0;
@@ -88,10 +88,10 @@ uint64_t Binner::count_in_tiles() const {
     const uint32_t now = in_layer / grid_.columns / grid_.tile_down, low = column / grid_.tile_across,
                    high = (column + span.bin_count - 1) / grid_.tile_across;
     if (span.record == record && now == row) {
-      const uint32_t had = last - first;
+      const uint32_t both_first = std::max(first, low), both_end = std::min(last, high) + 1;
+      total += high - low + 1;
+      total -= (both_end > both_first ? both_end - both_first : 0) + 1;  // had already, and the span's one from above
       first = std::min(first, low), last = std::max(last, high);
-      total += last - first - had;
-      total--;  // the row of tiles has it already
     } else {
       record = span.record, row = now, first = low, last = high;
       total += last - first;

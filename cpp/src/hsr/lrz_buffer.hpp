@@ -56,7 +56,9 @@ struct LrzBuffer {
   uint32_t clear_bit(uint32_t column, uint32_t row) const { return row / kLrzClearBlockY * clear_pitch + column / kLrzClearBlockX; }
   bool is_touched(uint32_t column, uint32_t row) const {
     const uint32_t bit = clear_bit(column, row);
-    return touched[bit >> 6] >> (bit & 63) & 1;
+    // Feedback of another bin may set a bit of the same word meanwhile.
+    auto& word = const_cast<uint64_t&>(touched[bit >> 6]);
+    return std::atomic_ref<uint64_t>(word).load(std::memory_order_relaxed) >> (bit & 63) & 1;
   }
   uint16_t value(uint32_t column, uint32_t row) const { return is_touched(column, row) ? texels[size_t{row} * pitch + column] : cleared; }
   /// Moves a texel; true if it changed.

@@ -4,11 +4,11 @@
 // Pre-pass: compatible draws in order, up to known coverage. Depth and stencil are written, and for each sample the number of the
 // opaque primitive that is seen there (the plane of the visibility buffer); draws that are not opaque are skipped, or only counted
 // where an occlusion query is active. Where nothing has to be drawn again, what the main pass shades goes through forward pixel kill's
-// queue, if that is on: draws after the pre-pass's end may still kill it. Main pass: no opaque sample depends on anything below it, and a
-// draw that is not opaque survives only where it is newer than what is seen; so all opaque samples are shaded first, gathered from the ids
-// without a second rasterization, each once, then the others in order, against the final depth and stencil. Draws with side effects are
-// never victims: they are drawn again, all fragments run, and only what is owned is written. Then drawing goes on as ever. Source: Arm,
-// "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass"; rules: prepass_rules.hpp.
+// queue, if that is on, the visibility buffer is not, and a draw follows: it may still kill what waits. Main pass: no opaque sample depends
+// on anything below it, and a draw that is not opaque survives only where it is newer than what is seen; so all opaque samples are shaded
+// first, gathered from the ids without a second rasterization, each once, then the others in order, against the final depth and stencil.
+// Draws with side effects are never victims: they are drawn again, all fragments run, and only what is owned is written. Then drawing goes
+// on as ever. Source: Arm, "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass"; rules: prepass_rules.hpp.
 #include <cassert>
 #include <cstring>
 
@@ -81,6 +81,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   const std::vector<records::BinSegment>& segments = w.pass->geometry->segments;
   p.history = {};
   p.replays.clear();
+  p.stopped = false;
   w.visibility.queued = false;
   w.results.recorded = 0;
   p.tiles++;
@@ -99,6 +100,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     if (reached < now.count) {
       at = reached;
       full = w.visibility.primitives.size() + kBatch > kMaxVisible;
+      p.stopped = !full;
       break;
     }
     at = 0;

@@ -28,7 +28,8 @@ struct State {
   bool keeps_bins = false;                            // the pass is split: bins come again
   uint32_t width_px = 0, height_px = 0, columns = 0;  // of bins
   int32_t origin_x_px = 0, origin_y_px = 0;
-  std::vector<uint32_t> draw_number;                                // by index: in the order of commands
+  int32_t map_x_px = 0, map_y_px = 0;  // of a map's first pixel: a window of a larger framebuffer has maps of what it holds
+  std::vector<uint32_t> draw_number;   // by index: in the order of commands
   std::vector<std::vector<std::vector<Contributor>>> contributors;  // [bin][pixel]
 };
 

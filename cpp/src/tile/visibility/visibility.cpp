@@ -326,9 +326,9 @@ void queue_seen(Worker& w) {
     const int32_t x = w.shape.x_px(tile_pixel >> 4) + static_cast<int32_t>(tile_pixel >> 1 & 2);
     const int32_t y = w.shape.y_px(tile_pixel >> 4) + static_cast<int32_t>(tile_pixel >> 2 & 2);
     const uint32_t draw = v.draws[primitive.draw_slot];
-    const uint64_t raster = raster_coverage(w, draw, *primitive.record, *primitive.chunk, x, y);
+    // What the rasterizer covered beside it no shader asks that a pre-pass takes (rule 4).
     push_seen_quad(w, w.draw, w.kill, w.packets, w.results, draw,
-                   {primitive.setup, tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), raster, live});
+                   {primitive.setup, tile_pixel, static_cast<uint16_t>(x), static_cast<uint16_t>(y), live, live});
   };
   w.packets.bound_draw = ~0u;  // not as the pre-pass bound it, which ran a slice
   for (const VisibleQuad& quad : v.gathered) {
@@ -348,7 +348,7 @@ void flush_visibility(Worker& w) {
   Packets& p = w.packets;
   stats::FragmentCounters& counters = w.results.counters;
   const bool draws_again = !w.prepass.replays.empty();  // the main phase asks the ids, and ends with them
-  v.queued = w.bin.phase == Phase::main && w.kill.on && !v.enabled && !draws_again;
+  v.queued = w.bin.phase == Phase::main && w.prepass.stopped && w.kill.on && !v.enabled && !draws_again;
   assert(p.queue_count == 0 && p.packet_count == 0 && w.buffers.ids);
   const bool groups = gather(w, v, w.lists, w.covers, draws_again);
   if (w.bin.phase == Phase::main) settle_prepass(*w.pass, v, draws_again, w.results);
@@ -361,6 +361,7 @@ void flush_visibility(Worker& w) {
   if (v.draws.size() > 1) sort_by_draw(v);
   if (v.queued) {
     queue_seen(w);
+    if constexpr (kTraced) trace::flushed(w);
     v.primitives.clear();
     v.draws.clear();
     return;

@@ -45,9 +45,10 @@ void count(Worker& w, FragmentMap map, uint32_t tile_pixel, uint32_t pixels, int
   std::vector<int32_t>& out = pass.result.maps[static_cast<size_t>(map)];
   for (; pixels; pixels &= pixels - 1) {
     const uint32_t at = tile_pixel + static_cast<uint32_t>(std::countr_zero(pixels));
-    const int64_t x = w.bin.origin_x_px + static_cast<int32_t>(pixel_in_bin_x(w, at)),
-                  y = w.bin.origin_y_px + static_cast<int32_t>(pixel_in_bin_y(w, at));
-    if (x < pass.result.width_px && y < pass.result.height_px) out[static_cast<size_t>(y * pass.result.width_px + x)] += more;
+    const int64_t x = w.bin.origin_x_px - pass.map_x_px + static_cast<int32_t>(pixel_in_bin_x(w, at)),
+                  y = w.bin.origin_y_px - pass.map_y_px + static_cast<int32_t>(pixel_in_bin_y(w, at));
+    if (x >= 0 && y >= 0 && x < pass.result.width_px && y < pass.result.height_px)
+      out[static_cast<size_t>(y * pass.result.width_px + x)] += more;
   }
 }
 uint64_t bits(uint32_t pixels) { return static_cast<uint64_t>(std::popcount(pixels)); }
@@ -196,16 +197,17 @@ void note_covered(Worker& w, Watched& watched, Source source, FragmentStep step)
 
 }  // namespace
 
-void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, uint32_t height_px, const records::BinGrid& grid,
+void begin_pass(State& state, const TraceRequest& request, const VkRect2D& held, const records::BinGrid& grid,
                 std::vector<uint32_t> draw_number) {
   state = State{};
   PassTrace& result = state.result;
   result.request = request;
-  result.width_px = width_px;
-  result.height_px = height_px;
+  result.width_px = held.extent.width;
+  result.height_px = held.extent.height;
+  state.map_x_px = held.offset.x, state.map_y_px = held.offset.y;
   state.maps = request.maps;
   if (request.maps)
-    for (auto& map : result.maps) map.assign(size_t{width_px} * height_px, 0);
+    for (auto& map : result.maps) map.assign(size_t{held.extent.width} * held.extent.height, 0);
   result.events.resize(request.pixels.size());
   state.width_px = grid.width_px;
   state.height_px = grid.height_px;
@@ -276,7 +278,8 @@ void begin_bin(Worker& w, uint32_t bin) {
   t.watched.clear();
   t.muted = false;
   t.pixels = &pass.contributors[bin];
-  t.pixels->resize(size_t{w.shape.bin_px} * w.shape.bin_px);
+  // As far as blocks of the bin lie in the square.
+  t.pixels->resize(((w.shape.height_px / 4 - 1) * size_t{w.shape.blocks_per_row} + w.shape.width_px / 4) * 16);
   for (size_t i = 0; i < pass.result.request.pixels.size() && w.bin.layer == pass.result.request.layer; i++) {
     const int32_t x = pass.result.request.pixels[i][0] - w.bin.origin_x_px, y = pass.result.request.pixels[i][1] - w.bin.origin_y_px;
     if (x < 0 || y < 0 || x >= static_cast<int32_t>(w.shape.width_px) || y >= static_cast<int32_t>(w.shape.height_px)) continue;

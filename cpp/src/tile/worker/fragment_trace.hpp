@@ -48,7 +48,7 @@ struct WorkerTrace {
 };
 
 /// Before the workers begin, and after the pass.
-void begin_pass(State& state, const TraceRequest& request, uint32_t width_px, uint32_t height_px, const records::BinGrid& grid,
+void begin_pass(State& state, const TraceRequest& request, const VkRect2D& held, const records::BinGrid& grid,
                 std::vector<uint32_t> draw_number);
 void finish_pass(State& state, const Covers& covers);
 /// Whether any of the pixels lies in the bin.

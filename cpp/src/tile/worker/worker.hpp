@@ -56,6 +56,7 @@ struct PrePass {
   hsr::Verdict verdict;  // pre: of the current draw
   bool skips = false;    // pre: nothing to find out about the current draw
   bool replays_draw = false;
+  bool stopped = false;  // a draw that it can't hold follows, which others may follow that kill what it found
   std::vector<Replay> replays;
   uint32_t replay_ids = 0, replay_next = 0;  // main
   bool opaque_replay = false;
