@@ -137,6 +137,24 @@ def test_what_is_loaded_lies_where_the_window_is() -> None:
     assert np.array_equal(part.numpy(), whole.numpy()[128:, 192:])
 
 
+def test_maps_of_a_window_are_of_what_it_holds() -> None:
+    """A window of a picture of 60,000 pixels a side would else have maps of 14 GB."""
+    dev = tg.Device()
+    pipe = dev.pipeline(VERT, FRAG.replace("layout(location = 1) out vec4 place;", "vec4 place;"), vertex=VERTEX, color=["r8g8b8a8_unorm"])
+    found = []
+    for held, window in ((SIZE, None), ((128, 100), (192, 64, *SIZE))):
+        with dev.render_pass(color=[tg.Attachment(dev.image(held, "r8g8b8a8_unorm"), clear=(0, 0, 0, 1))], window=window) as rp:
+            rp.draw(pipe, mesh(1))
+        found.append((rp.heatmap("shaded"), rp.heatmap("tile_ms")))
+    (whole, _), (part, times) = found
+    assert part.any() and np.array_equal(part, whole[64:164, 192:320])
+    assert times.shape == (100, 128) and times.all()
+    with dev.render_pass(color=[tg.Attachment(dev.image((64, 64), "r8g8b8a8_unorm"), clear=(0, 0, 0, 1))],
+                         window=(59904, 59904, 60000, 60000)) as rp:  # fmt: skip
+        rp.draw(pipe, mesh(1))
+    assert rp.heatmap("shaded").shape == (64, 64)
+
+
 def test_a_shared_recording_and_its_pixels() -> None:
     """Secondary command buffers, why(), replay, capture."""
     dev = tg.Device()
