@@ -566,3 +566,26 @@ def test_outputs_that_go_nowhere(dev: tg.Device) -> None:
         warnings.simplefilter("error")
         dev.pipeline(COVER, two, color=[COLOR, COLOR])
         dev.pipeline(COVER, two, depth="d32_sfloat")  # the same shaders, depth alone
+
+
+def test_push_constants_of_two_stages_at_the_same_bytes() -> None:
+    """Both blocks begin at byte 0: what is given by name would overwrite itself. As bytes it is whatever the stages make of it."""
+    dev = tg.Device()
+    vert = """#version 450
+    layout(push_constant) uniform A { vec4 offset_px; };
+    void main() { gl_Position = vec4(vec2[](vec2(-1), vec2(3, -1), vec2(-1, 3))[gl_VertexIndex], 0, 1) + offset_px; }"""
+    frag = """#version 450
+    layout(push_constant) uniform B { HERE vec4 tint; };
+    layout(location = 0) out vec4 o;
+    void main() { o = tint; }"""
+    image = dev.image((4, 4), "r8g8b8a8_unorm")
+    for here, apart in (("", False), ("layout(offset = 16)", True)):
+        pipeline = dev.pipeline(vert, frag.replace("HERE", here), color=[image])
+        with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
+            if apart:
+                rp.draw(pipeline, count=3, push={"offset_px": (0, 0, 0, 0), "tint": (1, 1, 1, 1)})
+                continue
+            with pytest.raises(tg.ValidationError, match="'offset_px' is at bytes 0 to 15 and 'tint' at 0 to 15, each in another"):
+                rp.draw(pipeline, count=3, push={"offset_px": (0, 0, 0, 0), "tint": (1, 1, 1, 1)})
+            rp.draw(pipeline, count=3, push=np.zeros(4, np.float32).tobytes())
+    assert (image.numpy() == 255).all()

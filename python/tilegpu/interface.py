@@ -119,12 +119,14 @@ class Interface:
             self._add_stage(stage, reflection)
         self.has_push = any(r.has_push_constants for r in reflections)
         self._push: tuple[StructLayout | None, list[Member]] | None = None
+        #: Push constants of different names that lie at the same bytes, in blocks of two stages: what is given by name can't be both.
+        self.push_overlaps: list[tuple[Member, Member]] = []
         #: All push constants are floats, vectors and matrices: the core writes them.
         self.push_floats = _core.FloatBlock.of(reflections) if self.has_push else None
         if self.has_push and self.push_floats is None:
             # The stages' blocks differ, or not all members are floats; what is wrong with them is said now.
             layout = self.push_layout
-            self.push_floats = layout.float_block() if layout is not None else None
+            self.push_floats = layout.float_block() if layout is not None and not self.push_overlaps else None
         self.names: dict[str, Binding] = {}
         for binding in self.bindings.values():
             for name in (binding.block_name, binding.name):
@@ -212,6 +214,10 @@ class Interface:
                     )
             for member in table.values():
                 layout.add_member(member.name, member.offset_B, member.type)
+        members = sorted(table.values(), key=lambda m: m.offset_B)
+        self.push_overlaps = [
+            (a, b) for i, a in enumerate(members) for b in members[i + 1 :] if b.offset_B < a.offset_B + a.type.size_B
+        ]
         self._push = layout, list(table.values())
         return self._push
 

@@ -87,6 +87,13 @@ class Program:
             raise ValidationError(
                 f"{self.title}: the shaders have no push constants, but push= has: {', '.join(map(str, fields)) or 'nothing'}"
             )
+        for a, b in self.interface.push_overlaps:
+            if a.name in fields and b.name in fields:
+                raise ValidationError(
+                    f"{self.title}: push: '{a.name}' is at bytes {a.offset_B} to {a.offset_B + a.type.size_B - 1} and '{b.name}' at "
+                    f"{b.offset_B} to {b.offset_B + b.type.size_B - 1}, each in another stage's block: push constants of all stages share "
+                    "their bytes; give one of them a layout(offset = ...) behind the other, or declare one block in both stages"
+                )
         return self.interface.push_layout.pack(fields)
 
     def push_bytes(self, push: Any, what: str) -> bytes:
