@@ -196,6 +196,7 @@ class Interface:
             return self._push
         layout: StructLayout | None = None
         table: dict[str, Member] = {}
+        stages_of: dict[str, set[str]] = {}
         for stage, reflection in self.reflections.items():
             block = reflection.push_constants
             if block is None:
@@ -204,6 +205,7 @@ class Interface:
                 layout = StructLayout(block.type, f"{self.label}: push constants")
             for index, (name, offset_B, type_) in enumerate(block.type.members):
                 key = name or f"_{index}"
+                stages_of.setdefault(key, set()).add(stage)
                 same = table.get(key)
                 if same is None:
                     table[key] = Member(key, offset_B, type_)
@@ -216,7 +218,10 @@ class Interface:
                 layout.add_member(member.name, member.offset_B, member.type)
         members = sorted(table.values(), key=lambda m: m.offset_B)
         self.push_overlaps = [
-            (a, b) for i, a in enumerate(members) for b in members[i + 1 :] if b.offset_B < a.offset_B + a.type.size_B
+            (a, b)
+            for i, a in enumerate(members)
+            for b in members[i + 1 :]
+            if b.offset_B < a.offset_B + a.type.size_B and stages_of[a.name].isdisjoint(stages_of[b.name])
         ]
         self._push = layout, list(table.values())
         return self._push
