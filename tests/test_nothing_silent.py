@@ -589,3 +589,14 @@ def test_push_constants_of_two_stages_at_the_same_bytes() -> None:
                 rp.draw(pipeline, count=3, push={"offset_px": (0, 0, 0, 0), "tint": (1, 1, 1, 1)})
             rp.draw(pipeline, count=3, push=np.zeros(4, np.float32).tobytes())
     assert (image.numpy() == 255).all()
+
+
+def test_views_and_attachments_by_name() -> None:
+    """Neither an AttributeError of Python's own nor a number where there is a name."""
+    dev = tg.Device()
+    image = dev.image((4, 4), "r8g8b8a8_unorm", usage=["sampled"])
+    with pytest.raises(tg.ValidationError, match=r"ycbcr is 'x'; it must be what dev\.sampler_ycbcr_conversion"):
+        image.view(ycbcr="x")  # type: ignore[arg-type]
+    words = "usage of image '4x4 r8g8b8a8_unorm' is one without color_attachment, allowed is one with color_attachment"
+    with pytest.raises(tg.ValidationError, match=words), dev.render_pass(color=[image]):
+        pass

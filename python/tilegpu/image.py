@@ -235,6 +235,9 @@ class Image(ImagePixels):
         )
         aspects = 0 if aspect is None else ASPECT_BITS[self._aspect(aspect)]
         components = enums.parse_swizzle(swizzle, f"{what}: swizzle")  # before the key: it must be text
+        if ycbcr is not None and not isinstance(ycbcr, SamplerYcbcrConversion):
+            must = "it must be what dev.sampler_ycbcr_conversion() gives, or None"
+            raise ValidationError(f"{what}: ycbcr is {arguments.shown(ycbcr)}; {must}")
         key = (kind, number, aspects, level, levels, layer, layers, swizzle, ycbcr)
         found = self._views.get(key)
         if found is None:

@@ -74,8 +74,8 @@ struct Checker {
         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT : VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
     const bool as_input = input_only && image.usage & VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
     if (image.usage && !(image.usage & needed) && !as_input) {
-      return field_error(pass, name + ": usage of " + object_name("image", image.label), number(image.usage),
-                         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment",
+      const std::string usage = aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "color_attachment" : "depth_stencil_attachment";
+      return field_error(pass, name + ": usage of " + object_name("image", image.label), "one without " + usage, "one with " + usage,
                          "create the image with that usage");
     }
     if (view.info().type == VK_IMAGE_VIEW_TYPE_3D) {
