@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import json
 import os
 import random
@@ -303,6 +304,41 @@ def test_verify_draws_again_what_is_asked(tmp_path: Path) -> None:
     assert result.differ == [7] and "the pixels of 1 frames are others: 7" in str(result)
 
 
+def test_a_file_that_shows_another_picture_is_found(tmp_path: Path) -> None:
+    """Its hash in the manifest fits, and so do the pixels: whoever edits both is found by the picture alone."""
+    run = render(JOB, tmp_path / "t.png", executor="threads")
+    assert run.manifest is not None
+    Pillow.new("RGBA", (64, 48), (1, 2, 3, 255)).save(run.files[3])
+    said = json.loads(run.manifest.read_text())
+    said["frames"][3]["files"][0] |= {"sha256": hashlib.sha256(run.files[3].read_bytes()).hexdigest(), "bytes": run.files[3].stat().st_size}
+    run.manifest.write_text(json.dumps(said))
+    found = verify(run.manifest)
+    assert not found.same and found.files_differ == [run.files[3].name] and not found.differ
+
+
+def test_a_file_that_is_none_is_not_waited_for(tmp_path: Path) -> None:
+    run = render(JOB, tmp_path / "t.png", [2], executor="threads")
+    assert run.manifest is not None
+    run.files[0].unlink()
+    os.mkfifo(run.files[0])
+    said = json.loads(run.manifest.read_text())
+    said["frames"][0]["files"][0]["bytes"] = 0
+    run.manifest.write_text(json.dumps(said))
+    assert verify(run.manifest).files_differ == [run.files[0].name]
+
+
+def test_restarting_a_part_keeps_the_others(tmp_path: Path) -> None:
+    run = render(JOB, tmp_path / "t.png", executor="threads")
+    assert render(JOB, tmp_path / "t.png", [3], executor="threads", restart=True).frames == [3]
+    assert run.manifest is not None and sorted(read_manifest(run.manifest).frames) == list(range(JOB.of))
+
+
+def test_a_manifest_lies_beside_its_pictures(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with pytest.raises(FarmError, match="must lie in the pictures' folder"):
+        render(JOB, tmp_path / "t.png", [0], executor="threads", manifest=tmp_path / "other" / "m.json")
+
+
 def test_the_manifest_says_what_it_is_of(tmp_path: Path) -> None:
     job = dataclasses.replace(JOB, of=2, time=1.5)
     values = json.loads(Path(str(render(job, tmp_path / "t.png", executor="threads").manifest)).read_text())
@@ -402,6 +438,13 @@ def test_a_png_of_tiles(tmp_path: Path) -> None:
         assert np.array_equal(np.asarray(picture), drawn_alone(dataclasses.replace(JOB, size=(200, 130), of=1), 0))
     with pytest.raises(FarmError, match=r"row by row, as \.png or \.npy"):
         render(dataclasses.replace(JOB, tile=64), tmp_path / "t.jpg", executor="threads")
+
+
+def test_a_folder_of_tiles_that_somebody_uses_stays(tmp_path: Path) -> None:
+    (tmp_path / "t.tiles").mkdir()
+    (tmp_path / "t.tiles" / "mine.txt").write_text("mine")
+    render(Job("triangle", size=(128, 64), tile=64), tmp_path / "t.npy", executor="threads")
+    assert [p.name for p in (tmp_path / "t.tiles").iterdir()] == ["mine.txt"]
 
 
 def test_interrupted_tiles_are_found_again(tmp_path: Path) -> None:

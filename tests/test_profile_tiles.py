@@ -35,9 +35,13 @@ VERT = """#version 450
 layout(location = 0) in vec4 position; layout(location = 1) in vec4 color;
 layout(location = 0) out vec4 v_color;
 void main() { gl_Position = position; v_color = color; }"""
-FRAG = """#version 450
-layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o_color;
-void main() { o_color = v_color; }"""
+
+
+def fragment_of(count: int, color: str = "v_color") -> str:
+    """Writes so many colours; in ``color`` ``{i}`` is the number of each."""
+    outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(count))
+    body = "".join(f"o{i} = {color.format(i=i + 1)}; " for i in range(count))
+    return f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}"
 
 
 def rect(x0: float, y0: float, x1: float, y1: float, z: float, size: tuple[int, int], alpha: float = 1.0) -> np.ndarray:
@@ -119,10 +123,8 @@ def test_a_pass_goes_by_the_layouts_tile(profile: str, formats: list[str], sampl
     """A small triangle in one corner of a tile: that tile and no other is loaded and stored, and every tile is there once."""
     size = (323, 85)
     device = tg.Device(profile=profile, threads=2, lanes=8)
-    outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(len(formats)))
-    body = "".join(f"o{i} = v_color; " for i in range(len(formats)))
     pipeline = device.pipeline(
-        VERT, f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}", vertex=VERTEX, color=formats,
+        VERT, fragment_of(len(formats)), vertex=VERTEX, color=formats,
         samples=samples,
     )  # fmt: skip
     images = [device.image(size, f, samples=samples) for f in formats]
@@ -157,9 +159,7 @@ def test_the_picture_does_not_know_the_tile(profile: str, formats: list[str], sa
     vertices["position"][:, 2] = rng.uniform(0, 1, 180)
     vertices["position"][:, 3] = 1
     vertices["color"] = rng.uniform(0, 1, (180, 4))
-    outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(len(formats)))
-    body = "".join(f"o{i} = v_color * {i + 1}.0 / 8.0; " for i in range(len(formats)))
-    fragment = f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}"
+    fragment = fragment_of(len(formats), "v_color * {i}.0 / 8.0")
     pictures = []
     for name in ("host", profile):
         device = tg.Device(profile=name, threads=3, lanes=8)
@@ -186,9 +186,7 @@ def test_an_incompatible_draw_spoils_its_tile_and_no_more() -> None:
     for count, tile_px in ((2, 64 * 64), (4, 64 * 32), (5, 32 * 32)):
         device = tg.Device(profile="immortalis-g925", threads=2)
         formats = ["r16g16b16a16_sfloat"] * count
-        outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(count))
-        body = "".join(f"o{i} = v_color; " for i in range(count))
-        fragment = f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}"
+        fragment = fragment_of(count)
         state: dict[str, Any] = {"vertex": VERTEX, "color": formats, "depth": "d32_sfloat", "depth_compare": "less"}
         opaque, blended = device.pipeline(VERT, fragment, **state), device.pipeline(VERT, fragment, blend="alpha", **state)
         images = [device.image(size, f, transient=True) for f in formats]
@@ -210,12 +208,9 @@ def test_smaller_tiles_shade_more_vertices() -> None:
     for count in (2, 4, 5):
         device = tg.Device(profile="immortalis-g925", threads=2)
         formats = ["r16g16b16a16_sfloat"] * count
-        outputs = "".join(f"layout(location = {i}) out vec4 o{i};\n" for i in range(count))
-        body = "".join(f"o{i} = v_color; " for i in range(count))
         pipeline = device.pipeline(
-            VERT, f"#version 450\nlayout(location = 0) in vec4 v_color;\n{outputs}void main() {{ {body} }}", vertex=VERTEX,
-            color=formats, depth="d32_sfloat", depth_compare="less",
-        )  # fmt: skip
+            VERT, fragment_of(count), vertex=VERTEX, color=formats, depth="d32_sfloat", depth_compare="less"
+        )
         n = 40
         x, y = np.meshgrid(np.linspace(-1, 1, n + 1), np.linspace(-1, 1, n + 1))
         vertices = np.zeros((n + 1) ** 2, VERTEX)
@@ -239,7 +234,7 @@ def test_four_samples_lose_the_pre_pass_where_the_driver_says_so() -> None:
     killed = {}
     for profile in ("mali-g725", "immortalis-g925"):
         device = tg.Device(profile=profile)
-        pipeline = device.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], samples=4, depth="d32_sfloat", depth_compare="less")
+        pipeline = device.pipeline(VERT, fragment_of(1), vertex=VERTEX, color=[FORMAT], samples=4, depth="d32_sfloat", depth_compare="less")
         color, depth = (device.image(size, f, samples=4, transient=True) for f in (FORMAT, "d32_sfloat"))
         with device.render_pass(
             color=[tg.Attachment(color, clear=(0, 0, 0, 1), store_op="dont_care", resolve=device.image(size, FORMAT))],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from typing import Any
+from typing import Any, BinaryIO
 
 #: Formats that a texture's file may have: decoded inside this process, by Pillow itself or libjpeg, libtiff, libwebp.
 PICTURES = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "WEBP", "GIF", "PPM")
@@ -37,16 +37,26 @@ def regular_size_B(path: str | os.PathLike[str]) -> int:
 
 def read_regular(path: str | os.PathLike[str], limit_B: int) -> bytes:
     """Content of a regular file of at most ``limit_B`` bytes. Raises ``OSError``, whose ``strerror`` says what is wrong."""
-    size_B = regular_size_B(path)  # before it is opened: opening may already do something to a device
-    _check_size(size_B, limit_B)
-    # The name may have become another file since; O_NONBLOCK, so that opening a pipe doesn't wait.
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(number, "rb") as stream:
-        size_B = _size_of(os.fstat(number))
+    _check_size(regular_size_B(path), limit_B)
+    with open_regular(path) as stream:
+        size_B = _size_of(os.fstat(stream.fileno()))
         _check_size(size_B, limit_B)
         data = stream.read(size_B + 1)
     _check_size(len(data), limit_B)  # it grew meanwhile
     return data
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """A regular file, to be read piece by piece. Raises ``OSError`` for all else."""
+    regular_size_B(path)  # before it is opened: opening may already do something to a device
+    # The name may have become another file since; O_NONBLOCK, so that opening a pipe doesn't wait.
+    stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    try:
+        _size_of(os.fstat(stream.fileno()))
+    except OSError:
+        stream.close()
+        raise
+    return stream
 
 
 def _size_of(status: os.stat_result) -> int:

@@ -85,7 +85,8 @@ std::string rect_text(const VkRect2D& rect) {
 
 /// kWholeRenderArea, or what is left of it in a part of a pass.
 bool is_whole(const VkRect2D& rect) {
-  return rect.offset.x == 0 && rect.offset.y == 0 && rect.extent.width >= kMaxImageSize_px && rect.extent.height >= kMaxImageSize_px;
+  return rect.offset.x == 0 && rect.offset.y == 0 && rect.extent.width >= kMaxFramebufferSize_px &&
+         rect.extent.height >= kMaxFramebufferSize_px;
 }
 
 Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,

@@ -111,9 +111,13 @@ Status CommandBuffer::bind_transform_feedback_buffers(uint32_t first, std::span<
       const BufferPlace& b = buffers[i];
       if (!b.buffer || !b.buffer->data())
         return invalid(std::string(who) + ": buffer " + std::to_string(first + i) + " is null or has no memory");
-      if (b.offset_B % 4 || b.offset_B >= b.buffer->size_B())
-        return invalid(std::string(who) + ": the offset of buffer " + std::to_string(first + i) + " is " + std::to_string(b.offset_B) +
-                       "; multiples of 4 below its size, " + std::to_string(b.buffer->size_B()) + ", are allowed");
+      if (b.offset_B % 4 || b.offset_B >= b.buffer->size_B()) {
+        Status outside =
+            invalid(std::string(who) + ": the offset of buffer " + std::to_string(first + i) + " is " + std::to_string(b.offset_B) +
+                    "; multiples of 4 below its size, " + std::to_string(b.buffer->size_B()) + ", are allowed");
+        if (b.offset_B % 4 || b.offset_B > b.buffer->size_B()) return outside;
+        if (Status ok = device::forbid(r, std::move(outside)); !ok) return ok;  // nothing is captured there
+      }
       constexpr VkBufferUsageFlagBits kUse = VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_BUFFER_BIT_EXT;
       if (Status ok = device::forbid(r, resource::check_usage(who, *b.buffer, kUse)); !ok) return ok;
       const uint64_t rest_B = b.buffer->size_B() - b.offset_B;

@@ -39,7 +39,7 @@ exec::PassOptions pass_options(const DeviceState& s) {
   if (s.info.loop_budget) options.loop_iterations = s.info.loop_budget;
   if (profile.fpk_quads) options.fpk_quads = profile.fpk_quads;
   options.deferred_triangle_px2 = profile.deferred_triangle_px2;
-  options.l2_B = static_cast<uint32_t>(std::max(256u * 1024, framebuffer::machine_l2_B()));
+  options.l2_B = std::max(256u * 1024, framebuffer::machine_l2_B());
   return options;
 }
 

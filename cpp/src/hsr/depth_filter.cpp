@@ -140,7 +140,8 @@ void FilterPosition::adapt_by_leading_ones(const FilterCounters& frame) {
   if (sum == 0) return;
   const bool too_far = frame.front > frame.survived;
   const uint64_t difference = too_far ? frame.front - frame.survived : frame.survived - frame.front;
-  // The difference is 2^-apart of the sum, or up to twice that; without a leading one there is none.
+  if (difference == 0) return;  // no leading one
+  // The difference is 2^-apart of the sum, or up to twice that.
   const int apart = std::bit_width(sum) - std::bit_width(difference);
   const int32_t steps = apart < 32 ? static_cast<int32_t>((kFilterSteps / 4) >> apart) : 0;
   const int32_t moved = static_cast<int32_t>(position) + (too_far ? -steps : steps);

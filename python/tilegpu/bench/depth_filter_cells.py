@@ -95,7 +95,7 @@ class Position:
     def by_counters(self, counts: Counts, fragments: int) -> None:
         """By counters and leading-one detectors: what ``depth_filter:MODE@counters`` does."""
         front, survived = round(counts.front * fragments), round(counts.survived * fragments)
-        if front + survived == 0:
+        if front == survived:
             return
         apart = (front + survived).bit_length() - abs(front - survived).bit_length()
         step = (STEPS // 4) >> apart

@@ -91,7 +91,8 @@ def render_frames(options: argparse.Namespace, job: Job, scene: Scene, path: Pat
     except FarmError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        print("what is done is kept: the same command goes on from there", file=sys.stderr)
+        if fps is None:
+            print("what is done is kept: the same command goes on from there", file=sys.stderr)
         raise
     for failure in run.failures:
         print(f"warning: frame {failure.index} was drawn again: {failure.worker}: {failure.error}", file=sys.stderr)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu.farm.job import FarmError
+from tilegpu.files import npy_array, open_picture, read_regular
 from tilegpu.picture_file import eight_bits, save_exr, save_picture, suffix_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 #: What pictures of tiles are written as, row by row.
 BAND_SUFFIXES = (".png", ".npy")
+_MOST_FILE_B = 8 << 30
 _PNG_LEVEL = 3
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
@@ -70,6 +72,23 @@ def encoded(image: NDArray[Any], suffix: str, what: str = "the picture") -> byte
     else:
         save_picture(as_picture(image), stream, suffix, what)
     return stream.getvalue()
+
+
+def shows(path: Path, image: NDArray[Any]) -> bool:
+    """Whether a ``.png`` or ``.npy`` holds a picture, pixel for pixel. True of all other formats, which may lose some, and of what is not
+    there."""
+    if path.suffix.lower() not in BAND_SUFFIXES:
+        return True
+    try:
+        data = read_regular(path, _MOST_FILE_B)
+        if path.suffix.lower() == ".npy":
+            held, drawn = npy_array(data), image
+        else:
+            with open_picture(data) as picture:
+                held, drawn = np.asarray(picture), np.asarray(as_picture(image))
+    except (OSError, ValueError):
+        return False
+    return held.dtype == drawn.dtype and np.array_equal(held, drawn, equal_nan=held.dtype.kind == "f")
 
 
 def check_output(path: Path, tiled: bool) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu.files import open_regular
 from tilegpu.scene import DrawnFrame, Frame
 
 if TYPE_CHECKING:
@@ -124,9 +125,9 @@ def bytes_hash(data: bytes) -> str:
 
 
 def hash_of_file(path: Path) -> str:
-    """SHA-256 of a file, a megabyte at a time."""
+    """SHA-256 of a regular file, a megabyte at a time. Raises ``OSError``."""
     digest = hashlib.sha256()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()

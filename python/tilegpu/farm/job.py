@@ -66,8 +66,12 @@ class Job:
             raise FarmError(f"Job: fps is {self.fps!r}; it must be a number of frames a second above 0")
         if not isinstance(self.time, (int, float)) or not 0 <= self.time <= 1e9:
             raise FarmError(f"Job: time is {self.time!r}; it must be a number of seconds from 0 to 1e9")
-        if self.tile is not None and not (isinstance(self.tile, int) and _TILE_STEP_PX <= self.tile <= MOST_PX and self.tile %
-        _TILE_STEP_PX == 0):
+        if self.samples is not None and self.samples not in (1, 2, 4, 8, 16):
+            raise FarmError(f"Job: samples is {self.samples!r:.80}; it must be 1, 2, 4, 8 or 16")
+        if self.exposure is not None and not (isinstance(self.exposure, (int, float)) and math.isfinite(self.exposure)):
+            raise FarmError(f"Job: exposure is {self.exposure!r:.80}; it must be a finite number")
+        ok = isinstance(self.tile, int) and _TILE_STEP_PX <= self.tile <= MOST_PX and not self.tile % _TILE_STEP_PX
+        if self.tile is not None and not ok:
             raise FarmError(f"Job: tile is {self.tile!r}; it must be a multiple of {_TILE_STEP_PX} px, at most {MOST_PX}")
 
     def as_dict(self) -> dict[str, Any]:
@@ -81,8 +85,9 @@ def job_of(values: dict[str, Any]) -> Job:
     if strange := set(values) - known:
         raise FarmError(f"a job has no {', '.join(sorted(strange))}; it has {', '.join(sorted(known))}")
     for name in ("animation", "camera", "lights", "environment", "scene", "profile"):
-        if not isinstance(values.get(name, ""), (str, type(None))):
-            raise FarmError(f"a job's {name} is {values[name]!r}; it must be text")
+        value = values.get(name)
+        if value is not None and not (isinstance(value, str) and value.isprintable()):
+            raise FarmError(f"a job's {name} is {value!r:.80}; it must be text of one line")
     if isinstance(values.get("size"), list):
         values = {**values, "size": tuple(values["size"])}
     try:

@@ -235,8 +235,8 @@ def _objects(value: Any, what: str) -> list[dict[str, Any]]:
 
 
 def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str) or len(value) > 4096:
-        raise ValueError(f"{what} must be text")
+    if not isinstance(value, str) or len(value) > 4096 or not value.isprintable():  # it is shown in a terminal
+        raise ValueError(f"{what} must be text of one line, at most 4096 characters")
     return value
 
 
@@ -255,5 +255,5 @@ def _name(value: Any, what: str) -> str:
 
 def _whole(value: Any, what: str, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        raise ValueError(f"{what} is {value!r}; it must be a whole number from 0 to {most}")
+        raise ValueError(f"{what} is {value!r:.80}; it must be a whole number from 0 to {most}")
     return value

@@ -2,7 +2,8 @@
 
 The scene is made anew and its content compared first: where that differs, pictures say nothing about the renderer, and the error says
 so. Then frames, or tiles, that are chosen by chance are drawn and the hashes of their pixels compared; files that lie beside the
-manifest are compared with what it says of their bytes. Python named by a manifest is run only where the caller names it too.
+manifest are compared with what it says of their bytes, and ``.png`` and ``.npy`` of whole frames that were drawn with their pixels.
+Python named by a manifest is run only where the caller names it too.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import dataclasses
 import os
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tilegpu
+from tilegpu.farm.encoding import shows
 from tilegpu.farm.executors import workers_of
 from tilegpu.farm.hashes import frame_hash, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, file_of, frame_of, scene_of, windows_of, with_whole_paths
@@ -25,12 +27,15 @@ from tilegpu.farm.run import Progress, is_as_written, no_progress
 from tilegpu.farm.schedule import Scheduler
 from tilegpu.farm.worker import Task, Window
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 @dataclass
 class Verified:
     """``drawn``, ``of``: frames or tiles that were drawn again, and how many the manifest has. ``differ``: numbers of frames whose
-    pixels are others; ``files_differ``: names of files that are not as the manifest says; ``files``: how many were looked at,
-    ``files_missing``: how many are not there. ``seed``: what chose the share."""
+    pixels are others; ``files_differ``: names of files that are not as the manifest says, or do not show what was drawn;
+    ``files``: how many were looked at, ``files_missing``: how many are not there. ``seed``: what chose the share."""
 
     manifest: Path
     version: str
@@ -101,13 +106,18 @@ def verify(
     start = time.perf_counter()
     remote = with_whole_paths(job)
     tasks = [
-        Task(remote, items[k][0].index, items[k][1], "", tilegpu.__version__, said.content, threads=threads, lanes=lanes) for k in chosen
-    ]
+        Task(
+            remote, items[k][0].index, items[k][1], "", tilegpu.__version__, said.content, threads=threads, lanes=lanes,
+            keep_images=windows is None,
+        )
+        for k in chosen
+    ]  # fmt: skip
     by = workers_of(executor, workers)
     try:
         for k, done in zip(chosen, progress(Scheduler(by, dict).run(tasks), len(tasks), path.name), strict=True):
             if done.pixels != items[k][2] and done.index not in result.differ:
                 result.differ.append(done.index)
+            _compare_pixels(items[k][0], done.images, path.parent, result)
     finally:
         by.close()
     result.seconds = time.perf_counter() - start
@@ -157,6 +167,15 @@ def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] |
     if any([window for window, _ in frame.tiles] != windows for frame in chosen):
         raise FarmError("the manifest's tiles are not those of its job")
     return [(frame, window, pixels) for frame in chosen for window, pixels in frame.tiles]
+
+
+def _compare_pixels(frame: FrameRecord, images: Sequence[NDArray[Any]], folder: Path, result: Verified) -> None:
+    """Files whose format keeps every bit against what was drawn: a manifest may state the hash of another picture."""
+    for file, image in zip(frame.files, images, strict=False):
+        if file.name in result.files_differ or not is_as_written(folder, file) or shows(folder / file.name, image):
+            continue
+        result.files -= 1
+        result.files_differ.append(file.name)
 
 
 def _compare_files(said: Manifest, folder: Path, result: Verified) -> None:

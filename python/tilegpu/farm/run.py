@@ -6,7 +6,6 @@ numbers, hashes what comes back and writes it: in order, each frame with a line 
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import time
@@ -26,6 +25,7 @@ from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journ
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
+from tilegpu.files import npy_array
 from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
 
 if TYPE_CHECKING:
@@ -148,8 +148,10 @@ def render(
     path = Path(manifest) if manifest is not None else manifest_of(output)
     if not path.parent.is_dir():
         raise FarmError(f"there is no folder {path.parent} for the manifest")
+    if path.parent.resolve() != output.parent.resolve():
+        raise FarmError(f"the manifest {path} must lie in the pictures' folder, {output.parent}: it names files without folders")
     head = prepared.manifest(output.name)
-    kept = {} if restart else _kept(head, path, output.parent, wanted)
+    kept = _kept(head, path, output.parent, wanted, restart)
     todo = [n for n in wanted if n not in kept]
     head.frames |= kept
     run = Run(path, kept=sorted(n for n in kept if n in set(wanted)), size_px=prepared.first.size)
@@ -192,7 +194,7 @@ def _draw(
         store = TileStore(output, prepared.first.size, prepared.windows, suffix)
         tasks = [task for task in tasks if task.window is None or not store.has(task.index, task.window, key)]
     for done in progress(scheduler.run(tasks), len(tasks), prepared.scene.name):
-        _count(run, done)
+        _received(run, done)
         if store is None:
             journal.add(_written(done, output_path(output, done.index, prepared.job.of)))
             run.frames.append(done.index)
@@ -207,7 +209,10 @@ def _draw(
     run.packs_sent = scheduler.packs_sent
 
 
-def _count(run: Run, done: Done) -> None:
+def _received(run: Run, done: Done) -> None:
+    """Counts what came, if it is what was sent."""
+    if tuple(map(bytes_hash, done.files)) != done.hashes:
+        raise FarmError(f"frame {done.index}: what came from {done.worker} is not what it sent (a hash differs)")
     run.workers[done.worker] = run.workers.get(done.worker, 0) + 1
     run.compiled += done.compiled
     run.render_ms.append(done.render_ms)
@@ -219,8 +224,6 @@ def _written(done: Done, path: Path) -> FrameRecord:
     written = []
     for color, data in enumerate(done.files):
         target = color_path(path, color)
-        if bytes_hash(data) != done.hashes[color]:
-            raise FarmError(f"frame {done.index}: what came from {done.worker} is not what it sent (a hash differs)")
         part = target.with_name(target.name + ".part")
         part.write_bytes(data)
         part.replace(target)
@@ -228,18 +231,30 @@ def _written(done: Done, path: Path) -> FrameRecord:
     return FrameRecord(done.index, done.pixels, tuple(written))
 
 
-def _kept(head: Manifest, path: Path, folder: Path, wanted: Sequence[int]) -> dict[int, FrameRecord]:
-    """Frames of an earlier run: of those that are asked for, the ones whose files are as it says; all others as they are."""
+def _kept(head: Manifest, path: Path, folder: Path, wanted: Sequence[int], restart: bool) -> dict[int, FrameRecord]:
+    """Frames of an earlier run: of those that are asked for, the ones whose files are as it says, none with ``restart``, which passes
+    runs of other jobs by; all others as they are."""
     kept: dict[int, FrameRecord] = {}
     for found in (path, journal_of(path)):
         if not found.exists():
             continue
-        earlier = read_manifest(found)
+        try:
+            earlier = read_manifest(found)
+        except FarmError:
+            if restart:
+                continue
+            raise
         if differences := earlier.differences(head):
+            if restart:
+                continue
             raise FarmError(f"{found} is of another run: {'; '.join(differences)}. Give another --manifest, or draw all anew (--restart)")
         kept |= earlier.frames
     asked = set(wanted)
-    return {n: frame for n, frame in kept.items() if n not in asked or all(is_as_written(folder, file) for file in frame.files)}
+
+    def stays(frame: FrameRecord) -> bool:
+        return not restart and bool(frame.files) and all(is_as_written(folder, file) for file in frame.files)
+
+    return {n: frame for n, frame in kept.items() if n not in asked or stays(frame)}
 
 
 def is_as_written(folder: Path, file: Written) -> bool:
@@ -281,9 +296,9 @@ def pictures(
         run.failures = scheduler.failures
         tasks = prepared.tasks(wanted, ".raw" if eight_bits else "", threads, keep_images=not eight_bits)
         for done in progress(scheduler.run(tasks), len(tasks), prepared.scene.name):
-            _count(run, done)
+            _received(run, done)
             run.frames.append(done.index)
-            yield done.index, [np.load(io.BytesIO(f), allow_pickle=False) for f in done.files] if eight_bits else list(done.images)
+            yield done.index, [npy_array(f) for f in done.files] if eight_bits else list(done.images)
         run.packs_sent = scheduler.packs_sent
     finally:
         run.seconds = time.perf_counter() - start

@@ -6,9 +6,10 @@ those that are whole; the folder goes when the picture is there.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Window = tuple[int, int, int, int]
+_OURS = re.compile(r"\d+_\d+_\d+_\d+\.(npy|json|part)")
 
 
 class TileStore:
@@ -98,5 +100,9 @@ class TileStore:
                 out.write(band)
 
     def remove(self) -> None:
-        """The folder, with whatever is left in it."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        """What is left of tiles, and the folder, unless somebody keeps files of his own in it."""
+        for path in self._folder.iterdir():
+            if _OURS.fullmatch(path.name):
+                path.unlink()
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()

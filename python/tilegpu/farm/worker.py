@@ -2,8 +2,8 @@
 
 Each thread of a worker keeps a device, the scene and what it uploaded for as long as tasks of one job come. Compiled shaders are the
 coordinator's: a worker that misses some of their files asks for them, and writes what it gets into its own disk cache, where the device
-finds them. Files go that way alone: to workers, who run what the coordinator says anyway; nothing that a worker returns is run or
-unpickled by us.
+finds them. Files go that way alone: to workers, who run what the coordinator says anyway; nothing that a worker returns is run, though
+executors unpickle it.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ class DirectoryIncluder : public glslang::TShader::Includer {
     const std::string from = *includer ? includer : source_.file.c_str();
     searched_.clear();
     why_.clear();
-    return *name == '/' ? nullptr : open(directory_of(from), name, depth);
+    IncludeResult* found = *name == '/' ? nullptr : open(directory_of(from), name, depth);
+    if (found) searched_.clear();
+    return found;
   }
   IncludeResult* includeSystem(const char* name, const char*, size_t depth) override {
     IncludeResult* found = nullptr;
