@@ -51,14 +51,15 @@ void bind_device(py::module_& m) {
   device_class
       .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px,
                        uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr,
-                       bool compress_samples, bool ordered_atomics, uint64_t loop_budget) {
+                       bool compress_samples, bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget) {
              py::gil_scoped_release release;
              return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
-                                           std::move(cache_dir), tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget}));
+                                           std::move(cache_dir), tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget,
+                                           indirect_budget}));
            }),
            py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
            py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none(), py::arg("compress_samples") = true,
-           py::arg("ordered_atomics") = true, py::arg("loop_budget") = 0)
+           py::arg("ordered_atomics") = true, py::arg("loop_budget") = 0, py::arg("indirect_budget") = 0)
       .def_property_readonly("hsr", &Device::hsr)
       .def("info",
            [](const Device& device) {

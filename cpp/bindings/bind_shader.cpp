@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "bindings.hpp"
+#include "tilegpu/image_reads.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -133,6 +134,21 @@ void bind_shader(py::module_& m) {
             return Reflection(*unwrap(s.reflect(specialization)));
           },
           py::arg("specialization"))
+      .def(
+          "image_reads",
+          [](const ShaderModule& s, uint32_t set, uint32_t binding) {
+            unwrap(s.parse());
+            const ImageReads r = image_reads(s, set, binding);
+            py::dict d;
+            d["samples"] = r.samples;
+            d["lods"] = r.samples_constant ? py::object(py::make_tuple(r.least_lod, r.greatest_lod)) : py::object(py::none());
+            d["gathers"] = r.gathers;
+            d["fetched_levels"] = r.fetched_levels;
+            d["loads"] = r.loads;
+            d["stores"] = r.stores;
+            return d;
+          },
+          py::arg("set"), py::arg("binding"))
       .def_property_readonly(
           "spirv", [](const ShaderModule& s) { return py::bytes(reinterpret_cast<const char*>(s.words().data()), s.words().size() * 4); });
 }

@@ -13,7 +13,8 @@ from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.descriptor_writer import DescriptorWriter, Slot, uses_of_descriptor, warn_short
 from tilegpu.errors import ValidationError, candidates
-from tilegpu.image import Image, ImageView, Texture
+from tilegpu.image import Image, ImageView, Texture, image_of
+from tilegpu.interface import Binding
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 from tilegpu.uses import Uses
@@ -33,7 +34,10 @@ class DescriptorBinder:
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
         self._parts: dict[ImageView, str] = {}  # what nobody wrote of a view: to look at all levels and layers takes as long as a draw
-        self._seen: set[tuple[int, int]] = set()  # sets= whose views were looked at, at which of their updates
+        self._seen: set[tuple[int, int, int]] = set()  # sets= whose views were looked at, at which of their updates, for which pipeline
+        # Storage images of draws before this one, by image: at which places of which pipelines.
+        self._storage: dict[int, set[tuple[Program, tuple[int, int]]]] = {}
+        self._for: tuple[Program, tuple[Sampler, ...]] | None = None  # what bind= is of, and the samplers in it
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
         self.undefined: dict[str, None] = {}
 
@@ -44,6 +48,7 @@ class DescriptorBinder:
         self._keep.clear()
         self._seen.clear()
         self._parts.clear()
+        self._storage.clear()
 
     def bind(
         self,
@@ -104,27 +109,49 @@ class DescriptorBinder:
             if self._bound.get(number) is not descriptors.core:
                 self._bind_one(commands, int(number), descriptors.core)
             numbers.append(int(number))
-            if (id(descriptors), descriptors.updates) not in self._seen:
-                self._seen.add((id(descriptors), descriptors.updates))
-                self._keep.append(descriptors)
+            seen = (id(descriptors), descriptors.updates, id(pipeline))
+            if seen not in self._seen:
+                self._seen.add(seen)
+                self._keep.append((descriptors, pipeline))
                 self.uses.note(descriptors.uses)
-                for where, view in descriptors.views():
-                    self._note_view(view, where)
+                for at, where, view, sampler in descriptors.views():
+                    self._note_view(pipeline, (int(number), at), view, where, sampler)
+                for at, image in descriptors.storage_images():
+                    self._note_stores(pipeline, (int(number), at), image)
         return tuple(numbers)
 
-    def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
-        self._note_view(view, what)
+    def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
+        assert self._for is not None and isinstance(slot, Binding)
+        pipeline, others = self._for
+        self._note_view(pipeline, (slot.set, slot.binding), view, what, sampler, others)
 
     def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
         self.uses.note(uses_of_descriptor, slot, thing)
 
-    def _note_view(self, view: ImageView, what: str) -> None:
+    def _note_stores(self, pipeline: Program, place: tuple[int, int], given: Any) -> None:
+        """Draws that follow may read what this one stores, though nobody has written it when the pass begins."""
+        for thing in given if isinstance(given, (list, tuple)) else (given,):
+            if isinstance(thing, (Image, ImageView)):
+                self._storage.setdefault(id(image_of(thing)), set()).add((pipeline, place))
+
+    def _note_view(
+        self,
+        pipeline: Program,
+        place: tuple[int, int],
+        view: ImageView,
+        what: str,
+        sampler: Sampler | None,
+        others: tuple[Sampler, ...] = (),
+    ) -> None:
         part = self._parts.get(view)
         if part is None:
             part = self._parts[view] = view.undefined_part()
-        if part:
-            note = f"the contents of image '{view.image.label}' {part}"
-            self.undefined[f"{what} may be read, but {note}"] = None
+        if not part or any(other.stores_to(*at) for other, at in self._storage.get(id(view.image), ())):
+            return
+        for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else others):
+            if part := view.undefined_part(levels):
+                self.undefined[f"{what} may be read, but the contents of image '{view.image.label}' {part}"] = None
+                return
 
     @staticmethod
     def _key(pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...]) -> Any:
@@ -177,6 +204,7 @@ class DescriptorBinder:
             values[slot] = value
         self._require_all(pipeline, values, whole_sets, what)
         sets: dict[int, _core.DescriptorSet] = {}
+        self._for = pipeline, tuple(v for v in values.values() if isinstance(v, Sampler))
         for slot, value in values.items():
             binding = interface.bindings[slot]
             if not binding.used:
@@ -189,4 +217,7 @@ class DescriptorBinder:
                 target = sets[binding.set] = self._arena.descriptor_set(layout)
             warn_short(pipeline, binding, value)
             self._writer.write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
+        for slot, value in values.items():
+            if interface.bindings[slot].descriptor == "storage_image":
+                self._note_stores(pipeline, slot, value)
         return list(sets.items())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import _core, arguments, dlpack, enums
-from tilegpu.errors import ValidationError
+from tilegpu.context import check_order, open_here
+from tilegpu.errors import OrderWarning, ValidationError, users_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,12 +94,19 @@ class Buffer:
     what is written through it is what the next pass reads.
     """
 
-    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "usage")
+    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "row_shape", "usage")
 
     def __init__(
-        self, core: _core.Buffer, usage: int, label: str, dtype: np.dtype[Any] | None, device: _core.Device | None = None
+        self,
+        core: _core.Buffer,
+        usage: int,
+        label: str,
+        dtype: np.dtype[Any] | None,
+        device: _core.Device | None = None,
+        row_shape: tuple[int, ...] = (),
     ) -> None:
         self.core = core
+        self.row_shape = row_shape  #: of the array that it was made from, without its first dimension
         self._device = device
         self.usage = usage
         self.label = label
@@ -140,7 +149,7 @@ class Buffer:
         core.bind(_core.DeviceMemory(size_B), 0)
         if array is not None:
             np.frombuffer(memoryview(core), np.uint8)[...] = array.reshape(-1).view(np.uint8)
-        return cls(core, mask, label, dtype, device)
+        return cls(core, mask, label, dtype, device, () if array is None or dtype is None else array.shape[1:])
 
     @property
     def size(self) -> int:
@@ -178,6 +187,8 @@ class Buffer:
             ) from None
         if kind.hasobject or not kind.itemsize:
             raise ValidationError(f"buffer '{self.label}': dtype is {kind}; it must be one of numbers")
+        if open_here.passes:
+            self._say_order()
         raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
         if kind.subdtype is not None:
             base, inner = kind.subdtype
@@ -191,6 +202,18 @@ class Buffer:
             raise ValidationError(
                 f"buffer '{self.label}': shape is {arguments.shown(shape)}; it must hold {view.size} elements"
             ) from None
+
+    def _say_order(self) -> None:
+        """Of a view that is asked for within a pass: its draws write the buffer later, or read what is written through it now."""
+        check_order(f"buffer '{self.label}': numpy", self, False, bytes=(0, self.size))
+        for open_pass in open_here.passes:
+            if how := open_pass.reads_buffer(self):
+                warnings.warn(
+                    f"buffer '{self.label}': numpy: {open_pass.title} is open, and its draws read the buffer ({how}); they are executed "
+                    "when its with block ends: what is written through the view meanwhile counts for all of them",
+                    OrderWarning,
+                    stacklevel=users_level(),
+                )
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on. Lists become the buffer's own numbers, where it was made
@@ -212,6 +235,8 @@ class Buffer:
             raise ValidationError(
                 f"buffer '{self.label}': write of {array.nbytes} bytes at offset {offset}; the buffer has {self.size} bytes"
             )
+        if open_here.passes and array.nbytes:
+            check_order(f"buffer '{self.label}': write", self, True, bytes=(offset, offset + array.nbytes))
         np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(
             np.uint8
         )

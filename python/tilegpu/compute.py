@@ -97,6 +97,7 @@ def create_compute_pipeline(
     """
     again = functools.partial(create_compute_pipeline, **locals())
     label = arguments.text(label, "compute_pipeline: label")
+    comp_file = arguments.text(comp_file, "compute_pipeline: comp_file")
     module = shader.load(
         comp, "compute", defines=defines, include=include, label=label, file=comp_file, device=self.core
     )
@@ -240,6 +241,7 @@ def _run(
         commands.end_conditional_rendering()
     commands.end()
     frame = device._frame
+    device._check_order(f"{what}, {pipeline.title}", binder.uses)
     device._before(f"{what}, {pipeline.title}", list(binder.undefined))
     found = device._submit(commands).dispatch_stats(0)
     x, y, z = found.workgroups

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tilegpu import _core
@@ -19,6 +19,26 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+
+class _OpenPasses(threading.local):
+    """Of each thread, the passes whose ``with`` block it is in, the outermost first."""
+
+    def __init__(self) -> None:
+        self.passes: list[Any] = []
+
+
+open_here = _OpenPasses()
+
+
+def check_order(what: str, thing: Any, write: bool, **part: Any) -> None:
+    """An image or a buffer is about to be read, or written, at once; open passes of this thread are executed only when they end.
+
+    ``part``: as the fields of :class:`tilegpu.uses.Use`. Raises :class:`ValidationError` where a pass has used the part otherwise, so that
+    the order of the lines is not the order of execution.
+    """
+    for open_pass in open_here.passes:
+        open_pass.check_order(what, thing, write, **part)
 
 
 class Context:
@@ -41,6 +61,8 @@ class Context:
         commands.begin()
         record(commands)
         commands.end()
+        if open_here.passes and uses is not None:
+            self._check_order(kind, uses())
         self._submit(commands)
         if self._frame is not None and uses is not None:
             self._frame.add_command(kind, commands, uses())
@@ -56,6 +78,12 @@ class Context:
                 warnings.warn(named, UndefinedContentsWarning, stacklevel=users_level())
         if self._frame is not None:
             self._frame.before(what, undefined)
+
+    def _check_order(self, what: str, uses: Iterable[Any]) -> None:
+        """Of what is executed now, and uses this; see :func:`check_order`."""
+        for use in uses if open_here.passes else ():
+            part = {"aspect": use.aspect, "levels": use.levels, "layers": use.layers, "bytes": use.bytes}
+            check_order(what, use.thing, use.write, **part)
 
     def _submit(
         self, commands: _core.CommandBuffer, traces: Sequence[tuple[int, bool, list[tuple[int, int]]]] = ()

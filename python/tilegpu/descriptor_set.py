@@ -19,6 +19,7 @@ from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import ImageView
 from tilegpu.interface import Binding
 from tilegpu.program import Program
+from tilegpu.sampler import Sampler
 from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.uses import Use
 
@@ -54,7 +55,7 @@ class DescriptorSet:
         }
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
-        self._views: dict[tuple[int, int], tuple[str, ImageView]] = {}
+        self._views: dict[tuple[int, int], tuple[int, str, ImageView, Sampler | None]] = {}
         self._bound: dict[tuple[int, int], tuple[Slot, Any]] = {}  # what stands where
         self._writer = DescriptorWriter(_upload, self._note, self._note_use)
         if bind is not None:
@@ -114,7 +115,7 @@ class DescriptorSet:
         kind, count = self._counts[int(number)]
         if binding is not None and binding.used:
             title, layout, type_ = binding.title, binding.layout, binding.type
-            return NumberedSlot(int(number), count, kind, title, binding.readonly, layout, type_, binding.writeonly)
+            return NumberedSlot(int(number), count, kind, title, binding.readonly, layout, type_, binding.writeonly, binding.conflict)
         return NumberedSlot(int(number), count, kind, f"binding {number}")
 
     def _named(self, name: Any) -> Binding | None:
@@ -130,8 +131,8 @@ class DescriptorSet:
         named = {number: self._named(number) if self._pipeline is not None else None for number in self._counts}
         return [b.name if b is not None and b.name else str(number) for number, b in named.items()]
 
-    def _note(self, slot: Slot, element: int, view: ImageView, what: str) -> None:
-        self._views[slot.binding, element] = (what, view)
+    def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
+        self._views[slot.binding, element] = (slot.binding, what, view, sampler)
 
     def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
         self._bound[slot.binding, element] = slot, thing
@@ -140,9 +141,14 @@ class DescriptorSet:
         """What it binds, for frames."""
         return [use for slot, thing in list(self._bound.values()) for use in uses_of_descriptor(slot, thing)]
 
-    def views(self) -> list[tuple[str, ImageView]]:
-        """What shaders may read of it, and where it is bound, for lint()."""
+    def views(self) -> list[tuple[int, str, ImageView, Sampler | None]]:
+        """What shaders may read of it: binding, what messages call it, the view, and the sampler that goes with it; for lint()."""
         return list(self._views.values())
+
+    def storage_images(self) -> list[tuple[int, ImageView]]:
+        """Those that it binds, by binding."""
+        bound = list(self._bound.items())
+        return [(binding, thing) for (binding, _), (slot, thing) in bound if slot.descriptor == "storage_image"]
 
     def __repr__(self) -> str:
         of = "" if self._pipeline is None else f", set {self.set} of {self._pipeline.title}"

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tilegpu import _core, arguments, enums
+from tilegpu.array_fit import block_misfit, texel_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, native, require_usage
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
@@ -49,6 +50,9 @@ class Slot(Protocol):
     def layout(self) -> StructLayout | None:
         """How a block is laid out; ``None`` of what is no block, or where nobody knows."""
     @property
+    def conflict(self) -> str:
+        """Why the members of a block have no names; ``""`` where they have."""
+    @property
     def type(self) -> _core.ReflectedType | None:
         """What the shader declares; ``None`` where there is no shader."""
 
@@ -65,6 +69,7 @@ class NumberedSlot:
     layout: StructLayout | None = None
     type: _core.ReflectedType | None = None
     writeonly: bool = False
+    conflict: str = ""
 
 
 def _read_aspect(image: Image) -> str | None:
@@ -112,25 +117,6 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is clamped")
 
 
-_WIDE = {"double", "int64_t", "uint64_t"}
-
-
-def _bases(type_: _core.ReflectedType) -> set[str]:
-    """Kinds of the numbers in a block."""
-    return set().union(*(_bases(member) for _, _, member in type_.members)) if type_.members else {type_.base}
-
-
-def _check_width(binding: Slot, buffer: Buffer, what: str) -> None:
-    """Numbers of 64 bits in a block that has none would be read as halves of them."""
-    base = None if buffer.dtype is None or buffer.dtype.names else buffer.dtype.base
-    if base is None or base.itemsize != 8 or binding.type is None or not binding.type.members or _bases(binding.type) & _WIDE:
-        return
-    kind = "float32" if base.kind == "f" else "int32"
-    raise ValidationError(
-        f"{what}: buffer '{buffer.label}' was made from {base}, the block has no numbers of 64 bits; make it from {kind} (astype)"
-    )
-
-
 def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
     """What a sampler may do with an image, and what the shader expects of both; where they come together."""
     info, label = view.image.format_info, view.image.label
@@ -156,7 +142,7 @@ class DescriptorWriter:
     def __init__(
         self,
         upload: Callable[[bytes], _core.Buffer],
-        noted: Callable[[Slot, int, ImageView, str], None],
+        noted: Callable[[Slot, int, ImageView, str, Sampler | None], None],
         used: Callable[[Slot, int, Buffer | BufferSlice | BufferView | ImageView], None],
     ) -> None:
         self._upload = upload
@@ -244,7 +230,7 @@ class DescriptorWriter:
             raise ValidationError(f"{what}: {refused}") from None
         if seen is not None:
             if not binding.writeonly:
-                self._noted(binding, element, seen, what)
+                self._noted(binding, element, seen, what, given_sampler)
             self._used(binding, element, seen)
 
     @staticmethod
@@ -297,7 +283,8 @@ class DescriptorWriter:
                 (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
             )
             require_usage(buffer, binding.descriptor, what)
-            _check_width(binding, buffer, what)
+            if binding.layout is not None and not binding.conflict and (wrong := block_misfit(buffer, binding.layout, what)):
+                raise ValidationError(wrong)
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
             raise ValidationError(
@@ -311,6 +298,8 @@ class DescriptorWriter:
         base = "float" if binding.type is None else binding.type.base
         if isinstance(value, BufferView):
             require_usage(value.buffer, binding.descriptor, what)
+            if wrong := texel_misfit(value.buffer, value.format_info, what):
+                raise ValidationError(wrong)
             return value.core
         if isinstance(value, (Buffer, BufferSlice)):
             buffer, offset_B, size_B = (
@@ -324,7 +313,10 @@ class DescriptorWriter:
                     f"{what} is a {binding.descriptor} without a format; bind buffer.texels(format), such as "
                     f"buffer.texels('r32_{numeric}')"
                 )
-            return buffer.texels(name, offset_B, size_B).core
+            view = buffer.texels(name, offset_B, size_B)
+            if wrong := texel_misfit(buffer, view.format_info, what):
+                raise ValidationError(wrong)
+            return view.core
         if binding.descriptor == "uniform_texel_buffer" and isinstance(value, (np.ndarray, list)):
             array = native(arguments.array(value, f"{what}: what is given"))
             name = _texel_format(array, base)
@@ -343,6 +335,10 @@ class DescriptorWriter:
     def _bytes(binding: Slot, value: Any, what: str) -> bytes:
         if isinstance(value, (bytes, bytearray, memoryview)):
             return bytes(value)
+        if binding.conflict:
+            raise ValidationError(
+                f"{what}: the stages declare other blocks at this binding: {binding.conflict}; declare one block in both, or give bytes"
+            )
         layout = binding.layout
         if isinstance(value, Mapping) and layout is not None:
             return layout.pack(value)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Path_ = str | os.PathLike[str]
-_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62}
+_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
@@ -74,8 +74,11 @@ class Device(Context):
     ``loop_budget``: how often all loops of the invocations that run together (as many as there are lanes) may go round; beyond
     it they are ended, and the pass or dispatch is a :class:`DeviceLostError` that names the loop's line. 0: 2**24 in passes, 2**26
     in dispatches.
-    ``strict``: passes and dispatches that read, or may read, an image that nobody wrote are an
-    :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
+    ``indirect_budget``: how many vertices, over all instances, the indirect draws of a pass may have together, and how many invocations
+    an indirect dispatch: numbers that lie in buffers, which shaders or mistakes may have written. Beyond it nothing is executed, and the
+    pass or dispatch is a :class:`DeviceLostError`. 0: 2**28.
+    ``strict``: passes and dispatches that read, or may read, what nobody wrote (images, and attachments with ``load_op="dont_care"`` within
+    a pass) are an :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
 
     None but ``ordered_atomics`` changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
     """
@@ -95,6 +98,7 @@ class Device(Context):
         compress_samples: bool = True,
         ordered_atomics: bool = True,
         loop_budget: int = 0,
+        indirect_budget: int = 0,
         strict: bool = False,
         label: str = "",
     ) -> None:
@@ -105,6 +109,7 @@ class Device(Context):
             ("vertex_batch", vertex_batch),
             ("tiler_heap", tiler_heap),
             ("loop_budget", loop_budget),
+            ("indirect_budget", indirect_budget),
         ):
             if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
                 raise ValidationError(
@@ -130,6 +135,7 @@ class Device(Context):
             arguments.flag(compress_samples, "Device: compress_samples"),
             arguments.flag(ordered_atomics, "Device: ordered_atomics"),
             int(loop_budget),
+            int(indirect_budget),
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
 

@@ -6,6 +6,7 @@ the pass's arena; what a draw doesn't say is the pipeline's.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,16 @@ import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.arena import Arena
+from tilegpu.array_fit import vertex_misfit
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
-from tilegpu.errors import ValidationError
-from tilegpu.pipeline import Pipeline
+from tilegpu.errors import LeftoverVerticesWarning, ValidationError, users_level
+from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_state import depth_bias_of
-from tilegpu.vertex import VertexLayout, buffer_matches, index_array, vertex_array
+from tilegpu.vertex import VertexLayout, index_array, vertex_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 MAX_U32 = 0xFFFFFFFF
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
 _FRONT, _BACK = 1, 2
+_ASSEMBLY = frozenset({"primitive_topology", "patch_control_points"})
 _LAYOUT = frozenset({"vertex_input", "vertex_input_binding_stride"})
 _VIEWPORT, _SCISSOR = frozenset({"viewport", "viewport_with_count"}), frozenset({"scissor", "scissor_with_count"})
 #: A draw's own values in their order, and what a pipeline lists them as.
@@ -148,6 +151,33 @@ class DrawArguments:
                 f"there are {self._vertex_count} vertices"
             )
 
+    def say_leftover(self, pipeline: Pipeline, count: int, indexed: bool) -> None:
+        """Warns where the last vertices, or indices, make no primitive."""
+        step, least = pipeline.primitive
+        if pipeline.dynamic and not pipeline.dynamic.isdisjoint(_ASSEMBLY):
+            values = self.state.values
+            topology = values.get("primitive_topology") if "primitive_topology" in pipeline.dynamic else None
+            points = values.get("patch_control_points") if "patch_control_points" in pipeline.dynamic else None
+            if topology is None or (topology == "patch_list" and points is None):
+                return
+            step, least = vertices_of(topology, points or step)
+        if (count % step == 0 and count >= least) or self._restarts(pipeline):
+            return
+        thing, things = ("index", "indices") if indexed else ("vertex", "vertices")
+        whole, left = count // step, count % step
+        if count >= least:
+            made = f"{left} of {count} {things} {'is' if left == 1 else 'are'} left over"
+        else:
+            made = f"1 {thing} makes no primitive" if count == 1 else f"{count} {things} make no primitive"
+        warnings.warn(
+            f"{self._what}, {pipeline.title}: {made}: the topology takes {step if step > 1 else f'at least {least}'}"
+            f"{' each' if step > 1 else ''}; "
+            + (f"give count={whole * step}" if step > 1 and whole else "give more")
+            + ", or dev.pipeline another topology=",
+            LeftoverVerticesWarning,
+            stacklevel=users_level(),
+        )
+
     def _restarts(self, pipeline: Pipeline) -> bool:
         restart = pipeline.primitive_restart
         if "primitive_restart_enable" in pipeline.dynamic:
@@ -200,18 +230,19 @@ class DrawArguments:
         self.commands.set_vertex_input(bindings, [list(attribute) for attribute in layout.attributes])
 
     def _source(
-        self, data: Any, dtype: np.dtype[Any] | None, stride_B: int, what: str
+        self, data: Any, layout: VertexLayout, number: int, what: str
     ) -> tuple[_core.Buffer, int, int]:
         """(buffer, offset, number of elements) of one vertex binding."""
+        dtype, stride_B = layout.bindings[number].dtype, layout.bindings[number].stride_B
         if isinstance(data, (Buffer, BufferSlice)):
             buffer, offset, size_B = (
                 (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
             )
             require_usage(buffer, "vertex_buffer", what)
-            if not buffer_matches(buffer.dtype, dtype):
-                raise ValidationError(
-                    f"{what}: buffer '{buffer.label}' was made from {buffer.dtype}, the pipeline was made for {dtype}"
-                )
+            if buffer.dtype is not None and (dtype is None or buffer.row_shape or buffer.dtype != dtype):
+                formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
+                if wrong := vertex_misfit(buffer, dtype, formats, what):
+                    raise ValidationError(wrong)
             self.uses.note_buffer(data, "vertices")
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, dtype, what)
@@ -295,7 +326,7 @@ class DrawArguments:
         available: int | None = None
         for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
-            buffer, offset, count = self._source(data, binding.dtype, binding.stride_B, what)
+            buffer, offset, count = self._source(data, layout, number, what)
             self._bind_vertex(number, (buffer, offset))
             if binding.rate == "instance":
                 if first_instance and first_instance >= count:

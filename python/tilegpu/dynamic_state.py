@@ -12,7 +12,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import rect_of
-from tilegpu.errors import ValidationError, candidates
+from tilegpu.errors import Place, UnusedNameWarning, ValidationError, candidates, users_place
 from tilegpu.pipeline_state import (
     advanced_blend_of,
     blend_equation,
@@ -270,9 +270,11 @@ class StateOfPass:
         self._last_blend = ""  # of _BLENDS
         self.pending = False  #: the next draw should :meth:`apply`
         self.values: dict[str, Any] = {}  #: as the user gave them, by slot
+        self._set_at: dict[str, Place] = {}  # by rp.set and no draw has wanted it yet: where
+        self._drawn = False
 
-    def set(self, state: Mapping[str, Any], what: str) -> None:
-        """Checks all of them before it takes any. What is the same as before changes nothing."""
+    def set(self, state: Mapping[str, Any], what: str, by_itself: bool = False) -> None:
+        """Checks all of them before it takes any. What is the same as before changes nothing. ``by_itself``: no argument of a draw."""
         values: dict[str, Any] = {}
         calls: dict[str, list[Call]] = {}
         last_blend = self._last_blend
@@ -288,6 +290,9 @@ class StateOfPass:
         self._last_blend = last_blend
         self.values.update(values)
         if calls:
+            if by_itself and (new := [slot for slot in calls if slot not in self._calls]):
+                place = users_place()
+                self._set_at.update((slot, place) for slot in new)
             self._calls.update(calls)
             self._stale.update(calls)
             self.pending = True
@@ -297,9 +302,22 @@ class StateOfPass:
         self._stale.update(self._calls)
         self.pending = bool(self._stale)
 
+    def warn_unused(self, what: str) -> None:
+        """At the end: a warning for each state that was set and that no pipeline of a later draw leaves open."""
+        for slot, place in self._set_at.items() if self._drawn else ():
+            place.warn(
+                f"{what}: set: {slot} has no effect: no draw behind it is with a pipeline that leaves it open; give dev.pipeline "
+                f"dynamic=['{slot}'], or its own argument",
+                UnusedNameWarning,
+            )
+
     def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> list[str]:
         """Sets what is wanted and not there yet; returns what that is."""
         wanted = wanted.union(slot for name, slot in _SLOTS.items() if name in wanted)
+        self._drawn = True
+        if self._set_at:
+            for slot in wanted.intersection(self._set_at):
+                del self._set_at[slot]
         names = sorted(self._stale & wanted, key=lambda name: (name == self._last_blend, name))
         for name in names:
             for command, given in self._calls[name]:

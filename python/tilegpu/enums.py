@@ -89,6 +89,16 @@ def format_names() -> list[str]:
 _find_format = functools.lru_cache(maxsize=1024)(_core.find_format)
 
 
+@functools.cache
+def _formats_by_number() -> dict[int, FormatInfo]:
+    return {info.number: info for info in map(_find_format, format_names()) if info is not None}
+
+
+def format_of(number: int) -> FormatInfo:
+    """Format by Vulkan's number."""
+    return _formats_by_number()[number]
+
+
 def parse_format(value: Any, what: str) -> FormatInfo:
     """Format by name, or of an object with a ``format`` (an image). ``what`` names object and field in the error."""
     name = value if isinstance(value, str) else getattr(value, "format", value)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
@@ -81,7 +82,37 @@ class UndefinedContentsWarning(UserWarning):
 
 
 class UnusedNameWarning(UserWarning):
-    """A name was given that the shader has not or does not use. Shown once for each pipeline and name."""
+    """A name was given that the shader has not or does not use, a colour attachment that it does not write, or a state (``rp.set``) that
+    no pipeline of the pass leaves open. Shown once for each pipeline, or place, and name."""
+
+
+class OrderWarning(UserWarning):
+    """A view of a buffer was asked for within a pass whose draws read the buffer: they are executed when the pass ends, and find what was
+    written through it in the meantime. Shown once for each place."""
+
+
+class LeftoverVerticesWarning(UserWarning):
+    """The vertices of a draw end within a primitive, which is not drawn, as Vulkan has it. Shown once for each place."""
+
+
+class Place(NamedTuple):
+    """A line of the user's, to warn of later."""
+
+    file: str
+    line: int
+    registry: dict[Any, Any]
+
+    def warn(self, message: str, category: type[Warning]) -> None:
+        """Once for each place, as ``warnings.warn`` does."""
+        warnings.warn_explicit(message, category, self.file, self.line, registry=self.registry)
+
+
+def users_place() -> Place:
+    """The first line outside of this package that called."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals.setdefault("__warningregistry__", {}))
 
 
 def users_level() -> int:

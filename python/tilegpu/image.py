@@ -317,14 +317,21 @@ class ImageView:
         image = self.image
         return image.core.why_undefined(ASPECT_BITS[image._aspect(aspect)], self.level, self.layer)
 
-    def undefined_part(self) -> str:
-        """Which of its levels and layers (or slices) nobody wrote, and why, of the first that there is; ``""``: none of the first 4,096."""
+    @property
+    def level_count(self) -> int:
+        """Levels, where ``levels`` may be ``None`` for all."""
+        return self.image.mip_levels - self.level if self.levels is None else self.levels
+
+    def undefined_part(self, levels: tuple[int, int] | None = None) -> str:
+        """Which of its levels and layers (or slices) nobody wrote, and why, of the first that there is; ``""``: none of the first 4,096.
+        ``levels``: (first, end) of the view's that count."""
         image = self.image
         if image.planes:
             return self.why_undefined()
-        bit, last = ASPECT_BITS[image._aspect(None)], image.mip_levels if self.levels is None else self.level + self.levels
+        bit = ASPECT_BITS[image._aspect(None)]
+        begin, end_level = (0, self.level_count) if levels is None else levels
         parts = 0
-        for level in range(self.level, last):
+        for level in range(self.level + begin, self.level + min(end_level, self.level_count)):
             there = image._layer_count(level)
             first, end = (0, there) if self.type == "3d" else (self.layer, there if self.layers is None else self.layer + self.layers)
             for layer in range(first, min(end, there)):

@@ -14,6 +14,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, dlpack, enums, notebook, picture_file
 from tilegpu.buffer import Buffer
+from tilegpu.context import check_order, open_here
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, texels_of, to_pillow
 
@@ -77,6 +78,8 @@ class ImagePixels:
                 f"image '{self.label}': level {level}, layer {layer} does not exist; "
                 f"it has {self.mip_levels} levels and {self._layer_count(max(level, 0))} layers"
             )
+        if open_here.passes:
+            check_order(f"image '{self.label}': read", self, False, aspect=name, levels=(level, level + 1), layers=(layer, layer + 1))
         width, height, _ = self._level_size(level)
         if rect is not None and not (0 <= rect[0] < rect[0] + rect[2] <= width and 0 <= rect[1] < rect[1] + rect[3] <= height):
             return name
@@ -86,9 +89,8 @@ class ImagePixels:
             if self.samples > 1:
                 fix += ", or resolve it into a single-sampled image with resolve= and read that"
             where = "" if self.mip_levels == self._layer_count(0) == 1 else f" of level {level}, layer {layer}"
-            raise UndefinedContentsError(
-                f"image '{self.label}': its {name} contents{where} are undefined: {reason}; {fix}"
-            )
+            fixes = "" if "load_op of" in reason else f"; {fix}"  # that says itself what to do
+            raise UndefinedContentsError(f"image '{self.label}': its {name} contents{where} are undefined: {reason}{fixes}")
         return name
 
     def _require_all_readable(
@@ -240,6 +242,7 @@ class ImagePixels:
             texels_of(part, self.format_info, what) if name == "color" else depth_stencil_texels(part, self.format_info, name, what)
             for part in array
         ]
+        check_order(what, self, True, aspect=name, levels=(level, level + 1), layers=(layer, layer + count))
         source = Buffer.create(np.concatenate(texels), None, f"pixels of {self.label}")
         volume = self.type == "3d"
         part = (ASPECT_BITS[name], level, 0 if volume else layer, 1 if volume else count)

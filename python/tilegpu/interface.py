@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tilegpu import _core, notebook
 from tilegpu.enums import name_of
 from tilegpu.errors import ValidationError
-from tilegpu.structs import SCALAR_CODES, StructLayout, type_name
+from tilegpu.structs import SCALAR_CODES, StructLayout, block_conflict, type_name
 
 Stages = dict[str, _core.ShaderModule]
 _PAIR = {"combined_image_sampler", "sampled_image", "sampler"}
@@ -38,6 +38,7 @@ class Binding:
     __slots__ = (
         "binding",
         "block_name",
+        "conflict",
         "count",
         "descriptor",
         "layout",
@@ -65,6 +66,7 @@ class Binding:
         self.used: bool = reflected.used
         self.stages = stages
         self.layout = layout
+        self.conflict = ""  #: of a block: why its members have no names, as stages declare other blocks there
 
     @property
     def title(self) -> str:
@@ -177,9 +179,17 @@ class Interface:
         if b.used:
             old.count = max(old.count, b.count)
             old.readonly = old.readonly and b.readonly
-            if old.layout is not None and b.type.size_B > old.type.size_B:
-                old.type, old.layout = b.type, StructLayout(b.type, f"{self.label}: '{b.name}'")
+            if old.layout is not None and b.type.kind == "structure":
+                self._join_blocks(old, b)
 
+    def _join_blocks(self, old: Binding, b: _core.ReflectedBinding) -> None:
+        """Another stage's block at a binding: its names too, where both can mean one place."""
+        old.conflict = old.conflict or block_conflict(old.type, b.type)
+        first, second = (old.type, b.type) if old.type.size_B >= b.type.size_B else (b.type, old.type)
+        old.type, layout = first, StructLayout(first, f"{self.label}: '{old.name}'")
+        for name, offset_B, type_ in () if old.conflict else second.members:
+            layout.add_member(name, offset_B, type_)
+        old.layout = layout
     @property
     def push_layout(self) -> StructLayout | None:
         """Packs the push constants; ``None`` where there are none."""

@@ -64,7 +64,7 @@ class PassCommands:
         :class:`ValidationError`, which names it.
         """
         with self._turn:
-            self._open().state.set(state, f"{self._what}: set")
+            self._open().state.set(state, f"{self._what}: set", by_itself=True)
 
     def draw(
         self,
@@ -139,6 +139,8 @@ class PassCommands:
                         f"{'vertices' if indices is None else 'indices'}"
                     )
             self._check_range(pipeline, first, count, first_instance, vertex_offset)
+            if count:
+                draws.say_leftover(pipeline, count, indices is not None)
             draws.check_reach(pipeline, first, count, vertex_offset, available, indices is not None)
             if indices is None:
                 if vertex_offset:

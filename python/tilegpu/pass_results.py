@@ -51,6 +51,7 @@ class PassResults:
         if path is not None:
             _core.save_capture(self._device.core, [commands], path)
         frame = self._device._frame
+        self._device._check_order(self._what, self.uses)
         self._device._before(self._what, self._undefined if self._submission is None else [])
         traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
         self._submission = self._device._submit(commands, traces)
@@ -139,7 +140,8 @@ class PassResults:
     def lint(self) -> list[str]:
         """What costs bytes without need, with the bytes, and what was hardly meant: undefined contents that are loaded or sampled.
         A line each; empty if there is nothing to say."""
-        return [*self._ended("lint() has an answer").lint(0), *self._undefined]
+        found = self._ended("lint() has an answer").lint(0)
+        return [*found, *(line for line in self._undefined if line not in found)]
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""

@@ -14,6 +14,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
     PipelineState,
+    per_target,
     set_attachment_locations,
     set_blend,
     set_clipping,
@@ -25,10 +26,30 @@ from tilegpu.pipeline_state import (
     set_rasterization,
     set_sample_locations,
     set_stencil,
+    write_mask_of,
 )
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout
+
+_INPUT = _core.ENUMS["descriptor_type"]["input_attachment"]
+_WRITTEN = {_core.ENUMS["descriptor_type"][n] for n in ("storage_buffer", "storage_image", "storage_texel_buffer")}
+_SHORT = {"vertex": "vert", "fragment": "frag"}  # of the arguments
+#: Vertices of a primitive of a list, and the fewest that make one; 1 and as many as the first takes of the others.
+_LISTS = {
+    "line_list": 2, "triangle_list": 3, "line_list_with_adjacency": 4, "triangle_list_with_adjacency": 6,
+}  # fmt: skip
+_LEAST = {
+    "line_strip": 2, "triangle_strip": 3, "triangle_fan": 3, "line_strip_with_adjacency": 4, "triangle_strip_with_adjacency": 6,
+}  # fmt: skip
+
+
+def vertices_of(topology: str, patch_control_points: int) -> tuple[int, int]:
+    """Vertices by which a draw is cut into primitives, and the fewest that make one."""
+    if topology == "patch_list":
+        return patch_control_points, patch_control_points
+    step = _LISTS.get(topology, 1)
+    return step, _LEAST.get(topology, step)
 
 
 class Pipeline(Program):
@@ -44,8 +65,10 @@ class Pipeline(Program):
         color_formats: list[str | None],
         state: PipelineState,
         dynamic: frozenset[str] = frozenset(),
+        primitive: tuple[int, int] = (1, 1),
     ) -> None:
         super().__init__(core, stages)
+        self.primitive = primitive  #: see :func:`vertices_of`
         self.core = core
         self.samples = samples
         self.color_formats = color_formats
@@ -83,7 +106,11 @@ def _load_stages(
     label = arguments.text(label, "pipeline: label")
     what = f"pipeline '{label}'" if label else "pipeline"
     load = functools.partial(shader.load, defines=defines, include=include, label=label, device=device.core)
-    given = {stage: (source, file) for stage, (source, file) in sources.items() if source is not None}
+    given = {
+        stage: (source, arguments.text(file, f"{what}: {_SHORT.get(stage, stage)}_file"))
+        for stage, (source, file) in sources.items()
+        if source is not None
+    }
     stages: Stages = {stage: load(source, stage, file=file) for stage, (source, file) in given.items()}
     if "vertex" not in stages:
         raise ValidationError(f"{what}: vertex shader is None; give GLSL text, a path, or SPIR-V bytes")
@@ -143,7 +170,7 @@ def _set_assembly(
     what: str,
 ) -> None:
     info.patch_control_points = arguments.count(patch_control_points, f"{what}: patch_control_points", 32)
-    if domain_origin != "upper_left":
+    if not isinstance(domain_origin, str) or domain_origin != "upper_left":
         info.domain_origin = enums.parse("tessellation_domain_origin", domain_origin, f"{what}: domain_origin")
     if not isinstance(topology, str) or topology != "triangle_list":
         info.topology = enums.parse("primitive_topology", topology, f"{what}: topology")
@@ -174,7 +201,7 @@ def _set_formats(
 
 def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable[str], what: str) -> frozenset[str]:
     """Returns what is left to the pass, by Vulkan's names."""
-    left = dynamic_states(dynamic, what) if dynamic else frozenset()
+    left = frozenset() if isinstance(dynamic, tuple) and not dynamic else dynamic_states(dynamic, what)
     if left:
         info.set_dynamic_states([_core.DYNAMIC_STATES[name] for name in sorted(left)])
     return left
@@ -320,8 +347,12 @@ def create_pipeline(
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
-    pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left)
+    primitive = vertices_of(enums.name_of("primitive_topology", info.topology), info.patch_control_points)
+    core = self.core.create_pipeline(info)
+    pipeline = Pipeline(core, stages, layout, info.primitive_restart, samples, formats, start, left, primitive)
     _finish(pipeline, interface, attachment_locations is None, len(colors))
+    masks = [write_mask_of(m, what) for m in per_target(write_mask, len(colors), what)]
+    _warn_of_unwritten(pipeline, info, attachment_locations, masks)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -342,6 +373,37 @@ def _warn_of_lost_outputs(pipeline: Pipeline, stages: Stages, count: int) -> Non
             there = f"there {'is' if count == 1 else 'are'} {count} colour attachment{'' if count == 1 else 's'}"
             what = f"the fragment shader's output '{output.name}' goes to location {output.location}; {there}"
             pipeline.warn_unused(f"output {output.name}", what)
+
+
+def _warn_of_unwritten(
+    pipeline: Pipeline, info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None] | None, masks: Sequence[int]
+) -> None:
+    """Colour attachments that no output goes to keep what they hold, where Vulkan leaves them undefined."""
+    formats = [i for i, number in enumerate(info.color_formats) if number]
+    fragment = pipeline._stages.get("fragment")
+    if not formats or not pipeline.dynamic.isdisjoint(("color_write_mask", "color_write_enable")):
+        return
+    if fragment is None:
+        nothing = not (info.depth_format or info.stencil_format or info.rasterization.rasterizer_discard)
+        if nothing and not any(b.descriptor in _WRITTEN for m in pipeline._stages.values() for b in m.reflection.bindings):
+            pipeline.warn_unused("color", "there is no fragment shader, so that nothing is drawn to color; give frag=")
+        return
+    if any(b.descriptor == _INPUT for b in fragment.reflection.bindings):
+        return  # what it reads of the tile it has no need to write
+    written: set[int] = set()
+    for output in fragment.reflection.outputs:
+        length = output.type.array_length if output.type.kind == "array" else 1
+        written.update(range(output.location, output.location + max(1, length)))
+    for i in formats:
+        location = i if locations is None else locations[i]
+        if location is None or location in written or not masks[i]:
+            continue
+        outputs = ", ".join(map(str, sorted(written))) or "none"
+        pipeline.warn_unused(
+            f"color[{i}]",
+            f"color[{i}]: the fragment shader has no output at location {location} (it has: {outputs}); the attachment keeps what it "
+            "holds, where Vulkan leaves it undefined. If that is meant, say so: attachment_locations= with None for it, or write_mask=''",
+        )
 
 
 def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:

@@ -184,7 +184,8 @@ def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilO
     return state, reference
 
 
-def _per_target(value: Any, count: int, what: str) -> list[Any]:
+def per_target(value: Any, count: int, what: str) -> list[Any]:
+    """One value for each colour attachment: those of a list, or the same for all."""
     if isinstance(value, (list, tuple)):
         if len(value) != count:
             raise ValidationError(f"{what} has {len(value)} entries; there are {count} colour formats")
@@ -342,8 +343,8 @@ def set_blend(
 ) -> tuple[float, ...]:
     """VkPipelineColorBlendStateCreateInfo; returns the constants that draws start from."""
     if blend is not None or write_mask is not None:
-        blends = _per_target(blend, targets, f"{what}: blend")
-        masks = _per_target(write_mask, targets, f"{what}: write_mask")
+        blends = per_target(blend, targets, f"{what}: blend")
+        masks = per_target(write_mask, targets, f"{what}: write_mask")
         made = [blend_of(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))]
         state.attachments = [attachment for attachment, _ in made]
         for i, (_, advanced) in enumerate(made):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 import struct as _struct
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationErro
 from tilegpu.interface import Interface, Stages
 from tilegpu.shader import files_of, is_path
 from tilegpu.structs import SCALAR_CODES
+
+if TYPE_CHECKING:
+    from tilegpu.sampler import Sampler
 
 #: All that were made of files and are in use.
 _FROM_FILES: weakref.WeakSet[Program] = weakref.WeakSet()
@@ -63,6 +67,33 @@ class Program:
         """The table of names that its shaders ask for."""
         return Interface(self.title, self._stages)
 
+    def levels_read(self, set: int, binding: int, count: int, samplers: Sequence[Sampler]) -> list[tuple[int, int]]:
+        """Which of the ``count`` levels of a view at a binding the shaders can read, as (first, end) in several ranges; ``samplers``:
+        those that it may be sampled with, empty if nobody knows."""
+        found: list[tuple[int, int]] = []
+        for module in self._stages.values():
+            if not any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings):
+                continue
+            reads = module.image_reads(set, binding)
+            if reads["loads"] or reads["gathers"]:
+                found.append((0, 1))
+            if reads["fetched_levels"]:
+                found.append((0, min(count, reads["fetched_levels"])))
+            if reads["samples"]:
+                found += [s.levels_of(0, math.inf, count) for s in samplers] or [(0, count)]
+            if reads["lods"] is not None:
+                least, greatest = reads["lods"]
+                found += [s.levels_of(least, greatest, count) for s in samplers] or [(0, count)]
+        return found
+
+    def stores_to(self, set: int, binding: int) -> bool:
+        """Whether the shaders store to an image at a binding."""
+        return any(
+            module.image_reads(set, binding)["stores"]
+            for module in self._stages.values()
+            if any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings)
+        )
+
     def struct(self, name: str, /, **fields: Any) -> bytes:
         """Bytes of the block ``name`` (of the interface's bindings, or ``"push"``) in the shader's layout.
 
@@ -79,6 +110,10 @@ class Program:
             )
         if binding.layout is None:
             raise ValidationError(f"{self.title}: {binding.title} is a {binding.descriptor}, which has no members")
+        if binding.conflict:
+            raise ValidationError(
+                f"{self.title}: {binding.title}: the stages declare other blocks at this binding: {binding.conflict}; declare one in both"
+            )
         return binding.layout.pack(fields)
 
     def pack_push(self, fields: Mapping[str, Any]) -> bytes:

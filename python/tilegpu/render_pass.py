@@ -10,7 +10,8 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import Attachment, rect_of
-from tilegpu.context import Context
+from tilegpu.buffer import Buffer
+from tilegpu.context import Context, open_here
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.hsr import parse as parse_hsr
@@ -75,6 +76,7 @@ class RenderPass(PassCommands, PassResults):
         self._bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []  # name, attachment, and what it said at the begin
         self._draws_use = Uses()
         self._within: Any = None  # the frame that was open when the pass was entered
+        self._open_with: list[Any] = []  # the open passes of the thread that entered it
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
 
     def _window_of(self, value: Sequence[int]) -> tuple[int, int, int, int]:
@@ -148,6 +150,8 @@ class RenderPass(PassCommands, PassResults):
         self._within = self._device._frame
         if self._within is not None:
             self._within.entered(self, self._what)
+        self._open_with = open_here.passes
+        self._open_with.append(self)
         return self
 
     def _trace_for_the_window(self) -> None:
@@ -189,6 +193,8 @@ class RenderPass(PassCommands, PassResults):
     ) -> None:
         with self._turn:  # a draw of another thread is whole, or finds no open pass
             draws, self._draws = self._draws, None
+        if self in self._open_with:
+            self._open_with.remove(self)
         if draws is None:
             return
         if self._within is not None:
@@ -201,12 +207,67 @@ class RenderPass(PassCommands, PassResults):
             commands.end_rendering()
             commands.end()
             self._undefined += [note for note in draws.undefined if note not in self._undefined]
+            self._undefined += commands.undefined_reads()
+            draws.state.warn_unused(self._what)
             self._draws_use = draws.uses
             self._reads.append(draws.arena)
             self._execute(commands)
             self._recorded = commands
         finally:
             draws.end()
+
+    def check_order(
+        self,
+        what: str,
+        thing: Any,
+        write: bool,
+        *,
+        aspect: str = "",
+        levels: tuple[int, int] = (0, 1),
+        layers: tuple[int, int] = (0, 1),
+        bytes: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Raises :class:`ValidationError` where ``what``, which reads or writes this part of an image or buffer at once, stands behind
+        draws that would come first by the order of the lines, and are executed later: this pass's, which is open."""
+        draws = self._draws
+        if draws is None:
+            return
+        found = [*self._attachment_touches(thing), *draws.uses.of(thing)]
+        for use in found:
+            if (write or use.write) and use.meets(aspect, levels, layers, bytes):
+                kind = "buffer" if isinstance(thing, Buffer) else "image"
+                named = what if f"'{thing.label}'" in what else f"{what}: {kind} '{thing.label}'"
+                as_ = f"is its {use.attachment}" if use.attachment else f"is {'written' if use.write else 'read'} by its draws ({use.how})"
+                raise ValidationError(
+                    f"{named}: {self._what} is open, and the {kind} {as_}: the pass is executed when its with block ends, after "
+                    f"this line's work; do it before the block or behind it"
+                    + (", or give each draw data of its own (arrays are copied at the draw)" if write and not use.write else "")
+                )
+
+    @property
+    def title(self) -> str:
+        """Kind and label, for messages."""
+        return self._what
+
+    def reads_buffer(self, buffer: Buffer) -> str:
+        """While it is open, how its draws read some of the buffer; ``""``: they don't."""
+        draws = self._draws
+        return next((use.how for use in draws.uses.of(buffer) if not use.write), "") if draws is not None else ""
+
+    def _attachment_touches(self, thing: Any) -> list[Use]:
+        """Parts of an image that are the pass's attachments; those that it only reads are read."""
+        found: list[Use] = []
+        for name, attachment, view, *_ in self._bound:
+            resolve = attachment.resolve
+            resolved = resolve.image if isinstance(resolve, Texture) else resolve
+            targets = [view, *([] if resolved is None else [resolved])]
+            aspect = name if name in ("depth", "stencil") else "color"
+            writes = str(attachment.store_op).lower() != "none" or str(attachment.load_op).lower() == "clear"
+            for target in targets:
+                target = target if isinstance(target, ImageView) else target.view("2d", level=0, levels=1, layer=0, layers=1)
+                if target.image is thing:
+                    found += use_of_view(target, writes, "attachment", aspect=aspect, attachment=name)
+        return found
 
     @property
     def uses(self) -> list[Use]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -44,7 +45,7 @@ class Sampler:
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
 
-    __slots__ = ("_text", "compares", "core", "linear", "ycbcr")
+    __slots__ = ("_text", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr")
 
     def __init__(
         self,
@@ -103,12 +104,26 @@ class Sampler:
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
         info.ycbcr = None if ycbcr is None else ycbcr.core
+        self.lods = (info.min_lod, info.max_lod)  #: what levels of detail are cut to
+        self.lod_bias = info.mip_lod_bias
+        self.mip_linear = info.mipmap_mode == _core.ENUMS["sampler_mipmap_mode"]["linear"]
         self.ycbcr = ycbcr
         self.core = _core.Sampler(info)
         self._text = (
             f"mag {mag_filter}, min {min_filter}, mip {mipmap_mode}, address {'/'.join(dict.fromkeys(map(str, addresses)))}"
             + ("" if ycbcr is None else f", {ycbcr!r}")
         )
+
+    def levels_of(self, least_lod: float, greatest_lod: float, count: int) -> tuple[int, int]:
+        """(first, end) of the levels, of ``count``, that levels of detail between these read; 0 to infinity: whatever they are."""
+        if greatest_lod == math.inf:
+            least_lod = -math.inf  # with any bias
+        high = min(max(self.lods[1], 0.0), count - 1.0)
+        low = min(max(self.lods[0], 0.0), high)
+        first, last = (min(max(lod + self.lod_bias, low), high) for lod in (least_lod, greatest_lod))
+        if self.mip_linear:
+            return math.floor(first), math.ceil(last) + 1
+        return max(math.ceil(first + 0.5) - 1, 0), max(math.ceil(last + 0.5) - 1, 0) + 1
 
     def require_filter(self, info: enums.FormatInfo, what: str) -> None:
         """Raises where it was asked to filter what can't be filtered."""

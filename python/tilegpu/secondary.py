@@ -77,6 +77,7 @@ class SecondaryCommandBuffer(PassCommands):
         try:
             if kind is None:
                 draws.commands.end()
+                draws.state.warn_unused(self._what)
                 self._ended, self._reads, self._discarded = draws.commands, draws.arena, False
                 self.undefined = list(draws.undefined)
                 self.uses = draws.uses

@@ -43,15 +43,25 @@ def compile_glsl(
     if not isinstance(text, str):
         raise ValidationError(f"compile_glsl: text is {type(text).__name__}; it must be a string of GLSL")
     number = enums.parse("shader_stage", stage, "compile_glsl: stage")
+    file, label = arguments.text(file, "compile_glsl: file"), arguments.text(label, "compile_glsl: label")
     name = file or label or f"<{stage} shader>"
     if not (defines is None or isinstance(defines, Mapping)):
         raise ValidationError(f"compile_glsl: defines is {arguments.shown(defines)}; it must be a mapping")
     text = arguments.text(text, "compile_glsl: text")
     macros = {arguments.text(k, "compile_glsl: a name in defines"): _define(v) for k, v in (defines or {}).items()}
-    words, error, messages = _core.compile_glsl(text, name, number, macros, [os.fspath(d) for d in include], device)
+    words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
         raise ShaderError(error, messages=[ShaderMessage(*m) for m in messages])
     return words
+
+
+def directories(include: Any, what: str) -> list[str]:
+    """Of ``include=``: a path, or a list of them."""
+    given = [include] if isinstance(include, (str, os.PathLike)) else arguments.sequence(include, what, "it must be a list of directories")
+    for directory in given:
+        if not isinstance(directory, (str, os.PathLike)):
+            raise ValidationError(f"{what} has {arguments.shown(directory)}; it must be a list of directories")
+    return [arguments.text(os.fspath(d), what) for d in given]
 
 
 def _define(value: Any) -> str:
@@ -76,6 +86,8 @@ def load(
     if isinstance(source, _core.ShaderModule):
         return source
     name = file or f"{label or 'pipeline'} <{stage} shader>"
+    if include != ():
+        include = directories(include, f"{label or 'pipeline'}: include")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _module(bytes(source), name, device)
     # Whether it is an os.PathLike is asked last: that takes long where it is the first such question.

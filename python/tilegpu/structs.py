@@ -108,6 +108,31 @@ class _Struct:
             self.members[key] = _Member(key, offset_B, member)
 
 
+def _is_same(a: Type, b: Type) -> bool:
+    """Whether two types lie the same way in a block."""
+    if (a.kind, type_name(a), a.array_stride_B, a.matrix_stride_B, a.row_major) != (
+        b.kind, type_name(b), b.array_stride_B, b.matrix_stride_B, b.row_major
+    ):  # fmt: skip
+        return False
+    pairs = zip(a.members, b.members, strict=False)
+    return len(a.members) == len(b.members) and all(
+        x[:2] == y[:2] and _is_same(x[2], y[2]) for x, y in pairs
+    )
+
+
+def block_conflict(a: Type, b: Type) -> str:
+    """Why a name can't mean one place in both of two blocks that share their bytes; ``""`` where all names do."""
+    for name, offset_B, type_ in a.members:
+        end_B = offset_B + type_.size_B
+        for other, other_B, other_type in b.members:
+            mine, theirs = f"{type_name(type_)} '{name}' at byte {offset_B}", f"{type_name(other_type)} '{other}' at byte {other_B}"
+            if name == other and (offset_B != other_B or not _is_same(type_, other_type)):
+                return f"one has {mine}, the other {theirs}"
+            if name != other and offset_B < other_B + other_type.size_B and other_B < end_B:
+                return f"one has {mine}, the other {theirs}, which are the same bytes"
+    return ""
+
+
 def _finite_int(values: NDArray[Any], dtype: np.dtype[Any]) -> bool:
     info = np.iinfo(dtype)
     return bool(np.all((values >= info.min) & (values <= info.max)))

@@ -33,6 +33,12 @@ class Use(NamedTuple):
     layers: tuple[int, int] = (0, 1)
     bytes: tuple[int, int] = (0, 0)
 
+    def meets(self, aspect: str, levels: tuple[int, int], layers: tuple[int, int], bytes: tuple[int, int]) -> bool:
+        """Whether something belongs to this part and to that one of the same image or buffer. An aspect ``""`` is any."""
+        if isinstance(self.thing, Buffer):
+            return _overlap(self.bytes, bytes)
+        return (not aspect or aspect == self.aspect) and _overlap(self.levels, levels) and _overlap(self.layers, layers)
+
     def parts(self) -> Iterator[tuple[int, int]]:
         """(level, layer) of an image, one by one."""
         for level in range(*self.levels):
@@ -45,6 +51,10 @@ class Use(NamedTuple):
         if isinstance(self.thing, Buffer):
             return self.bytes[1] - self.bytes[0]
         return sum(level_size_B(self.thing, level, self.aspect) for level, _ in self.parts())
+
+
+def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return max(a[0], b[0]) < min(a[1], b[1])
 
 
 def _slabs(thing: Any, level: int) -> int:
@@ -129,10 +139,12 @@ def use_of_buffer(
 class Uses:
     """Those of one recording. What is noted is what a draw has at hand; uses are made of it when somebody asks, which is rare."""
 
-    __slots__ = ("_notes",)
+    __slots__ = ("_by_thing", "_indexed", "_notes")
 
     def __init__(self) -> None:
         self._notes: list[Any] = []
+        self._indexed = 0  # of the notes, those that are in this
+        self._by_thing: dict[int, dict[Use, None]] = {}
 
     def note(self, made_by: Callable[..., Use | Iterable[Use]], *arguments: Any) -> None:
         """``made_by(*arguments)`` is a use, or several."""
@@ -145,6 +157,15 @@ class Uses:
     def take(self, others: Uses) -> None:
         """Those of another recording too, which has ended."""
         self._notes.extend(others._notes)
+
+    def of(self, thing: Image | Buffer) -> Iterable[Use]:
+        """Those of one image or buffer; what was looked at for another one is not looked at again."""
+        for made_by, arguments in self._notes[self._indexed :]:
+            made = made_by(*arguments)
+            for use in (made,) if isinstance(made, Use) else made:
+                self._by_thing.setdefault(id(use.thing), {})[use] = None
+        self._indexed = len(self._notes)
+        return self._by_thing.get(id(thing), {})
 
     def __iter__(self) -> Iterator[Use]:
         found: dict[tuple[Any, ...], Use] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.buffer import matrix_fields, native, transposed_dtype, upload_layout
+from tilegpu.buffer import matrix_fields, native, upload_layout
 from tilegpu.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -170,17 +170,6 @@ def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDA
     if not same:
         array = _convert(array, dtype, what)
     return upload_layout(array) if matrix_fields(array.dtype) else array, count
-
-
-def buffer_matches(buffer_dtype: np.dtype[Any] | None, dtype: np.dtype[Any] | None) -> bool:
-    """A buffer made from an array fits a binding made from a dtype (buffers made from a size fit always)."""
-    if buffer_dtype is None or dtype is None:
-        return True
-    if not dtype.names and not buffer_dtype.names:
-        return buffer_dtype.base in (dtype.base, np.dtype(np.uint8))
-    if not dtype.names or not buffer_dtype.names:
-        return True
-    return transposed_dtype(buffer_dtype) == transposed_dtype(dtype)
 
 
 def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:

@@ -62,6 +62,9 @@ class TILEGPU_API CommandBuffer {
   Status end_rendering();
   /// Forgets the open pass; images stay as they were.
   void discard_rendering();
+  /// Of the passes that ended here, a line each: draws that read what a load operation left undefined. They are among
+  /// Submission::warnings() too.
+  std::vector<std::string> undefined_reads() const;
 
   void bind_pipeline(Ptr<Pipeline> pipeline);
   void bind_pipeline(Ptr<ComputePipeline> pipeline);

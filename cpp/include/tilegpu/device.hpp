@@ -26,6 +26,9 @@ struct DeviceCreateInfo {
   /// How often all loops of the invocations that run together may go round; beyond it they are ended, and the pass or dispatch is an error
   /// that names the loop. 0: 2^24 in passes, 2^26 in dispatches.
   uint64_t loop_budget = 0;
+  /// What numbers in buffers may ask for: how many vertices, over all instances, the indirect draws of a pass have together, and how many
+  /// invocations an indirect dispatch has. Beyond it nothing is executed, and the pass or dispatch is an error. 0: 2^28.
+  uint64_t indirect_budget = 0;
   /// What Vulkan forbids though its outcome is plain here is an error: a use that an object's usage does not name, a clear beyond the
   /// render area, the least of a colour's samples. With a function it is done all the same and said to it, from any thread: for who must
   /// run programs as they are.

@@ -5,6 +5,7 @@
 
 #include "base/field_error.hpp"
 #include "device/recorder.hpp"
+#include "device/undefined_reads.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/rendering_checks.hpp"
 
@@ -175,6 +176,16 @@ void CommandBuffer::discard_rendering() {
   recorder_->open.reset();
   recorder_->active_query = -1;
   if (recorder_->condition_in_pass) recorder_->condition.reset();
+}
+
+std::vector<std::string> CommandBuffer::undefined_reads() const {
+  std::vector<std::string> lines;
+  const command::Recording* recording = recorder_->making ? recorder_->making.get() : recorder_->ended.get();
+  if (!recording) return lines;
+  for (const command::Command& command : recording->commands)
+    if (const auto* pass = std::get_if<Ptr<const command::Pass>>(&command))
+      for (std::string& line : device::undefined_reads(**pass)) lines.push_back(std::move(line));
+  return lines;
 }
 
 Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "descriptor/set_memory.hpp"
+#include "device/undefined_reads.hpp"
 #include "exec/queue.hpp"
 #include "framebuffer/describe.hpp"
 #include "hsr/explain.hpp"
@@ -231,7 +232,10 @@ std::string Submission::describe_framebuffer(size_t pass) const {
 
 std::vector<std::string> Submission::warnings(size_t pass) const {
   assert(pass < pass_count());  // of what was recorded: it need not have been executed
-  return framebuffer::possible_feedback(state->execution.passes[pass].pass->feedback);
+  const command::Pass& record = *state->execution.passes[pass].pass;
+  std::vector<std::string> lines = device::undefined_reads(record);
+  for (std::string& line : framebuffer::possible_feedback(record.feedback)) lines.push_back(std::move(line));
+  return lines;
 }
 
 std::vector<std::string> Submission::lint(size_t pass) const {

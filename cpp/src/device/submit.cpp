@@ -36,6 +36,7 @@ exec::PassOptions pass_options(const DeviceState& s) {
   options.compress_samples = s.info.compress_samples;
   assert(s.info.hsr && framebuffer::find_profile(s.info.profile));  // Device::create filled both in
   const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
+  if (s.info.indirect_budget) options.indirect_vertices = s.info.indirect_budget;
   if (s.info.loop_budget) options.loop_iterations = s.info.loop_budget;
   if (profile.fpk_quads) options.fpk_quads = profile.fpk_quads;
   options.deferred_triangle_px2 = profile.deferred_triangle_px2;
@@ -115,8 +116,10 @@ Status execute(DeviceState& s, Execution& execution, const std::atomic<bool>& ca
       } else if constexpr (std::is_same_v<C, Ptr<const command::Dispatch>>) {
         assert(dispatch < execution.dispatches.size() && execution.dispatches[dispatch].dispatch == c);
         DispatchStats& stats = execution.dispatches[dispatch++].stats;
-        Status done = s.dispatcher->execute(*c, s.info.ordered_atomics,
-                                            s.info.loop_budget ? s.info.loop_budget : exec::kDispatchLoopIterations, stats, cancelled);
+        const exec::DispatchLimits limits = {s.info.ordered_atomics,
+                                             s.info.loop_budget ? s.info.loop_budget : exec::kDispatchLoopIterations,
+                                             s.info.indirect_budget ? s.info.indirect_budget : exec::kIndirectBudget};
+        Status done = s.dispatcher->execute(*c, limits, stats, cancelled);
         if (c->pipeline->program().writes_addresses) s.addresses->mark_written();
         for (const command::BeginQuery* query : counting) exec::add_invocations(*query, stats.invocations);
         return done;

@@ -87,11 +87,11 @@ void DispatchExecutor::run_groups(Run& run, uint32_t worker, uint64_t first, uin
   }
 }
 
-Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered, uint64_t loop_iterations, DispatchStats& stats,
+Status DispatchExecutor::execute(const command::Dispatch& dispatch, const DispatchLimits& limits, DispatchStats& stats,
                                  const std::atomic<bool>& cancelled) {
   const pipeline::Program& program = dispatch.pipeline->program();
   Run run{dispatch, cancelled, dispatch.pipeline->kernel(), program.stages.front().traits};
-  run.loop_iterations = loop_iterations;
+  run.loop_iterations = limits.loop_iterations;
   if (dispatch.condition && !command::is_met(*dispatch.condition)) return Ok{};  // the counts stay 0
   const std::string who = "dispatch of pipeline '" + program.label + "': ";
   run.groups = dispatch.groups;
@@ -105,7 +105,12 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
   const uint64_t count = uint64_t{run.groups[0]} * run.groups[1] * run.groups[2];
   run.invocations = uint64_t{size[0]} * size[1] * size[2];
   assert(run.invocations > 0 && run.kernel.lanes > 0);
-  ordered = ordered && run.traits.orders_groups;
+  if (dispatch.indirect && count > limits.indirect_budget / run.invocations)
+    return Error{VK_ERROR_DEVICE_LOST, who + "the indirect buffer asks for " + std::to_string(count) + " workgroups of " +
+                                           std::to_string(run.invocations) + " invocations; an indirect dispatch may have " +
+                                           std::to_string(limits.indirect_budget) +
+                                           " invocations, nothing was run. Write other numbers, or give the device a larger indirect_budget"};
+  const bool ordered = limits.ordered && run.traits.orders_groups;
   const uint64_t runs = ordered ? 1 : std::min<uint64_t>(count, pool_.threads() * kRunsOfThread);
   memory_.resize(pool_.threads());
   if (count && dispatch.sets) mark_written(*dispatch.sets);  // before: what fails half-way has written too
@@ -129,7 +134,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, bool ordered
   if (cancelled) return Error{VK_ERROR_DEVICE_LOST, who + "cancelled; some workgroups were run, others not"};
   if (run.loops_ended)
     return Error{VK_ERROR_DEVICE_LOST,
-                 who + ended_loop_text(run.ended, program.stages.front().module.get(), loop_iterations) +
+                 who + ended_loop_text(run.ended, program.stages.front().module.get(), limits.loop_iterations) +
                      "; some workgroups were run, others not. End the loop sooner, give its work to several dispatches, or give the "
                      "device a larger loop_budget"};
   return Ok{};

@@ -14,13 +14,18 @@ namespace tilegpu::exec {
 
 class ThreadPool;
 
+struct DispatchLimits {
+  bool ordered = true;            // atomics that want an order have one
+  uint64_t loop_iterations = 0;   // of a vector of lanes
+  uint64_t indirect_budget = 0;   // invocations of an indirect dispatch
+};
+
 class DispatchExecutor {
  public:
   explicit DispatchExecutor(ThreadPool& pool) : pool_(pool) {}
   /// VK_ERROR_DEVICE_LOST where `cancelled` was raised, a loop did not end, or an indirect dispatch asks for too much;
   /// VK_ERROR_OUT_OF_DEVICE_MEMORY where the system refuses working memory.
-  Status execute(const command::Dispatch& dispatch, bool ordered, uint64_t loop_iterations, DispatchStats& stats,
-                 const std::atomic<bool>& cancelled);
+  Status execute(const command::Dispatch& dispatch, const DispatchLimits& limits, DispatchStats& stats, const std::atomic<bool>& cancelled);
 
  private:
   /// Of one thread, kept from dispatch to dispatch.

@@ -15,6 +15,8 @@ struct PassRun;
 /// Iterations of all loops of one vector of lanes. A thread notices that it shall stop only between vectors, so they are as many as take
 /// seconds; kernels may be one long loop, and get more.
 inline constexpr uint64_t kPassLoopIterations = uint64_t{1} << 24, kDispatchLoopIterations = uint64_t{1} << 26;
+/// Vertices of the indirect draws of a pass, or invocations of an indirect dispatch: what nobody has looked at is held to seconds.
+inline constexpr uint64_t kIndirectBudget = uint64_t{1} << 28;
 
 /// "the loop at a.frag:12 of the fragment shader was ended: its loops went round more than 16777216 times".
 std::string ended_loop_text(const shader::LoopBudget& loops, const ShaderModule* module, uint64_t iterations);

@@ -17,6 +17,7 @@ Status run_stages(PassRun& run) {
   run.start_ms = now_ms();
   begin_workers(run);
   plan_commands(run);
+  if (Status ok = check_indirect(run); !ok) return ok;
   set_up_tiles(run);
   judge_draws(run);
   set_up_geometry(run);

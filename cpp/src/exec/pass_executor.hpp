@@ -20,6 +20,7 @@ struct PassOptions {
   HiddenSurfaceRemoval hsr;         // of passes that do not say otherwise
   bool compress_samples = true;
   uint64_t loop_iterations = kPassLoopIterations;  // of a vector of lanes
+  uint64_t indirect_vertices = kIndirectBudget;    // of all indirect draws of a pass, over their instances
 };
 
 /// Keeps arenas, chunks and workers from frame to frame, so that a steady state takes no memory from the system.

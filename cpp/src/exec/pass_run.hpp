@@ -89,6 +89,8 @@ struct PassRun {
 // Setting up (pass_setup.cpp).
 void begin_workers(PassRun& run);
 void plan_commands(PassRun& run);
+/// An error where the indirect draws ask for more than the device allows.
+Status check_indirect(const PassRun& run);
 void set_up_tiles(PassRun& run);
 void judge_draws(PassRun& run);
 void set_up_geometry(PassRun& run);

@@ -59,6 +59,29 @@ void plan_commands(PassRun& run) {
   run.out.stats.draws = run.plan->draw_count;
 }
 
+Status check_indirect(const PassRun& run) {
+  const command::Pass& pass = run.pass;
+  size_t next = pass.draws.size();  // in the plan: of the first indirect draw, and so on
+  uint64_t left = run.options.indirect_vertices;
+  for (const command::RecordedCommand& c : pass.commands) {
+    if (c.kind != command::RecordedCommand::Kind::indirect) continue;
+    for (uint32_t i = 0; i < pass.indirects[c.index].count; i++, next++) {
+      assert(next < run.plan->expanded.size());
+      const command::DrawCall& draw = run.plan->expanded[next];
+      if (!draw.count || !draw.instance_count) continue;
+      if (draw.instance_count > left / draw.count)
+        return Error{VK_ERROR_DEVICE_LOST,
+                     "pass '" + pass.info.label + "': an indirect draw of pipeline '" + draw.state->resolved->label + "' asks for " +
+                         std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) +
+                         " instances; the indirect draws of a pass may have " + std::to_string(run.options.indirect_vertices) +
+                         " vertices together, nothing was drawn. Write other numbers to the indirect buffer, or give the device a larger "
+                         "indirect_budget"};
+      left -= uint64_t{draw.count} * draw.instance_count;
+    }
+  }
+  return Ok{};
+}
+
 void set_up_tiles(PassRun& run) {
   const PassOptions& options = run.options;
   tile::PassContext& context = run.context;

@@ -92,13 +92,29 @@ void end_contents(const Framebuffer& f, uint32_t written, const std::string& pas
   for (uint32_t i = 0; i < kMaxColorAttachments; ++i) discard(f.store.rts[i], f.load.rts[i], written >> i & 1, VK_IMAGE_ASPECT_COLOR_BIT);
   discard(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
   discard(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
-  for_each_store(f.store, [&](const StoreTarget& t, VkImageAspectFlags aspect) {
+  // What is stored of a target that was neither loaded nor cleared, nor drawn to, is as undefined as it was in the tile.
+  const auto keep = [&](uint32_t index, const StoreTarget& t, const LoadTarget& load, VkImageAspectFlags aspect) {
     if (!t.store) return;
+    const bool undefined = load.in_bounds == LoadOp::none && !(written >> index & 1);
     for_each_layers(f, [&](uint32_t first, uint32_t count) {
-      resource::mark_box_written(*t.view->image(), box_of(f, *t.view, aspect, first, count), resource::Writer::pass,
-                                 t.eliminate ? signatures : nullptr);
+      const resource::ImageBox box = box_of(f, *t.view, aspect, first, count);
+      if (undefined)
+        resource::mark_box_discarded(*t.view->image(), box,
+                                     "load_op of " + object_name("pass", pass_label) +
+                                         " was dont_care, and nothing was drawn there; clear it, or draw to it");
+      else
+        resource::mark_box_written(*t.view->image(), box, resource::Writer::pass, t.eliminate ? signatures : nullptr);
     });
-  });
+  };
+  const auto keep_both = [&](uint32_t index, const StoreTarget& t, const StoreTarget& resolved, const LoadTarget& load,
+                             VkImageAspectFlags aspect) {
+    keep(index, t, load, aspect);
+    keep(index, resolved, load, aspect);
+  };
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i)
+    keep_both(i, f.store.rts[i], f.store.resolved_rts[i], f.load.rts[i], VK_IMAGE_ASPECT_COLOR_BIT);
+  keep_both(kMaxColorAttachments, f.store.z, f.store.resolved_z, f.load.z, VK_IMAGE_ASPECT_DEPTH_BIT);
+  keep_both(kMaxColorAttachments + 1, f.store.s, f.store.resolved_s, f.load.s, VK_IMAGE_ASPECT_STENCIL_BIT);
 }
 
 }  // namespace tilegpu::framebuffer

@@ -23,6 +23,7 @@ const char* given(const char* text) { return text ? text : ""; }
 
 DeviceCreateInfo core_info() {
   DeviceCreateInfo info;
+  info.indirect_budget = ~uint64_t{0};  // Vulkan has no such limit
   if (const char* profile = given(std::getenv("TILEGPU_PROFILE")); *profile) info.profile = profile;
   info.threads = static_cast<uint32_t>(std::strtoul(given(std::getenv("TILEGPU_THREADS")), nullptr, 10));
   info.lanes = static_cast<uint32_t>(std::strtoul(given(std::getenv("TILEGPU_LANES")), nullptr, 10));

@@ -1,0 +1,98 @@
+// pipeline/target_reads.cpp -- see target_reads.hpp. Source: Vulkan specification, "Depth Test", "Stencil Test", "Blending", "Logical
+// Operations".
+#include "pipeline/target_reads.hpp"
+
+#include "pipeline/classify.hpp"
+#include "vk/blend_op.hpp"
+
+namespace tilegpu::pipeline {
+
+namespace {
+
+bool depends(VkCompareOp op) { return op != VK_COMPARE_OP_NEVER && op != VK_COMPARE_OP_ALWAYS; }
+
+bool changes(VkStencilOp op) {
+  switch (op) {
+    case VK_STENCIL_OP_INCREMENT_AND_CLAMP:
+    case VK_STENCIL_OP_DECREMENT_AND_CLAMP:
+    case VK_STENCIL_OP_INVERT:
+    case VK_STENCIL_OP_INCREMENT_AND_WRAP:
+    case VK_STENCIL_OP_DECREMENT_AND_WRAP:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool reads_stencil(const VkStencilOpState& face, bool depth_may_fail) {
+  if (depends(face.compareOp) && face.compareMask) return true;
+  if (!face.writeMask) return false;
+  const bool passes = face.compareOp != VK_COMPARE_OP_NEVER, fails = face.compareOp != VK_COMPARE_OP_ALWAYS;
+  return (fails && changes(face.failOp)) || (passes && changes(face.passOp)) || (passes && depth_may_fail && changes(face.depthFailOp));
+}
+
+bool of_destination(VkBlendFactor factor) {
+  switch (factor) {
+    case VK_BLEND_FACTOR_DST_COLOR:
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+    case VK_BLEND_FACTOR_DST_ALPHA:
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
+    case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool equation_reads(VkBlendOp op, VkBlendFactor source, VkBlendFactor destination) {
+  if (op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX) return true;
+  return destination != VK_BLEND_FACTOR_ZERO || of_destination(source);
+}
+
+bool blend_reads(const VkPipelineColorBlendAttachmentState& blend) {
+  if (!blend.blendEnable) return false;
+  if (vk::is_advanced(blend.colorBlendOp)) return vk::reads_destination(blend.colorBlendOp);
+  constexpr VkColorComponentFlags kColors = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT;
+  return ((blend.colorWriteMask & kColors) && equation_reads(blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor)) ||
+         ((blend.colorWriteMask & VK_COLOR_COMPONENT_A_BIT) &&
+          equation_reads(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor));
+}
+
+bool logic_reads(const ColorBlendState& blend) {
+  if (!blend.logic_op_enable) return false;
+  switch (blend.logic_op) {
+    case VK_LOGIC_OP_CLEAR:
+    case VK_LOGIC_OP_COPY:
+    case VK_LOGIC_OP_COPY_INVERTED:
+    case VK_LOGIC_OP_SET:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+TargetReads target_reads(const Program& program, const GraphicsState& state) {
+  TargetReads reads;
+  const DepthStencilState& ds = state.depth_stencil;
+  const bool has_depth = program.depth_format != VK_FORMAT_UNDEFINED;
+  const bool depth_decides = has_depth && ds.depth_test && depends(ds.depth_compare);
+  if (depth_decides || (has_depth && ds.depth_bounds_test)) reads.tested |= 1u << shader::kInputDepth;
+  if (program.stencil_format != VK_FORMAT_UNDEFINED && ds.stencil_test) {
+    const bool depth_may_fail = has_depth && ((ds.depth_test && ds.depth_compare != VK_COMPARE_OP_ALWAYS) || ds.depth_bounds_test);
+    const VkCullModeFlags culled = state.rasterization.cull_mode;
+    if ((!(culled & VK_CULL_MODE_FRONT_BIT) && reads_stencil(ds.front, depth_may_fail)) ||
+        (!(culled & VK_CULL_MODE_BACK_BIT) && reads_stencil(ds.back, depth_may_fail)))
+      reads.tested |= 1u << shader::kInputStencil;
+  }
+  if (!program.fragment()) return reads;
+  const auto blends = blend_attachments(program, state);
+  for (size_t i = 0; i < program.color_formats.size(); i++)
+    if (program.writes(i) && blends[i].colorWriteMask && (blend_reads(blends[i]) || logic_reads(state.blend))) reads.blended |= 1u << i;
+  if (program.fragment()->traits.reads_tile)
+    for (const shader::InputSource& input : program.inputs) reads.input |= 1u << input.target;
+  return reads;
+}
+
+}  // namespace tilegpu::pipeline

@@ -1,0 +1,181 @@
+"""Whether a buffer that was made from an array holds the numbers that are read of it: by vertex attributes, texels, members of blocks.
+
+In: the array's dtype and rows, a format or a block's layout. Out: why it does not fit, ``""`` where it may. Bytes (``uint8``, and buffers
+made from a size) fit everything: ``array.view(np.uint8)`` says that bits are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu import enums
+from tilegpu.buffer import Buffer, transposed_dtype
+
+if TYPE_CHECKING:
+    from tilegpu.structs import StructLayout, _Leaf, _Member, _Struct
+
+_BYTES = np.dtype(np.uint8)
+_FIX = "(array.astype), or give bytes where bits are meant (array.view(np.uint8))"
+
+
+def _plain(buffer: Buffer) -> np.dtype[Any] | None:
+    """The kind of the numbers of an array without fields; ``None`` where nothing is known, or they are bytes."""
+    dtype = buffer.dtype
+    return None if dtype is None or dtype.names or dtype.base == _BYTES else dtype.base
+
+
+def _leaves(dtype: np.dtype[Any]) -> Iterator[np.dtype[Any]]:
+    """The kinds of the numbers in a dtype."""
+    if dtype.fields is None:
+        yield dtype.base
+        return
+    for name in dtype.names or ():
+        yield from _leaves(dtype.fields[name][0].base)
+
+
+def _width(dtype: np.dtype[Any]) -> int:
+    """How many numbers an element of a dtype has."""
+    if dtype.fields is None:
+        return int(np.prod(dtype.shape, dtype=int))
+    return int(np.prod(dtype.shape, dtype=int)) * sum(_width(dtype.fields[name][0]) for name in dtype.names or ())
+
+
+def _row_widths(buffer: Buffer) -> set[int]:
+    """How many numbers what may be a row of the array has: (N, 4, 4) has rows of 4, or of 16."""
+    widths, product = set(), 1
+    for side in reversed(buffer.row_shape):
+        product *= side
+        widths.add(product)
+    return widths
+
+
+def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable[int], what: str) -> str:
+    """Of a vertex binding: ``dtype`` of the pipeline, or of an explicit one the attributes' formats, by number."""
+    given = buffer.dtype
+    if given is None or given.base == _BYTES:
+        return ""
+    made = f"{what}: buffer '{buffer.label}' was made from {given}"
+    if dtype is None:
+        infos = [enums.format_of(number) for number in formats]
+        kinds = list(dict.fromkeys(_leaves(given)))
+        if not infos or any(texels_fit(kind, info) for kind in kinds for info in infos):
+            return ""
+        read = ", ".join(dict.fromkeys(info.name for info in infos))
+        return f"{made}, the pipeline's attributes are {read}; make it from such numbers {_FIX}"
+    if given.names and dtype.names:
+        same = transposed_dtype(given) == transposed_dtype(dtype)
+        return "" if same else f"{made}, the pipeline was made for {dtype}"
+    if set(_leaves(given)) != set(_leaves(dtype)):
+        return f"{made}, the pipeline was made for {dtype}; make it from that {_FIX}"
+    width, widths = _width(dtype), _row_widths(buffer)
+    if not given.names and widths and width not in widths:
+        return f"{made} with rows of {buffer.row_shape[-1]}; a vertex of the pipeline's {dtype} takes {width}"
+    return ""
+
+
+def texels_fit(kind: np.dtype[Any], info: enums.FormatInfo) -> bool:
+    """Whether numbers are texels of a format, or several of its components packed into one."""
+    if kind.itemsize == 1:
+        return True
+    bits = kind.itemsize * 8
+    floats = info.numeric in ("sfloat", "ufloat")
+    if kind.kind == "f":
+        return floats and info.component_bits == bits
+    if kind.kind not in "iu" or (floats and not (kind.kind == "u" and bits == 16 == info.component_bits)):
+        return kind.kind == "u" and floats and info.texel_B * 8 == bits and info.component_count > 1  # b10g11r11_ufloat
+    return info.component_bits == bits or (kind.kind == "u" and info.component_bits < bits)
+
+
+def texel_misfit(buffer: Buffer, info: enums.FormatInfo, what: str) -> str:
+    """Of ``buffer.texels(format)``."""
+    kind = _plain(buffer)
+    if kind is None or texels_fit(kind, info):
+        return ""
+    return f"{what}: buffer '{buffer.label}' was made from {kind}, format is {info.name}; make it from such numbers {_FIX}"
+
+
+def _leaves_of(struct: _Struct) -> Iterator[_Leaf]:
+    for member in struct.members.values():
+        if member.leaf is not None:
+            yield member.leaf
+        elif member.struct is not None:
+            yield from _leaves_of(member.struct)
+
+
+def _kind(dtype: np.dtype[Any]) -> tuple[str, int]:
+    return ("i" if dtype.kind == "u" else dtype.kind), dtype.itemsize
+
+
+def block_misfit(buffer: Buffer, layout: StructLayout, what: str) -> str:
+    """Of a uniform or storage block."""
+    if buffer.dtype is None or buffer.dtype.base == _BYTES:
+        return ""
+    if buffer.dtype.names:
+        return _fields_misfit(buffer, layout, what)
+    kind = buffer.dtype.base
+    made = f"{what}: buffer '{buffer.label}' was made from {kind}"
+    leaves = list(_leaves_of(layout.struct))
+    kinds = dict.fromkeys(leaf.type.base for leaf in leaves)
+    if leaves and _kind(kind) not in {_kind(leaf.dtype) for leaf in leaves}:
+        if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):
+            return f"{made}, the block has no numbers of 64 bits; make it from {'float32' if kind.kind == 'f' else 'int32'} {_FIX}"
+        return f"{made}, the block has {', '.join(kinds)}; make it from such numbers {_FIX}"
+    members = list(layout.struct.members.values())
+    if len(members) == 1 and members[0].steps_B and members[0].leaf is not None:
+        return _stride_misfit(buffer, members[0], made)
+    return ""
+
+
+def _stride_misfit(buffer: Buffer, member: _Member, made: str) -> str:
+    """Of a block that is one array of numbers or vectors, whose elements lie further apart than they are large."""
+    leaf, stride_B = member.leaf, member.steps_B[-1]
+    assert leaf is not None
+    own_B = leaf.dtype.itemsize * int(np.prod(leaf.shape[len(member.steps_B) :], dtype=int))
+    if len(member.steps_B) > 1 or leaf.type.kind == "matrix" or stride_B == own_B:
+        return ""
+    rows_B = {width * leaf.dtype.itemsize for width in _row_widths(buffer)}
+    if stride_B in rows_B or not (rows_B or own_B == leaf.dtype.itemsize):
+        return ""
+    lie = f"in rows of {buffer.row_shape[-1]}" if rows_B else "one behind the other"
+    return (
+        f"{made}, whose numbers lie {lie}; elements of the block's '{member.name}' are {stride_B} bytes apart: give bind= the array "
+        f"itself, which is laid out by name, or make rows of {stride_B // leaf.dtype.itemsize} numbers"
+    )
+
+
+def _fields_misfit(buffer: Buffer, layout: StructLayout, what: str) -> str:
+    """Of an array with fields: those that are called as members lie where these do. It may be the block, or the elements of its array."""
+    dtype = transposed_dtype(buffer.dtype) if buffer.dtype is not None else None
+    assert dtype is not None and dtype.fields is not None
+    struct: _Struct = layout.struct
+    members = list(layout.struct.members.values())
+    if len(members) == 1 and members[0].struct is not None and members[0].name not in dtype.fields:
+        inner, struct = members[0], members[0].struct
+        if inner.steps_B and set(struct.members) & set(dtype.fields) and dtype.itemsize != inner.steps_B[-1]:
+            return (
+                f"{what}: buffer '{buffer.label}': its elements are {dtype.itemsize} bytes apart, those of the shader's '{inner.name}' "
+                f"{inner.steps_B[-1]}; pad the dtype (np.dtype of names, formats, offsets and itemsize)"
+            )
+    for name, member in struct.members.items():
+        if name not in dtype.fields:
+            continue
+        field, offset_B = dtype.fields[name][:2]
+        where = f"{what}: buffer '{buffer.label}': field '{name}'"
+        if offset_B != member.offset_B:
+            return (
+                f"{where} is at byte {offset_B}, the shader has it at {member.offset_B}; give the dtype these offsets, or bytes of "
+                "pipeline.struct(...)"
+            )
+        if member.leaf is None or field.fields is not None:
+            continue
+        if _kind(field.base) != _kind(member.leaf.dtype) and field.base != _BYTES:
+            return f"{where} is {field.base}, the shader's is {member.leaf.type.base}; make it of that"
+        if not member.runtime and field.itemsize < member.end_B - member.offset_B:
+            return (
+                f"{where} has {field.itemsize} bytes, the shader's {member.leaf.type.base} spans {member.end_B - member.offset_B}, as its "
+                "elements are padded; give bytes of pipeline.struct(...)"
+            )
+    return ""

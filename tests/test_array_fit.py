@@ -1,0 +1,226 @@
+"""Buffers hold the numbers that are read of them: dtype and rows against vertex attributes, texels and blocks; blocks of two stages.
+
+What can be seen of the array that a buffer was made from is an error where it differs; bytes fit everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+COVER = """#version 450
+void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0, 1); }"""
+VERT = """#version 450
+layout(location = 0) in vec2 position; layout(location = 1) in vec2 more;
+void main() { gl_Position = vec4(position + 0 * more, 0, 1); }"""
+WHITE = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+COLOR = "r32g32b32a32_sfloat"
+FIELDS = np.dtype([("position", "f4", 2), ("more", "f4", 2)])
+CORNERS = np.array([[-1, -1, 0, 0], [3, -1, 0, 0], [-1, 3, 0, 0]])
+
+
+@pytest.fixture(scope="module")
+def dev() -> tg.Device:
+    return tg.Device(threads=1)
+
+
+def drawn(dev: tg.Device, pipe: Any, *vertices: Any, **arguments: Any) -> np.ndarray[Any, Any]:
+    out = dev.image((4, 4), COLOR)
+    with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+        rp.draw(pipe, *vertices, **arguments)
+    return np.asarray(out.numpy()[0, 0])
+
+
+EXPLICIT = tg.VertexBinding(16, [(0, "r32g32_sfloat", 0), (1, "r32g32_sfloat", 8)])
+
+
+@pytest.mark.parametrize("vertex", [FIELDS, np.dtype(("f4", 4)), EXPLICIT], ids=["fields", "plain", "explicit"])
+@pytest.mark.parametrize("dtype", ["f8", "i4", "u4", "f2", "i8", "i2"])
+def test_vertices_of_other_numbers(dev: tg.Device, vertex: Any, dtype: str) -> None:
+    """With a pipeline of one field for four numbers (plain) the shader's two inputs are one."""
+    vert = VERT if vertex != np.dtype(("f4", 4)) else VERT.replace("in vec2 position", "in vec4 position").replace("position + 0", "position.xy + 0")
+    vert = vert if vertex != np.dtype(("f4", 4)) else vert.replace("layout(location = 1) in vec2 more;", "").replace(" + 0 * more", "")
+    pipe = dev.pipeline(vert, WHITE, vertex=vertex, color=[COLOR])
+    with pytest.raises(tg.ValidationError, match=rf"buffer 'b' was made from {np.dtype(dtype)}, the pipeline"):
+        drawn(dev, pipe, dev.buffer(CORNERS.astype(dtype), label="b"))
+    right = CORNERS.astype("f4")
+    for buffer in (dev.buffer(right), dev.buffer(right.reshape(-1)), dev.buffer(right.view("u1")), dev.buffer(right.tobytes())):
+        assert drawn(dev, pipe, buffer, count=3).tolist() == [1, 1, 1, 1]
+
+
+def test_rows_of_vertices(dev: tg.Device) -> None:
+    pipe = dev.pipeline(VERT, WHITE, vertex=FIELDS, color=[COLOR])
+    for rows, shape in ((3, (4, 3)), (2, (6, 2))):
+        with pytest.raises(tg.ValidationError, match=rf"with rows of {rows}; a vertex of the pipeline's .* takes 4"):
+            drawn(dev, pipe, dev.buffer(np.zeros(shape, "f4")))
+    assert drawn(dev, pipe, dev.buffer(CORNERS.astype("f4").reshape(3, 2, 2))).tolist() == [1, 1, 1, 1]
+
+
+def test_packed_attributes_are_what_they_are_packed_in(dev: tg.Device) -> None:
+    vert = "#version 450\nlayout(location = 0) in vec4 c; void main() { gl_Position = c; }"
+    for format_, dtype, fits in (
+        ("r8g8b8a8_unorm", "u4", True), ("r16g16_unorm", "u4", True), ("r16g16b16a16_sfloat", "u2", True), ("r16g16b16a16_sfloat", "f2", True),
+        ("a2b10g10r10_unorm_pack32", "u4", True), ("b10g11r11_ufloat_pack32", "u4", True),
+        ("r8g8b8a8_unorm", "i4", False), ("r8g8b8a8_unorm", "f4", False), ("r16g16b16a16_sfloat", "f4", False), ("r32_sfloat", "f8", False),
+        ("r32_uint", "f4", False), ("r32_uint", "i4", True),
+    ):  # fmt: skip
+        kind = "uvec4" if format_ == "r32_uint" else "vec4"
+        text = vert.replace("in vec4", f"in {kind}").replace("= c", "= vec4(c)")
+        pipe = dev.pipeline(text, WHITE, vertex=tg.VertexBinding(16, [(0, format_, 0)]), color=[COLOR])
+        buffer = dev.buffer(np.zeros(24, dtype))
+        if fits:
+            drawn(dev, pipe, buffer, count=3)
+        else:
+            with pytest.raises(tg.ValidationError, match=f"was made from {np.dtype(dtype)}, the pipeline's attributes are {format_}"):
+                drawn(dev, pipe, buffer, count=3)
+
+
+# --------------------------------------------------------------------------------------------------------------- blocks
+
+
+def block(dev: tg.Device, declared: str, result: str, value: Any) -> list[float]:
+    frag = f"#version 450\nlayout(location = 0) out vec4 o; layout(binding = 0, {declared}; void main() {{ o = vec4({result}); }}"
+    pipe = dev.pipeline(COVER, frag, color=[COLOR], label="p")
+    return [float(v) for v in drawn(dev, pipe, count=3, bind={(0, 0): value})]
+
+
+FLOATS, INTS = "std430) buffer B { float v[]; }", "std430) buffer B { int v[]; }"
+
+
+@pytest.mark.parametrize(
+    ("declared", "dtype", "text"),
+    [
+        (FLOATS, "i4", "was made from int32, the block has float"),
+        (FLOATS, "u4", "was made from uint32, the block has float"),
+        (FLOATS, "f2", "was made from float16, the block has float"),
+        (FLOATS, "f8", "was made from float64, the block has no numbers of 64 bits; make it from float32"),
+        (FLOATS, "?", "was made from bool, the block has float"),
+        (INTS, "f4", "was made from float32, the block has int"),
+        (INTS, "i2", "was made from int16, the block has int"),
+        (INTS, "i8", "was made from int64, the block has no numbers of 64 bits; make it from int32"),
+        (INTS, "i4", ""),
+        (INTS, "u4", ""),
+        (INTS, "u1", ""),
+        (FLOATS, "f4", ""),
+        (FLOATS, "u1", ""),
+        ("std140) uniform B { ivec4 n; vec4 v[1]; }", "i4", ""),
+        ("std140) uniform B { ivec4 n; vec4 v[1]; }", "f4", ""),
+        ("std140) uniform B { ivec4 n; vec4 v[1]; }", "f2", "was made from float16, the block has int, float"),
+    ],
+)
+def test_numbers_of_blocks(dev: tg.Device, declared: str, dtype: str, text: str) -> None:
+    buffer = dev.buffer(np.ones(64, dtype), label="b")
+    if text:
+        with pytest.raises(tg.ValidationError, match=rf"\(set 0, binding 0\): buffer 'b' {text}"):
+            block(dev, declared, "v[0]", buffer)
+    else:
+        block(dev, declared, "v[0]", buffer)
+
+
+@pytest.mark.parametrize(
+    ("declared", "result", "array", "text"),
+    [
+        ("std430) buffer B { vec3 v[]; }", "v[1], 1", np.ones((4, 3), "f4"), r"in rows of 3; elements of the block's 'v' are 16 bytes apart: .*rows of 4"),
+        ("std140) uniform B { float v[4]; }", "v[1]", np.ones(16, "f4"), "one behind the other; elements of the block's 'v' are 16 bytes"),
+        ("std140) uniform B { vec2 v[4]; }", "v[1], v[1]", np.ones((8, 2), "f4"), "in rows of 2; elements of the block's 'v' are 16 bytes"),
+        ("std430) buffer B { vec3 v[]; }", "v[1], 1", np.ones((4, 4), "f4"), ""),
+        ("std140) uniform B { float v[4]; }", "v[1]", np.ones((4, 4), "f4"), ""),
+        ("std430) buffer B { vec2 v[]; }", "v[1], v[1]", np.ones((4, 2), "f4"), ""),
+        ("std430) buffer B { float v[]; }", "v[1]", np.ones((4, 3), "f4"), ""),
+        ("std430) buffer B { vec3 v[]; }", "v[1], 1", np.ones(16, "f4"), ""),
+    ],
+)  # fmt: skip
+def test_rows_of_arrays_in_blocks(dev: tg.Device, declared: str, result: str, array: Any, text: str) -> None:
+    if text:
+        with pytest.raises(tg.ValidationError, match=text):
+            block(dev, declared, result, dev.buffer(array))
+    else:
+        assert block(dev, declared, result, dev.buffer(array)) == [1, 1, 1, 1]
+
+
+PADDED = {"names": ["a", "b"], "formats": [("f4", 3), ("f4", 3)], "offsets": [0, 16], "itemsize": 32}
+
+
+@pytest.mark.parametrize(
+    ("declared", "result", "dtype", "text"),
+    [
+        ("std140) uniform B { vec3 a; vec3 b; }", "b, 1", [("a", "f4", 3), ("b", "f4", 3)], "field 'b' is at byte 12, the shader has it at 16"),
+        ("std140) uniform B { vec3 a; vec3 b; }", "b, 1", PADDED, ""),
+        ("std140) uniform B { vec4 a; ivec4 b; }", "b", [("a", "f4", 4), ("b", "f4", 4)], "field 'b' is float32, the shader's is int"),
+        ("std140) uniform B { float a[4]; }", "a[1]", [("a", "f4", 4)], "field 'a' has 16 bytes, the shader's float spans 52"),
+        ("std430) buffer B { S s[]; }", "s[1].b, 1", [("a", "f4", 3), ("b", "f4", 3)], "elements are 24 bytes apart, those of the shader's 's' 32"),
+        ("std430) buffer B { S s[]; }", "s[1].b, 1", PADDED, ""),
+        ("std140) uniform B { vec4 a; vec4 b; }", "b", [("x", "f4", 4), ("y", "f4", 4)], ""),
+        ("std140) uniform B { mat4 a; vec4 b; }", "b", [("a", "f4", (4, 4)), ("b", "f4", 4)], ""),
+    ],
+)  # fmt: skip
+def test_fields_lie_where_the_members_do(dev: tg.Device, declared: str, result: str, dtype: Any, text: str) -> None:
+    array = np.ones(2, np.dtype(dtype))
+    declared = declared.replace("buffer B { S", "buffer B { S")
+    frag = (
+        f"#version 450\nstruct S {{ vec3 a; vec3 b; }};\nlayout(location = 0) out vec4 o; layout(binding = 0, {declared};\n"
+        f"void main() {{ o = vec4({result}); }}"
+    )
+    pipe = dev.pipeline(COVER, frag, color=[COLOR])
+    if text:
+        with pytest.raises(tg.ValidationError, match=text):
+            drawn(dev, pipe, count=3, bind={(0, 0): dev.buffer(array)})
+    else:
+        assert drawn(dev, pipe, count=3, bind={(0, 0): dev.buffer(array)}).tolist() == [1, 1, 1, 1]
+
+
+def test_texels_of_other_numbers(dev: tg.Device) -> None:
+    frag = "#version 450\nlayout(binding = 0) uniform samplerBuffer t; layout(location = 0) out vec4 o; void main() { o = texelFetch(t, 0); }"
+    pipe = dev.pipeline(COVER, frag, color=[COLOR])
+    with pytest.raises(tg.ValidationError, match="buffer 'b' was made from int32, format is r32g32b32a32_sfloat"):
+        drawn(dev, pipe, count=3, bind={"t": dev.buffer(np.ones(8, "i4"), label="b").texels("r32g32b32a32_sfloat")})
+    assert drawn(dev, pipe, count=3, bind={"t": dev.buffer(np.ones(8, "f4")).texels("r32g32b32a32_sfloat")}).tolist() == [1, 1, 1, 1]
+
+
+# ------------------------------------------------------------------------------------------------- blocks of two stages
+
+BOTH = """#version 450
+layout(binding = 0) uniform B {{ {0} }} b;
+layout(location = 0) {2};
+void main() {{ {1} }}"""
+TRIANGLE = "vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0, 1); v = "
+
+
+def two_blocks(dev: tg.Device, vertex: tuple[str, str], fragment: tuple[str, str], value: Any) -> list[float]:
+    vert = BOTH.format(vertex[0], TRIANGLE + vertex[1] + ";", "out vec4 v")
+    frag = BOTH.format(fragment[0], f"o = v + {fragment[1]};", "in vec4 v; layout(location = 0) out vec4 o")
+    pipe = dev.pipeline(vert, frag, color=[COLOR], label="p")
+    return [float(v) for v in drawn(dev, pipe, count=3, bind={"b": value})]
+
+
+def test_names_of_two_blocks_at_one_binding(dev: tg.Device) -> None:
+    a, ab = ("vec4 a;", "b.a"), ("vec4 a; vec4 c;", "b.c")
+    ones, twos = (1.0,) * 4, (2.0,) * 4
+    assert two_blocks(dev, a, ab, {"a": ones, "c": twos}) == [3] * 4  # one is the beginning of the other
+    assert two_blocks(dev, ab, a, {"a": ones, "c": twos}) == [3] * 4
+    # Each has a part of its own: the names of both.
+    apart = ("layout(offset = 16) vec4 c;", "b.c")
+    assert two_blocks(dev, a, apart, {"a": ones, "c": twos}) == [3] * 4
+    assert two_blocks(dev, apart, a, {"a": ones, "c": twos}) == [3] * 4
+
+
+@pytest.mark.parametrize(
+    ("vertex", "fragment", "text"),
+    [
+        (("vec4 a;", "b.a"), ("vec4 c;", "b.c"), "vec4 'a' at byte 0, the other vec4 'c' at byte 0, which are the same bytes"),
+        (("vec4 a; vec4 c;", "b.a"), ("vec4 c; vec4 a;", "b.c"), "vec4 '[ac]' at byte (0|16), the other vec4 '[ac]' at byte (0|16)"),
+        (("mat4 m; vec4 c;", "b.c"), ("vec4 c;", "b.c"), "vec4 'c' at byte"),
+        (("vec4 a;", "b.a"), ("ivec4 a;", "vec4(b.a)"), "'a' at byte 0"),
+    ],
+)  # fmt: skip
+def test_names_that_mean_two_things_are_refused(dev: tg.Device, vertex: Any, fragment: Any, text: str) -> None:
+    names = {"a": (1.0,) * 4, "c": (2.0,) * 4}
+    for value in (names, {"a": (1.0,) * 4}, {"c": (1.0,) * 4}, np.ones(4, "f4")):
+        with pytest.raises(tg.ValidationError, match="the stages declare other blocks at this binding: .*" + text):
+            two_blocks(dev, vertex, fragment, value)
+    two_blocks(dev, vertex, fragment, np.ones(32, "f4").tobytes())  # whose bytes they are is the program's
+    two_blocks(dev, vertex, fragment, dev.buffer(np.ones(32, "f4")))
