@@ -110,7 +110,11 @@ def test_the_word_is_read_when_the_pass_runs(tmp_path: Path) -> None:
                 else:
                     with rp.conditional(word):
                         rp.draw(pipe, VERTICES)
-                dev.dispatch(write, 1, bind={"B": word}, push={"value": value})  # before the pass is executed
+                if secondary:
+                    with pytest.raises(tg.ValidationError, match=r"the buffer is read by its draws \(condition\)"):
+                        dev.dispatch(write, 1, bind={"B": word}, push={"value": value})
+            dev.dispatch(write, 1, bind={"B": word}, push={"value": value})  # behind what was recorded
+            rp.replay()
             picture = target.numpy()
             assert picture.any() == (value != 0)
             rp.capture(tmp_path / "c")

@@ -41,6 +41,7 @@ def said(call: Callable[[], Any]) -> list[warnings.WarningMessage]:
 
 # ------------------------------------------------------------------------------------- what dont_care leaves, and draws read
 
+OVERWRITES = {"src_color": "src_alpha", "dst_color": "zero", "src_alpha": "one", "dst_alpha": "zero"}
 STENCIL_TEST = {"compare": "equal", "reference": 1}
 #: Of each: arguments of the pipeline, which attachment it reads and how; "": it reads none.
 READERS: dict[str, tuple[dict[str, Any], str]] = {
@@ -58,11 +59,8 @@ READERS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "blend": ({"depth_test": False, "blend": "alpha"}, "color0: draw 0, pipeline 'p', blends with"),
     "blend_min": ({"depth_test": False, "blend": {"src_color": "one", "dst_color": "zero", "color_op": "min"}}, "color0: draw 0"),
-    "blend_source": ({"depth_test": False, "blend": {"src_color": "src_alpha", "dst_color": "zero", "src_alpha": "one", "dst_alpha": "zero"}}, ""),
-    "blend_masked": (
-        {"depth_test": False, "write_mask": "rgb", "blend": {"src_color": "one", "dst_color": "zero", "src_alpha": "one", "dst_alpha": "one"}},
-        "",
-    ),
+    "blend_source": ({"depth_test": False, "blend": OVERWRITES}, ""),
+    "blend_masked": ({"depth_test": False, "write_mask": "rgb", "blend": {**OVERWRITES, "dst_alpha": "one"}}, ""),
     "advanced": ({"depth_test": False, "blend": "multiply"}, "color0: draw 0"),
     "logic_xor": ({"depth_test": False, "logic_op": "xor"}, "color0: draw 0"),
     "logic_set": ({"depth_test": False, "logic_op": "set"}, ""),
@@ -259,7 +257,7 @@ QUIET: dict[str, Callable[[Within], Any]] = {
 
 
 def other_pass(w: Within, source: tg.Image) -> None:
-    frag = "#version 450\nlayout(binding = 0) uniform sampler2D t; layout(location = 0) out vec4 o; void main() { o = texture(t, vec2(0)); }"
+    frag = HALF.replace("layout", "layout(binding = 0) uniform sampler2D t; layout", 1).replace("vec4(1, 1, 1, 0.5)", "texture(t, vec2(0))")
     pipe = w.dev.pipeline(COVER, frag, color=[COLOR])
     with w.dev.render_pass(color=tg.Attachment(w.other, clear=(0, 0, 0, 0)), label="b") as rp:
         rp.draw(pipe, count=3, bind={"t": (source, w.dev.sampler())})
@@ -269,7 +267,8 @@ def other_pass(w: Within, source: tg.Image) -> None:
 @pytest.mark.filterwarnings("ignore::tilegpu.UndefinedContentsWarning")
 def test_what_would_come_before_the_draws_is_refused(dev: tg.Device, name: str) -> None:
     within = Within(dev)
-    with pytest.raises(tg.ValidationError, match=r"pass 'a' is open, and the (image|buffer) .*: the pass is executed when its with block ends"):
+    match = r"pass 'a' is open, and the (image|buffer) .*: the pass is executed when its with block ends"
+    with pytest.raises(tg.ValidationError, match=match):
         within.run(ACTS[name])
     within.run(lambda w: None)  # nothing is left of the pass that was given up
     if name.startswith("read") or name == "save_attachment":
@@ -280,6 +279,14 @@ def test_what_would_come_before_the_draws_is_refused(dev: tg.Device, name: str) 
 @pytest.mark.parametrize("name", QUIET)
 def test_what_the_pass_does_not_mind_is_done(dev: tg.Device, name: str) -> None:
     assert not said(lambda: Within(dev).run(QUIET[name]))
+
+
+def test_a_pass_that_was_given_up_minds_nothing(dev: tg.Device) -> None:
+    """Entered by hand and dropped: it is never executed."""
+    out = dev.image((8, 8), COLOR)
+    dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))).__enter__()
+    dev.clear(out, (1, 1, 1, 1))
+    assert out.numpy().min() == 255
 
 
 def test_another_threads_pass_is_its_own(dev: tg.Device) -> None:

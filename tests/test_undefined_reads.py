@@ -78,7 +78,8 @@ def test_levels_that_a_shader_can_read(dev: tg.Device, result: str, options: dic
 
 def test_two_stages_read_what_both_do(dev: tg.Device) -> None:
     out = dev.image((4, 4), COLOR)
-    vert = COVER.replace("void main() {", ONE + "void main() { float s = textureLod(t, vec2(0.5), 3.0).x;").replace("0.5, 1)", "0.5 * s, 1)")
+    vert = COVER.replace("void main() {", ONE + "void main() { float s = textureLod(t, vec2(0.5), 3.0).x;")
+    vert = vert.replace("0.5, 1)", "0.5 * s, 1)")
     frag = f"#version 450\n{ONE} layout(location = 0) out vec4 o; void main() {{ o = texelFetch(t, ivec2(0), 0); }}"
     pipe = dev.pipeline(vert, frag, color=[COLOR])
     for written, level in (((0, 3), -1), ((0, 1, 2), 3), ((1, 2, 3), 0)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, arguments, dlpack, enums
-from tilegpu.context import check_order, open_here
+from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import OrderWarning, ValidationError, users_level
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Buffer:
     def _say_order(self) -> None:
         """Of a view that is asked for within a pass: its draws write the buffer later, or read what is written through it now."""
         check_order(f"buffer '{self.label}': numpy", self, False, bytes=(0, self.size))
-        for open_pass in open_here.passes:
+        for open_pass in open_passes():
             if how := open_pass.reads_buffer(self):
                 warnings.warn(
                     f"buffer '{self.label}': numpy: {open_pass.title} is open, and its draws read the buffer ({how}); they are executed "

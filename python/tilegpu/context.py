@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,17 @@ class _OpenPasses(threading.local):
     """Of each thread, the passes whose ``with`` block it is in, the outermost first."""
 
     def __init__(self) -> None:
-        self.passes: list[Any] = []
+        self.passes: list[weakref.ref[Any]] = []  # who drops an open pass has given it up
 
 
 open_here = _OpenPasses()
+
+
+def open_passes() -> list[Any]:
+    """The passes whose ``with`` block this thread is in, the outermost first."""
+    found = [(place, place()) for place in open_here.passes]
+    open_here.passes[:] = [place for place, open_pass in found if open_pass is not None]
+    return [open_pass for _, open_pass in found if open_pass is not None]
 
 
 def check_order(what: str, thing: Any, write: bool, **part: Any) -> None:
@@ -37,7 +45,7 @@ def check_order(what: str, thing: Any, write: bool, **part: Any) -> None:
     ``part``: as the fields of :class:`tilegpu.uses.Use`. Raises :class:`ValidationError` where a pass has used the part otherwise, so that
     the order of the lines is not the order of execution.
     """
-    for open_pass in open_here.passes:
+    for open_pass in open_passes():
         open_pass.check_order(what, thing, write, **part)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, enums
 from tilegpu.arena import Arena
 from tilegpu.array_fit import vertex_misfit
 from tilegpu.binding import DescriptorBinder
@@ -61,6 +61,7 @@ class DrawArguments:
         self._vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
         self._index_values: NDArray[Any] | None = None  # the draw's indices, where they are an array
         self._push: bytes | None = None
+        self._primitive = (1, 1)  # of the draw's topology; see Pipeline.primitive
         self.state = StateOfPass()
         self._dynamic: tuple[Any, ...] = ()
         self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
@@ -151,16 +152,19 @@ class DrawArguments:
                 f"there are {self._vertex_count} vertices"
             )
 
+    def _assembly(self, pipeline: Pipeline) -> tuple[int, int]:
+        """As :attr:`Pipeline.primitive`, of what was set."""
+        values, (topology, points) = self.state.values, pipeline.assembly
+        if "primitive_topology" in pipeline.dynamic:
+            given = values.get("primitive_topology", "point_list")
+            topology = enums.name_of("primitive_topology", enums.parse("primitive_topology", given, self._what))
+        if "patch_control_points" in pipeline.dynamic:
+            points = values.get("patch_control_points", 1)
+        return vertices_of(topology, points)
+
     def say_leftover(self, pipeline: Pipeline, count: int, indexed: bool) -> None:
         """Warns where the last vertices, or indices, make no primitive."""
-        step, least = pipeline.primitive
-        if pipeline.dynamic and not pipeline.dynamic.isdisjoint(_ASSEMBLY):
-            values = self.state.values
-            topology = values.get("primitive_topology") if "primitive_topology" in pipeline.dynamic else None
-            points = values.get("patch_control_points") if "patch_control_points" in pipeline.dynamic else None
-            if topology is None or (topology == "patch_list" and points is None):
-                return
-            step, least = vertices_of(topology, points or step)
+        step, least = self._primitive
         if (count % step == 0 and count >= least) or self._restarts(pipeline):
             return
         thing, things = ("index", "indices") if indexed else ("vertex", "vertices")
@@ -188,7 +192,7 @@ class DrawArguments:
         self.commands.bind_pipeline(pipeline.core)
         state = pipeline.state
         self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
-        self._pipeline = pipeline
+        self._pipeline, self._primitive = pipeline, pipeline.primitive
         self.state.forget()
         if "vertex_input" in pipeline.dynamic:
             self._vertex_input(pipeline)
@@ -217,6 +221,8 @@ class DrawArguments:
 
     def _apply_state(self, pipeline: Pipeline) -> None:
         applied = self.state.apply(self.commands, pipeline.dynamic)
+        if not _ASSEMBLY.isdisjoint(pipeline.dynamic):
+            self._primitive = self._assembly(pipeline)
         # What pipelines that leave it to draws find set.
         if "viewport" in applied:
             self._viewport = []

@@ -65,10 +65,11 @@ class Pipeline(Program):
         color_formats: list[str | None],
         state: PipelineState,
         dynamic: frozenset[str] = frozenset(),
-        primitive: tuple[int, int] = (1, 1),
+        assembly: tuple[str, int] = ("point_list", 1),
     ) -> None:
         super().__init__(core, stages)
-        self.primitive = primitive  #: see :func:`vertices_of`
+        self.assembly = assembly  #: topology, and the control points of a patch
+        self.primitive = vertices_of(*assembly)
         self.core = core
         self.samples = samples
         self.color_formats = color_formats
@@ -347,22 +348,28 @@ def create_pipeline(
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
-    primitive = vertices_of(enums.name_of("primitive_topology", info.topology), info.patch_control_points)
-    core = self.core.create_pipeline(info)
-    pipeline = Pipeline(core, stages, layout, info.primitive_restart, samples, formats, start, left, primitive)
-    _finish(pipeline, interface, attachment_locations is None, len(colors))
-    masks = [write_mask_of(m, what) for m in per_target(write_mask, len(colors), what)]
-    _warn_of_unwritten(pipeline, info, attachment_locations, masks)
+    assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
+    pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
+    _finish(pipeline, info, interface, attachment_locations, write_mask)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
 
-def _finish(pipeline: Pipeline, interface: Interface | None, in_order: bool, colors: int) -> None:
-    """What it is beside the core's. ``interface``: as specialised; ``in_order``: attachment i takes location i."""
+def _finish(
+    pipeline: Pipeline,
+    info: _core.GraphicsPipelineCreateInfo,
+    interface: Interface | None,
+    locations: Sequence[int | None] | None,
+    write_mask: Any,
+) -> None:
+    """What it is beside the core's, and what it is warned of. ``interface``: as specialised."""
     if interface is not None:
         pipeline.interface = interface
-    if in_order and colors:
-        _warn_of_lost_outputs(pipeline, pipeline._stages, colors)
+    count = len(info.color_formats)
+    if locations is None and count:
+        _warn_of_lost_outputs(pipeline, pipeline._stages, count)
+    masks = [write_mask_of(mask, pipeline.title) for mask in per_target(write_mask, count, pipeline.title)]
+    _warn_of_unwritten(pipeline, info, locations, masks)
 
 
 def _warn_of_lost_outputs(pipeline: Pipeline, stages: Stages, count: int) -> None:
@@ -379,6 +386,7 @@ def _warn_of_unwritten(
     pipeline: Pipeline, info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None] | None, masks: Sequence[int]
 ) -> None:
     """Colour attachments that no output goes to keep what they hold, where Vulkan leaves them undefined."""
+    assert len(masks) == len(info.color_formats)
     formats = [i for i, number in enumerate(info.color_formats) if number]
     fragment = pipeline._stages.get("fragment")
     if not formats or not pipeline.dynamic.isdisjoint(("color_write_mask", "color_write_enable")):

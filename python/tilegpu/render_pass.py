@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
@@ -151,7 +152,7 @@ class RenderPass(PassCommands, PassResults):
         if self._within is not None:
             self._within.entered(self, self._what)
         self._open_with = open_here.passes
-        self._open_with.append(self)
+        self._open_with.append(weakref.ref(self))
         return self
 
     def _trace_for_the_window(self) -> None:
@@ -193,8 +194,8 @@ class RenderPass(PassCommands, PassResults):
     ) -> None:
         with self._turn:  # a draw of another thread is whole, or finds no open pass
             draws, self._draws = self._draws, None
-        if self in self._open_with:
-            self._open_with.remove(self)
+        if (place := weakref.ref(self)) in self._open_with:
+            self._open_with.remove(place)
         if draws is None:
             return
         if self._within is not None:

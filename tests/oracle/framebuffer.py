@@ -190,16 +190,18 @@ def run(p: Pass) -> None:
         if a is None or tile is None:
             continue
         part = slice(a.layer, a.layer + p.layers)
+        nothing = a.load in ("dont_care", "none") and not wrote  # what is stored is as undefined as it was in the tile
         if a.resolve is not None:
-            _write(a.resolve, a.resolve_layer, tile, a.mode, area)
+            _write(a.resolve, a.resolve_layer, tile, a.mode, area, nothing)
         if a.store == "store":
             if p.single_sampled:
-                _write(a.plane, a.layer, tile, "average" if a.plane.kind.averages and a.plane.kind.color else "sample_zero", area)
+                mode = "average" if a.plane.kind.averages and a.plane.kind.color else "sample_zero"
+                _write(a.plane, a.layer, tile, mode, area, nothing)
             else:
                 a.plane.codes[part, :height, :width][:, area] = tile.codes[:, area]
                 a.plane.known[part, :height, :width][:, area] = tile.known[:, area]
                 a.plane.inexact |= tile.inexact
-            a.plane.note(part, area, lost=False)
+            a.plane.note(part, area, lost=nothing)
         elif a.store == "dont_care" or wrote:  # NONE promises that nothing was written; what was, makes the contents undefined
             a.plane.known[part, :height, :width][:, area] = False
             a.plane.note(part, area, lost=True)
@@ -230,7 +232,7 @@ def _draw(p: Pass, tiles: list[Plane | None], draw: Draw, area: Array) -> None:
         tile.known[0, live] = True
 
 
-def _write(target: Plane, layer: int, tile: Plane, mode: str, area: Array) -> None:
+def _write(target: Plane, layer: int, tile: Plane, mode: str, area: Array, lost: bool) -> None:
     """Samples reduced to the target's only one."""
     height, width = area.shape
     part = slice(layer, layer + len(tile.codes))
@@ -238,6 +240,6 @@ def _write(target: Plane, layer: int, tile: Plane, mode: str, area: Array) -> No
     known = tile.known[..., 0] if mode == "sample_zero" else tile.known.all(-1)
     target.codes[part, :height, :width, 0][:, area] = reduced[:, area]
     target.known[part, :height, :width, 0][:, area] = known[:, area]
-    target.note(part, area, lost=False)
+    target.note(part, area, lost=lost)
     srgb = tile.kind.color is not None and tile.kind.color.numeric == "srgb"
     target.inexact |= tile.inexact or (srgb and mode == "average")

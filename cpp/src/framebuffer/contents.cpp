@@ -95,7 +95,7 @@ void end_contents(const Framebuffer& f, uint32_t written, const std::string& pas
   // What is stored of a target that was neither loaded nor cleared, nor drawn to, is as undefined as it was in the tile.
   const auto keep = [&](uint32_t index, const StoreTarget& t, const LoadTarget& load, VkImageAspectFlags aspect) {
     if (!t.store) return;
-    const bool undefined = load.in_bounds == LoadOp::none && !(written >> index & 1);
+    const bool undefined = (load.in_bounds == LoadOp::none || load.for_splits) && !(written >> index & 1);
     for_each_layers(f, [&](uint32_t first, uint32_t count) {
       const resource::ImageBox box = box_of(f, *t.view, aspect, first, count);
       if (undefined)

@@ -2,6 +2,8 @@
 // Operations".
 #include "pipeline/target_reads.hpp"
 
+#include <cassert>
+
 #include "pipeline/classify.hpp"
 #include "vk/blend_op.hpp"
 
@@ -88,10 +90,14 @@ TargetReads target_reads(const Program& program, const GraphicsState& state) {
   }
   if (!program.fragment()) return reads;
   const auto blends = blend_attachments(program, state);
+  assert(blends.size() == program.color_formats.size() && blends.size() <= kMaxColorAttachments);
   for (size_t i = 0; i < program.color_formats.size(); i++)
     if (program.writes(i) && blends[i].colorWriteMask && (blend_reads(blends[i]) || logic_reads(state.blend))) reads.blended |= 1u << i;
   if (program.fragment()->traits.reads_tile)
-    for (const shader::InputSource& input : program.inputs) reads.input |= 1u << input.target;
+    for (const shader::InputSource& input : program.inputs) {
+      assert(input.target <= shader::kInputStencil);
+      reads.input |= 1u << input.target;
+    }
   return reads;
 }
 
