@@ -53,9 +53,9 @@ void bind_device(py::module_& m) {
                        uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr,
                        bool compress_samples, bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget) {
              py::gil_scoped_release release;
-             return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
-                                           std::move(cache_dir), tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget,
-                                           indirect_budget}));
+             return unwrap(
+                 Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir),
+                                 tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget, indirect_budget}));
            }),
            py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
            py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none(), py::arg("compress_samples") = true,

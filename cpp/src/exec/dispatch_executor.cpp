@@ -106,10 +106,10 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, const Dispat
   run.invocations = uint64_t{size[0]} * size[1] * size[2];
   assert(run.invocations > 0 && run.kernel.lanes > 0);
   if (dispatch.indirect && count > limits.indirect_budget / run.invocations)
-    return Error{VK_ERROR_DEVICE_LOST, who + "the indirect buffer asks for " + std::to_string(count) + " workgroups of " +
-                                           std::to_string(run.invocations) + " invocations; an indirect dispatch may have " +
-                                           std::to_string(limits.indirect_budget) +
-                                           " invocations, nothing was run. Write other numbers, or give the device a larger indirect_budget"};
+    return Error{VK_ERROR_DEVICE_LOST,
+                 who + "the indirect buffer asks for " + std::to_string(count) + " workgroups of " + std::to_string(run.invocations) +
+                     " invocations; an indirect dispatch may have " + std::to_string(limits.indirect_budget) +
+                     " invocations, nothing was run. Write other numbers, or give the device a larger indirect_budget"};
   const bool ordered = limits.ordered && run.traits.orders_groups;
   const uint64_t runs = ordered ? 1 : std::min<uint64_t>(count, pool_.threads() * kRunsOfThread);
   memory_.resize(pool_.threads());

@@ -15,9 +15,9 @@ namespace tilegpu::exec {
 class ThreadPool;
 
 struct DispatchLimits {
-  bool ordered = true;            // atomics that want an order have one
-  uint64_t loop_iterations = 0;   // of a vector of lanes
-  uint64_t indirect_budget = 0;   // invocations of an indirect dispatch
+  bool ordered = true;           // atomics that want an order have one
+  uint64_t loop_iterations = 0;  // of a vector of lanes
+  uint64_t indirect_budget = 0;  // invocations of an indirect dispatch
 };
 
 class DispatchExecutor {

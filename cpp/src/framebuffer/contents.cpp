@@ -99,9 +99,9 @@ void end_contents(const Framebuffer& f, uint32_t written, const std::string& pas
     for_each_layers(f, [&](uint32_t first, uint32_t count) {
       const resource::ImageBox box = box_of(f, *t.view, aspect, first, count);
       if (undefined)
-        resource::mark_box_discarded(*t.view->image(), box,
-                                     "load_op of " + object_name("pass", pass_label) +
-                                         " was dont_care, and nothing was drawn there; clear it, or draw to it");
+        resource::mark_box_discarded(
+            *t.view->image(), box,
+            "load_op of " + object_name("pass", pass_label) + " was dont_care, and nothing was drawn there; clear it, or draw to it");
       else
         resource::mark_box_written(*t.view->image(), box, resource::Writer::pass, t.eliminate ? signatures : nullptr);
     });

@@ -39,7 +39,8 @@ struct Reader {
     return i && i->op == spv::OpConstant ? i : nullptr;
   }
 
-  /// The operand of an image instruction whose mask stands at operand `at`; 0: it has none. Lod comes behind a bias, which none of these has.
+  /// The operand of an image instruction whose mask stands at operand `at`; 0: it has none. Lod comes behind a bias, which none of these
+  /// has.
   uint32_t lod_of(const Instruction& i, uint32_t at) const {
     return m.operand(i, at) & spv::ImageOperandsLodMask ? m.operand(i, at + 1) : 0;
   }
