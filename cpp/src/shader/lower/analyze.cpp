@@ -11,6 +11,7 @@
 #include "shader/lower/stage_modes.hpp"
 #include "shader/module/module_facts.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/operands.hpp"
 #include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
@@ -100,8 +101,7 @@ Expected<uint32_t> private_memory_B(const Module& m, const Constants& constants,
 }
 
 // Where values that come from the tile go, until nothing new is found: through results, variables and calls. An operation that looks at
-// neighbours is reached by its operand (of a sample: the coordinate), or by a condition anywhere, which decides whether it runs. Literal
-// operands that look like such an id only make the answer yes.
+// neighbours is reached by its operand (of a sample: the coordinate), or by a condition anywhere, which decides whether it runs.
 void tile_traits(const Module& m, StageTraits& t) {
   std::set<uint32_t> from_tile;
   bool decides = false, changed = true, addressed = false;  // addressed: memory that any address may be of
@@ -110,8 +110,7 @@ void tile_traits(const Module& m, StageTraits& t) {
   while (changed) {
     changed = false;
     each_instruction(m, [&](const Instruction& i) {
-      const auto operands = m.operands(i);
-      const bool any = std::any_of(operands.begin(), operands.end(), reached);
+      const bool any = any_id(m, i, reached);
       if (const uint32_t pointer = stored_pointer(m, i); any && pointer) {
         for (uint32_t root : resource_roots(m, pointer)) reach(root);
         if (m.holds_address(pointer) && !addressed) addressed = changed = true;
@@ -145,9 +144,8 @@ void tile_traits(const Module& m, StageTraits& t) {
   }
   each_instruction(m, [&](const Instruction& i) {
     if (t.tile_crosses_lanes || !crosses_lanes(i.op)) return;
-    const auto operands = m.operands(i);
     const bool samples = i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageQueryLod;
-    const bool any = samples ? reached(m.operand(i, 1)) : std::any_of(operands.begin(), operands.end(), reached);
+    const bool any = samples ? reached(m.operand(i, 1)) : any_id(m, i, reached);
     if (!any && !decides) return;
     t.tile_crosses_lanes = true;
     t.tile_cross_line = m.source_of(i);
@@ -225,9 +223,8 @@ void memory_traits(const Module& m, StageTraits& t) {
     }
   });
   each_instruction(m, [&](const Instruction& i) {
-    for (uint32_t word : m.operands(i)) {
-      if (std::find(atomic_ids.begin(), atomic_ids.end(), word) != atomic_ids.end()) t.atomic_results_used = true;
-    }
+    t.atomic_results_used |=
+        any_id(m, i, [&](uint32_t id) { return std::find(atomic_ids.begin(), atomic_ids.end(), id) != atomic_ids.end(); });
   });
   for (uint32_t root : written)
     t.written_bindings.emplace_back(m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding);
@@ -257,10 +254,10 @@ void compute_traits(const Module& m, const Constants& constants, StageTraits& t)
     a.exchanges |= i.op == spv::OpAtomicExchange || i.op == spv::OpAtomicCompareExchange || i.op == spv::OpAtomicFAddEXT;
     if (i.id && i.op != spv::OpAtomicLoad) results.insert(i.id);
   });
-  // Literal operands that look like such an id only make the answer yes.
   each_instruction(m, [&](const Instruction& i) {
-    for (uint32_t word : m.operands(i))
-      if (results.count(word)) of(*m.find(word)).results_used = true;
+    each_id(m, i, [&](uint32_t id) {
+      if (results.count(id)) of(*m.find(id)).results_used = true;
+    });
   });
   const auto ordered = [](const Atomics& a) { return a.exchanges || a.results_used || (a.loads && a.writes); };
   t.orders_groups = ordered(buffers);

@@ -14,7 +14,7 @@ namespace tilegpu::shader {
 namespace {
 
 // Beyond this the calls and stores between body and epilogue are a small part of the time: worth code of its own only where it is used.
-constexpr uint32_t kMostBlockInstructions = 16;
+constexpr uint32_t kMostBlockInstructions = 14;
 
 bool interpolates_elsewhere(const Module& m, const Instruction& i) {
   if (i.op != spv::OpExtInst || m.operand(i, 0) != m.glsl450) return false;

@@ -62,8 +62,6 @@ uint32_t Lowering::cost(uint32_t r, size_t first) const {
         case spv::OpCompositeConstruct:
         case spv::OpVectorShuffle:
         case spv::OpBranch:
-        case spv::OpLine:
-        case spv::OpNoLine:
           break;
         case spv::OpFunctionCall:
         case spv::OpExtInst:
@@ -148,7 +146,6 @@ void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
   std::vector<std::pair<const Instruction*, Val>> moves;
   for (uint32_t k = b.first; k < b.end; ++k) {
     const Instruction& i = m.instructions[k];
-    if (i.op == spv::OpLine || i.op == spv::OpNoLine) continue;
     if (i.op != spv::OpPhi) break;
     for (uint32_t n = 0; n + 1 < i.count; n += 2) {
       if (m.operand(i, n + 1) == from) moves.emplace_back(&i, value(m.operand(i, n)));
@@ -310,7 +307,6 @@ void Lowering::forget_phis(uint32_t label) {
   const BasicBlock& b = tree.function->blocks[found->second];
   for (uint32_t k = b.first; k < b.end; ++k) {
     const Instruction& i = m.instructions[k];
-    if (i.op == spv::OpLine || i.op == spv::OpNoLine) continue;
     if (i.op != spv::OpPhi) break;
     zero_variable(slot_of(i.id, i.type, false));
   }

@@ -8,6 +8,8 @@
 #include <bit>
 #include <cassert>
 
+#include "shader/spirv/operands.hpp"
+
 namespace tilegpu::shader {
 
 std::optional<bool> compare_words(spv::Op op, uint32_t a, uint32_t b) {
@@ -147,8 +149,7 @@ struct Counter {
     for (uint32_t b = 0; b < function().blocks.size(); ++b) {
       for (uint32_t k = function().blocks[b].first; k < function().blocks[b].end; ++k) {
         const Instruction& i = m.instructions[k];
-        const auto operands = m.operands(i);
-        if (&i == declared || i.op == spv::OpLoad || std::find(operands.begin(), operands.end(), variable) == operands.end()) continue;
+        if (&i == declared || i.op == spv::OpLoad || !any_id(m, i, [&](uint32_t id) { return id == variable; })) continue;
         if (!is_inside(b) && (i.op == spv::OpStore || i.op == spv::OpFunctionCall)) continue;
         if (i.op != spv::OpStore || m.operand(i, 0) != variable || advance || tree().region_of_block[b] != construct().regions[1])
           return nullptr;

@@ -21,7 +21,7 @@ std::optional<uint32_t> first_value(const Module& m, const Constants& constants,
 
 /// Rounds and instructions (long ones count for several) that are written out at the most; more would fill the cache of instructions and
 /// take long to compile.
-inline constexpr uint32_t kMostRounds = 32, kMostUnrolled = 1536;
+inline constexpr uint32_t kMostRounds = 32, kMostUnrolled = 1400;
 
 struct CountedLoop {
   uint32_t rounds = 0;

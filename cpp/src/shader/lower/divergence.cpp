@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "shader/spirv/operands.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -157,7 +159,7 @@ void Analysis::escapes(uint32_t id, FunctionFacts& f) {
           if (edge != kNone) use(m.operand(i, n), edge);
         }
       } else {
-        for (uint32_t operand : m.operands(i)) use(operand, region);
+        each_id(m, i, [&](uint32_t operand) { use(operand, region); });
       }
     }
   });

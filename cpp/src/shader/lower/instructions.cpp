@@ -7,39 +7,12 @@
 
 #include "shader/lower/context.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 bool is_product(spv::Op op) { return op == spv::OpFMul || op == spv::OpVectorTimesScalar; }
-
-/// Operands from here on, or this one alone, are literals or labels, whose numbers may be those of values.
-bool is_no_value(spv::Op op, uint32_t k) {
-  switch (op) {
-    case spv::OpExtInst:
-    case spv::OpGroupNonUniformBallotBitCount:
-      return k == 1;
-    case spv::OpSwitch:
-    case spv::OpBranchConditional:
-    case spv::OpLoad:
-    case spv::OpArrayLength:
-    case spv::OpCompositeExtract:
-      return k >= 1;
-    case spv::OpStore:
-    case spv::OpCopyMemory:
-    case spv::OpCompositeInsert:
-    case spv::OpVectorShuffle:
-      return k >= 2;
-    case spv::OpPhi:
-      return k % 2 == 1;
-    case spv::OpBranch:
-    case spv::OpSelectionMerge:
-    case spv::OpLoopMerge:
-      return true;
-    default:
-      return op >= spv::OpGroupNonUniformIAdd && op <= spv::OpGroupNonUniformLogicalXor && k == 1;
-  }
-}
 
 }  // namespace
 
@@ -52,11 +25,9 @@ bool Lowering::delay(const Instruction& i, const BasicBlock& b) {
     for (const auto& [id, f] : m.functions) {
       for (const BasicBlock& one : f.blocks) {
         for (uint32_t k = one.first; k < one.end; ++k) {
-          const Instruction& one = m.instructions[k];
-          for (uint32_t n = 0; n < one.count; ++n) {
-            const uint32_t word = m.operand(one, n);
-            if (word < m.bound && !is_no_value(one.op, n)) uses_[word].count++, uses_[word].user = k;
-          }
+          each_id(m, m.instructions[k], [&](uint32_t used) {
+            if (used < m.bound) uses_[used].count++, uses_[used].user = k;
+          });
         }
       }
     }
@@ -156,8 +127,6 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
   switch (i.op) {
     case spv::OpNop:
-    case spv::OpLine:
-    case spv::OpNoLine:
     case spv::OpSelectionMerge:
     case spv::OpLoopMerge:
     case spv::OpBranch:

@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "shader/spirv/interface.hpp"
+#include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -103,8 +104,7 @@ uint32_t only_store(const Module& m, const Divergence& d, const Function& functi
     for (uint32_t k = b.first; k < b.end; ++k) {
       const Instruction& i = m.instructions[k];
       if (&i == declared) continue;
-      const auto operands = m.operands(i);
-      if (std::none_of(operands.begin(), operands.end(), [&](uint32_t id) { return pointers.count(id); })) continue;
+      if (!any_id(m, i, [&](uint32_t id) { return pointers.count(id) != 0; })) continue;
       if (i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) {
         pointers.insert(i.id);
       } else if (i.op == spv::OpLoad) {

@@ -12,6 +12,7 @@
 #include "shader/lower/reach.hpp"
 #include "shader/module/module_facts.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -62,8 +63,9 @@ std::map<uint32_t, NamedElements> named_elements(const Module& m, const Constant
       }
     } else if (i.op == spv::OpLoad || i.op == spv::OpCopyObject || i.op == spv::OpSelect || i.op == spv::OpFunctionCall) {
       // Handed on as a whole; the name of a function is no variable's.
-      for (uint32_t word : m.operands(i))
-        if (const auto found = named.find(word); found != named.end()) merge(found->second, {{}, {}, true, always});
+      each_id(m, i, [&](uint32_t id) {
+        if (const auto found = named.find(id); found != named.end()) merge(found->second, {{}, {}, true, always});
+      });
     }
   });
   return named;
@@ -76,7 +78,6 @@ std::array<uint32_t, 3> accessed(const Module& m, const Instruction& i) {
 }
 
 /// How buffers are used, by variable: `maybe` where live code names them, `always` where code that always runs reads or writes them.
-/// Literal operands that look like such an id only make the answer maybe.
 std::map<uint32_t, Runs> buffer_uses(const Module& m, const Reach& reach) {
   std::map<uint32_t, Runs> uses;
   for (uint32_t id : m.global_variables) {
@@ -85,8 +86,9 @@ std::map<uint32_t, Runs> buffer_uses(const Module& m, const Reach& reach) {
   }
   if (uses.empty()) return uses;
   each_live_instruction(m, reach, [&](const Instruction& i, Runs runs) {
-    for (uint32_t word : m.operands(i))
-      if (const auto found = uses.find(word); found != uses.end()) found->second = std::max(found->second, Runs::maybe);
+    each_id(m, i, [&](uint32_t id) {
+      if (const auto found = uses.find(id); found != uses.end()) found->second = std::max(found->second, Runs::maybe);
+    });
     if (runs != Runs::always || m.variable_pointers) return;  // which of its buffers a variable pointer is to, nobody knows
     for (uint32_t pointer : accessed(m, i))
       for (uint32_t root : pointer ? resource_roots(m, pointer) : std::vector<uint32_t>{})

@@ -145,11 +145,7 @@ struct Builder {
 
   /// `stored`: the values of the first block's OpPhi on this edge are stored already.
   bool sequence(uint32_t region, uint32_t from, uint32_t label, bool stored = false);
-  bool begins_with_phi(const BasicBlock& b) const {
-    uint32_t k = b.first;
-    while (k < b.end && (m.instructions[k].op == spv::OpLine || m.instructions[k].op == spv::OpNoLine)) ++k;
-    return k < b.end && m.instructions[k].op == spv::OpPhi;
-  }
+  bool begins_with_phi(const BasicBlock& b) const { return b.first < b.end && m.instructions[b.first].op == spv::OpPhi; }
   uint32_t open_block(uint32_t& region, uint32_t header, uint32_t merge);
   bool arms_that_meet(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
   bool block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended);

@@ -8,6 +8,8 @@
 #include <functional>
 #include <set>
 
+#include "shader/spirv/operands.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -289,14 +291,7 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
           }
           mark(first, scalar_count(constants, type));
         } else {
-          const auto operands = m.operands(i);
-          // Operands that are literals could look like the id: components of extracts and shuffles.
-          const size_t ids = i.op == spv::OpCompositeExtract                                  ? 1
-                             : i.op == spv::OpCompositeInsert || i.op == spv::OpVectorShuffle ? 2
-                                                                                              : operands.size();
-          for (size_t n = 0; n < operands.size() && n < ids; ++n) {
-            if (operands[n] == variable) mark(0, count);
-          }
+          if (any_id(m, i, [&](uint32_t named) { return named == variable; })) mark(0, count);
         }
       }
     }

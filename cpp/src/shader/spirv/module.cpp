@@ -11,6 +11,7 @@
 #include <set>
 
 #include "shader/spirv/normalize.hpp"
+#include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -103,8 +104,17 @@ struct Reader {
   void decorate(Decorations& d, const Instruction& i, uint32_t operand);
   Decorations& member_decorations(uint32_t type, uint32_t member);
   Status decorate_group(const Instruction& i);
+  bool is_debug_information(const Instruction& i);
+  std::set<uint32_t> non_semantic_sets;
   bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
 };
+
+/// What says nothing about what the shader does is no instruction of the module: whether it is there, and which numbers are in it,
+/// decides nothing.
+bool Reader::is_debug_information(const Instruction& i) {
+  if (i.op == spv::OpExtInstImport && literal(m, i, 0).starts_with("NonSemantic.")) non_semantic_sets.insert(i.id);
+  return i.op == spv::OpLine || i.op == spv::OpNoLine || (i.op == spv::OpExtInst && non_semantic_sets.count(m.operand(i, 0)));
+}
 
 /// Words into instructions.
 Status Reader::split() {
@@ -120,13 +130,13 @@ Status Reader::split() {
   m.used.assign(m.bound, false);
   m.lines.push_back({});
   uint32_t line = 0;
-  size_t at = 5;
+  size_t at = 5, seen = 0;
   while (at < w.size()) {
     const uint32_t length = w[at] >> 16;
     const auto op = static_cast<spv::Op>(w[at] & 0xffff);
     if (length == 0 || length > w.size() - at)
       return error("the instruction at word " + std::to_string(at) + " has length " + std::to_string(length));
-    if (m.instructions.size() >= kMaxSpirvInstructions)
+    if (seen++ >= kMaxSpirvInstructions)
       return error("the module has more than " + std::to_string(kMaxSpirvInstructions) + " instructions, the limit");
     Instruction i;
     i.op = op;
@@ -144,12 +154,14 @@ Status Reader::split() {
     }
     i.first = next;
     i.count = end - next;
+    at += length;
     if (op == spv::OpLine) {
       line = static_cast<uint32_t>(m.lines.size());
       m.lines.push_back({m.operand(i, 0), m.operand(i, 1)});
     } else if (op == spv::OpNoLine || op == spv::OpFunctionEnd) {
       line = 0;
     }
+    if (is_debug_information(i)) continue;
     i.line = line;
     if (i.id) {
       if (m.definition[i.id] != kNone) return error("id " + std::to_string(i.id) + " is defined twice");
@@ -157,7 +169,6 @@ Status Reader::split() {
     }
     assert(i.first + size_t{i.count} <= w.size());
     m.instructions.push_back(i);
-    at += length;
   }
   return Ok{};
 }
@@ -305,9 +316,7 @@ Status Reader::read_mode_setting(const Instruction& i) {
       const std::string name = literal(m, i, 0);
       if (name == "GLSL.std.450") {
         m.glsl450 = i.id;
-      } else if (name.starts_with("NonSemantic.")) {
-        m.other_instruction_sets.push_back(i.id);
-      } else {
+      } else if (!name.starts_with("NonSemantic.")) {
         return unsupported("the extended instruction set '" + name + "' is");
       }
       break;
@@ -474,9 +483,9 @@ Status Reader::read_calls() {
     for (const BasicBlock& b : found->second.blocks) {
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
-        for (uint32_t word : m.operands(i)) {
-          if (word < m.bound) m.used[word] = true;  // literals may mark too much; nothing depends on that
-        }
+        each_id(m, i, [&](uint32_t named) {
+          if (named < m.bound) m.used[named] = true;
+        });
         if (i.op == spv::OpFunctionCall && !visit(m.operand(i, 0), depth + 1)) return false;
       }
     }

@@ -128,7 +128,7 @@ struct EntryPoint {
 struct Module {
   std::vector<uint32_t> words;
   uint32_t version = 0, bound = 0;
-  std::vector<Instruction> instructions;                                      // all of them, in order
+  std::vector<Instruction> instructions;                                      // in order; without debug information
   std::vector<uint32_t> definition;                                           // [bound] index in instructions; kNone: undefined
   std::vector<TypeInfo> types;                                                // [bound]; kind none where the id is no type
   std::vector<Decorations> decorations;                                       // [bound]
@@ -142,7 +142,6 @@ struct Module {
   std::vector<spv::Capability> capabilities;
   bool variable_pointers = false;                // declared: to storage buffers at least
   uint32_t glsl450 = 0;                          // id of the extended instruction set, 0: not imported
-  std::vector<uint32_t> other_instruction_sets;  // non-semantic ones: their instructions are skipped
   EntryPoint entry;
   std::map<uint32_t, Function> functions;  // by id
   std::vector<uint32_t> reachable;         // functions that the entry point calls, itself first
