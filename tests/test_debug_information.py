@@ -74,9 +74,8 @@ def test_empty_lines_decide_nothing(dev: tg.Device) -> None:
 
 def compiled(tmp_path: Path, *options: str) -> bytes:
     (tmp_path / "s.comp").write_text(SHADER)
-    subprocess.run(
-        ["glslangValidator", "-V", *options, "--target-env", "vulkan1.2", "-o", "s.spv", "s.comp"], cwd=tmp_path, check=True, capture_output=True
-    )
+    command = ["glslangValidator", "-V", *options, "--target-env", "vulkan1.2", "-o", "s.spv", "s.comp"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     return (tmp_path / "s.spv").read_bytes()
 
 
