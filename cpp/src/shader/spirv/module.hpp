@@ -140,8 +140,8 @@ struct Module {
   std::vector<uint32_t> global_variables;  // ids of module-scope OpVariable
   std::vector<uint32_t> constants;         // ids of OpConstant*, OpSpecConstant*, OpUndef at module scope, in order
   std::vector<spv::Capability> capabilities;
-  bool variable_pointers = false;                // declared: to storage buffers at least
-  uint32_t glsl450 = 0;                          // id of the extended instruction set, 0: not imported
+  bool variable_pointers = false;  // declared: to storage buffers at least
+  uint32_t glsl450 = 0;            // id of the extended instruction set, 0: not imported
   EntryPoint entry;
   std::map<uint32_t, Function> functions;  // by id
   std::vector<uint32_t> reachable;         // functions that the entry point calls, itself first
