@@ -9,13 +9,14 @@ GLSL is made by compiling a small shader for each row (``GLSL``); tests/test_doc
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tilegpu as tg
 
@@ -351,6 +352,35 @@ def counters() -> str:
     return markdown(("", "counter", "what it counts"), rows)
 
 
+def cost_constants() -> str:
+    """The constants of the cost model, a column for each profile; what is an estimate has a star."""
+    from tilegpu.cost_constants import CONSTANTS
+
+    def cell(figure: Any) -> str:
+        value = f"{figure.value:,.0f}" if figure.value == int(figure.value) else f"{figure.value:g}"
+        return value + (" *" if figure.estimated else "")
+
+    fields = [f.name for f in dataclasses.fields(next(iter(CONSTANTS.values()))) if f.name != "kind"]
+    rows = [(f"`{profile}`", *(cell(getattr(row, name)) for name in fields)) for profile, row in CONSTANTS.items()]
+    return markdown(("profile", *(f"`{name}`" for name in fields)), rows)
+
+
+def cost_sources() -> str:
+    """Where each constant is from: by field, the sources of its figures."""
+    from tilegpu.cost_constants import CONSTANTS, SOURCES
+
+    rows = []
+    for field in dataclasses.fields(next(iter(CONSTANTS.values()))):
+        if field.name == "kind":
+            continue
+        by: dict[str, list[str]] = {}
+        for profile, row in CONSTANTS.items():
+            by.setdefault(getattr(row, field.name).source, []).append(f"`{profile}`")
+        for source, profiles_of in by.items():
+            rows.append((f"`{field.name}`", "all" if len(by) == 1 else ", ".join(profiles_of), SOURCES[source]))
+    return markdown(("constant", "profiles", "source"), rows)
+
+
 def scenes() -> str:
     """The sample scenes."""
     from tilegpu.scene import scenes as all_scenes
@@ -366,6 +396,8 @@ TABLES = {
     "enumerations": enumerations,
     "profiles": profiles,
     "counters": counters,
+    "cost constants": cost_constants,
+    "cost sources": cost_sources,
     "errors": errors,
     "error reference": lambda: class_reference(tg.Error),
     "warning reference": lambda: class_reference(Warning),

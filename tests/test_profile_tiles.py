@@ -22,7 +22,8 @@ from tilegpu.scene.render import render
 
 COUNTS = Path(__file__).with_name("profile_counts.json")
 PROFILES = [
-    "immortalis-g925", "mali-g725", "mali-g720", "mali-g610", "mali-g57", "adreno-a630", "adreno-a650", "adreno-a740",
+    "immortalis-g925", "mali-g725", "mali-g625", "immortalis-g920", "mali-g720", "mali-g610", "mali-g57", "adreno-a630", "adreno-a650",
+    "adreno-a740", "desktop-immediate",
 ]  # fmt: skip
 SCENES = ["demo", "textured_pbr", "heavy_overdraw_512", "gbuffer5", "msaa4_pass_resolve", "mobile_frame"]
 SIZE = (240, 136)

@@ -39,6 +39,23 @@ py::dict as_dict(const PassStats& s) {
     stops.append(row);
   }
   d["prepass_stops"] = stops;
+  py::list vertices;
+  for (const DrawVertices& draw : s.draw_vertices) {
+    py::dict row;
+#define TILEGPU_FIELD(name) row[#name] = draw.name
+    TILEGPU_FIELD(draw);
+    TILEGPU_FIELD(indices);
+    TILEGPU_FIELD(vertices_shaded);
+    TILEGPU_FIELD(vertices_position_shaded);
+    TILEGPU_FIELD(vertices_fetched_B);
+    TILEGPU_FIELD(indices_fetched_B);
+    TILEGPU_FIELD(vertices_in_tiles);
+    TILEGPU_FIELD(vertices_positioned_in_prepass);
+    TILEGPU_FIELD(vertices_shaded_in_prepass);
+#undef TILEGPU_FIELD
+    vertices.append(row);
+  }
+  d["draw_vertices"] = vertices;
   d["prepass_tiles"] = s.prepass_tiles;
   return d;
 }

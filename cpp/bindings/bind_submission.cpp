@@ -109,6 +109,52 @@ py::list explanations(const Submission& submission, size_t pass) {
   return rows;
 }
 
+py::list draw_programs(const Submission& submission, size_t pass) {
+  py::list rows;
+  for (const DrawPrograms& p : submission.draw_programs(pass)) {
+    py::dict row;
+#define TILEGPU_FIELD(name) row[#name] = p.name
+    TILEGPU_FIELD(first_draw);
+    TILEGPU_FIELD(pipeline);
+    TILEGPU_FIELD(varyings_B);
+    TILEGPU_FIELD(opaque);
+    TILEGPU_FIELD(reads_tile);
+    TILEGPU_FIELD(early_test);
+    TILEGPU_FIELD(tests_depth);
+    TILEGPU_FIELD(writes_depth);
+    TILEGPU_FIELD(decides_coverage);
+    TILEGPU_FIELD(per_sample);
+    TILEGPU_FIELD(writes_color);
+    TILEGPU_FIELD(written_targets);
+#undef TILEGPU_FIELD
+    row["draws"] = p.draw_count;
+    py::list stages, textures;
+    for (const DrawStage& stage : p.stages)
+      stages.append(py::make_tuple(stage.stage, py::bytes(reinterpret_cast<const char*>(stage.words->data()), stage.words->size() * 4),
+                                   stage.specialization));
+    for (const DrawTexture& t : p.textures) {
+      py::dict texture;
+      texture["format"] = static_cast<int>(t.format);
+#define TILEGPU_FIELD(name) texture[#name] = t.name
+      TILEGPU_FIELD(stage);
+      TILEGPU_FIELD(set);
+      TILEGPU_FIELD(binding);
+      TILEGPU_FIELD(width_px);
+      TILEGPU_FIELD(height_px);
+      TILEGPU_FIELD(levels);
+      TILEGPU_FIELD(level_B);
+      TILEGPU_FIELD(size_B);
+      TILEGPU_FIELD(image);
+#undef TILEGPU_FIELD
+      textures.append(texture);
+    }
+    row["stages"] = stages;
+    row["textures"] = textures;
+    rows.append(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
@@ -118,6 +164,8 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def("pass_count", &Submission::pass_count)
       .def(
           "pass_parts", [](const Submission& s, size_t pass) { return checked(s, pass).pass_parts(pass); }, py::arg("index"))
+      .def(
+          "pass_label", [](const Submission& s, size_t pass) { return checked(s, pass).pass_label(pass); }, py::arg("index"))
       .def("dispatch_count", &Submission::dispatch_count)
       .def(
           "dispatch_stats",
@@ -140,6 +188,8 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
           py::arg("index"))
       .def(
           "lint", [](const Submission& s, size_t pass) { return checked(s, pass).lint(pass); }, py::arg("index"))
+      .def(
+          "draw_programs", [](const Submission& s, size_t pass) { return draw_programs(checked(s, pass), pass); }, py::arg("index"))
       .def("explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"));
   device
       .def(

@@ -14,7 +14,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
+from tilegpu.cost_constants import CONSTANTS
+from tilegpu.cost_counts import PassCounts, counts_of
+from tilegpu.costs import PassCosts, costs_of, sum_of
 from tilegpu.frame_stats import moved_B
+from tilegpu.hsr import names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 @dataclasses.dataclass(eq=False)
 class PassRun:
     """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows, ``lint``
-    lines; ``maps`` by kind and ``costs`` by draw where fragments were traced."""
+    lines; ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of profiles that have one."""
 
     counters: dict[str, Any]
     traffic: dict[str, dict[str, int]]
@@ -32,6 +36,11 @@ class PassRun:
     lint: list[str]
     maps: dict[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
     costs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    counts: PassCounts | None = None
+
+    def modelled(self) -> PassCosts | None:
+        """What it would cost on the profile's GPU; ``None`` on ``host``."""
+        return None if self.counts is None else costs_of(self.counts)
 
     @property
     def tile(self) -> str:
@@ -60,6 +69,12 @@ class ProfileRun:
         """Bytes between tile memory and images."""
         return sum(moved_B(one.traffic) for one in self.passes)
 
+    def modelled(self) -> PassCosts | None:
+        """What all passes would cost on the profile's GPU, one after another; ``None`` on ``host``."""
+        each = [one.modelled() for one in self.passes]
+        known = [one for one in each if one is not None]
+        return sum_of(known, "frame") if known and len(known) == len(each) else None
+
     def techniques(self) -> dict[str, tuple[int, int]]:
         """For each technique of hidden-surface removal: draws that it was on for, and draws."""
         found: dict[str, list[int]] = {}
@@ -81,7 +96,8 @@ def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool
     capture = _core.load_capture(device, os.fspath(path))
     submission = device.submit_and_wait(capture.command_buffers)
     count = submission.pass_count()
-    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in range(count)]) if trace else None
+    models = profile in CONSTANTS
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in range(count)]) if trace or models else None
     passes = []
     for i in range(count):
         counters = submission.pass_stats(i).asdict()
@@ -90,7 +106,9 @@ def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool
         made = PassRun(counters, traffic, layout, submission.explain(i), submission.lint(i))
         if traced is not None:
             found = traced.fragment_trace(i)
-            made.maps, made.costs = dict(found["maps"]), list(found["draws"])
+            made.maps, made.costs = dict(found["maps"]) if trace else {}, list(found["draws"])
+            if models:
+                made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
         passes.append(made)
     return ProfileRun(profile, passes)
 

@@ -15,6 +15,7 @@ from typing import Any
 from tilegpu.buffer import Buffer
 from tilegpu.explain import Explanation
 from tilegpu.files import size_text
+from tilegpu.frame_costs import comparison, html_of, read_stores
 from tilegpu.frame_drawing import Row, drawing
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
@@ -55,6 +56,7 @@ def report(
     own = runs[0] if runs else ProfileRun(profile, [])
     passes = dict(zip([node.number for node in nodes if node.kind == "pass"], own.passes, strict=True))
     resting = {node.number: in_tile_only(node) for node in nodes}
+    modelled = comparison(label, runs, findings, read_stores(nodes, graph.unread))
     sections = [
         _summary(nodes, own, findings, resting),
         f"<h2>Passes, and what flows between them</h2>{_legend()}"
@@ -63,6 +65,7 @@ def report(
         _flows(nodes, graph),
         _causes(nodes, passes),
         _profiles(nodes, runs),
+        html_of(modelled),
         "<h2>Each pass</h2>",
         *(_pass(node, passes[node.number], graph, findings) for node in nodes if node.number in passes),
         *_others(nodes),
@@ -87,6 +90,8 @@ def report(
         "profiles": [
             {"profile": r.profile, "moved_B": r.moved_B, "passes": [p.traffic for p in r.passes]} for r in runs
         ],
+        "modelled": modelled["profiles"],
+        "changes": modelled["changes"],
     }
     return page(f"{label}: a frame on {profile}", "".join(sections), json.dumps(data))
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tilegpu.cost_counts import PassCounts
+    from tilegpu.costs import PassCosts
     from tilegpu.uses import Use
 
 
@@ -37,6 +39,7 @@ class PassResults:
         self._reads: list[Any] = []  # what the recording reads of memory that would else be given to other passes
         self._submission: _core.Submission | None = None  # the last execution
         self._stats: PassStats | None = None
+        self._hsr: _core.HiddenSurfaceRemoval | None = None  # where it is not the device's
         self._undefined: list[str] = []  # what is read, or may be, though nobody wrote it; for lint() and a warning
         self._size = self._held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
         self._window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
@@ -146,6 +149,27 @@ class PassResults:
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
         return Explanation(self.label, self._ended("explain() has an answer").explain(0), self._costs)
+
+    def costs(self) -> PassCosts:
+        """What the pass would cost on the GPU that the device's profile models: operations, bytes read and written, cycles, and the unit
+        that limits it (docs/costs.md).
+
+        The ended pass is traced for it, as :meth:`heatmap` says, unless it was. Raises :class:`tilegpu.ValidationError` on profile
+        ``host``, which is this computer and not modelled, and where it can't be traced.
+        """
+        from tilegpu.costs import costs_of
+
+        return costs_of(self._counts())
+
+    def _counts(self) -> PassCounts:
+        from tilegpu.cost_counts import counts_of
+        from tilegpu.costs import constants_of
+        from tilegpu.hsr import names
+
+        profile = self._device.profile
+        submission = self._ended("costs() are known")
+        constants_of(profile)
+        return counts_of(submission, 0, self.label, profile, names(self._hsr or self._device.core.hsr), self._fragments())
 
     def why(self, x: int, y: int, sample: int | None = None, *, layer: int = 0) -> PixelHistory:
         """The history of a pixel (framebuffer coordinates) and a sample, or all its samples: every fragment that reached it, in API

@@ -57,6 +57,13 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("primitives_deferred", "primitives deferred"),
         ("varyings_deferred_B", "varyings not written (bytes)"),
     ),
+    "vertices of the modelled GPU": (
+        ("vertices_in_tiles", "in tiles, where deferred"),
+        ("vertices_positioned_in_prepass", "positions in the pre-pass"),
+        ("vertices_shaded_in_prepass", "whole in the pre-pass"),
+        ("vertices_fetched_B", "vertices fetched (bytes)"),
+        ("indices_fetched_B", "indices fetched (bytes)"),
+    ),
     "memory and time": (
         ("tiler_heap_B", "tiler heap (bytes)"),
         ("peak_arena_B", "peak arena (bytes)"),

@@ -27,6 +27,35 @@ struct DrawExplanation {
   std::string plan;                  ///< the way through the tile phase, in words: coverage, tests, where fragments go, how they are shaded
 };
 
+/// A texture that a stage's shader reads.
+struct DrawTexture {
+  uint32_t stage = 0;  ///< VkShaderStageFlagBits
+  uint32_t set = 0, binding = 0;
+  VkFormat format = VK_FORMAT_UNDEFINED;
+  uint32_t width_px = 0, height_px = 0, levels = 0;  ///< of the view
+  uint64_t level_B = 0, size_B = 0;                  ///< of its first level (all layers and samples); of all its levels
+  uint64_t image = 0;                                ///< the same number, the same image
+};
+struct DrawStage {
+  uint32_t stage = 0;  ///< VkShaderStageFlagBits
+  const std::vector<uint32_t>* words = nullptr;
+  std::vector<std::pair<uint32_t, uint64_t>> specialization;  ///< constant_id, bits
+};
+
+/// What consecutive draws of one state run, for models of what that costs.
+struct DrawPrograms {
+  uint32_t first_draw = 0, draw_count = 0;
+  std::string pipeline;
+  std::vector<DrawStage> stages;
+  std::vector<DrawTexture> textures;
+  uint32_t varyings_B = 0;                  ///< of a vertex, that reach the rasterizer
+  bool opaque = false, reads_tile = false;  ///< reads_tile: blending, logic op, input attachments
+  bool early_test = false, writes_depth = false, tests_depth = false;
+  bool decides_coverage = false;  ///< the fragment shader does, where it is asked before depth is final: its slice runs
+  bool per_sample = false, writes_color = false;
+  uint32_t written_targets = 0;  ///< bit i: colour i; 8: depth, 9: stencil
+};
+
 /// Descriptors of one binding that a dispatch's shader uses.
 struct BoundDescriptors {
   std::string name;  ///< of the shader's variable or block

@@ -70,6 +70,15 @@ struct PrepassStop {
   uint64_t tiles = 0;
 };
 
+/// What the vertices of a draw cost on a modelled GPU; the sums of all draws stand in PassStats under the same names.
+struct DrawVertices {
+  uint32_t draw = 0;
+  uint64_t indices = 0;
+  uint64_t vertices_shaded = 0, vertices_position_shaded = 0;  ///< in the geometry phase
+  uint64_t vertices_fetched_B = 0, indices_fetched_B = 0;
+  uint64_t vertices_in_tiles = 0, vertices_positioned_in_prepass = 0, vertices_shaded_in_prepass = 0;
+};
+
 struct PassStats {
   uint64_t draws = 0;
   uint64_t indices = 0, vertices_unique_requested = 0, vertices_shaded = 0, vertex_batches = 0;
@@ -97,9 +106,16 @@ struct PassStats {
   uint64_t vertices_shaded_in_tiles = 0;  ///< whole vertices of primitives that are seen, in each bin where they are
   uint64_t primitives_deferred = 0;       ///< of primitives_out
   uint64_t varyings_deferred_B = 0;       ///< that the geometry phase did not write
-  uint64_t tiler_heap_B = 0;              ///< binned geometry that the pass wrote, over all its parts
-  uint64_t peak_arena_B = 0;              ///< most of it in memory at once: what waits for its tiles, and the chunks of one wave
-  uint32_t splits = 0;                    ///< incremental rendering
+  // Of profiles other than `host` only. In each tile its different vertices count, whatever this program had to shade.
+  uint64_t vertices_in_tiles = 0;               ///< of deferred primitives in each tile
+  uint64_t vertices_positioned_in_prepass = 0;  ///< of these, vertices whose position alone the pre-pass needs
+  uint64_t vertices_shaded_in_prepass = 0;      ///< and those that it needs whole, as the fragment shader decides about coverage
+  uint64_t vertices_fetched_B = 0;              ///< lines of vertex buffers that the geometry phase's input cache missed
+  uint64_t indices_fetched_B = 0;
+  std::vector<DrawVertices> draw_vertices;  ///< by draw; draws without vertices are left out
+  uint64_t tiler_heap_B = 0;                ///< binned geometry that the pass wrote, over all its parts
+  uint64_t peak_arena_B = 0;                ///< most of it in memory at once: what waits for its tiles, and the chunks of one wave
+  uint32_t splits = 0;                      ///< incremental rendering
   std::vector<AttachmentTraffic> traffic;
   DepthFilterStats depth_filter;
   std::vector<PrepassStop> prepass_stops;  ///< by draw
@@ -150,6 +166,11 @@ void each_counter(const PassStats& s, Visit visit) {
   visit("vertices_shaded_in_tiles", s.vertices_shaded_in_tiles);
   visit("primitives_deferred", s.primitives_deferred);
   visit("varyings_deferred_B", s.varyings_deferred_B);
+  visit("vertices_in_tiles", s.vertices_in_tiles);
+  visit("vertices_positioned_in_prepass", s.vertices_positioned_in_prepass);
+  visit("vertices_shaded_in_prepass", s.vertices_shaded_in_prepass);
+  visit("vertices_fetched_B", s.vertices_fetched_B);
+  visit("indices_fetched_B", s.indices_fetched_B);
   visit("tiler_heap_B", s.tiler_heap_B);
   visit("peak_arena_B", s.peak_arena_B);
   visit("splits", s.splits);

@@ -46,6 +46,8 @@ class TILEGPU_API Submission {
   const PassTrace* fragment_trace(size_t pass) const;
   /// What became of the draws, and why: one entry for each run of draws with the same state.
   std::vector<DrawExplanation> explain(size_t pass) const;
+  /// What the draws run: one entry for each run of draws with the same state. What it points to lives as long as the submission.
+  std::vector<DrawPrograms> draw_programs(size_t pass) const;
   /// The five pieces of the framebuffer as JSON: layout, load, store, resolve, desc, spill_load, spill_store.
   std::string describe_framebuffer(size_t pass) const;
   /// What costs bytes without need, a line each, with the bytes.

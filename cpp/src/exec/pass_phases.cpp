@@ -32,6 +32,7 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.vertices_position_shaded += part.vertices_position_shaded;
   sum.primitives_deferred += part.primitives_deferred;
   sum.varyings_deferred_B += part.varyings_deferred_B;
+  sum.draw_vertices.insert(sum.draw_vertices.end(), part.draw_vertices.begin(), part.draw_vertices.end());
 }
 
 void add_counts(records::StageCounts& sum, const records::StageCounts& part) {

@@ -81,9 +81,41 @@ void keep_contents(PassRun& run, bool done) {
   for (const Ptr<ImageView>& view : run.pass.written_views) resource::mark_level_written(*view, resource::Writer::shader);
 }
 
+// What chunks and tiles counted of each draw, once a draw; and the sums.
+static void sum_draw_vertices(PassRun& run) {
+  PassStats& stats = run.out.stats;
+  std::vector<DrawVertices> by_draw(run.context.draws.size());
+  for (const DrawVertices& part : stats.draw_vertices) {
+    DrawVertices& sum = by_draw[part.draw];
+    sum.indices += part.indices;
+    sum.vertices_shaded += part.vertices_shaded, sum.vertices_position_shaded += part.vertices_position_shaded;
+    sum.vertices_fetched_B += part.vertices_fetched_B, sum.indices_fetched_B += part.indices_fetched_B;
+  }
+  for_each_worker(run, [&](auto& worker) {
+    const std::span<const tile::DeferredCensus::Counts> counts = worker.deferred_vertices();
+    for (size_t draw = 0; draw < counts.size() && draw < by_draw.size(); draw++) {
+      by_draw[draw].vertices_in_tiles += counts[draw].in_tiles;
+      by_draw[draw].vertices_positioned_in_prepass += counts[draw].positioned;
+      by_draw[draw].vertices_shaded_in_prepass += counts[draw].shaded;
+    }
+  });
+  stats.draw_vertices.clear();
+  for (size_t draw = 0; draw < by_draw.size(); draw++) {
+    DrawVertices& sum = by_draw[draw];
+    if (!sum.indices) continue;
+    sum.draw = static_cast<uint32_t>(draw);
+    stats.draw_vertices.push_back(sum);
+    stats.vertices_in_tiles += sum.vertices_in_tiles;
+    stats.vertices_positioned_in_prepass += sum.vertices_positioned_in_prepass;
+    stats.vertices_shaded_in_prepass += sum.vertices_shaded_in_prepass;
+    stats.vertices_fetched_B += sum.vertices_fetched_B, stats.indices_fetched_B += sum.indices_fetched_B;
+  }
+}
+
 void sum_counters(PassRun& run) {
   PassExecutor::State& s = run.kept;
   PassStats& stats = run.out.stats;
+  if (run.context.counts_draws) sum_draw_vertices(run);
   stats.vertices_unique_requested = s.census.count();
   stats.bins = s.drawn_ever.size();
   stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.drawn_ever.begin(), s.drawn_ever.end(), 1));
@@ -95,6 +127,11 @@ void sum_counters(PassRun& run) {
       for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
         total.bytes[a][cause] += worker.ledger().bytes[a][cause];
   });
+  if (run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate) {
+    // Nothing is binned, loaded or stored there: what the host does so that this pass runs is its own business.
+    stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = 0;
+    total = {};
+  }
   fill_traffic(run.pass, total, stats);
 }
 
@@ -107,9 +144,12 @@ void number_draws(PassRun& run) {
       if (stop.draw < numbers.size()) stop.draw = numbers[stop.draw];
       if (stop.because_of >= 0) stop.because_of = static_cast<int32_t>(numbers[static_cast<size_t>(stop.because_of)]);
     }
+    for (DrawVertices& draw : stats.draw_vertices) draw.draw = numbers[draw.draw];
     for (hsr::LrzDecision& decision : run.out.lrz_decisions)
       if (decision.cause >= 0) decision.cause = static_cast<int32_t>(numbers[static_cast<size_t>(decision.cause)]);
   }
+  std::stable_sort(stats.draw_vertices.begin(), stats.draw_vertices.end(),
+                   [](const DrawVertices& a, const DrawVertices& b) { return a.draw < b.draw; });
   std::sort(stats.prepass_stops.begin(), stats.prepass_stops.end(), [](const PrepassStop& a, const PrepassStop& b) {
     return std::tie(a.draw, a.rule, a.because_of, a.reason) < std::tie(b.draw, b.rule, b.because_of, b.reason);
   });

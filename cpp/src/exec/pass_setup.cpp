@@ -14,7 +14,7 @@ records::BinGrid bin_grid(const command::Pass& pass, const tile_io::HostTile& ti
   records::BinGrid grid;
   grid.width_px = tile.width_px, grid.height_px = tile.height_px;
   const framebuffer::Layout& layout = pass.framebuffer.layout;
-  if (layout.profile->tile_model != framebuffer::TileModel::host)
+  if (framebuffer::has_tiles(*layout.profile))
     grid.tile_across = layout.tile_width_px / grid.width_px, grid.tile_down = layout.tile_height_px / grid.height_px;
   const auto width = static_cast<int32_t>(grid.width_px * grid.tile_across), height = static_cast<int32_t>(grid.height_px * grid.tile_down);
   assert(width > 0 && height > 0);
@@ -99,6 +99,7 @@ void set_up_tiles(PassRun& run) {
   context.loop_iterations = options.loop_iterations;
   context.hsr = run.hsr;
   context.compress_samples = options.compress_samples;
+  context.counts_draws = run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::host;
   run.filter_position = begin_depth_filter(run.pass, run.kept.filter_positions, context);
 }
 
@@ -145,6 +146,7 @@ void set_up_geometry(PassRun& run) {
   geometry.deferral = run.context.deferral;
   geometry.deferred_triangle_px2 = options.deferred_triangle_px2;
   geometry.census = &run.kept.census;
+  geometry.counts_draws = run.context.counts_draws;
 }
 
 void begin_trace(PassRun& run) {

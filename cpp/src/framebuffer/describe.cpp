@@ -198,6 +198,7 @@ std::string describe(const Framebuffer& f) {
 
 std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint32_t cleared_in_pass) {
   std::vector<std::string> lines;
+  if (f.layout.profile && f.layout.profile->tile_model == TileModel::immediate) return lines;  // nothing is loaded and stored there
   for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
     const StoreTarget& store = target_of(f.store, i);
     const LoadTarget& load = target_of(f.load, i);

@@ -40,6 +40,14 @@ constexpr Profile kProfiles[] = {
      false, 256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
     {"mali-g57", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 16 * KiB, 8 * KiB, 2, 16 * 16, 0, false,
      256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
+    // Named by the article without sizes of their own: those of the sibling of the same generation that Mesa's table has.
+    {"mali-g625", "the smallest GPU with the fragment prepass that Arm's article names; tile memory of its sibling G725", TileModel::buffer,
+     64 * KiB, 64 * KiB, 2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch,
+     "Arm, article on the fragment prepass: prepass on Mali-G625; tile buffers of mali-g725: a model; heap: a model"},
+    {"immortalis-g920", "deferred vertex shading and forward pixel kill, no fragment prepass: the series before G925 in Arm's article",
+     TileModel::buffer, 64 * KiB, 32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB, kBatch,
+     "Arm, article on the fragment prepass: deferred vertex shading from Immortalis-G920; tile buffers of mali-g720: a model; heap: a "
+     "model"},
     // Turnip's LRZ and GMEM: sizes and alignments of Mesa's table of devices.
     {"adreno-a630", "low-resolution Z, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 1, false, 0, false, 256,
      false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; table of devices (generation 1 of a6xx): GMEM; heap: a model",
@@ -50,6 +58,11 @@ constexpr Profile kProfiles[] = {
     {"adreno-a740", "bidirectional low-resolution Z, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 4, false,
      0, false, 256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; table of devices (a7xx): GMEM; heap: a model",
      kGmemA740},
+    // Primitives are drawn one after the other, early tests and hierarchical depth reject what is behind; nothing is binned.
+    {"desktop-immediate", "an immediate-mode desktop GPU: no tiles, attachments in memory behind caches", TileModel::immediate, 0, 0, 1, 0,
+     0, false, 0, false, 256, false, 1024 * MiB, kBatch,
+     "PanVK's article, \"A brief introduction to tiled rendering\": what an immediate-mode renderer is; its figures: a model "
+     "(docs/costs.md)"},
 };
 
 }  // namespace
@@ -67,6 +80,7 @@ HiddenSurfaceRemoval default_hsr(const std::string& name) {
   HiddenSurfaceRemoval hsr;
   const framebuffer::Profile* profile = framebuffer::find_profile(name);
   hsr.low_resolution_z = profile && profile->lrz_generation;
+  hsr.visibility_buffer = !profile || profile->tile_model != framebuffer::TileModel::immediate;
   if (!profile || profile->tile_model != framebuffer::TileModel::buffer) return hsr;
   // Arm's: no visibility buffer of their own; hierarchical depth is a choice of this program and costs nothing.
   hsr.visibility_buffer = false;

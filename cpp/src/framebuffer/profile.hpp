@@ -9,9 +9,10 @@
 namespace tilegpu::framebuffer {
 
 enum class TileModel : uint8_t {
-  host,    // bins sized for the caches of this CPU
-  buffer,  // a tile buffer of fixed size: tiles shrink with bytes a pixel
-  gmem     // a large memory that a driver cuts the framebuffer to fit (adreno): few tiles, multiples of an alignment
+  host,      // bins sized for the caches of this CPU
+  buffer,    // a tile buffer of fixed size: tiles shrink with bytes a pixel
+  gmem,      // a large memory that a driver cuts the framebuffer to fit (adreno): few tiles, multiples of an alignment
+  immediate  // no tiles: attachments lie in memory behind caches; the host's bins are its own business
 };
 
 /// GMEM and what a tile in it must be a multiple of, and at most.
@@ -39,6 +40,9 @@ struct Profile {
   const char* source;
   Gmem gmem = {};
 };
+
+/// Whether passes go tile by tile on the GPU that is modelled: then bins are its tiles, or parts of them.
+inline bool has_tiles(const Profile& profile) { return profile.tile_model == TileModel::buffer || profile.tile_model == TileModel::gmem; }
 
 /// Null for unknown names.
 const Profile* find_profile(const std::string& name);

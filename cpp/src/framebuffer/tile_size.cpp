@@ -120,6 +120,7 @@ Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   const Profile& profile = *layout.profile;
   assert(layout.sample_count >= 1 && layout.rt_count <= kMaxColorAttachments);
   if (profile.tile_model == TileModel::gmem) return choose_in_gmem(layout, pass_label);
+  if (profile.tile_model == TileModel::immediate) return Ok{};  // no tile, no tile memory
   uint32_t rt_B = 0;
   for (uint32_t i = 0; i < layout.rt_count; ++i) rt_B += tile_bytes(layout.rt_formats[i]);
   rt_B = std::max(rt_B, layout.pls_size_B);

@@ -45,6 +45,7 @@ struct GeometryPass {
   bool traced = false;                            // chunks say which primitive and instance a record is of
   std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
   float deferred_triangle_px2 = 0;                // bounding box of the largest triangle that is deferred
+  bool counts_draws = false;                      // PassStats::draw_vertices, and what is fetched: for models of GPUs
   class VertexCensus* census = nullptr;           // counts different vertices (geometry/census.hpp), if anybody asks
 };
 

@@ -88,6 +88,7 @@ void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
     const uint32_t count = range.begin_batch(p.triples.bytes + size_t{done} * 12, left, p.pass.vertex_batch);
     assert(count > 0 && range.size <= p.pass.vertex_batch);
     if (p.pass.census && instance == 0) p.pass.census->mark(p.piece.draw, range.list(), range.size, 0);
+    if (p.pass.counts_draws) fetched.fetch(range.list(), range.size, p.vertex_offset);
     p.stats.vertices_shaded += range.shade(draw, p.args, p.vertex_offset, {}).vertices;
     p.stats.vertex_batches++;
     p.stats.indices += count * 3;
@@ -238,6 +239,7 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
     assert(batch.vertex_count <= p.limit && batch.primitive_count > 0);
     if (p.pass.census && p.call.indexed && instance == 0)
       p.pass.census->mark(p.piece.draw, batch.vertex_index, batch.vertex_count, p.vertex_offset);
+    if (__builtin_expect(p.pass.counts_draws, 0)) fetched.fetch(batch.vertex_index, batch.vertex_count);
     p.args.count = batch.vertex_count;
     p.stats.vertex_batches++;
     p.stats.indices += batch.primitive_count * per_primitive;
@@ -307,6 +309,7 @@ template <class Step>
   for (uint32_t i = 0; i < p.piece.instance_count; i++) {
     p.args.instance_index = p.call.first_instance + p.piece.instance + i;
     if (p.pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), p.piece.instance + i});
+    if (__builtin_expect(p.pass.counts_draws, 0)) fetched.fetch_instance(p.call.first_instance, p.piece.instance + i);
     step(p.piece.instance + i);
   }
 }
@@ -386,6 +389,28 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   out.chunk->counts.push_back(counts);
 }
 
+// The same for a model of a GPU: what the piece's vertices cost, by draw.
+[[gnu::noinline]] void GeometryWorker::State::note_vertices(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  const command::DrawCall& call = pass.draws[piece.draw];
+  PassStats& stats = out.chunk->stats;
+  const uint64_t indices = stats.indices, shaded = stats.vertices_shaded, positions = stats.vertices_position_shaded,
+                 fetched_B = fetched.fetched_B();
+  fetched.begin_draw(call);
+  if (call.counted)
+    count_piece(pass, piece, out);
+  else
+    process_piece(pass, piece, out);
+  if (stats.draw_vertices.empty() || stats.draw_vertices.back().draw != piece.draw) stats.draw_vertices.push_back({.draw = piece.draw});
+  DrawVertices& sum = stats.draw_vertices.back();
+  sum.indices += stats.indices - indices;
+  sum.vertices_shaded += stats.vertices_shaded - shaded;
+  sum.vertices_position_shaded += stats.vertices_position_shaded - positions;
+  sum.vertices_fetched_B += fetched.fetched_B() - fetched_B;
+  const VkIndexType type = call.state->index_type;
+  const uint32_t index_B = !call.indexed ? 0 : type == VK_INDEX_TYPE_UINT8_EXT ? 1 : type == VK_INDEX_TYPE_UINT16 ? 2 : 4;
+  sum.indices_fetched_B += (stats.indices - indices) * index_B;
+}
+
 void GeometryWorker::begin_pass(uint64_t loop_iterations) { state_->loops = {loop_iterations}; }
 
 const shader::LoopBudget& GeometryWorker::loops() const { return state_->loops; }
@@ -422,6 +447,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   const bool counts_ids = out.primitive_ids;  // the heap is the same whether the pass is traced or not
   out.primitive_ids |= pass.traced;
   s.binner.begin(pass.grid);
+  if (pass.counts_draws) s.fetched.begin_chunk();
   s.draw.state = nullptr;
   for (DrawSetup& setup : s.others) setup.state = nullptr;
   s.ahead = {};
@@ -431,7 +457,9 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   }
   for (const ChunkPiece& piece : plan.pieces) {
     const uint32_t counted = pass.draws[piece.draw].counted;
-    if (__builtin_expect(counted != 0, 0))
+    if (__builtin_expect(pass.counts_draws, 0))
+      s.note_vertices(pass, piece, out);
+    else if (__builtin_expect(counted != 0, 0))
       s.count_piece(pass, piece, out);
     else
       s.process_piece(pass, piece, out);

@@ -6,6 +6,7 @@
 #include "geometry/index_fetch.hpp"
 #include "geometry/primitive_scratch.hpp"
 #include "geometry/vertex_batch.hpp"
+#include "geometry/vertex_fetch.hpp"
 #include "geometry/vertex_range.hpp"
 
 namespace tilegpu::geometry {
@@ -43,6 +44,7 @@ struct GeometryWorker::State {
   Arena<uint8_t> scratch;
   shader::LoopBudget loops;
   alignas(64) float no_varyings[kBatchStride];
+  VertexFetch fetched;          // where draws are counted
   PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
 
   void begin_stipple(const command::DrawCall& call, const ChunkPiece& piece);
@@ -55,6 +57,7 @@ struct GeometryWorker::State {
   void draw_wide_batches(Piece& p, uint32_t instance);
   template <class Step>
   void each_instance(Piece& p, const Step& step);
+  void note_vertices(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
   void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 
  private:

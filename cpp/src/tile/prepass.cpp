@@ -71,6 +71,7 @@ bool enter_prepass_draw(const PassContext& pass, PrePass& p, uint32_t draw) {
   p.verdict = verdict;
   p.replays_draw = hsr::draws_again(*call.state, verdict);
   p.skips = hsr::skips(verdict, call.query >= 0);
+  p.census.enter(draw, p.skips, call.state->resolved->classification.needs_slice);
   return true;
 }
 
@@ -88,6 +89,8 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   w.bin.phase = Phase::pre;
   w.draw.forget();
   bool full = false;
+  const uint32_t first_segment = segment, first_entry = at;
+  p.census.begin_prepass();
   while (segment < end) {
     const records::BinSegment& now = segments[segment];
     if (now.chunk->clear) {
@@ -107,6 +110,8 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     segment++;
   }
   release_queue(w, w.draw, w.kill, w.packets, w.results);
+  for (uint32_t i = first_segment; p.census.on() && i <= segment && i < end; i++)
+    p.census.pass_over(segments[i], i == first_segment ? first_entry : 0, i == segment ? at : segments[i].count);
 
   w.bin.phase = Phase::main;
   if (!w.visibility.primitives.empty()) flush_visibility(w);

@@ -83,6 +83,7 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.kill.begin_pass(pass, w.shape.blocks());
   w.visibility.begin_pass(pass.hsr.visibility_buffer);
   w.prepass.begin_pass(pass.hsr.pre_pass);
+  w.prepass.census.begin_pass(pass.counts_draws && !pass.deferral.empty() ? pass.draws.size() : 0);
   w.bounds.begin_pass(pass.hsr.hierarchical_z, w.shape.blocks());
   w.filter.tile.begin_pass(pass.filter_planes, w.shape.samples, w.shape.bin_px);
   w.results.begin_pass(pass, w.shape);
@@ -146,6 +147,8 @@ void clear_in_bin(Worker& w, const command::ClearCall& clear) {
 void draw_bin(Worker& w, const records::BinnedGeometry& binned, uint32_t bin) {
   bool may_start = w.prepass.enabled, any_order = !kTraced && begin_any_order(w, w.covers, w.filter);
   const uint32_t end = binned.first_segment[bin + 1];
+  if (w.prepass.census.on())
+    w.prepass.census.begin_bin(std::span(binned.segments).subspan(binned.first_segment[bin], end - binned.first_segment[bin]));
   for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
     prefetch_segments(binned, i, end);
     if (const command::ClearCall* clear = binned.segments[i].chunk->clear) {
@@ -211,6 +214,10 @@ void BasicTileWorker<kWithTrace>::add_prepass_stops(PassStats& stats) const {
     else
       stats.prepass_stops.push_back({stop.draw, v.rule, std::move(reason), v.because_of, stop.tiles});
   }
+}
+template <bool kWithTrace>
+std::span<const DeferredCensus::Counts> BasicTileWorker<kWithTrace>::deferred_vertices() const {
+  return state_->prepass.census.counts();
 }
 template <bool kWithTrace>
 const shader::LoopBudget& BasicTileWorker<kWithTrace>::loops() const {

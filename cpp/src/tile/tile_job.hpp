@@ -11,6 +11,7 @@
 #include "hsr/depth_filter.hpp"
 #include "stats/ledger.hpp"
 #include "tile/plan/pass_context.hpp"
+#include "tile/worker/deferred_census.hpp"
 
 namespace tilegpu::tile {
 
@@ -31,6 +32,8 @@ class BasicTileWorker {
   stats::Ledger& ledger();
   const hsr::FilterCounters& filter_counters() const;
   const shader::LoopBudget& loops() const;
+  /// By draw; empty: nobody counts, or no vertices are deferred.
+  std::span<const DeferredCensus::Counts> deferred_vertices() const;
   uint64_t query_samples(uint32_t query) const;
   uint64_t counted_fragments(uint32_t counted) const;
   /// Adds this worker's part to the pass's list, by draw.

@@ -190,7 +190,7 @@ HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l
   HostTile tile;
   const Layout& layout = f.layout;
   tile.samples = layout.sample_count;
-  if (layout.profile->tile_model != TileModel::host) {
+  if (has_tiles(*layout.profile)) {
     // Tiles are multiples of powers of two, by which bins are numbered; GMEM's are cut into the largest squares and halves that divide
     // them.
     const auto part = [](uint32_t tile_px) { return std::min(tile_px & (~tile_px + 1), kMostTile_px); };

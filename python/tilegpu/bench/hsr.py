@@ -5,6 +5,8 @@ ideal (visible fragments), arithmetic and texture operations of fragment shaders
 own, times what its shader executes for one: see operations.py; sliced shaders are not in it), lanes, bytes, milliseconds. Runs of a
 scene are interleaved, orders too; times are medians, and ratios (to the first order asked for; to the first technique) medians of the
 ratios of each turn.
+
+With ``--profile`` nothing is timed: Arm's table is printed as the model of that GPU has it (:mod:`tilegpu.bench.hsr_model`).
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu.bench import operations
-from tilegpu.terminal import EXIT_OK, load_scene, parse_size, positive, progress
+from tilegpu.bench import hsr_model, operations
+from tilegpu.terminal import EXIT_OK, UsageError, load_scene, parse_size, positive, profile_name, progress
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
+#: Of ``--profile``; some lose by the pre-pass.
+MODELLED_SCENES = (*SCENES, "gbuffer5", "demo", "mobile_frame")
 #: What is compared: a name, and what ``hsr=`` takes.
 CHOICES: dict[str, Any] = {
     "off": "off",
@@ -56,6 +60,13 @@ def add_parser(commands: Any) -> None:
         action="append",
         choices=ORDERS,
         help="of draws; may be repeated (default: given); the sorted ones by the mean z of a draw's vertices: the scenes look along -z",
+    )
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        metavar="P",
+        help="model this GPU: what one technique (--hsr; default: the pre-pass, or what the profile has in its place) takes off "
+        "operations, bytes read and written, and cycles",
     )
     parser.add_argument("--hsr", action="append", choices=list(CHOICES), help="may be repeated (default: all of them)")
     parser.add_argument("--rounds", type=positive, default=5, help="runs of each, interleaved (default: 5)")
@@ -159,9 +170,25 @@ def measure(
     return rows
 
 
+def run_model(options: argparse.Namespace) -> int:
+    """Arm's table on a profile."""
+    whole = [name for name in options.hsr or () if name in ("off", "default", "all")]
+    if whole or options.order:
+        given = f"--hsr {whole[0]}" if whole else "--order"
+        raise UsageError(f"{given} does not go with --profile, which switches one technique: --hsr pre_pass, lrz, forward_pixel_kill, ...")
+    names = options.scenes or MODELLED_SCENES
+    rows = []
+    for name in progress(names, len(names), "bench hsr"):
+        rows += hsr_model.measure(load_scene(name), options.size, options.profile, options.hsr or ())
+    print(json.dumps(rows, indent=1) if options.json else hsr_model.text_of(rows))
+    return EXIT_OK
+
+
 def run(options: argparse.Namespace) -> int:
     """Measures and prints."""
     rows = []
+    if options.profile:
+        return run_model(options)
     names = options.scenes or SCENES
     for name in progress(names, len(names), "bench hsr"):
         orders = list(dict.fromkeys(options.order or ["given"]))

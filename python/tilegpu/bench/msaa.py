@@ -22,8 +22,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import tilegpu as tg
+from tilegpu.bench import msaa_model
 from tilegpu.scene import Frame, SceneRenderer, find_scene
-from tilegpu.terminal import progress
+from tilegpu.terminal import profile_name, progress
 
 SCENES = ("multisampling", "msaa")
 SAMPLES = (1, 2, 4, 8, 16)
@@ -141,6 +142,17 @@ def compressed_rows(
     return out
 
 
+def modelled_rows(profile: str, family: str, samples: Sequence[int], size: tuple[int, int]) -> list[dict[str, Any]]:
+    """The curve of :mod:`tilegpu.bench.msaa_model`; none for ``host``, which is measured."""
+    if profile == "host":
+        return []
+
+    def frame_of(n: int, mode: str) -> Frame:
+        return find_scene(scene_name(family, n, mode)).frame(size)
+
+    return [{"scene": family, **row} for row in msaa_model.curve(profile, frame_of, samples, size)]
+
+
 def kernel_ms(program: str, threads: int) -> dict[int, float]:
     """Milliseconds by sample count of benchmarks/cpp/bench_resolve.cpp at 1920x1080, the faster of its two ways."""
     text = subprocess.run([program, str(threads)], capture_output=True, text=True, check=True).stdout
@@ -173,7 +185,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--size", default="1920x1080", metavar="WxH")
     parser.add_argument("--frames", type=int, default=11, help="timed frames of each row (default 11)")
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--profile", default="immortalis-g925", help="of the second table (default immortalis-g925)")
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        default="immortalis-g925",
+        metavar="P",
+        help="of the second table, and of the modelled curve beside a device's (default immortalis-g925)",
+    )
     parser.add_argument("--kernel", metavar="PROGRAM", help="bench_resolve: the least that storing and averaging costs here")
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.set_defaults(run=run)
@@ -198,8 +216,9 @@ def run(options: argparse.Namespace) -> int:
         kernels.append(kernel_ms(options.kernel, threads))
     beyond = beyond_in_tile(rows, kernels) if kernels else []
     compressed = compressed_rows(options.profile, families, samples, size)
+    curves = {family: modelled_rows(options.profile, family, samples, size) for family in families}
     if options.json:
-        print(json.dumps([asdict(row) for row in rows] + compressed + beyond, indent=1))
+        print(json.dumps([asdict(row) for row in rows] + compressed + beyond + [r for c in curves.values() for r in c], indent=1))
         return 0
     print(f"{'scene':15}{'samples':>8} {'mode':10}{'moved/px':>9}{'MB':>9}{'ms':>9}")
     for row in rows:
@@ -220,6 +239,9 @@ def run(options: argparse.Namespace) -> int:
             f"{entry['scene']:15}{entry['samples']:8} {entry['mode']:10}{entry['samples_moved_per_px']:9.2f}"
             f"{entry['bytes'] / 1e6:9.1f}"
         )
+    for family, curve in curves.items():
+        if curve:
+            print("\n" + msaa_model.text_of(family, curve))
     print(
         "\nmoved/px: samples of colour moved for each pixel, by the ledger; what the command moves is by its definition"
     )

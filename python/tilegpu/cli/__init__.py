@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, verify, view, vulkan
+from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, verify, view, vulkan, what_if
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
 from tilegpu.terminal import be_quiet
 
@@ -40,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for module in (scenes, render, verify, view, compare, explain, replay, bench, vulkan, info):
+    for module in (scenes, render, verify, view, compare, explain, what_if, replay, bench, vulkan, info):
         module.add_parser(commands)
     return parser
 

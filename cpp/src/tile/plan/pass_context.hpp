@@ -39,6 +39,7 @@ struct PassContext {
   bool depth_known = false;                       // every depth word was cleared to depth_background
   trace::State* trace = nullptr;                  // of traced workers
   uint32_t averaged_colors = 0;                   // tile_io::averaged_colors
+  bool counts_draws = false;                      // PassStats::draw_vertices: for models of GPUs
   bool keeps_depth = true;                        // depth leaves the tile, is resolved, or read after drawing
 };
 

@@ -29,6 +29,7 @@
 #include "tile/depth_stencil/lrz_test.hpp"
 #include "tile/plan/kept_plans.hpp"
 #include "tile/plan/pass_context.hpp"
+#include "tile/worker/deferred_census.hpp"
 #include "tile/worker/fragment_trace.hpp"
 #include "tile/worker/packets.hpp"
 #include "tile/worker/vertex_store.hpp"
@@ -60,6 +61,7 @@ struct PrePass {
   std::vector<Replay> replays;
   uint32_t replay_ids = 0, replay_next = 0;  // main
   bool opaque_replay = false;
+  DeferredCensus census;  // begun with the pass's results
   std::vector<PrepassStopCount> stops;
   uint64_t tiles = 0;
 

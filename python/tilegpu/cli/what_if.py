@@ -1,0 +1,78 @@
+"""``tilegpu what-if``: the same frame on every modelled GPU side by side, and the changes that would help, each with what it saves."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilegpu.cli.common import EXIT_OK, UsageError, add_quiet_option, add_scene_options, chosen_scene, progress
+
+if TYPE_CHECKING:
+    from tilegpu.frame_lint import Finding
+    from tilegpu.frame_profiles import ProfileRun
+
+_MOST_CHANGES = 8
+
+
+def add_parser(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser(
+        "what-if", help="the same frame on all modelled GPUs side by side, and what would make it cheaper", description=__doc__
+    )
+    add_scene_options(parser)
+    parser.add_argument(
+        "--profile", action="append", metavar="P", help="only this one; may be repeated (default: all that have a cost model)"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON, with operations and bytes by cause, pass by pass")
+    add_quiet_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draws once, runs what was drawn on each profile, prints."""
+    from tilegpu.cost_constants import CONSTANTS
+    from tilegpu.frame_costs import comparison, text_of
+    from tilegpu.frame_profiles import run as run_profile
+
+    profiles = options.profile or list(CONSTANTS)
+    for name in profiles:
+        if name not in CONSTANTS:
+            why = " (host is this computer: it is measured, not modelled)" if name == "host" else ""
+            raise UsageError(f"--profile {name}: it has no cost model{why}; there are {', '.join(CONSTANTS)}")
+    with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
+        capture, title, findings, kept = _captured(options, Path(folder))
+        runs: list[ProfileRun] = [run_profile(capture, name) for name in progress(profiles, len(profiles), "what-if")]
+    found = comparison(title, runs, findings, kept)
+    print(json.dumps(found, indent=1) if options.json else text_of(found, _MOST_CHANGES))
+    return EXIT_OK
+
+
+def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, Sequence[Finding], set[tuple[int, str]]]:
+    """A capture of what is asked for, its name, and what its frame knows across passes (of a capture: nothing): what costs without need,
+    and which stores are read."""
+    if options.scene.endswith(".tgcap"):
+        path = Path(options.scene)
+        if not path.is_file():
+            raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+        if options.size or options.samples:
+            raise UsageError(f"'{path}' is a capture: --size and --samples are those that it was made with")
+        return path, path.name, (), set()
+    import tilegpu
+    from tilegpu.frame_costs import read_stores
+    from tilegpu.scene import SceneRenderer
+
+    scene = chosen_scene(options)
+    device = tilegpu.Device()
+    frame = device.frame(scene.name)
+    frame.takes_inner = True
+    with frame:
+        SceneRenderer(device).render(scene.frame(options.size, options.samples, time=options.time))
+    if not frame.passes:
+        raise UsageError(f"'{options.scene}' has no render pass; there is nothing to compare")
+    path = folder / "frame.tgcap"
+    frame.capture(path)
+    return path, scene.name, frame.lint(), read_stores(frame.nodes, frame.unread)

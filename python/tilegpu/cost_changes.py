@@ -1,0 +1,226 @@
+"""Changes that would make a pass cheaper, each with what it saves: found by changing what the pass counted, and asking the model again.
+
+In: :class:`tilegpu.cost_counts.PassCounts`. Out: :class:`Change` of every change that saves something, the dearest first. A change is
+about the program (an operation, an order, a format), never about the model; what it would do to a picture is said where it isn't nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tilegpu.cost_counts import DrawCounts, PassCounts
+from tilegpu.costs import PassCosts, costs_of
+
+_LARGEST_TILE_PX = 64 * 64
+#: Of profiles whose largest is another: Mesa's rows in cpp/src/framebuffer/profile.cpp.
+_LARGEST_TILES_PX = {"mali-g610": 32 * 32, "mali-g57": 16 * 16}
+_LEAST = 0.005  #: of bytes or of cycles; less is not worth a line
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """``text`` is the same on every profile, ``detail`` is what this one has there. ``saves_read_B``, ``saves_write_B``,
+    ``saves_cycles``: of what the pass costs as it is. ``drops``: the attachment whose contents are not stored any more."""
+
+    text: str
+    detail: str
+    saves_read_B: float
+    saves_write_B: float
+    saves_cycles: float
+    drops: str = ""
+
+    @property
+    def saves_B(self) -> float:
+        """Both ways."""
+        return self.saves_read_B + self.saves_write_B
+
+
+def changes(counts: PassCounts, explain: Sequence[Mapping[str, Any]] = ()) -> list[Change]:
+    """What would help, most cycles first, then most bytes. ``explain``: the pass's rows, as of :meth:`RenderPass.explain`."""
+    before = costs_of(counts)
+    found = []
+    for candidate in _candidates(counts, explain):
+        change = _saving(candidate, before, costs_of(candidate.changed))
+        bytes_B = before.total("read_B") + before.total("write_B")
+        if change.saves_B >= _LEAST * max(1.0, bytes_B) or change.saves_cycles >= _LEAST * max(1.0, before.cycles):
+            found.append(change)
+    return sorted(found, key=lambda c: (-c.saves_cycles, -c.saves_B, c.text))
+
+
+class _Candidate(NamedTuple):
+    text: str
+    changed: PassCounts
+    detail: str = ""
+    drops: str = ""
+
+
+def _saving(candidate: _Candidate, before: PassCosts, after: PassCosts) -> Change:
+    return Change(
+        candidate.text, candidate.detail, before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
+        before.cycles - after.cycles, candidate.drops,
+    )  # fmt: skip
+
+
+def _candidates(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator[_Candidate]:
+    yield from _operations(c)
+    yield from _samples(c)
+    yield from _stops(c)
+    yield from _low_resolution_z(c, explain)
+    yield from _order(c)
+    yield from _late_z(c)
+    yield from _fat_pixels(c)
+    yield from _vertices(c)
+    yield from _textures(c)
+
+
+def _traffic(c: PassCounts, attachment: str, **bytes_of: int) -> PassCounts:
+    return dataclasses.replace(c, traffic={**c.traffic, attachment: {**c.traffic[attachment], **bytes_of}})
+
+
+def _draws(c: PassCounts, draws: Iterable[DrawCounts], **counters: float) -> PassCounts:
+    return dataclasses.replace(c, draws=tuple(draws), counters={**c.counters, **counters})
+
+
+def _operations(c: PassCounts) -> Iterator[_Candidate]:
+    """Loads and stores."""
+    blends = any(d.programs.reads_tile for d in c.draws)
+    tests = any(d.programs.tests_depth for d in c.draws)
+    for name, row in c.traffic.items():
+        is_depth = name in ("depth", "stencil")
+        if row.get("load") and not (tests if is_depth else blends):
+            yield _Candidate(f"{name}: clear it, or load_op='dont_care', if the draws cover all of it", _traffic(c, name, load=0))
+        if row.get("store") and is_depth:
+            yield _Candidate(f"{name}: store_op='dont_care', if nothing reads it after the pass", _traffic(c, name, store=0), drops=name)
+        if row.get("store") and not is_depth and c.samples > 1:
+            resolved = row.get("resolve") or row["store"] // c.samples
+            yield _Candidate(f"{name}: resolve= in the tile with store_op='dont_care', if nothing reads the {c.samples} samples",
+                             _traffic(c, name, store=0, resolve=resolved))  # fmt: skip
+
+
+def _samples(c: PassCounts) -> Iterator[_Candidate]:
+    if c.samples <= 1:
+        return
+    moved = ("load", "store", "spill_load", "spill_store", "border_load", "border_store")
+    traffic = {name: {k: n // 2 if k in moved else n for k, n in row.items()} for name, row in c.traffic.items()}
+    layout = {**c.layout, "samples": c.samples // 2}
+    changed = dataclasses.replace(c, traffic=traffic, layout=layout)
+    yield _Candidate(f"{c.samples // 2} samples in place of {c.samples} (another picture)", changed)
+
+
+def _without_unseen(draws: Iterable[DrawCounts], share: float = 1.0, first: int = 0) -> list[DrawCounts]:
+    return [
+        dataclasses.replace(d, shaded=d.shaded - int(d.unseen * share)) if d.draw >= first and not d.programs.reads_tile else d
+        for d in draws
+    ]
+
+
+def _shaded(draws: Iterable[DrawCounts]) -> int:
+    return sum(d.shaded for d in draws)
+
+
+def _stops(c: PassCounts) -> Iterator[_Candidate]:
+    """Draws that end the pre-pass, drawn after the others."""
+    tiles = max(1, c.counters["prepass_tiles"])
+    for stop in c.counters["prepass_stops"]:
+        draws = _without_unseen(c.draws, stop["tiles"] / tiles, stop["draw"])
+        rule = f", rule {stop['rule']}" if stop["rule"] else ""
+        yield _Candidate(f"draw {stop['draw']} ends the pre-pass ({stop['reason']}{rule}): draw it after the opaque ones",
+                         _draws(c, draws, fragments_shaded=_shaded(draws)),
+                         f"in {stop['tiles']:,} tile{'s' if stop['tiles'] != 1 else ''}")  # fmt: skip
+
+
+def _low_resolution_z(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator[_Candidate]:
+    """Draws that low-resolution Z could not be used for: what early tests killed of them would not have been rasterized."""
+    if "lrz" not in c.techniques:
+        return
+    reasons: dict[str, list[int]] = {}
+    for row in explain:
+        if row["low_resolution_z_off"]:
+            reasons.setdefault(row["low_resolution_z_off"], []).extend(range(row["first_draw"], row["first_draw"] + row["draws"]))
+    for reason, numbers in reasons.items():
+        killed = sum(max(0, d.rasterized - d.shaded) for d in c.draws if d.draw in set(numbers))
+        many = f"{len(numbers)} draws" if len(numbers) > 1 else f"draw {numbers[0]}"
+        rasterized = max(0, c.counters["fragments_rasterized"] - killed)
+        changed = _draws(c, c.draws, fragments_rasterized=rasterized)
+        yield _Candidate(f"{many} without low-resolution Z ({reason}): draw what breaks it last", changed)
+
+
+def _order(c: PassCounts) -> Iterator[_Candidate]:
+    """Near ones first: what is overwritten would have failed early tests."""
+    if c.counters["prepass_tiles"]:
+        return
+    draws = _without_unseen(list(c.draws))
+    saved = _shaded(c.draws) - _shaded(draws)
+    if saved:
+        changed = _draws(c, draws, fragments_shaded=_shaded(draws))
+        yield _Candidate("opaque draws near to far", changed, f"{saved:,} fragments are shaded and not seen")
+
+
+def _late_z(c: PassCounts) -> Iterator[_Candidate]:
+    """Shaders that decide coverage, where they run twice."""
+    late = [d for d in c.draws if d.programs.decides_coverage and d.sliced]
+    if not late:
+        return
+    numbers = {d.draw for d in late}
+
+    def early(d: DrawCounts) -> DrawCounts:
+        v = dict(d.vertices)
+        if v:
+            v["vertices_positioned_in_prepass"] += v["vertices_shaded_in_prepass"]
+            v["vertices_shaded_in_prepass"] = 0
+        return dataclasses.replace(d, sliced=0, vertices=v)
+
+    names = sorted({d.programs.pipeline for d in late})
+    dearest = max(late, key=lambda d: d.sliced * d.programs.coverage.arithmetic)
+    yield _Candidate(
+        f"late Z ({', '.join(names)}): no discard, alpha to coverage or gl_FragDepth, or else first in the shader",
+        _draws(c, [early(d) if d.draw in numbers else d for d in c.draws]),
+        f"{dearest.programs.coverage.arithmetic:,} operations run before coverage is known, and again where it is seen",
+    )
+
+
+def _fat_pixels(c: PassCounts) -> Iterator[_Candidate]:
+    """Tiles that are small as pixels are wide: primitives are in more of them, and each shades their vertices again."""
+    n = c.counters
+    largest_px = _LARGEST_TILES_PX.get(c.profile, _LARGEST_TILE_PX)
+    if not 0 < c.tile_px < largest_px or c.profile.startswith("adreno") or not n["primitives_out"]:
+        return
+    now = n["bin_entries"] / n["primitives_out"]
+    then = 1 + (now - 1) * math.sqrt(c.tile_px / largest_px)
+    share = min(1.0, then / now) if now else 1.0
+    names = ("vertices_in_tiles", "vertices_positioned_in_prepass", "vertices_shaded_in_prepass")
+    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in names else v for k, v in d.vertices.items()}) for d in c.draws]
+    counters = {k: n[k] * share for k in (*names, "vertices_shaded_in_tiles", "bin_entries")}
+    side_px = math.isqrt(largest_px)
+    layout = {**c.layout, "tile_width_px": side_px, "tile_height_px": side_px}
+    changed = dataclasses.replace(_draws(c, draws, **counters), layout=layout)
+    yield _Candidate("fewer bytes or samples a pixel, for the profile's largest tiles", changed,
+                     f"{side_px}x{side_px} in place of {c.layout['tile_width_px']}x{c.layout['tile_height_px']}")  # fmt: skip
+
+
+def _vertices(c: PassCounts) -> Iterator[_Candidate]:
+    """Vertices that are shaded more than once as their indices lie apart."""
+    n = c.counters
+    shaded, unique = n["vertices_shaded"] + n["vertices_position_shaded"], n["vertices_unique_requested"]
+    if not unique or shaded < 1.4 * unique:
+        return
+    share = 1.15 * unique / shaded  # what an optimised order reaches on grids (docs/vertex_reuse.md)
+    names = ("vertices_shaded", "vertices_position_shaded", "vertices_fetched_B")
+    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in names else v for k, v in d.vertices.items()}) for d in c.draws]
+    yield _Candidate("indices in an order that reuses vertices", _draws(c, draws, **{k: n[k] * share for k in names}),
+                     f"{shaded / unique:.2f} are shaded for each that there is")  # fmt: skip
+
+
+def _textures(c: PassCounts) -> Iterator[_Candidate]:
+    """Large textures without levels."""
+
+    def with_levels(d: DrawCounts) -> DrawCounts:
+        textures = tuple(dataclasses.replace(t, levels=max(2, t.levels)) for t in d.programs.textures)
+        return dataclasses.replace(d, programs=dataclasses.replace(d.programs, textures=textures))
+
+    if any(t.levels == 1 for d in c.draws for t in d.programs.textures):
+        yield _Candidate("mip levels for the textures that have one (another picture where they are minified)",
+                         _draws(c, map(with_levels, c.draws)))  # fmt: skip

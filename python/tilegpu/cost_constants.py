@@ -1,0 +1,114 @@
+"""The constants of the cost model: one table, a row for each profile, a source for each figure.
+
+Rates are for each cycle of the GPU; those of shader cores are of one core. What no document says is an estimate, and its source says so.
+``docs/costs.md`` prints the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+#: What figures come from, by the short name that a :class:`Figure` has.
+SOURCES = {
+    "libGPUInfo": "Arm, libGPUInfo, table of products: FMAs, texels and pixels a cycle of a core",
+    "names of products": "Arm, libGPUInfo: Immortalis from 10 cores on, Mali-G720 and G725 from 6; how many of them is an estimate",
+    "freedreno": "Mesa, freedreno's table of devices (SP cores) and performance counters (two uSPTPs each, 128 ALUs each)",
+    "device": "estimate: of a device with this GPU",
+    "bandwidth": "estimate: the bandwidth of such a device's memory by its GPU's clock",
+    "units": "estimate: by what such a GPU is said to have",
+    "early tests": "estimate: four times the pixels, as a test reads and writes 4 bytes of a buffer on the chip and no shader runs",
+    "set-up": "estimate: one primitive a cycle; desktop GPUs have several rasterizers",
+    "caches": "estimate: caches between the cores and memory are 1 to 4 MiB",
+    "lines": "estimate: 64 bytes, as of most caches",
+    "layout": "four floats, as a vertex shader writes them",
+    "lists": "estimate: an index of 4 bytes for each primitive of a tile",
+    "streams": "Mesa, freedreno's documents: a visibility stream has a bit for each primitive; without its compression",
+    "overlap": "estimate: Arm's article says that the dependency of main pass and pre-pass is hidden well, and worse in smaller tiles",
+    "none": "there is no such thing",
+}
+
+
+class Figure(NamedTuple):
+    """``value``, and where it is from: a key of :data:`SOURCES`."""
+
+    value: float
+    source: str
+
+    @property
+    def estimated(self) -> bool:
+        """No document says so."""
+        return "estimate" in SOURCES[self.source]
+
+
+@dataclasses.dataclass(frozen=True)
+class Constants:
+    """Of one profile. Everything is a :class:`Figure` but ``kind``: ``"buffer"`` (Mali's tile buffers), ``"gmem"`` (Adreno's), or
+    ``"immediate"``."""
+
+    kind: str
+    cores: Figure  #: shader cores
+    operations: Figure  #: arithmetic lanes of a core: one operation on one component each, a cycle
+    texels: Figure  #: filtered texels of a core, a cycle
+    pixels: Figure  #: pixels that a core writes (blends) to tile memory or to its colour cache, a cycle
+    depth_tests: Figure  #: pixels that a core rasterizes and tests early, a cycle
+    primitives: Figure  #: that are set up, culled and binned, a cycle, by the whole GPU
+    bus_B: Figure  #: bytes from and to external memory, a cycle, by the whole GPU
+    l2_B: Figure  #: between the cores and memory
+    line_B: Figure  #: of caches
+    position_B: Figure  #: of a vertex in memory between binning and the tiles
+    entry_B: Figure  #: of a primitive in the list of a tile; gmem: of a primitive in the visibility stream of a tile
+    prepass_overlap: Figure  #: of a pre-pass in the largest tile: how much of it other tiles hide; 0: there is no pre-pass
+
+
+def _mali(
+    cores: Figure, operations: float, texels: float, pixels: float, bus_B: float, l2_MiB: float, *, overlap: float = 0.0
+) -> Constants:
+    return Constants(
+        kind="buffer", cores=cores, operations=Figure(operations, "libGPUInfo"), texels=Figure(texels, "libGPUInfo"),
+        pixels=Figure(pixels, "libGPUInfo"), depth_tests=Figure(4 * pixels, "early tests"), primitives=Figure(1, "set-up"),
+        bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
+        position_B=Figure(16, "layout"), entry_B=Figure(4, "lists"),
+        prepass_overlap=Figure(overlap, "overlap" if overlap else "none"),
+    )  # fmt: skip
+
+
+def _adreno(cores: float, bus_B: float, l2_MiB: float) -> Constants:
+    return Constants(
+        kind="gmem", cores=Figure(cores, "freedreno"), operations=Figure(256, "freedreno"), texels=Figure(8, "units"),
+        pixels=Figure(8, "units"), depth_tests=Figure(32, "early tests"), primitives=Figure(1, "set-up"),
+        bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
+        position_B=Figure(16, "layout"), entry_B=Figure(0.125, "streams"), prepass_overlap=Figure(0, "none"),
+    )  # fmt: skip
+
+
+_PRODUCTS, _DEVICE = "names of products", "device"
+
+#: By profile. ``host`` is not there: it is measured, not modelled.
+CONSTANTS: dict[str, Constants] = {
+    "immortalis-g925": _mali(Figure(12, _PRODUCTS), 128, 8, 4, 48, 4, overlap=0.95),
+    "mali-g725": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2, overlap=0.95),
+    "mali-g625": _mali(Figure(4, _DEVICE), 128, 8, 4, 32, 1, overlap=0.95),
+    "immortalis-g920": _mali(Figure(12, _PRODUCTS), 128, 8, 4, 48, 4),
+    "mali-g720": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2),
+    "mali-g610": _mali(Figure(4, _DEVICE), 64, 8, 4, 32, 1),
+    "mali-g57": _mali(Figure(5, _DEVICE), 32, 4, 2, 32, 1),
+    "adreno-a630": _adreno(2, 40, 1),
+    "adreno-a650": _adreno(3, 64, 1),
+    "adreno-a740": _adreno(6, 96, 2),
+    "desktop-immediate": Constants(
+        kind="immediate",
+        cores=Figure(32, "units"),
+        operations=Figure(128, "units"),
+        texels=Figure(4, "units"),
+        pixels=Figure(2, "units"),
+        depth_tests=Figure(8, "early tests"),
+        primitives=Figure(4, "set-up"),
+        bus_B=Figure(256, "bandwidth"),
+        l2_B=Figure(4 * 2**20, "caches"),
+        line_B=Figure(64, "lines"),
+        position_B=Figure(16, "layout"),
+        entry_B=Figure(0, "none"),
+        prepass_overlap=Figure(0, "none"),
+    ),
+}

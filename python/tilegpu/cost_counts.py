@@ -1,0 +1,155 @@
+"""What a pass counted, as the cost model takes it: counters, bytes, and of each draw its programs and what ran of them.
+
+In: a submission whose pass was traced. Out: :class:`PassCounts`. Operations are counted once for each run of draws with the same state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tilegpu import _core
+from tilegpu.operations import Operations, count
+
+_VERTEX, _FRAGMENT = 1, 16
+#: Stages between the two, and what counts their invocations.
+_BETWEEN = {2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_invocations"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Texture:
+    """A view that a fragment shader reads: ``texel_B`` may be less than 1, of compressed formats."""
+
+    image: int
+    levels: int
+    level_B: int
+    size_B: int
+    texel_B: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Programs:
+    """What some draws run; operations of one invocation."""
+
+    pipeline: str
+    fragment: Operations
+    coverage: Operations  #: of the fragment shader, up to known coverage
+    vertex: Operations
+    position: Operations  #: of the vertex shader, for the position alone
+    between: Mapping[str, Operations]  #: by the counter of their invocations
+    textures: tuple[Texture, ...]
+    varyings_B: int
+    color_B: int  #: of a sample, in all colour targets that are written
+    color_targets: int
+    decides_coverage: bool
+    reads_tile: bool
+    tests_depth: bool
+    writes_depth: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class DrawCounts:
+    """One draw: its programs, and what ran of them."""
+
+    draw: int
+    programs: Programs
+    rasterized: int = 0
+    shaded: int = 0
+    sliced: int = 0
+    unseen: int = 0  #: shaded and discarded, late killed or overwritten
+    vertices: Mapping[str, int] = dataclasses.field(default_factory=dict)  #: as of ``draw_vertices``
+
+
+@dataclasses.dataclass(frozen=True)
+class PassCounts:
+    """A pass on one profile. ``layout``, ``load``, ``store``: the framebuffer's pieces; ``techniques``: what was on, by the names of
+    ``hsr=``."""
+
+    label: str
+    profile: str
+    counters: Mapping[str, Any]
+    traffic: Mapping[str, Mapping[str, int]]
+    layout: Mapping[str, Any]
+    load: Mapping[str, Any]
+    store: Mapping[str, Any]
+    techniques: frozenset[str]
+    draws: tuple[DrawCounts, ...]
+
+    def bytes(self, *causes: str) -> int:
+        """Bytes of some causes, all attachments."""
+        return sum(int(row.get(cause, 0)) for row in self.traffic.values() for cause in causes)
+
+    @property
+    def samples(self) -> int:
+        """For each pixel."""
+        return int(self.layout["samples"])
+
+    @property
+    def tile_px(self) -> int:
+        """Pixels of a tile; 0 where there are none."""
+        return int(self.layout["tile_width_px"] * self.layout["tile_height_px"])
+
+
+@functools.cache
+def _formats() -> dict[int, Any]:
+    found = (_core.find_format(name) for name in _core.format_names())
+    return {info.number: info for info in found if info is not None}
+
+
+def texel_B(name: str) -> int:
+    """Bytes of a texel of a format; 0 for ``"none"``."""
+    info = None if name == "none" else _core.find_format(name)
+    return 0 if info is None else info.texel_B
+
+
+def _texture(row: Mapping[str, Any]) -> Texture:
+    info = _formats()[row["format"]]
+    width_px, height_px = info.block_px
+    return Texture(row["image"], row["levels"], row["level_B"], row["size_B"], info.texel_B / (width_px * height_px))
+
+
+def _color_B(layout: Mapping[str, Any], targets: int) -> tuple[int, int]:
+    written = [texel_B(name) for i, name in enumerate(layout["color_formats"]) if targets >> i & 1 and name != "none"]
+    return sum(written), len(written)
+
+
+def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
+    stages = {stage: (spirv, dict(constants)) for stage, spirv, constants in row["stages"]}
+
+    def of(stage: int, part: str = "all") -> Operations:
+        return count(*stages[stage], part) if stage in stages else Operations()
+
+    color_B, color_targets = _color_B(layout, row["written_targets"])
+    return Programs(
+        pipeline=row["pipeline"], fragment=of(_FRAGMENT), coverage=of(_FRAGMENT, "coverage"), vertex=of(_VERTEX),
+        position=of(_VERTEX, "position"), between={name: of(stage) for stage, name in _BETWEEN.items() if stage in stages},
+        textures=tuple(_texture(t) for t in row["textures"] if t["stage"] == _FRAGMENT), varyings_B=row["varyings_B"],
+        color_B=color_B, color_targets=color_targets, decides_coverage=row["decides_coverage"], reads_tile=row["reads_tile"],
+        tests_depth=row["tests_depth"], writes_depth=row["writes_depth"],
+    )  # fmt: skip
+
+
+def counts_of(
+    submission: _core.Submission, index: int, label: str, profile: str, techniques: Sequence[str], trace: Mapping[str, Any]
+) -> PassCounts:
+    """Of pass ``index``; ``trace``: its fragments, as ``submission.fragment_trace`` has them; ``techniques``: names that ``hsr=`` takes."""
+    counters = dict(submission.pass_stats(index).asdict())
+    traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
+    pieces = json.loads(submission.describe_framebuffer(index))
+    layout = pieces["layout"]
+    vertices = {row["draw"]: {k: v for k, v in row.items() if k != "draw"} for row in counters["draw_vertices"]}
+    draws: list[DrawCounts] = []
+    for row in submission.draw_programs(index):
+        programs = _programs(row, layout)
+        for draw in range(row["first_draw"], row["first_draw"] + row["draws"]):
+            cost = trace["draws"][draw] if draw < len(trace["draws"]) else {}
+            unseen = sum(cost.get(k, 0) for k in ("fragments_discarded", "fragments_late_killed", "fragments_overwritten"))
+            draws.append(
+                DrawCounts(draw, programs, cost.get("fragments_rasterized", 0), cost.get("fragments_shaded", 0),
+                           cost.get("sliced_invocations", 0), unseen, vertices.get(draw, {}))
+            )  # fmt: skip
+    names = frozenset(name.partition(":")[0] for name in techniques)
+    return PassCounts(label, profile, counters, traffic, layout, pieces["load"], pieces["store"], names, tuple(draws))

@@ -1,0 +1,361 @@
+"""What a pass would cost on a modelled GPU: operations, bytes read and written, cycles, and what they are limited by.
+
+In: what the pass counted (:class:`tilegpu.cost_counts.PassCounts`) and the profile's constants (:mod:`tilegpu.cost_constants`). Out:
+:class:`PassCosts`. Pure arithmetic: the same counts give the same costs. The rules, with their sources, and what they leave out:
+``docs/costs.md``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+from tilegpu.cost_constants import CONSTANTS, Constants
+from tilegpu.cost_counts import DrawCounts, PassCounts, texel_B
+from tilegpu.errors import ValidationError
+
+_LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
+_MOST_BIN_PX = 128  #: side of a bin that the host cuts a tile of GMEM into
+
+Amounts = Mapping[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class PassCosts:
+    """Of a pass, or of several. All by what it is for: ``arithmetic`` and ``texture`` operations, ``read_B`` and ``write_B`` of external
+    memory; ``units``: cycles that each part of the GPU is busy; ``stall``: cycles that nothing hides."""
+
+    profile: str
+    label: str
+    arithmetic: Amounts
+    texture: Amounts
+    read_B: Amounts
+    write_B: Amounts
+    units: Amounts
+    stall: float = 0.0
+    exact: bool = True  #: False: operations of branches are counted as if all were taken
+
+    @property
+    def cycles(self) -> float:
+        """Of the whole GPU: of the unit that is busy longest, and what nothing hides."""
+        return max(self.units.values(), default=0.0) + self.stall
+
+    @property
+    def limited_by(self) -> str:
+        """The unit that is busy longest."""
+        return max(self.units, key=lambda unit: self.units[unit]) if any(self.units.values()) else "nothing"
+
+    def total(self, what: str) -> float:
+        """The sum of ``"arithmetic"``, ``"texture"``, ``"read_B"`` or ``"write_B"``."""
+        return float(sum(getattr(self, what).values()))
+
+    def asdict(self) -> dict[str, object]:
+        """Ready for JSON."""
+        found = {name: dict(getattr(self, name)) for name in ("arithmetic", "texture", "read_B", "write_B", "units")}
+        return {"profile": self.profile, "label": self.label, **found, "stall": self.stall, "cycles": self.cycles,
+                "limited_by": self.limited_by, "exact": self.exact}  # fmt: skip
+
+
+def constants_of(profile: str) -> Constants:
+    """Raises :class:`ValidationError` for ``host`` and unknown names."""
+    found = CONSTANTS.get(profile)
+    if found is None:
+        raise ValidationError(
+            f"costs: profile '{profile}' has no cost model; there are {', '.join(CONSTANTS)}"
+            + (" (host is this computer: its times are measured)" if profile == "host" else "")
+        )
+    return found
+
+
+def through_cache(moved_B: float, footprint_B: float, cache_B: float) -> float:
+    """Bytes that get through a cache: the footprint once, and of what is moved again as much as the cache does not hold of it."""
+    once = min(moved_B, footprint_B)
+    missed = max(0.0, 1.0 - cache_B / footprint_B) if footprint_B else 0.0
+    return once + (moved_B - once) * missed
+
+
+def quad_share(fragments: float, primitives: float) -> float:
+    """Lanes that run for each fragment, 1 to 4, as quads are shaded whole: of convex primitives of this mean area, twice as wide as high
+    triangles do for all. Their quads are those that the triangle, grown by a pixel, touches: (area + width + height + 1) / 4."""
+    if not fragments or not primitives:
+        return 1.0
+    area = fragments / primitives
+    quads = (area + 2 * math.sqrt(2 * area) + 1) / 4
+    return min(4.0, max(1.0, 4 * min(quads, area) / area))
+
+
+def costs_of(counts: PassCounts, constants: Constants | None = None) -> PassCosts:
+    """Of one pass. ``constants``: others than its profile's."""
+    k = constants or constants_of(counts.profile)
+    work = _Work(counts, k)
+    work.vertices()
+    work.fragments()
+    if k.kind == "immediate":
+        work.attachments_in_memory()
+    else:
+        work.attachments_in_tiles()
+        work.binned()
+    work.textures()
+    return work.costs()
+
+
+def sum_of(costs: list[PassCosts], label: str) -> PassCosts:
+    """Passes one after another: cycles are added pass by pass, so that ``limited_by`` is what limits most of them."""
+
+    def add(name: str) -> dict[str, float]:
+        out: dict[str, float] = {}
+        for one in costs:
+            for key, value in getattr(one, name).items():
+                out[key] = out.get(key, 0) + value
+        return out
+
+    units = {unit: 0.0 for one in costs for unit in one.units}
+    for one in costs:
+        if any(one.units.values()):
+            units[one.limited_by] += one.units[one.limited_by]
+    total = sum(one.cycles for one in costs)
+    longest = max(units.values(), default=0.0)
+    return PassCosts(
+        costs[0].profile if costs else "", label, add("arithmetic"), add("texture"), add("read_B"), add("write_B"), units,
+        total - longest, all(one.exact for one in costs),
+    )  # fmt: skip
+
+
+class _Work:
+    """The sums of a pass while they are made."""
+
+    def __init__(self, counts: PassCounts, constants: Constants) -> None:
+        self.c, self.k = counts, constants
+        self.arithmetic: dict[str, float] = {}
+        self.texture: dict[str, float] = {}
+        self.read_B: dict[str, float] = {}
+        self.write_B: dict[str, float] = {}
+        self.exact = True
+        n = counts.counters
+        self.visible = min(1.0, n["primitives_out"] / n["primitives_in"]) if n["primitives_in"] else 0.0
+        self.deferred = "deferred_vertex_shading" in counts.techniques and n["vertices_in_tiles"] > 0
+        self.prepassed = "pre_pass" in counts.techniques and n["prepass_tiles"] > 0
+        self.prepass_operations = 0.0
+        #: Tiles that a primitive is in, in the mean.
+        self.tiles_of_primitive = max(1.0, n["bin_entries"] / n["primitives_out"]) if n["primitives_out"] else 1.0
+        if constants.kind == "gmem":
+            self.tiles_of_primitive = self._tiles_of_gmem()
+
+    def _tiles_of_gmem(self) -> float:
+        # Entries are those of bins, which a tile of GMEM is cut into; borders between tiles are as many times rarer.
+        def bin_px(tile_px: int) -> int:
+            return min(tile_px & -tile_px, _MOST_BIN_PX)
+
+        width, height = self.c.layout["tile_width_px"], self.c.layout["tile_height_px"]
+        rarer = math.sqrt(bin_px(width) * bin_px(height) / (width * height)) if width and height else 1.0
+        return 1 + (self.tiles_of_primitive - 1) * rarer
+
+    def _add(self, to: dict[str, float], what: str, count: float) -> None:
+        if count:
+            to[what] = to.get(what, 0.0) + count
+
+    def _run(self, what: str, operations: object, times: float) -> float:
+        arithmetic, texture = operations.arithmetic * times, operations.texture * times  # type: ignore[attr-defined]
+        self._add(self.arithmetic, what, arithmetic)
+        self._add(self.texture, what, texture)
+        if times:
+            self.exact = self.exact and operations.exact  # type: ignore[attr-defined]
+        return float(arithmetic + texture)
+
+    # -- vertices
+
+    def vertices(self) -> None:
+        """Positions up to three times, whole vertices at most twice; and what they fetch."""
+        seen_in_tiles = float(self.c.counters["vertices_shaded_in_tiles"])
+        all_in_tiles = float(self.c.counters["vertices_in_tiles"])
+        footprint_B = float(self.c.counters["vertices_fetched_B"])
+        for d in self.c.draws:
+            v = d.vertices
+            if not v:
+                continue
+            first = v["vertices_shaded"] + v["vertices_position_shaded"]
+            again = 0.0
+            if self.deferred:
+                self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
+                self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
+                again = self._deferred(d, seen_in_tiles * (v["vertices_in_tiles"] / all_in_tiles))
+            elif self.k.kind == "immediate":
+                self._run("vertices", d.programs.vertex, first)
+            else:
+                # Mali shades varyings of what is left after culling, Adreno the whole vertex, in each tile where it is seen.
+                again = first * self.visible * (self.tiles_of_primitive if self.k.kind == "gmem" else 1)
+                self._run("positions, binning", d.programs.position, first)
+                if self.k.kind == "gmem":
+                    self._run("vertices, tiles", d.programs.vertex, again)
+                else:
+                    self._run("varyings, binning", d.programs.vertex, again)
+                    self._run("varyings, binning", d.programs.position, -again)
+                    again = 0.0
+            once_B = v["vertices_fetched_B"]
+            self._add(self.read_B, "indices", v["indices_fetched_B"])
+            self._add(self.read_B, "vertices, binning", once_B)
+            if again and first:
+                again_B = through_cache(once_B + once_B * again / first, footprint_B, self.k.l2_B.value) - once_B
+                self._add(self.read_B, "vertices, tiles", again_B)
+        for name in ("control_invocations", "evaluation_invocations", "geometry_invocations"):
+            with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
+            if with_stage:  # of several programs the dearest
+                self._run("vertices, binning", max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
+
+    def _deferred(self, d: DrawCounts, seen: float) -> float:
+        """Runs of vertices in tiles. Without a pre-pass every vertex of a tile is shaded; with one, positions alone are, or whole vertices
+        where the fragment shader decides about coverage, and then again what is seen."""
+        v, before = d.vertices, 0.0
+        if not self.prepassed:
+            self._run("vertices, tiles", d.programs.vertex, v["vertices_in_tiles"])
+            return float(v["vertices_in_tiles"])
+        before = v["vertices_positioned_in_prepass"] + v["vertices_shaded_in_prepass"]
+        self.prepass_operations += self._run("positions, pre-pass", d.programs.position, v["vertices_positioned_in_prepass"])
+        self.prepass_operations += self._run("vertices, pre-pass", d.programs.vertex, v["vertices_shaded_in_prepass"])
+        main = min(float(v["vertices_in_tiles"]), max(seen, v["vertices_in_tiles"] - before))
+        self._run("vertices, tiles", d.programs.vertex, main)
+        return before + main
+
+    # -- fragments
+
+    def fragments(self) -> None:
+        """Whole fragment shaders, and slices up to known coverage."""
+        for d in self.c.draws:
+            self._run("fragments", d.programs.fragment, d.shaded)
+            sliced = self._run("coverage, pre-pass" if self.prepassed else "coverage", d.programs.coverage, d.sliced)
+            self.prepass_operations += sliced if self.prepassed else 0.0
+
+    # -- bytes
+
+    def attachments_in_tiles(self) -> None:
+        """By the pass's ledger."""
+        for what, causes in (("attachments loaded", ("load", "border_load")), ("spills", ("spill_load",))):
+            self._add(self.read_B, what, self.c.bytes(*causes))
+        for what, causes in (("attachments stored", ("store", "border_store")), ("resolved", ("resolve",)), ("spills", ("spill_store",))):
+            self._add(self.write_B, what, self.c.bytes(*causes))
+
+    def attachments_in_memory(self) -> None:
+        """Each fragment reads and writes what it tests and blends, through the L2; clears write all of it."""
+        layout, samples = self.c.layout, self.c.samples
+        x0, y0, x1, y1 = layout["render_area_px"]
+        pixels = (x1 - x0 + 1) * (y1 - y0 + 1) * max(1, layout["layers"])
+        depth_B = texel_B(layout["depth_format"]) * samples
+        color_B = sum(texel_B(name) for name in layout["color_formats"]) * samples
+        footprint_B = pixels * (depth_B + color_B)
+        moved: dict[str, tuple[float, float]] = {"depth": (0.0, 0.0), "colour": (0.0, 0.0)}
+        rasterized = max(1, sum(d.rasterized for d in self.c.draws))
+        early = self.c.counters["fragments_early_killed"] - self.c.counters["fragments_killed_by_hierarchical_z"]
+        for d in self.c.draws:
+            tested = d.rasterized if d.programs.tests_depth else 0
+            hidden = self.c.counters["fragments_killed_by_hierarchical_z"] * d.rasterized / rasterized
+            failed = early * d.rasterized / rasterized
+            read, write = moved["depth"]
+            written = max(0.0, tested - hidden - failed) if d.programs.writes_depth else 0.0
+            moved["depth"] = read + max(0.0, tested - hidden) * depth_B, write + written * depth_B
+            read, write = moved["colour"]
+            out_B = d.shaded * d.programs.color_B * samples
+            moved["colour"] = read + (out_B if d.programs.reads_tile else 0), write + out_B
+        cleared = sum(1 for target in self.c.load.values() if target.get("in_bounds") == "clear")
+        held = min(1.0, self.k.l2_B.value / footprint_B) if footprint_B else 1.0
+        for what, pixel_B in (("depth", depth_B), ("colour", color_B)):
+            read, write = moved[what]
+            read_B = through_cache(read, pixels * pixel_B, self.k.l2_B.value * pixel_B / (depth_B + color_B or 1))
+            # What the clear left in the cache is not fetched.
+            read_B -= min(read_B, pixels * pixel_B * held) if cleared else 0.0
+            self._add(self.read_B, what, read_B)
+            self._add(self.write_B, what, through_cache(write, pixels * pixel_B, self.k.l2_B.value * pixel_B / (depth_B + color_B or 1)))
+        self._add(self.write_B, "clears", sum(pixels * texel_B(self._format_of(name)) * samples for name, target in self.c.load.items()
+                                              if target.get("in_bounds") == "clear"))  # fmt: skip
+        if samples > 1 and any(target["resolved"]["store"] for target in self.c.store.values()):
+            self._add(self.read_B, "resolve", pixels * color_B)
+            self._add(self.write_B, "resolve", pixels * color_B / samples)
+
+    def _format_of(self, target: str) -> str:
+        layout = self.c.layout
+        if target.startswith("color"):
+            return str(layout["color_formats"][int(target[5:])])
+        return str(layout["depth_format"] if target == "depth" else layout["stencil_format"])
+
+    def binned(self) -> None:
+        """What goes from binning to the tiles through memory: lists or visibility streams, and of what is not deferred positions and
+        varyings."""
+        n = self.c.counters
+        if self.k.kind == "gmem":
+            stream_B = n["primitives_in"] * n["bins"] * self.k.entry_B.value
+            self._add(self.write_B, "visibility stream", stream_B)
+            self._add(self.read_B, "visibility stream", stream_B)
+            if "lrz" in self.c.techniques:
+                # A word of 16 bits for 8x8 pixels: written while binning, read by the tiles.
+                lrz_B = 2.0 * math.ceil(self.c.layout["width_px"] / 8) * math.ceil(self.c.layout["height_px"] / 8)
+                self._add(self.write_B, "low-resolution Z", lrz_B)
+                self._add(self.read_B, "low-resolution Z", lrz_B)
+            return
+        lists_B = n["bin_entries"] * self.k.entry_B.value
+        self._add(self.write_B, "lists of tiles", lists_B)
+        self._add(self.read_B, "lists of tiles", lists_B)
+        read_B = footprint_B = 0.0
+        for d in self.c.draws:
+            if not d.vertices:
+                continue
+            # Deferred: vertices that were shaded whole while binning are those of large triangles. Else: all positions, and varyings of
+            # what is left after culling.
+            kept = float(d.vertices["vertices_shaded"])
+            shaded = kept if self.deferred else kept * self.visible
+            kept_B = kept * self.k.position_B.value + shaded * d.programs.varyings_B
+            seen_B = shaded * (self.k.position_B.value + d.programs.varyings_B)
+            self._add(self.write_B, "vertices", kept_B)
+            read_B += seen_B * self.tiles_of_primitive
+            footprint_B += seen_B
+        self._add(self.read_B, "vertices, from binning", through_cache(read_B, footprint_B, self.k.l2_B.value))
+
+    def textures(self) -> None:
+        """A texture operation brings a new texel where there are levels to choose from; else a line, or the whole image if that is
+        less. What is fetched again comes from the L2 as far as that holds the image."""
+        total: dict[int, tuple[float, float]] = {}
+        for d in self.c.draws:
+            reads = d.shaded * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
+            if not reads or not d.programs.textures:
+                continue
+            share = reads / len(d.programs.textures)
+            for t in d.programs.textures:
+                fetched_B = share * t.texel_B if t.levels > 1 else min(float(t.level_B), share * self.k.line_B.value)
+                before, size_B = total.get(t.image, (0.0, 0.0))
+                total[t.image] = before + fetched_B, max(size_B, t.size_B)
+        for fetched_B, size_B in total.values():
+            self._add(self.read_B, "textures", through_cache(fetched_B, size_B, self.k.l2_B.value))
+
+    # -- cycles
+
+    def costs(self) -> PassCosts:
+        k, n = self.k, self.c.counters
+        in_quads = {"fragments", "coverage", "coverage, pre-pass"}
+        primitives = max(1, (n["bin_entries"] or n["primitives_out"]) - n["primitives_culled_by_prepass"])
+        lanes = quad_share(n["fragments_shaded"], primitives)
+
+        def weighted(amounts: Amounts) -> float:
+            return sum(value * (lanes if what in in_quads else 1) for what, value in amounts.items())
+
+        rasterized = float(n["fragments_rasterized"])
+        again = 0.0
+        if self.prepassed and n["bin_entries"]:
+            again = rasterized * max(0.0, 1 - n["primitives_culled_by_prepass"] / n["bin_entries"])
+        written = sum(d.shaded * max(1, d.programs.color_targets) for d in self.c.draws if d.programs.color_B)
+        binned = max(n["primitives_in"], n["bin_entries"])
+        units = {
+            "arithmetic": weighted(self.arithmetic) / (k.operations.value * k.cores.value),
+            "texture": weighted(self.texture) / (k.texels.value * k.cores.value),
+            "depth tests": (rasterized + again) * max(1.0, self.c.samples / 4) / (k.depth_tests.value * k.cores.value),
+            "colour writes": written * max(1.0, self.c.samples / 4) / (k.pixels.value * k.cores.value),
+            "primitives": binned / k.primitives.value,
+            "bus": (sum(self.read_B.values()) + sum(self.write_B.values())) / k.bus_B.value,
+        }
+        stall = 0.0
+        if self.prepassed:
+            # The main pass of a tile waits for its pre-pass; smaller tiles hide less of it.
+            exposed = min(1.0, (1 - k.prepass_overlap.value) * _LARGEST_TILE_PX / max(1, self.c.tile_px))
+            busy = max(self.prepass_operations / (k.operations.value * k.cores.value), rasterized / (k.depth_tests.value * k.cores.value))
+            stall = exposed * busy
+        clean = lambda amounts: {what: value for what, value in amounts.items() if value}  # noqa: E731
+        return PassCosts(self.c.profile, self.c.label, clean(self.arithmetic), clean(self.texture), clean(self.read_B), clean(self.write_B),
+                         units, stall, self.exact)  # fmt: skip

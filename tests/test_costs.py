@@ -1,0 +1,421 @@
+"""The cost model: small passes whose bytes are counted on paper, the articles' claims about costs, properties of the arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.cost_changes import changes
+from tilegpu.cost_constants import CONSTANTS, SOURCES, Figure
+from tilegpu.costs import PassCosts, costs_of, quad_share, through_cache
+from tilegpu.operations import count
+
+FORMAT = "r8g8b8a8_unorm"
+VERTEX = np.dtype([("position", "<f4", 4), ("color", "<f4", 4)])
+VERT = """#version 450
+layout(location = 0) in vec4 position; layout(location = 1) in vec4 color;
+layout(location = 0) out vec4 v_color;
+void main() { gl_Position = position * 2.0 - position; v_color = color * color; }"""
+FRAG = """#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o_color;
+void main() { o_color = v_color * 0.5 + 0.25; }"""
+LOOP = "for (int i = 0; i < 50; i++) c = c * 1.01 + vec4(0.001) * float(i);"
+EARLY_DISCARD = f"""#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o;
+void main() {{ if (v_color.a < 0.1) discard; vec4 c = v_color; {LOOP} o = c; }}"""
+LATE_DISCARD = f"""#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o;
+void main() {{ vec4 c = v_color; {LOOP} if (c.a < 0.1) discard; o = c; }}"""
+
+
+def rect(x0: float, y0: float, x1: float, y1: float, z: float, size: tuple[int, int]) -> np.ndarray:
+    out = np.zeros(6, VERTEX)
+    corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y0), (x1, y1), (x0, y1)]
+    out["position"] = [(2 * x / size[0] - 1, 2 * y / size[1] - 1, z, 1) for x, y in corners]
+    out["color"] = 1
+    return out
+
+
+def cells(z: float, size: tuple[int, int], side: int = 8) -> np.ndarray:
+    """Small rectangles that cover everything."""
+    return np.concatenate([rect(x, y, x + side, y + side, z, size) for x in range(0, size[0], side) for y in range(0, size[1], side)])
+
+
+def drawn(
+    profile: str, layers: list[np.ndarray], size: tuple[int, int], hsr: Any = None, fragment: str = FRAG, samples: int = 1,
+    formats: tuple[str, ...] = (FORMAT,), **options: Any,
+) -> tg.RenderPass:  # fmt: skip
+    """Opaque layers over one another; colour cleared and stored, depth neither loaded nor stored."""
+    device = tg.Device(profile=profile, hsr=hsr or "default", **options)
+    pipeline = device.pipeline(
+        VERT, fragment, vertex=VERTEX, color=list(formats), depth="d32_sfloat", depth_compare="less", samples=samples
+    )
+    images = [device.image(size, f, samples=samples) for f in formats]
+    depth = device.image(size, "d32_sfloat", samples=samples, transient=True)
+    with device.render_pass(
+        color=[tg.Attachment(i, clear=(0, 0, 0, 1)) for i in images], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care")
+    ) as rp:
+        for layer in layers:
+            rp.draw(pipeline, layer)
+    return rp
+
+
+# -- on paper
+
+
+def test_one_triangle_is_counted_on_paper() -> None:
+    """64x64 px, one triangle in one tile of 16x16, three vertices of 32 bytes, on a GPU that writes all vertices while binning."""
+    size = (64, 64)
+    rp = drawn("mali-g57", [rect(0, 0, 8, 8, 0.5, size)[:3]], size)
+    costs = rp.costs()
+    varyings_B = 4 * 4
+    assert costs.write_B == {
+        "attachments stored": 64 * 64 * 4,
+        "lists of tiles": 1 * 4,
+        "vertices": 3 * 16 + 3 * varyings_B,
+    }
+    assert costs.read_B == {
+        "vertices, binning": 2 * 64,  # 96 bytes lie in two lines
+        "lists of tiles": 1 * 4,
+        "vertices, from binning": 3 * (16 + varyings_B),
+    }
+    # position * 2 - position: 8 operations; color * color: 4; v_color * 0.5 + 0.25: 8 for each of 28 pixels, as the diagonal is not covered
+    fragments = rp.stats.fragments_shaded
+    assert fragments == 28
+    assert costs.arithmetic == {"positions, binning": 3 * 8, "varyings, binning": 3 * 4, "fragments": fragments * 8}
+    assert costs.total("texture") == 0 and costs.exact
+
+
+def test_deferred_triangles_write_neither_positions_nor_varyings() -> None:
+    """The same on Mali-G720: of a small triangle nothing but its place in the list of its tile is written (Arm: positions of small
+    triangles are not written, and shaded again in the tile)."""
+    size = (64, 64)
+    costs = drawn("mali-g720", [rect(0, 0, 8, 8, 0.5, size)[:3]], size).costs()
+    assert costs.write_B == {"attachments stored": 64 * 64 * 4, "lists of tiles": 4}
+    assert costs.arithmetic["positions, binning"] == 3 * 8 and costs.arithmetic["vertices, tiles"] == 3 * 12
+    large = drawn("mali-g720", [rect(0, 0, 40, 40, 0.5, size)[:3]], size).costs()
+    assert large.write_B["vertices"] == 3 * (16 + 16)
+
+
+def test_a_texture_of_one_level_is_fetched_once() -> None:
+    size = (64, 64)
+    device = tg.Device(profile="mali-g57")
+    texture = device.texture(np.zeros((64, 64, 4), np.uint8), label="t")
+    pipeline = device.pipeline(
+        VERT, """#version 450
+        layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o; layout(set = 0, binding = 0) uniform sampler2D t;
+        void main() { o = texture(t, gl_FragCoord.xy / 64.0); }""", vertex=VERTEX, color=[FORMAT],
+    )  # fmt: skip
+    with device.render_pass(color=[tg.Attachment(device.image(size, FORMAT), clear=(0, 0, 0, 1))]) as rp:
+        rp.draw(pipeline, rect(0, 0, 64, 64, 0.5, size), bind={"t": texture})
+    costs = rp.costs()
+    assert costs.total("texture") == 64 * 64
+    assert costs.read_B["textures"] == 64 * 64 * 4
+
+
+def test_the_cache_lets_the_footprint_through_once() -> None:
+    assert through_cache(100, 1000, 10) == 100
+    assert through_cache(5000, 1000, 2000) == 1000  # all of it is held
+    assert through_cache(5000, 1000, 500) == 1000 + 4000 / 2
+    assert through_cache(5000, 1000, 0) == 5000
+    assert through_cache(0, 0, 64) == 0
+
+
+# -- the articles' claims
+
+
+def test_positions_run_three_times_and_whole_vertices_twice() -> None:
+    """Arm, "Avoid expensive computation of position": to bin, in the pre-pass, in the main pass; of a shader that decides coverage all
+    varyings in the pre-pass too."""
+    size = (64, 64)
+    layer = cells(0.5, size)
+    vertices = len(layer)
+    both, alone = ["pre_pass", "deferred_vertex_shading"], ["deferred_vertex_shading"]
+    runs = {}
+    for name, hsr, fragment in (("early", both, FRAG), ("alone", alone, FRAG), ("late", both, LATE_DISCARD)):
+        rp = drawn("immortalis-g925", [layer], size, hsr, fragment)
+        assert rp.stats.vertices_in_tiles == vertices
+        runs[name] = rp.costs().arithmetic
+    position, whole = 8, 12
+    assert runs["early"]["positions, binning"] == runs["early"]["positions, pre-pass"] == vertices * position
+    assert runs["early"]["vertices, tiles"] == vertices * whole
+    assert "positions, pre-pass" not in runs["alone"] and runs["alone"]["vertices, tiles"] == vertices * whole
+    assert runs["late"]["vertices, pre-pass"] == runs["late"]["vertices, tiles"] == vertices * whole
+    assert "positions, pre-pass" not in runs["late"]
+
+
+def test_hidden_primitives_never_shade_their_varyings() -> None:
+    """Arm: early-Z primitives without covered samples never have to shade their varyings; without the pre-pass they do."""
+    size = (64, 64)
+    layers = [cells(0.9, size), cells(0.5, size)]
+    with_it = drawn("immortalis-g925", layers, size, ["pre_pass", "deferred_vertex_shading"]).costs().arithmetic
+    without = drawn("immortalis-g925", layers, size, ["deferred_vertex_shading"]).costs().arithmetic
+    vertices = len(layers[0])
+    assert with_it["vertices, tiles"] == vertices * 12 and without["vertices, tiles"] == 2 * vertices * 12
+    assert with_it["fragments"] < without["fragments"]
+
+
+def test_code_before_known_coverage_runs_twice() -> None:
+    """Arm, "keep the amount of computation needed to know coverage small": discard first is cheap, discard last runs all of it again."""
+    size = (64, 64)
+    layers = [cells(0.9, size), cells(0.3, size)]
+    found = {}
+    for name, fragment in (("first", EARLY_DISCARD), ("last", LATE_DISCARD)):
+        costs = drawn("immortalis-g925", layers, size, ["pre_pass", "deferred_vertex_shading"], fragment).costs()
+        found[name] = costs.arithmetic
+    assert found["first"]["fragments"] == found["last"]["fragments"]
+    whole = count(tg.compile_glsl(LATE_DISCARD, "fragment")).arithmetic
+    assert found["last"]["coverage, pre-pass"] == 2 * 64 * 64 * whole
+    assert found["first"]["coverage, pre-pass"] == 2 * 64 * 64 * 1
+
+
+def test_fat_g_buffers_shade_vertices_again() -> None:
+    """Arm, "Avoid fat G-buffers": smaller tiles are more tiles of a primitive, and the pre-pass amplifies it."""
+    size = (256, 256)
+    layer = cells(0.5, size, 10)
+    found = [
+        drawn("immortalis-g925", [layer], size, formats=("r16g16b16a16_sfloat",) * targets, fragment=_outputs(targets)).costs().arithmetic
+        for targets in (2, 4, 5)
+    ]
+    for part in ("positions, pre-pass", "vertices, tiles"):
+        assert found[0][part] < found[1][part] < found[2][part]
+    assert found[0]["positions, binning"] == found[2]["positions, binning"]
+
+
+def _outputs(targets: int) -> str:
+    outputs = "".join(f"layout(location = {i}) out vec4 o{i};" for i in range(targets))
+    body = " ".join(f"o{i} = v_color;" for i in range(targets))
+    return f"#version 450\nlayout(location = 0) in vec4 v_color; {outputs} void main() {{ {body} }}"
+
+
+def test_smaller_tiles_hide_less_of_the_pre_pass() -> None:
+    size = (256, 256)
+    layers = [cells(0.5, size, 16)]
+    stalls = [
+        drawn("immortalis-g925", layers, size, formats=("r16g16b16a16_sfloat",) * n, fragment=_outputs(n)).costs().stall for n in (2, 4, 5)
+    ]
+    assert 0 < stalls[0] < stalls[1] < stalls[2]
+
+
+def test_the_pre_pass_has_negative_rows() -> None:
+    """One layer of small triangles: nothing is hidden, and the pre-pass costs positions and reads of their vertices. Arm's table has
+    such rows too (-1.4 %)."""
+    from tilegpu.bench.hsr_model import COLUMNS, reduction
+
+    size = (256, 256)
+    on, off = (
+        drawn("immortalis-g925", [cells(0.5, size)], size, ["deferred_vertex_shading", "forward_pixel_kill", *more]).costs()
+        for more in (["pre_pass"], [])
+    )
+    rows = {name: reduction(read(off), read(on)) for name, read in COLUMNS.items()}
+    assert rows["arithmetic"] < 0 and rows["GPU cycles"] < 0
+    assert rows["texture"] == 0
+
+
+def test_overdraw_costs_bytes_without_tiles_alone() -> None:
+    """An immediate-mode GPU writes each layer through its caches; a tiler writes the last one. PanVK: "all this reading and writing of
+    color and depth/stencil values is very memory intensive"."""
+    size = (1024, 1024)
+    moved = {}
+    for profile in ("desktop-immediate", "mali-g610"):
+        moved[profile] = []
+        for n in (1, 6):
+            layers = [rect(0, 0, *size, 0.9 - 0.1 * i, size) for i in range(n)]  # far to near: all pass
+            costs = drawn(profile, layers, size, hsr=["hierarchical_z"]).costs()
+            moved[profile].append(costs.total("write_B") + costs.total("read_B"))
+    assert moved["mali-g610"][1] - moved["mali-g610"][0] < 0.03 * moved["mali-g610"][0]  # vertices and lists
+    assert moved["desktop-immediate"][1] > 1.5 * moved["desktop-immediate"][0]
+
+
+def test_an_immediate_mode_gpu_has_no_tiles() -> None:
+    size = (100, 60)
+    rp = drawn("desktop-immediate", [rect(0, 0, 90, 50, 0.5, size)], size)
+    assert rp.layout["tile_width_px"] == rp.layout["tile_height_px"] == 0
+    assert rp.stats.bins == rp.stats.bin_entries == rp.stats.tiler_heap_B == rp.stats.prepass_tiles == 0
+    assert not any(n for row in rp.stats.traffic.values() for n in row.values())
+    assert tg.Device(profile="desktop-immediate").hsr == ("hierarchical_z",)
+    picture = np.asarray(rp._bound[0][2].image) if hasattr(rp, "_bound") else None
+    host = drawn("host", [rect(0, 0, 90, 50, 0.5, size)], size)
+    if picture is not None:
+        np.testing.assert_array_equal(picture, np.asarray(host._bound[0][2].image))
+
+
+def test_the_devices_constant_explains_the_curve_of_resolves() -> None:
+    """PanVK: 4.4, 7.4, 13.2, 25.7 of at most 5, 9, 17, 33: what else a frame costs is a quarter of a sample a pixel."""
+    from tilegpu.bench.msaa_model import PUBLISHED, other_samples
+
+    found = {n: other_samples(s, n) for n, s in PUBLISHED.items()}
+    assert all(0.15 < k < 0.35 for k in found.values())
+    for n, k in found.items():
+        assert (2 * n + 1 + k) / (1 + k) == pytest.approx(PUBLISHED[n])
+
+
+# -- the table of constants
+
+
+def test_every_constant_has_a_source() -> None:
+    names = {name.strip() for name in tg._core.profile_names().split(",")}
+    assert set(CONSTANTS) == names - {"host"}
+    for profile, row in CONSTANTS.items():
+        for field in dataclasses.fields(row):
+            value = getattr(row, field.name)
+            if field.name != "kind":
+                assert isinstance(value, Figure) and value.source in SOURCES, (profile, field.name)
+
+
+def test_host_is_not_modelled() -> None:
+    rp = drawn("host", [rect(0, 0, 8, 8, 0.5, (16, 16))], (16, 16))
+    with pytest.raises(tg.ValidationError, match=r"profile 'host' has no cost model; there are immortalis-g925, .*measured"):
+        rp.costs()
+
+
+# -- properties
+
+
+def a_pass(profile: str) -> Any:
+    size = (128, 128)
+    layers = [cells(0.9, size), rect(0, 0, 100, 90, 0.5, size), cells(0.4, size, 16)]
+    return drawn(profile, layers, size, samples=4)._counts()
+
+
+@pytest.mark.parametrize("profile", CONSTANTS)
+def test_more_never_costs_less(profile: str) -> None:
+    """Counters and bytes, one by one: none makes a pass cheaper by growing."""
+    counts = a_pass(profile)
+    before = costs_of(counts)
+
+    def check(changed: Any, what: str) -> None:
+        after = costs_of(changed)
+        for part in ("arithmetic", "texture", "read_B", "write_B"):
+            assert after.total(part) >= before.total(part) - 1e-6, (what, part)
+        assert after.cycles >= before.cycles - 1e-6, what
+
+    for name, row in counts.traffic.items():
+        for cause, n in row.items():
+            check(dataclasses.replace(counts, traffic={**counts.traffic, name: {**row, cause: n + 4096}}), f"{name} {cause}")
+    for name in ("fragments_rasterized", "bins"):
+        check(dataclasses.replace(counts, counters={**counts.counters, name: counts.counters[name] * 2}), name)
+    for i, draw in enumerate(counts.draws):
+        for name in ("rasterized", "shaded", "sliced"):
+            more = dataclasses.replace(draw, **{name: getattr(draw, name) * 2 + 64})
+            check(dataclasses.replace(counts, draws=(*counts.draws[:i], more, *counts.draws[i + 1 :])), f"draw {i} {name}")
+
+
+@pytest.mark.parametrize("profile", CONSTANTS)
+def test_faster_hardware_is_not_slower(profile: str) -> None:
+    counts, constants = a_pass(profile), CONSTANTS[profile]
+    cycles = costs_of(counts).cycles
+    for name in ("cores", "operations", "texels", "pixels", "depth_tests", "primitives", "bus_B", "l2_B"):
+        figure = getattr(constants, name)
+        faster = dataclasses.replace(constants, **{name: figure._replace(value=figure.value * 2)})
+        assert costs_of(counts, faster).cycles <= cycles
+
+
+def test_cycles_are_of_what_is_busy_longest() -> None:
+    costs = PassCosts("mali-g57", "p", {}, {}, {}, {}, {"arithmetic": 10.0, "bus": 25.0, "primitives": 3.0}, stall=2.0)
+    assert costs.cycles == 27 and costs.limited_by == "bus"
+    assert PassCosts("mali-g57", "p", {}, {}, {}, {}, {"bus": 0.0}).limited_by == "nothing"
+
+
+def test_quads_of_small_triangles_are_mostly_helpers() -> None:
+    assert quad_share(1_000_000, 1) == pytest.approx(1, abs=0.01)
+    assert 1.2 < quad_share(100, 1) < 1.5
+    assert quad_share(1, 1) == 4
+    shares = [quad_share(area, 1) for area in (1, 2, 4, 16, 64, 1024)]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_costs_do_not_know_threads_lanes_and_bins() -> None:
+    size = (150, 90)
+    layers = [cells(0.9, size), rect(0, 0, 130, 80, 0.5, size), cells(0.4, size, 12)]
+    for profile in CONSTANTS:
+        found = [
+            drawn(profile, layers, size, fragment=EARLY_DISCARD, **options).costs().asdict()
+            for options in (
+                {"threads": 1, "lanes": 4},
+                {"threads": 3, "lanes": 8, "bin_px": 32},
+                {"threads": 2, "lanes": 16, "bin_px": 128},
+            )
+        ]
+        assert found[0] == found[1] == found[2], profile
+
+
+# -- what would help
+
+
+def test_changes_name_what_they_save() -> None:
+    """Depth that is stored: the line's bytes are those of the store, on paper."""
+    size = (128, 128)
+    device = tg.Device(profile="mali-g610")
+    shader = LATE_DISCARD.replace("if (c.a < 0.1) discard;", "")
+    pipeline = device.pipeline(VERT, shader, vertex=VERTEX, color=[FORMAT], depth="d32_sfloat", depth_compare="less")
+    color, depth = device.image(size, FORMAT), device.image(size, "d32_sfloat")
+    with device.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0)) as rp:
+        rp.draw(pipeline, rect(0, 0, *size, 0.9, size))
+        rp.draw(pipeline, rect(0, 0, *size, 0.5, size))
+    found = {change.text: change for change in changes(rp._counts())}
+    store = next(change for text, change in found.items() if text.startswith("depth: store_op='dont_care'"))
+    assert store.saves_write_B == 128 * 128 * 4 and store.saves_read_B == 0
+    order = next(change for text, change in found.items() if text.startswith("opaque draws near to far"))
+    assert order.detail.endswith("fragments are shaded and not seen") and order.saves_cycles > 0
+
+
+def test_a_draw_that_ends_the_pre_pass_is_named() -> None:
+    size = (128, 128)
+    device = tg.Device(profile="immortalis-g925")
+    state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT], "depth": "d32_sfloat", "depth_compare": "less"}
+    opaque, blended = (
+        device.pipeline(VERT, LATE_DISCARD.replace("if (c.a < 0.1) discard;", ""), **state),
+        device.pipeline(VERT, FRAG, blend="alpha", **state),
+    )
+    with device.render_pass(
+        color=[tg.Attachment(device.image(size, FORMAT), clear=(0, 0, 0, 1))],
+        depth=tg.Attachment(device.image(size, "d32_sfloat", transient=True), clear=1.0, store_op="dont_care"), hsr=["pre_pass"],
+    ) as rp:  # fmt: skip
+        rp.draw(blended, rect(0, 0, 128, 128, 0.95, size))
+        rp.draw(opaque, rect(0, 0, 128, 128, 0.9, size))
+        rp.draw(opaque, rect(0, 0, 128, 128, 0.5, size))
+    first = changes(rp._counts())[0]
+    assert first.text.startswith("draw 0 ends the pre-pass (") and "draw it after the opaque ones" in first.text
+    assert first.detail == "in 4 tiles"
+    assert first.saves_cycles > 0.2 * rp.costs().cycles
+
+
+# -- slices of shaders
+
+HEAD = """#version 450
+layout(location = 0) in vec4 a; layout(location = 0) out vec4 o; layout(set = 0, binding = 0) uniform sampler2D t;
+void test(float x) { if (x * x > 2.0) discard; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "arithmetic", "texture"),
+    [
+        ("o = a * a;", 0, 0),
+        ("if (a.x < 0.5) discard; o = a * a;", 1, 0),
+        ("vec4 c = texture(t, a.xy); if (c.a < 0.5) discard; c.rgb *= texture(t, a.zw).rgb; o = c;", 1, 1),
+        ("float z = a.x * 2.0; if (z > 1.0) z = z * z; gl_FragDepth = z; o = a * z;", 3, 0),
+        ("test(a.x + 1.0); o = a * a;", 3, 0),
+        ("vec4 c = a; for (int i = 0; i < 4; i++) c += a; if (c.x > 1.0) discard; o = c * c;", 4 * 6 + 1, 0),
+        ("if (a.x > 0.0) { if (a.y * a.z > 0.5) discard; } o = a + a;", 3, 0),
+    ],
+)
+def test_coverage_needs_a_part_of_the_shader(body: str, arithmetic: int, texture: int) -> None:
+    found = count(tg.compile_glsl(HEAD + "void main() { " + body + " }", "fragment"), part="coverage")
+    assert (found.arithmetic, found.texture) == (arithmetic, texture)
+
+
+def test_position_needs_a_part_of_the_shader() -> None:
+    text = """#version 450
+    layout(location = 0) in vec4 p; layout(location = 1) in vec3 n; layout(location = 0) out vec3 c;
+    layout(push_constant) uniform P { mat4 m; };
+    void main() { vec4 w = m * p; vec3 l = normalize(n); c = l * max(dot(l, vec3(0, 1, 0)), 0.0) + w.xyz; gl_Position = w; }"""
+    spirv = tg.compile_glsl(text, "vertex")
+    assert count(spirv, part="position").arithmetic == 28 < count(spirv).arithmetic
+    with pytest.raises(ValueError, match="part is 'half'; it must be one of all, position, coverage"):
+        count(spirv, part="half")

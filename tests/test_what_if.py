@@ -1,0 +1,136 @@
+"""``tilegpu what-if``: all modelled GPUs side by side, and what would help; the same in a frame's report; the benches' modelled tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tilegpu as tg
+from tilegpu.bench import hsr_model, msaa_model
+from tilegpu.cli import main
+from tilegpu.cost_constants import CONSTANTS
+from tilegpu.scene import SceneRenderer, find_scene
+
+SIZE = ["--size", "96x64"]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(["what-if", *arguments]) == code
+    out, err = capsys.readouterr()
+    return err if code else out
+
+
+def test_a_row_for_each_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "mobile_frame", *SIZE, "-q")
+    lines = text.splitlines()
+    assert lines[0].startswith("mobile_frame on 11 modelled GPUs")
+    assert [line.split()[0] for line in lines[2:13]] == list(CONSTANTS)
+    assert "limited by" in lines[1] and "what would help" in text and "saves up to" in text
+    assert "64x64" in lines[2] and "none" in lines[12]
+
+
+def test_json_has_operations_and_bytes_by_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "heavy_overdraw_512", *SIZE, "--profile", "mali-g57", "--json", "-q"))
+    (row,) = found["profiles"]
+    (costs,) = row["passes"]
+    assert row["profile"] == "mali-g57" and row["tiles_px"] == ["16x16"] and row["splits"] == 0
+    assert row["read_B"] == sum(costs["read_B"].values()) and row["write_B"] == sum(costs["write_B"].values())
+    assert row["cycles"] == max(costs["units"].values()) and row["limited_by"] == max(costs["units"], key=costs["units"].get)
+    assert costs["write_B"]["attachments stored"] == 96 * 64 * 4
+
+
+def test_what_the_frame_reads_is_not_to_be_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    """The shadow map's depth is sampled by the next pass; of a capture nobody can know."""
+    of_scene = printed(capsys, "shadow_map", *SIZE, "--profile", "mali-g610", "-q")
+    assert "depth: store_op='dont_care', if nothing reads it" not in of_scene
+
+
+def test_a_capture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    device = tg.Device()
+    frame = device.frame("shadows")
+    frame.takes_inner = True
+    with frame:
+        SceneRenderer(device).render(find_scene("shadow_map").frame((96, 64)))
+    path = tmp_path / "frame.tgcap"
+    frame.capture(path)
+    text = printed(capsys, str(path), "--profile", "mali-g610", "--profile", "desktop-immediate", "-q")
+    assert text.startswith("frame.tgcap on 2 modelled GPUs") and "depth: store_op='dont_care', if nothing reads it" in text
+    assert "--size and --samples are those that it was made with" in printed(capsys, str(path), "--size", "8x8", code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["triangle", "--profile", "host"], "--profile host: it has no cost model (host is this computer: it is measured, not modelled)"),
+        (["triangle", "--profile", "voodoo"], "--profile voodoo: it has no cost model; there are immortalis-g925"),
+        (["gone.tgcap"], "capture 'gone.tgcap' is not there"),
+    ],
+)
+def test_what_is_not_there(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert message in printed(capsys, *arguments, code=2)
+
+
+def test_python_of_ones_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text("""
+import tilegpu as tg
+VERT = "#version 450\\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
+FRAG = "#version 450\\nlayout(location = 0) out vec4 c; void main() { c = vec4(1); }"
+def draw(device, size):
+    out = device.image(size, "r8g8b8a8_unorm")
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+        rp.draw(device.pipeline(VERT, FRAG, color=[out.format]), count=3)
+    return out
+""")
+    found = json.loads(printed(capsys, f"{path}:draw", *SIZE, "--profile", "mali-g57", "--json", "-q"))
+    assert found["profiles"][0]["passes"][0]["write_B"]["attachments stored"] == 96 * 64 * 4
+
+
+def test_the_report_has_the_model(tmp_path: Path) -> None:
+    device = tg.Device(profile="immortalis-g925")
+    frame = device.frame("shadows")
+    frame.takes_inner = True
+    with frame:
+        SceneRenderer(device).render(find_scene("shadow_map").frame((96, 64)))
+    path = tmp_path / "report.html"
+    frame.report(path, profiles=["mali-g57", "desktop-immediate"])
+    text = path.read_text()
+    assert "What it would cost on each GPU" in text
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    assert [row["profile"] for row in data["modelled"]] == ["immortalis-g925", "mali-g57", "desktop-immediate"]
+    for row in data["modelled"]:
+        assert row["cycles"] > 0 and row["read_B"] > 0 and row["write_B"] > 0
+
+
+def test_the_table_of_the_pre_pass_has_negative_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        *hsr_model.measure(find_scene("heavy_overdraw_512"), (128, 128), "immortalis-g925"),
+        *hsr_model.measure(find_scene("gbuffer5"), (128, 96), "immortalis-g925"),
+    ]
+    wins, loses = rows
+    assert wins["technique"] == loses["technique"] == "pre_pass"
+    assert wins["reduction"]["arithmetic"] > 30 and wins["reduction"]["texture"] > 30
+    assert loses["reduction"]["arithmetic"] < -5 and loses["reduction"]["texture"] == 0
+    text = hsr_model.text_of(rows)
+    assert all(name in text for name in hsr_model.COLUMNS) and "negative" in text
+    arguments = ["bench", "hsr", "heavy_overdraw_512", "--profile", "adreno-a740", "--size", "64x64", "--json", "-q"]
+    assert main(arguments) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["technique"] == "lrz"
+    assert main([*arguments, "--order", "random"]) == 2
+
+
+def test_the_curve_of_resolves() -> None:
+    def frame_of(n: int, mode: str) -> Any:
+        return find_scene(f"multisampling{n}_{'pass_resolve' if mode == 'in_tile' else 'store_cmd_resolve'}").frame((160, 90))
+
+    rows = msaa_model.curve("mali-g610", frame_of, (1, 2, 4), (160, 90))
+    assert [(r["samples"], r["most"], r["published"]) for r in rows] == [(2, 5, 4.4), (4, 9, 7.4)]
+    for r in rows:
+        assert 1 < r["speedup"] < r["most"]
+        assert (r["most"] + r["other_samples"]) / (1 + r["other_samples"]) == pytest.approx(r["speedup"])
+    assert rows[0]["speedup"] < rows[1]["speedup"]
+    assert "model/device" in msaa_model.text_of("multisampling", rows)
