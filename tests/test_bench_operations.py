@@ -67,6 +67,19 @@ def test_bench_hsr_has_the_columns() -> None:
     assert off["bytes"] == default["bytes"] > 0
 
 
+def test_slices_are_in_the_columns() -> None:
+    """What decides coverage runs apart where it is asked for before shading: its operations count, and no more."""
+    from types import SimpleNamespace
+
+    text = """#version 450
+    layout(location = 0) in vec4 a; layout(location = 0) out vec4 o;
+    void main() { if (a.x < 0.5) discard; o = a * a; }"""
+    program = SimpleNamespace(fragment=text, fragment_file=None, constants={})
+    frame = SimpleNamespace(draws=[SimpleNamespace(program=program)])
+    found = hsr.operations_of(frame, [{"fragments_shaded": 10, "sliced_invocations": 7}])
+    assert found.arithmetic == 10 * (1 + 4) + 7 * 1
+
+
 def test_bench_hsr_compares_orders_turn_by_turn() -> None:
     scene = load_scene("heavy_overdraw_512")
     rows = hsr.measure(scene, (64, 64), ["given", "far_to_near"], ["off", "default"], 3)

@@ -101,6 +101,38 @@ def test_deferred_triangles_write_neither_positions_nor_varyings() -> None:
     assert large.write_B["vertices"] == 3 * (16 + 16)
 
 
+def test_the_heap_is_without_small_triangles() -> None:
+    """``tiler_heap_B`` of a profile that defers: lists alone for small triangles, whole records for large ones; the pass is split by it."""
+    size = (128, 128)
+    small, large = cells(0.5, size), cells(0.5, size, 64)
+    on, off = ["pre_pass", "deferred_vertex_shading"], ["pre_pass"]
+    heaps = {
+        (name, bool(hsr)): drawn("immortalis-g925", [layer], size, hsr or off).stats
+        for name, layer in (("small", small), ("large", large))
+        for hsr in (on, [])
+    }
+    triangles = len(small) // 3
+    assert heaps["small", True].primitives_deferred == triangles
+    # An entry of 4 bytes for each in each tile, and what a chunk notes of its lists.
+    stats = heaps["small", True]
+    assert 4 * stats.bin_entries <= stats.tiler_heap_B < 8 * stats.bin_entries
+    assert heaps["small", False].tiler_heap_B > 64 * triangles + 4 * stats.bin_entries
+    assert heaps["large", True].tiler_heap_B == heaps["large", False].tiler_heap_B
+    assert stats.peak_arena_B > stats.tiler_heap_B  # this program keeps what it knows
+    heap_B = (heaps["small", False].tiler_heap_B + stats.tiler_heap_B) // 2
+    splits = [drawn("immortalis-g925", [small], size, hsr, tiler_heap=heap_B).stats.splits for hsr in (on, off)]
+    assert splits[0] == 0 < splits[1]
+
+
+def test_costs_print_as_a_table() -> None:
+    costs = drawn("immortalis-g925", [cells(0.5, (64, 64))], (64, 64)).costs()
+    text = str(costs)
+    assert text.startswith(f"pass 'pass' on immortalis-g925, modelled: {costs.cycles:,.0f} cycles, limited by {costs.limited_by}")
+    for words in ("positions, pre-pass", "attachments stored", "16,384 B", "waiting for the pre-pass", "whole GPU"):
+        assert words in text
+    assert "positions, pre-pass" in costs._repr_html_()
+
+
 def test_a_texture_of_one_level_is_fetched_once() -> None:
     size = (64, 64)
     device = tg.Device(profile="mali-g57")
@@ -126,6 +158,15 @@ def test_the_cache_lets_the_footprint_through_once() -> None:
 
 
 # -- the articles' claims
+
+
+def test_vertices_of_tiles_come_from_the_second_cache() -> None:
+    """As far as it holds them: all of a small mesh, a share of one that is larger than the cache."""
+    counts = drawn("immortalis-g925", [cells(0.5, (256, 256))], (256, 256))._counts()
+    assert "vertices, tiles" not in costs_of(counts).read_B
+    fetched_B = counts.counters["vertices_fetched_B"]
+    half = dataclasses.replace(CONSTANTS["immortalis-g925"], l2_B=Figure(fetched_B / 2, "caches"))
+    assert costs_of(counts, half).read_B["vertices, tiles"] == 2 * fetched_B / 2  # two runs in tiles, half of what they read
 
 
 def test_positions_run_three_times_and_whole_vertices_twice() -> None:

@@ -89,6 +89,25 @@ def draw(device, size):
     assert found["profiles"][0]["passes"][0]["write_B"]["attachments stored"] == 96 * 64 * 4
 
 
+def test_a_frame_answers_itself() -> None:
+    device = tg.Device(profile="host")
+    with (
+        device.frame("own") as frame,
+        device.render_pass(color=[tg.Attachment(device.image((64, 64), "r8g8b8a8_unorm"), clear=(0, 0, 0, 1))]),
+    ):
+        pass
+    found = frame.what_if(["mali-g57", "desktop-immediate"])
+    assert (
+        [row["profile"] for row in found.profiles]
+        == ["mali-g57", "desktop-immediate"]
+        == [r["profile"] for r in found.asdict()["profiles"]]
+    )
+    assert found.profiles[0]["write_B"] == found.profiles[1]["write_B"] == 64 * 64 * 4
+    assert "what would help: nothing that the model knows of" in str(found) and "<table>" in found._repr_html_()
+    with pytest.raises(tg.ValidationError, match=r"frame 'own': profiles has 'host'; there are immortalis-g925"):
+        frame.what_if(["host"])
+
+
 def test_the_report_has_the_model(tmp_path: Path) -> None:
     device = tg.Device(profile="immortalis-g925")
     frame = device.frame("shadows")

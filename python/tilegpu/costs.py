@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
 from tilegpu.cost_counts import DrawCounts, PassCounts, texel_B
 from tilegpu.errors import ValidationError
+from tilegpu.stats import bytes_text
 
 _LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
 _MOST_BIN_PX = 128  #: side of a bin that the host cuts a tile of GMEM into
@@ -24,7 +26,7 @@ Amounts = Mapping[str, float]
 @dataclasses.dataclass(frozen=True)
 class PassCosts:
     """Of a pass, or of several. All by what it is for: ``arithmetic`` and ``texture`` operations, ``read_B`` and ``write_B`` of external
-    memory; ``units``: cycles that each part of the GPU is busy; ``stall``: cycles that nothing hides."""
+    memory; ``units``: cycles that each part of the GPU is busy; ``stall``: cycles that nothing hides. Printed, a table."""
 
     profile: str
     label: str
@@ -50,6 +52,38 @@ class PassCosts:
         """The sum of ``"arithmetic"``, ``"texture"``, ``"read_B"`` or ``"write_B"``."""
         return float(sum(getattr(self, what).values()))
 
+    def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        def counted(amounts: Amounts, text: Callable[[int], str]) -> list[tuple[str, str]]:
+            return [(what, text(round(value))) for what, value in amounts.items()]
+
+        units = [(what, f"{value:,.0f}") for what, value in sorted(self.units.items(), key=lambda item: -item[1]) if value]
+        stall = [("waiting for the pre-pass", f"{self.stall:,.0f}")] if self.stall else []
+        return [
+            ("cycles", [("whole GPU", f"{self.cycles:,.0f}"), *units, *stall]),
+            ("arithmetic operations" + ("" if self.exact else " (both sides of branches)"), counted(self.arithmetic, "{:,}".format)),
+            ("texture operations", counted(self.texture, "{:,}".format)),
+            (f"read, {bytes_text(round(self.total('read_B')))}", counted(self.read_B, bytes_text)),
+            (f"written, {bytes_text(round(self.total('write_B')))}", counted(self.write_B, bytes_text)),
+        ]
+
+    def _head(self) -> str:
+        return f"pass '{self.label}' on {self.profile}, modelled: {self.cycles:,.0f} cycles, limited by {self.limited_by}"
+
+    def __str__(self) -> str:
+        groups = [(title, rows) for title, rows in self._rows() if rows]
+        width = max(len(what) for _, rows in groups for what, _ in rows)
+        value_width = max(len(value) for _, rows in groups for _, value in rows)
+        lines = [self._head()]
+        for title, rows in groups:
+            lines += [f"  {title}", *(f"    {what:<{width}}  {value:>{value_width}}" for what, value in rows)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, str]] = []
+        for title, group in self._rows():
+            rows += [(notebook.Html(f"<b>{notebook.escaped(title)}</b>"), ""), *group] if group else []
+        return notebook.table(self._head(), (), rows, {1})
+
     def asdict(self) -> dict[str, object]:
         """Ready for JSON."""
         found = {name: dict(getattr(self, name)) for name in ("arithmetic", "texture", "read_B", "write_B", "units")}
@@ -71,8 +105,12 @@ def constants_of(profile: str) -> Constants:
 def through_cache(moved_B: float, footprint_B: float, cache_B: float) -> float:
     """Bytes that get through a cache: the footprint once, and of what is moved again as much as the cache does not hold of it."""
     once = min(moved_B, footprint_B)
-    missed = max(0.0, 1.0 - cache_B / footprint_B) if footprint_B else 0.0
-    return once + (moved_B - once) * missed
+    return once + (moved_B - once) * missed_share(footprint_B, cache_B)
+
+
+def missed_share(footprint_B: float, cache_B: float) -> float:
+    """Of what is touched again, the share that a cache does not hold: all of the footprint is touched as often."""
+    return max(0.0, 1.0 - cache_B / footprint_B) if footprint_B else 0.0
 
 
 def quad_share(fragments: float, primitives: float) -> float:
@@ -196,8 +234,7 @@ class _Work:
             self._add(self.read_B, "indices", v["indices_fetched_B"])
             self._add(self.read_B, "vertices, binning", once_B)
             if again and first:
-                again_B = through_cache(once_B + once_B * again / first, footprint_B, self.k.l2_B.value) - once_B
-                self._add(self.read_B, "vertices, tiles", again_B)
+                self._add(self.read_B, "vertices, tiles", once_B * again / first * missed_share(footprint_B, self.k.l2_B.value))
         for name in ("control_invocations", "evaluation_invocations", "geometry_invocations"):
             with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
             if with_stage:  # of several programs the dearest

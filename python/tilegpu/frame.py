@@ -29,6 +29,7 @@ from tilegpu.uses import Use
 
 if TYPE_CHECKING:
     from tilegpu.explain import Explanation
+    from tilegpu.frame_costs import Comparison
 
 _VERBS = {
     "store": "stored", "resolve": "resolved", "copy": "copied", "blit": "blitted", "clear": "cleared", "mipmaps": "mipmaps made",
@@ -272,6 +273,33 @@ class Frame:
                 runs = run_all(capture, self._device.profile, self._device.core.hsr, chosen)
         text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self.lint(), self.outputs, runs)
         Path(path).write_text(text, encoding="utf-8")
+
+    def what_if(self, profiles: Sequence[str] | None = None) -> Comparison:
+        """The frame on all modelled GPUs side by side, and the changes that would make it cheaper, each with the bytes and cycles that
+        it saves (docs/costs.md). Printed, a table.
+
+        Like :meth:`report` it executes a capture of the frame, once for each of ``profiles`` (by default all that have a cost model).
+        Raises :class:`ValidationError` for names that are not among them.
+        """
+        from tilegpu.cost_constants import CONSTANTS
+        from tilegpu.frame_costs import comparison, read_stores
+        from tilegpu.frame_profiles import run
+
+        self._ended("what_if() has an answer")
+        must = f"{self._what}: profiles"
+        chosen = list(CONSTANTS) if profiles is None else list(arguments.sequence(profiles, must, "it must be a list of names"))
+        for name in chosen:
+            if name not in CONSTANTS:
+                raise ValidationError(f"{must} has {arguments.shown(name)}; there are {', '.join(CONSTANTS)}")
+        if not self.nodes:
+            return comparison(self.label, [])
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
+            capture = Path(folder) / "frame.tgcap"
+            self.capture(capture)
+            runs = [run(capture, name) for name in chosen]
+        return comparison(self.label, runs, self.lint(), read_stores(self.nodes, self.unread))
 
     # -- text
 

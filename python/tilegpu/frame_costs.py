@@ -21,8 +21,30 @@ from tilegpu.frame_profiles import ProfileRun
 
 #: Of a pass's own lint and of findings across passes: the dearest that are asked the model.
 _MOST_FINDINGS = 12
+_MOST_CHANGES = 8  #: in a terminal
 _LEAST_SHARE = 0.001  #: of the frame's bytes or cycles, on the profile that a change helps most
 _MOST_TILES = 2  #: sizes of tiles in a cell
+
+
+class Comparison:
+    """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, and
+    its passes as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a ``text`` with what it
+    ``saves`` by profile. Plain data; printed, a table of all profiles and the dearest changes."""
+
+    def __init__(self, title: str, profiles: list[dict[str, Any]], changes_found: list[dict[str, Any]]) -> None:
+        self.title, self.profiles, self.changes = title, profiles, changes_found
+
+    def asdict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"title": self.title, "profiles": self.profiles, "changes": self.changes}
+
+    def __str__(self) -> str:
+        return _text_of(self, _MOST_CHANGES)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[int, str]]:
@@ -35,9 +57,9 @@ def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[in
 
 def comparison(
     title: str, runs: Sequence[ProfileRun], findings: Sequence[Finding] = (), kept: Collection[tuple[int, str]] = ()
-) -> dict[str, Any]:
-    """``profiles``: a row for each run that has a cost model, ``changes``: what would help, most first, with what it saves on each profile;
-    all plain data. ``kept``: stores that are needed, as of :func:`read_stores`."""
+) -> Comparison:
+    """Of the runs that have a cost model. ``findings``: what the frame says across its passes; ``kept``: stores that are needed, as of
+    :func:`read_stores`."""
     rows = []
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for run in runs:
@@ -60,7 +82,7 @@ def comparison(
         return float(max(max(s["cycles_share"], s["bytes_share"]) for s in saves.values()))
 
     ordered = sorted(((t, s) for t, s in found.items() if weight(s) >= _LEAST_SHARE), key=lambda item: -weight(item[1]))
-    return {"title": title, "profiles": rows, "changes": [{"text": text, "saves": saves} for text, saves in ordered]}
+    return Comparison(title, rows, [{"text": text, "saves": saves} for text, saves in ordered])
 
 
 def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
@@ -152,29 +174,26 @@ def _saves(saves: Mapping[str, Mapping[str, Any]], profiles: int) -> str:
     return f"{', '.join(parts)} on {on}"
 
 
-def text_of(found: Mapping[str, Any], most_changes: int) -> str:
-    """What a terminal shows."""
-    rows = [_HEADS, *map(_cells, found["profiles"])]
+def _text_of(found: Comparison, most_changes: int) -> str:
+    rows = [_HEADS, *map(_cells, found.profiles)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
     right = {2, 3, 4, 5, 6, 7}
-    lines = [
-        f"{found['title']} on {len(rows) - 1} modelled GPU{'s' if len(rows) != 2 else ''} (constants and their sources: docs/costs.md)"
-    ]
+    lines = [f"{found.title} on {len(rows) - 1} modelled GPU{'s' if len(rows) != 2 else ''} (constants and their sources: docs/costs.md)"]
     for row in rows:
         cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         lines.append("  " + "  ".join(cells).rstrip())
-    lines.append("what would help:" if found["changes"] else "what would help: nothing that the model knows of")
-    for change in found["changes"][:most_changes]:
+    lines.append("what would help:" if found.changes else "what would help: nothing that the model knows of")
+    for change in found.changes[:most_changes]:
         lines += [f"  {_with_detail(change)}", f"      saves {_saves(change['saves'], len(rows) - 1)}"]
-    more = len(found["changes"]) - most_changes
+    more = len(found.changes) - most_changes
     if more > 0:
-        lines.append(f"  and {more} more (--json has all)")
+        lines.append(f"  and {more} more (as JSON, all)")
     return "\n".join(lines)
 
 
-def html_of(found: Mapping[str, Any], most_changes: int = 10) -> str:
+def html_of(found: Comparison, most_changes: int = 10) -> str:
     """A report's section: the same table, with bars of what is read and written, and the changes."""
-    rows = found["profiles"]
+    rows = found.profiles
     if not rows:
         return ""
     most = max(row["read_B"] + row["write_B"] for row in rows)
@@ -192,7 +211,7 @@ def html_of(found: Mapping[str, Any], most_changes: int = 10) -> str:
     text = table(heads, body, right)
     lines = [
         f"<li>{html.escape(_with_detail(change))}<br><span class='soft'>saves {html.escape(_saves(change['saves'], len(rows)))}</span></li>"
-        for change in found["changes"][:most_changes]
+        for change in found.changes[:most_changes]
     ]
     help_text = f"<h3>What would help</h3><ol>{''.join(lines)}</ol>" if lines else ""
     return (

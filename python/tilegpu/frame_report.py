@@ -90,8 +90,8 @@ def report(
         "profiles": [
             {"profile": r.profile, "moved_B": r.moved_B, "passes": [p.traffic for p in r.passes]} for r in runs
         ],
-        "modelled": modelled["profiles"],
-        "changes": modelled["changes"],
+        "modelled": modelled.profiles,
+        "changes": modelled.changes,
     }
     return page(f"{label}: a frame on {profile}", "".join(sections), json.dumps(data))
 

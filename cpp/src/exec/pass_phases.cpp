@@ -15,6 +15,8 @@ namespace {
 
 // At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
 constexpr uint32_t kWaveChunks = 64;
+// What small triangles take of this program is no part of a modelled heap; it ends here, by count as the heap does.
+constexpr uint64_t kMostArena_B = uint64_t{1} << 30;
 
 void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.indices += part.indices;
@@ -59,7 +61,7 @@ uint64_t process_wave(PassRun& run, size_t first, uint32_t count) {
       s.geometry_workers[worker].process_chunk(run.geometry, plans[first + i], *s.chunks[held + i], next_of(first + i));
   });
   uint64_t wave_B = 0;
-  for (uint32_t i = 0; i < count; i++) wave_B += s.chunks[held + i]->stats.tiler_heap_B;
+  for (uint32_t i = 0; i < count; i++) wave_B += s.chunks[held + i]->stats.peak_arena_B;
   return wave_B;
 }
 
@@ -103,25 +105,26 @@ Status run_phases(PassRun& run) {
   PassExecutor::State& s = run.kept;
   PassStats& stats = run.out.stats;
   assert(run.chunks);
-  uint64_t used_B = 0;
+  uint64_t used_B = 0, kept_B = 0;  // of the heap; of this program's memory
   s.used_chunks.clear();
   for (size_t done = 0; done < run.chunks->size();) {
     const size_t held = s.used_chunks.size();
     const uint32_t wave = static_cast<uint32_t>(std::min<size_t>(kWaveChunks, run.chunks->size() - done));
     const uint64_t wave_B = process_wave(run, done, wave);
     if (run.cancelled) return Ok{};
-    stats.peak_arena_B = std::max(stats.peak_arena_B, used_B + wave_B);
+    stats.peak_arena_B = std::max(stats.peak_arena_B, kept_B + wave_B);
     for (uint32_t i = 0; i < wave; i++) {
       const records::Chunk* chunk = s.chunks[held + i].get();
       add_geometry_counters(stats, chunk->stats);
       if (!chunk->captured.empty() && !run.dry) write_captured(run, *chunk);  // a trace of what was executed writes nothing again
       for (const records::StageCounts& counts : chunk->counts) add_counts(run.counts[counts.counted], counts);
-      if (!s.used_chunks.empty() && used_B + chunk->stats.tiler_heap_B > run.heap_B) {
+      const uint64_t heap_B = chunk->stats.tiler_heap_B, chunk_B = chunk->stats.peak_arena_B;
+      if (!s.used_chunks.empty() && (used_B + heap_B > run.heap_B || kept_B + chunk_B > std::max(run.heap_B, kMostArena_B))) {
         if (Status ok = split(run); !ok) return ok;
-        used_B = 0;
+        used_B = kept_B = 0;
       }
       s.used_chunks.push_back(chunk);
-      used_B += chunk->stats.tiler_heap_B;
+      used_B += heap_B, kept_B += chunk_B;
     }
     done += wave;
     move_used_chunks_to_front(s);

@@ -473,6 +473,10 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   stats.tiler_heap_B = chunk.records.size() * sizeof(TriangleRecord) + (counts_ids ? chunk.primitive_id.size() * sizeof(uint32_t) : 0) +
                        chunk.varyings.size() * sizeof(float) + chunk.deferred_instances.size() * sizeof(DeferredRun) +
                        chunk.line_starts.size() * sizeof(LineStart) + entries * sizeof(uint32_t) + chunk.runs.size() * sizeof(BinRun);
+  stats.peak_arena_B = stats.tiler_heap_B;
+  // The modelled GPU forgets small triangles but for their places in the lists: what the host keeps of them is no part of its heap.
+  if (pass.counts_draws)
+    stats.tiler_heap_B -= stats.primitives_deferred * sizeof(TriangleRecord) + chunk.deferred_instances.size() * sizeof(DeferredRun);
 }
 
 }  // namespace tilegpu::geometry

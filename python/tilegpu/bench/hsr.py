@@ -2,7 +2,8 @@
 
 Columns are those of Arm's table as far as this program counts them: primitives, fragments rasterized, killed and by whom, shaded, the
 ideal (visible fragments), arithmetic and texture operations of fragment shaders (each draw's shaded fragments, traced in a run of their
-own, times what its shader executes for one: see operations.py; sliced shaders are not in it), lanes, bytes, milliseconds. Runs of a
+own, times what its shader executes for one, and its sliced invocations times what is executed up to known coverage: see
+:mod:`tilegpu.operations`), lanes, bytes, milliseconds. Runs of a
 scene are interleaved, orders too; times are medians, and ratios (to the first order asked for; to the first technique) medians of the
 ratios of each turn.
 
@@ -100,7 +101,7 @@ def operations_of(frame: Any, costs: list[dict[str, Any]]) -> operations.Operati
 
     total = operations.Operations()
     for draw, cost in zip(frame.draws, costs, strict=True):
-        if draw.program.fragment is None or not cost["fragments_shaded"]:
+        if draw.program.fragment is None or not (cost["fragments_shaded"] or cost["sliced_invocations"]):
             continue
         module = load(draw.program.fragment, "fragment", file=draw.program.fragment_file)
         constants = {
@@ -109,6 +110,7 @@ def operations_of(frame: Any, costs: list[dict[str, Any]]) -> operations.Operati
             if (v := draw.program.constants.get(c.name)) is not None
         }
         total += operations.count(module.spirv, constants) * cost["fragments_shaded"]
+        total += operations.count(module.spirv, constants, "coverage") * cost["sliced_invocations"]
     return total
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tilegpu.frame_lint import Finding
     from tilegpu.frame_profiles import ProfileRun
 
-_MOST_CHANGES = 8
-
 
 def add_parser(commands: Any) -> None:
     """Adds the command."""
@@ -35,7 +33,7 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draws once, runs what was drawn on each profile, prints."""
     from tilegpu.cost_constants import CONSTANTS
-    from tilegpu.frame_costs import comparison, text_of
+    from tilegpu.frame_costs import comparison
     from tilegpu.frame_profiles import run as run_profile
 
     profiles = options.profile or list(CONSTANTS)
@@ -47,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         capture, title, findings, kept = _captured(options, Path(folder))
         runs: list[ProfileRun] = [run_profile(capture, name) for name in progress(profiles, len(profiles), "what-if")]
     found = comparison(title, runs, findings, kept)
-    print(json.dumps(found, indent=1) if options.json else text_of(found, _MOST_CHANGES))
+    print(json.dumps(found.asdict(), indent=1) if options.json else found)
     return EXIT_OK
 
 
