@@ -26,6 +26,7 @@ def render(device: tg.Device, size: tuple[int, int] = (960, 540), samples: int =
     shaders = {n: shader_text(f"deferred_{n}") for n in ("fill.vert", "fill.frag", "light.vert", "light.frag")}
     knot, sphere, floor = torus_knot(2, 3, 1.0, 0.4, 0.24), ball(0.5, 48), disc(14.0, 1.0)
     fill = device.pipeline(shaders["fill.vert"], shaders["fill.frag"], vertex=knot.vertices.dtype, color=FORMATS, depth="d32_sfloat",
+                           attachment_locations=[0, 1, None],
                            samples=samples, cull="back", label="g-buffer")
     light = device.pipeline(shaders["light.vert"], shaders["light.frag"], color=FORMATS, depth="d32_sfloat", depth_test=False,
                             samples=samples, input_attachments=["color0", "color1", "depth"],

@@ -271,7 +271,7 @@ CASES: list[Case] = [
     (lambda d: d.buffer(4, usage="vertx"), tg.ValidationError, "usage is 'vertx'"),
     (lambda d: d.buffer(4, label="b").slice(2, 3), tg.ValidationError, "buffer 'b': slice of 3 bytes at offset 2; the buffer has 4 bytes"),
     (lambda d: d.buffer(4, label="b").write(b"12345"), tg.ValidationError, "buffer 'b': write of 5 bytes at offset 0; the buffer has 4"),
-    (lambda d: d.copy(3.5, "x"), tg.ValidationError, "both must be images or buffers"),
+    (lambda d: d.copy([3.5], "x"), tg.ValidationError, "both must be images or buffers"),
     (lambda d: d.copy(d.texture(PIXELS), d.image((5, 6), "r8g8b8a8_unorm"), extent=(0, 1)), tg.ValidationError, "width and height must be at least 1"),
     (lambda d: d.copy(d.image((5, 6), "r8_unorm"), d.buffer(64)), tg.UndefinedContentsError, "undefined"),
     (lambda d: d.blit(d.texture(PIXELS), d.buffer(4)), tg.ValidationError, "blit: destination is .*; it must be an image"),

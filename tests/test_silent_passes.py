@@ -376,7 +376,7 @@ def test_vertices_that_make_no_primitive(
             rp.draw(pipe, np.zeros((vertices, 2), "f4"), **arguments)
 
     found = [w for w in said(draw) if w.category is not tg.UnusedNameWarning]
-    assert [w.category for w in found] == [tg.LeftoverVerticesWarning] * bool(text)
+    assert [w.category for w in found] == [tg.LostPrimitivesWarning] * bool(text)
     assert not text or f"pass 'a', pipeline 'p': {text}" in str(found[0].message)
 
 

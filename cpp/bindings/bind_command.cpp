@@ -152,7 +152,8 @@ void bind_rendering(CommandBufferClass& c) {
        py::arg("window") = std::array<int32_t, 2>{}, py::arg("framebuffer") = std::array<uint32_t, 2>{})
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
-      .def("undefined_reads", &CommandBuffer::undefined_reads);
+      .def("undefined_reads", &CommandBuffer::undefined_reads)
+      .def("lost_primitives", &CommandBuffer::lost_primitives);
 }
 
 // What draws use: the pipeline, buffers, sets, and state that the commands of Vulkan 1.0 set.

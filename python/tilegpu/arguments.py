@@ -29,8 +29,8 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any, what: str, must: str = "it must be a whole number") -> int:
-    """An integer of Python's or NumPy's, or a float without a fraction."""
-    if isinstance(value, (int, np.integer)):
+    """An integer of Python's or NumPy's, or a float without a fraction; True and False are none."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return int(value)

@@ -56,6 +56,11 @@ class Attachment:
     def _view(self, image: Any, layers: int, what: str) -> ImageView:
         if isinstance(image, ImageView):
             image.require_identity(what, "an attachment")
+            if self.level or self.layer:
+                raise ValidationError(
+                    f"{what}: level is {arguments.shown(self.level)} and layer {arguments.shown(self.layer)} beside a view, which says "
+                    "both; leave them out, or give the image"
+                )
             return image
         if isinstance(image, Texture):
             image = image.image

@@ -81,9 +81,32 @@ def _of_32_bits(data: Any, array: NDArray[Any]) -> NDArray[Any]:
         return array
     if array.dtype == np.float64:
         return array.astype(np.float32)
-    if array.dtype == np.int64 and array.size and int(array.min()) >= -(1 << 31) and int(array.max()) < 1 << 31:
-        return array.astype(np.int32)
+    if array.dtype == np.int64 and array.size and int(array.min()) >= -(1 << 31) and int(array.max()) < 1 << 32:
+        fits = int(array.max()) < 1 << 31
+        return array.astype(np.int32 if fits else np.uint32) if fits or int(array.min()) >= 0 else array
     return array
+
+
+def _as_own(array: NDArray[Any], own: np.dtype[Any], what: str) -> NDArray[Any]:
+    """Numbers of a list as the buffer's own, all of them unchanged but for the rounding of floats."""
+    with np.errstate(all="ignore"):
+        made = array.astype(own)
+        lost = np.isfinite(array) & ~np.isfinite(made) if own.kind == "f" and array.dtype.kind in "fiu" else made != array
+    if own.kind != "f" and array.dtype.kind in "iu" and own.kind in "iu" and array.size:  # NumPy compares what wrapped round as equal
+        limits = np.iinfo(own)
+        lost = lost | (array < limits.min) | (array > limits.max)
+    if np.any(lost):
+        raise ValidationError(f"{what} holds {array[lost].flat[0].item()!r}, which {own} does not; the buffer was made from {own}")
+    return made
+
+
+def _step_B(dtype: np.dtype[Any] | None) -> int:
+    """Bytes from which on something begins in a buffer: of one made from an array, its numbers; of fields the least of them."""
+    if dtype is None:
+        return 1
+    if dtype.fields is None:
+        return dtype.base.itemsize
+    return min(_step_B(dtype.fields[name][0].base) for name in dtype.names or ())
 
 
 class Buffer:
@@ -139,6 +162,8 @@ class Buffer:
             if isinstance(data, (bytes, bytearray, memoryview)):
                 array = np.frombuffer(data, np.uint8)
             else:
+                if isinstance(data, (float, np.floating)):
+                    raise ValidationError(f"{what}: data is {data!r}; a size is a whole number of bytes, and data an array or a list")
                 source = _of_32_bits(data, arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes"))
                 array = upload_layout(source)
                 dtype = native(source[:0]).dtype if source.ndim else array.dtype
@@ -224,13 +249,14 @@ class Buffer:
             array = arguments.array(data, f"buffer '{self.label}': what is written")
             own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
             if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
-                array = array.astype(own)
+                array = _as_own(array, own, f"buffer '{self.label}': what is written")
             if own is not None and array.dtype.names is None and native(array).dtype.base not in (own, np.dtype(np.uint8)):
                 raise ValidationError(
                     f"buffer '{self.label}': write of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
                 )
             array = upload_layout(array)
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
+        self._check_offset(offset, "write")
         if offset < 0 or offset + array.nbytes > self.size:
             raise ValidationError(
                 f"buffer '{self.label}': write of {array.nbytes} bytes at offset {offset}; the buffer has {self.size} bytes"
@@ -241,10 +267,19 @@ class Buffer:
             np.uint8
         )
 
+    def _check_offset(self, offset: int, what: str) -> None:
+        """Offsets are bytes; one in the middle of a number is meant as an element's index."""
+        if offset % (step_B := _step_B(self.dtype)):
+            raise ValidationError(
+                f"buffer '{self.label}': offset of {what} is {offset}, in bytes, within a number of {step_B} bytes: the buffer was made "
+                f"from {self.dtype}; element {offset} begins at {offset * (self.dtype.itemsize if self.dtype is not None else 1)}"
+            )
+
     def slice(self, offset: int, size: int | None = None) -> BufferSlice:
         """A part of the buffer, in bytes, to be bound or drawn from."""
         what = f"buffer '{self.label}': slice"
         offset = arguments.whole(offset, f"{what}: offset")
+        self._check_offset(offset, "slice")
         size = self.size - offset if size is None else arguments.whole(size, f"{what}: size")
         if offset < 0 or size < 0 or offset + size > self.size:
             raise ValidationError(

@@ -20,7 +20,7 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
-from tilegpu.errors import LeftoverVerticesWarning, ValidationError, users_level
+from tilegpu.errors import LostPrimitivesWarning, ValidationError, users_level
 from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_state import depth_bias_of
 from tilegpu.vertex import VertexLayout, index_array, vertex_array
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 MAX_U32 = 0xFFFFFFFF
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
+#: Of VkDrawIndirectCommand and VkDrawIndexedIndirectCommand.
+_PARAMETERS = {
+    4: ("vertex count", "instance count", "first vertex", "first instance"),
+    5: ("index count", "instance count", "first index", "vertex offset", "first instance"),
+}
 _FRONT, _BACK = 1, 2
 _ASSEMBLY = frozenset({"primitive_topology", "patch_control_points"})
 _LAYOUT = frozenset({"vertex_input", "vertex_input_binding_stride"})
@@ -40,6 +45,25 @@ _AS_STATE = {
     "scissor": _SCISSOR,
     **{name: frozenset({name}) for name in ("stencil_reference", "blend_constants", "depth_bias")},
 }
+
+
+def indirect_rows(given: Any, words: int, what: str) -> NDArray[Any]:
+    """Parameters of indirect draws as (n, words) integers that the commands can hold."""
+    array = np.atleast_2d(arguments.array(given, what))
+    if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
+        raise ValidationError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})")
+    if array.dtype.itemsize > 4 or array.dtype.kind == "i":
+        low = np.zeros(words, np.int64)
+        high = np.full(words, MAX_U32, np.int64)
+        if words == 5:
+            low[3], high[3] = -0x80000000, 0x7FFFFFFF  # the offset of vertices
+        wrong = (array < low) | (array > high)
+        if np.any(wrong):
+            row, column = np.argwhere(wrong)[0]
+            raise ValidationError(
+                f"{what}[{row}] has {array[row, column]} as {_PARAMETERS[words][column]}; it must be {low[column]} to {high[column]}"
+            )
+    return array.astype(np.int64)
 
 
 class DrawArguments:
@@ -113,6 +137,8 @@ class DrawArguments:
             viewport, scissor, stencil_reference, blend_constants, depth_bias = self._take_as_state(
                 pipeline, viewport, scissor, stencil_reference, blend_constants, depth_bias
             )
+        if given and pipeline.idle:
+            self._say_idle(pipeline, stencil_reference, blend_constants, depth_bias)
         available = self._vertices(pipeline, vertices)
         if indices is not None:
             available = self._indices(pipeline, indices)
@@ -178,9 +204,24 @@ class DrawArguments:
             f"{' each' if step > 1 else ''}; "
             + (f"give count={whole * step}" if step > 1 and whole else "give more")
             + ", or dev.pipeline another topology=",
-            LeftoverVerticesWarning,
+            LostPrimitivesWarning,
             stacklevel=users_level(),
         )
+
+    def check_rows(self, pipeline: Pipeline, rows: NDArray[Any], available: int | None, indexed: bool) -> None:
+        """The same of indirect draws whose parameters are an array: what reaches too far, and what is left over."""
+        drawn = np.flatnonzero((rows[:, 0] > 0) & (rows[:, 1] > 0))
+        if not drawn.size:
+            return
+        step, least = self._primitive
+        rest = drawn[(rows[drawn, 0] % step != 0) | (rows[drawn, 0] < least)]
+        if available is not None and (indexed or self._vertex_count is not None):
+            far = drawn[rows[drawn, 0] + rows[drawn, 2] > available]
+            if far.size:
+                count, first = int(rows[far[0], 0]), int(rows[far[0], 2])
+                self.check_reach(pipeline, first, count, 0, available, indexed)
+        if rest.size:
+            self.say_leftover(pipeline, int(rows[rest[0], 0]), indexed)
 
     def _restarts(self, pipeline: Pipeline) -> bool:
         restart = pipeline.primitive_restart
@@ -218,6 +259,13 @@ class DrawArguments:
         if taken:
             self.state.set(taken, f"{self._what}, {pipeline.title}")
         return tuple(left)
+
+    @staticmethod
+    def _say_idle(pipeline: Pipeline, *values: Any) -> None:
+        """What the draw says, and the pipeline does not look at."""
+        for name, value in zip(("stencil_reference", "blend_constants", "depth_bias"), values, strict=True):
+            if value is not None and name in pipeline.idle:
+                pipeline.warn_unused(name, f"{name} of draw has no effect: the pipeline was made without {pipeline.idle[name]}")
 
     def _apply_state(self, pipeline: Pipeline) -> None:
         applied = self.state.apply(self.commands, pipeline.dynamic)

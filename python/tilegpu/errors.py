@@ -91,8 +91,9 @@ class OrderWarning(UserWarning):
     written through it in the meantime. Shown once for each place."""
 
 
-class LeftoverVerticesWarning(UserWarning):
-    """The vertices of a draw end within a primitive, which is not drawn, as Vulkan has it. Shown once for each place."""
+class LostPrimitivesWarning(UserWarning):
+    """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
+    beyond is not drawn. Shown once for each place."""
 
 
 class Place(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 from tilegpu import notebook
 from tilegpu.compute import DispatchStats
-from tilegpu.stats import PassStats, bytes_text
+from tilegpu.stats import PassStats, bytes_of_cause, bytes_text
 
 #: What is not added up: two passes share it.
 _GREATEST = {"peak_arena_B"}
@@ -62,7 +62,7 @@ class FrameStats:
 
     def bytes(self, cause: str) -> int:
         """Bytes of one cause (``"load"``, ``"store"``, ``"resolve"``, ...) over all attachments of all passes."""
-        return sum(causes.get(cause, 0) for causes in self._values["traffic"].values())
+        return bytes_of_cause(self._values["traffic"], cause)
 
     @property
     def moved_B(self) -> int:

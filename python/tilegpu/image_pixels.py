@@ -16,6 +16,7 @@ from tilegpu import _core, arguments, dlpack, enums, notebook, picture_file
 from tilegpu.buffer import Buffer
 from tilegpu.context import check_order, open_here
 from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.files import output_problem
 from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, texels_of, to_pillow
 
 if TYPE_CHECKING:
@@ -272,6 +273,8 @@ class ImagePixels:
         suffix = picture_file.suffix_of(path, f"image '{self.label}'")
         target = os.fspath(path)
         picture_file.check_quality(quality, suffix, f"image '{self.label}'")
+        if problem := output_problem(target):
+            raise ValidationError(f"image '{self.label}': can't save to {arguments.shown(target)}: {problem}")
         name = self._require_readable(aspect, level, layer)
         if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:
             raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")

@@ -282,6 +282,7 @@ def _rotation(axis: _Array, angle: float) -> _Array:
 
 def rotate(axis: ArrayLike, angle: float) -> Matrix:
     """(4, 4) right-handed rotation by ``angle`` radians about ``axis``, of any length but 0."""
+    _numbers("rotate", angle=angle)
     return _single(_rotation(_unit(_vector(axis, "rotate: axis"), "rotate: axis"), angle))
 
 
@@ -369,6 +370,7 @@ def _quaternion(value: ArrayLike, what: str) -> _Array:
 
 def quaternion(axis: ArrayLike, angle: float) -> Vector:
     """(4,) rotation by ``angle`` radians about ``axis``, as (x, y, z, w): glTF's order, w last."""
+    _numbers("quaternion", angle=angle)
     unit = _unit(_vector(axis, "quaternion: axis"), "quaternion: axis")
     return _single(np.array([*(unit * math.sin(angle / 2)), math.cos(angle / 2)]))
 
@@ -398,6 +400,7 @@ def quaternion_matrix(q: ArrayLike) -> Matrix:
 
 def slerp(a: ArrayLike, b: ArrayLike, t: float) -> Vector:
     """(4,) rotation between ``a`` (t = 0) and ``b`` (t = 1) along the shorter way, at an even speed."""
+    _numbers("slerp", t=t)
     return _single(_slerp(_quaternion(a, "slerp: a"), _quaternion(b, "slerp: b"), t))
 
 

@@ -16,7 +16,7 @@ from tilegpu import _core, arguments, keywords
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
-from tilegpu.draw_arguments import MAX_U32, DrawArguments
+from tilegpu.draw_arguments import MAX_U32, DrawArguments, indirect_rows
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback, place_of
@@ -25,6 +25,8 @@ from tilegpu.uses import use_of_buffer
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tilegpu.descriptor_set import DescriptorSet
     from tilegpu.enums import FormatInfo
     from tilegpu.keywords import Never
@@ -216,6 +218,7 @@ class PassCommands:
             offset = arguments.whole(offset, f"{what}: offset")
             stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
             counter: tuple[_core.Buffer, int] | None = None
+            rows: NDArray[Any] | None = None  # the parameters, where they are an array
             if isinstance(draw_count, (Buffer, BufferSlice)):
                 core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
                 whole = draw_count.buffer if isinstance(draw_count, BufferSlice) else draw_count
@@ -242,18 +245,15 @@ class PassCommands:
                         )
                 core = indirect.core
             else:
-                array = np.atleast_2d(arguments.array(indirect, f"{what}: indirect"))
-                if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
-                    raise ValidationError(
-                        f"{what}: indirect has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})"
-                    )
-                core = draws.upload(np.ascontiguousarray(array.astype(np.int64) & MAX_U32).astype(np.uint32))
+                rows = indirect_rows(indirect, words, f"{what}: indirect")
+                core = draws.upload(np.ascontiguousarray(rows & MAX_U32).astype(np.uint32))
                 stride = words * 4
-                if draw_count is not None and draw_count > len(array):
-                    rows = f"{len(array)} row{'s' if len(array) != 1 else ''}"
-                    raise ValidationError(f"{what}: draw_count is {draw_count}; indirect has {rows}")
-                draw_count = len(array) if draw_count is None else draw_count
-            draws.prepare(
+                if draw_count is not None and draw_count > len(rows):
+                    there = f"{len(rows)} row{'s' if len(rows) != 1 else ''}"
+                    raise ValidationError(f"{what}: draw_count is {draw_count}; indirect has {there}")
+                draw_count = len(rows) if draw_count is None else draw_count
+                rows = rows[:draw_count]
+            available = draws.prepare(
                 pipeline,
                 vertices,
                 indices,
@@ -266,6 +266,8 @@ class PassCommands:
                 blend_constants,
                 depth_bias,
             )
+            if rows is not None and counter is None:
+                draws.check_rows(pipeline, rows, available, indices is not None)
             if instances is not None or pipeline.vertex_layout.per_instance:
                 draws.instances(pipeline, instances)
             if byte_count is not None:

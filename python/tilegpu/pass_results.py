@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core
+from tilegpu import _core, arguments
 from tilegpu.context import Context
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError
@@ -182,6 +182,9 @@ class PassResults:
         """
         submission = self._ended("why() has an answer")
         width, height = self._size
+        x, y = (arguments.whole(at, f"{self._what}: why(): {name}") for name, at in (("x", x), ("y", y)))
+        sample = None if sample is None else arguments.whole(sample, f"{self._what}: why(): sample")
+        layer = arguments.whole(layer, f"{self._what}: why(): layer")
         if not (0 <= x < width and 0 <= y < height):
             raise ValidationError(f"{self._what}: why({x}, {y}): the framebuffer is {width} x {height} px")
         layout = self.layout

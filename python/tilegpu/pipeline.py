@@ -14,6 +14,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
 from tilegpu.pipeline_state import (
     PipelineState,
+    factors_of,
     per_target,
     set_attachment_locations,
     set_blend,
@@ -28,12 +29,11 @@ from tilegpu.pipeline_state import (
     set_stencil,
     write_mask_of,
 )
+from tilegpu.pipeline_warnings import idle_arguments, warn_of_outputs
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout
 
-_INPUT = _core.ENUMS["descriptor_type"]["input_attachment"]
-_WRITTEN = {_core.ENUMS["descriptor_type"][n] for n in ("storage_buffer", "storage_image", "storage_texel_buffer")}
 _SHORT = {"vertex": "vert", "fragment": "frag"}  # of the arguments
 #: Vertices of a primitive of a list, and the fewest that make one; 1 and as many as the first takes of the others.
 _LISTS = {
@@ -70,6 +70,7 @@ class Pipeline(Program):
         super().__init__(core, stages)
         self.assembly = assembly  #: topology, and the control points of a patch
         self.primitive = vertices_of(*assembly)
+        self.idle: dict[str, str] = {}  #: arguments of a draw that have no effect, and what of dev.pipeline gives them one
         self.core = core
         self.samples = samples
         self.color_formats = color_formats
@@ -350,7 +351,7 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, attachment_locations, write_mask)
+    _finish(pipeline, info, interface, attachment_locations, write_mask, blend)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -361,57 +362,16 @@ def _finish(
     interface: Interface | None,
     locations: Sequence[int | None] | None,
     write_mask: Any,
+    blend: Any,
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised."""
     if interface is not None:
         pipeline.interface = interface
     count = len(info.color_formats)
-    if locations is None and count:
-        _warn_of_lost_outputs(pipeline, pipeline._stages, count)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(write_mask, count, pipeline.title)]
-    _warn_of_unwritten(pipeline, info, locations, masks)
-
-
-def _warn_of_lost_outputs(pipeline: Pipeline, stages: Stages, count: int) -> None:
-    """Vulkan discards what a fragment shader writes to a location without an attachment; with some attachments it is seldom meant."""
-    fragment = stages.get("fragment")
-    for output in [] if fragment is None else fragment.reflection.outputs:
-        if output.location >= count:
-            there = f"there {'is' if count == 1 else 'are'} {count} colour attachment{'' if count == 1 else 's'}"
-            what = f"the fragment shader's output '{output.name}' goes to location {output.location}; {there}"
-            pipeline.warn_unused(f"output {output.name}", what)
-
-
-def _warn_of_unwritten(
-    pipeline: Pipeline, info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None] | None, masks: Sequence[int]
-) -> None:
-    """Colour attachments that no output goes to keep what they hold, where Vulkan leaves them undefined."""
-    assert len(masks) == len(info.color_formats)
-    formats = [i for i, number in enumerate(info.color_formats) if number]
-    fragment = pipeline._stages.get("fragment")
-    if not formats or not pipeline.dynamic.isdisjoint(("color_write_mask", "color_write_enable")):
-        return
-    if fragment is None:
-        nothing = not (info.depth_format or info.stencil_format or info.rasterization.rasterizer_discard)
-        if nothing and not any(b.descriptor in _WRITTEN for m in pipeline._stages.values() for b in m.reflection.bindings):
-            pipeline.warn_unused("color", "there is no fragment shader, so that nothing is drawn to color; give frag=")
-        return
-    if any(b.descriptor == _INPUT for b in fragment.reflection.bindings):
-        return  # what it reads of the tile it has no need to write
-    written: set[int] = set()
-    for output in fragment.reflection.outputs:
-        length = output.type.array_length if output.type.kind == "array" else 1
-        written.update(range(output.location, output.location + max(1, length)))
-    for i in formats:
-        location = i if locations is None else locations[i]
-        if location is None or location in written or not masks[i]:
-            continue
-        outputs = ", ".join(map(str, sorted(written))) or "none"
-        pipeline.warn_unused(
-            f"color[{i}]",
-            f"color[{i}]: the fragment shader has no output at location {location} (it has: {outputs}); the attachment keeps what it "
-            "holds, where Vulkan leaves it undefined. If that is meant, say so: attachment_locations= with None for it, or write_mask=''",
-        )
+    factors = factors_of(blend, count, pipeline.title)
+    pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
+    warn_of_outputs(pipeline, info, pipeline.dynamic, locations, masks, factors)
 
 
 def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:

@@ -148,6 +148,16 @@ def blend_of(
     return state, _advanced_of(given, what) if advanced else None
 
 
+def factors_of(blend: Any, targets: int, what: str) -> list[frozenset[str]]:
+    """Names of the factors that blending has, of each colour attachment; those of advanced operations: what they read of the source."""
+    found = []
+    for one in [] if blend is None else per_target(blend, targets, f"{what}: blend"):
+        given: Mapping[str, Any] = {} if one is None or one is False else _blend_fields(one, what)
+        names = {enums.name_of("blend_factor", enums.parse("blend_factor", given[k], what)) for k in _FACTOR_KEYS if k in given}
+        found.append(frozenset({"src_alpha"} if "op" in given else names))
+    return found
+
+
 def blend_equation(blend: Blend, what: str) -> _core.ColorBlendAttachmentState:
     """VkColorBlendEquationEXT, which has no advanced operations."""
     state, advanced = blend_of(blend, None, what)

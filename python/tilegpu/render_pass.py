@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Iterable, Sequence
 from types import TracebackType
@@ -14,7 +15,7 @@ from tilegpu.attachment import Attachment, rect_of
 from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
-from tilegpu.errors import ValidationError
+from tilegpu.errors import LostPrimitivesWarning, ValidationError, users_level
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pass_commands import PassCommands
@@ -141,6 +142,11 @@ class RenderPass(PassCommands, PassResults):
         self._held = self._size
         if self._window is not None:
             self._size = self._window[2:]
+        for x, y in self._trace_pixels:
+            if x >= self._size[0] or y >= self._size[1]:
+                raise ValidationError(
+                    f"{self._what}: trace has pixel ({x}, {y}); the framebuffer is {self._size[0]} x {self._size[1]} px"
+                )
         self._trace_for_the_window()
         commands.begin_rendering(
             cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask,
@@ -210,6 +216,8 @@ class RenderPass(PassCommands, PassResults):
             self._undefined += [note for note in draws.undefined if note not in self._undefined]
             self._undefined += commands.undefined_reads()
             draws.state.warn_unused(self._what)
+            for line in commands.lost_primitives():
+                warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
             self._draws_use = draws.uses
             self._reads.append(draws.arena)
             self._execute(commands)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from tilegpu import _core, notebook
+from tilegpu.arguments import shown
+from tilegpu.errors import ValidationError, candidates
 
 #: Heading, counters and what they are called when they are printed.
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -118,7 +121,7 @@ class PassStats:
 
     def bytes(self, cause: str) -> int:
         """Bytes of one cause (``"load"``, ``"store"``, ``"resolve"``, ...) over all attachments."""
-        return sum(causes.get(cause, 0) for causes in self._values["traffic"].values())
+        return bytes_of_cause(self._values["traffic"], cause)
 
     def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
         groups: list[tuple[str, list[tuple[str, str]]]] = []
@@ -155,6 +158,14 @@ class PassStats:
 
 def _number(value: float | int) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+
+
+def bytes_of_cause(traffic: Mapping[str, Mapping[str, int]], cause: Any) -> int:
+    """The sum over all attachments of a ledger; a cause that there is not is an error."""
+    known = dict.fromkeys(name for causes in traffic.values() for name in causes)
+    if known and cause not in known:
+        raise ValidationError(f"stats: bytes({shown(cause)}): there is no such cause{candidates(cause, known)}")
+    return sum(causes.get(cause, 0) for causes in traffic.values())
 
 
 def bytes_text(count: int) -> str:

@@ -256,6 +256,25 @@ class StructLayout:
 
     def pack(self, fields: Mapping[str, Any]) -> bytes:
         """The bytes of the block. Every member must be given; padding is zero."""
+        try:
+            with np.errstate(over="raise"):
+                return self._pack(fields)
+        except FloatingPointError:
+            raise ValidationError(f"{self.name}: {self._too_large(fields)}") from None
+
+    def _too_large(self, fields: Mapping[str, Any]) -> str:
+        """Which member has a number that its floats can't hold."""
+        for key, value in fields.items():
+            leaf = self.struct.members[key].leaf
+            array = np.asarray(value) if leaf is not None else np.zeros(0)
+            if leaf is not None and leaf.dtype.kind == "f" and array.dtype.kind in "fiu":
+                with np.errstate(over="ignore"):
+                    lost = np.isfinite(array) & ~np.isfinite(array.astype(leaf.dtype))
+                if np.any(lost):
+                    return f"{key} has {array[lost].flat[0].item()!r}, which {leaf.type.base} can't hold"
+        return "a number in it is larger than its floats can hold"
+
+    def _pack(self, fields: Mapping[str, Any]) -> bytes:
         self.check_names(fields)
         if self._fixed:
             with self._lock:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import _core, arguments, enums, files, hdr
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,6 +115,31 @@ def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
 
 
+_MOST_FINITE = {16: 65504.0, 32: float(np.finfo(np.float32).max)}
+
+
+def _say_clamped(array: NDArray[Any], info: enums.FormatInfo, what: str) -> None:
+    """Warns of floats that are far from what the format holds. A little beyond is ordinary: filters overshoot, light is cut."""
+    if not array.size:
+        return
+    with np.errstate(invalid="ignore"):
+        low, high = float(array.min()), float(array.max())
+    if info.numeric in ("unorm", "srgb", "snorm"):
+        least = -1 if info.numeric == "snorm" else 0
+        if least - 0.5 <= low and high <= 1.5:
+            return
+        text = f"takes floats from {least} to 1, and others are clamped"
+        text += "; divide pixels of 255 by 255, or give uint8" if high > 2 else ""
+    elif info.numeric == "sfloat":
+        most = _MOST_FINITE.get(info.component_bits, float("inf"))
+        if not (max(-low, high) > most) or not np.any(np.isfinite(array) & (np.abs(array) > most)):
+            return
+        text = f"takes floats up to {most:g}, and larger ones become infinite"
+    else:
+        return
+    warnings.warn(f"{what}: pixels are from {low:g} to {high:g}; {info.name} {text}", ClampedValueWarning, stacklevel=users_level())
+
+
 def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArray[np.uint8]:
     """(H, W, C) pixels as tightly packed texels of the format.
 
@@ -155,7 +181,13 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
             raise ValidationError(
                 f"{what}: pixels are {array.dtype}, format {info.name} holds integers; convert with astype"
             )
-        values = array.astype(np.uint32 if info.numeric == "uint" else np.int32)
+        signed = info.numeric == "sint"
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        if uniform and array.size and (int(array.min()) < low or int(array.max()) > high):
+            raise ValidationError(
+                f"{what}: pixels are from {array.min()} to {array.max()}; format {info.name} holds integers from {low} to {high}"
+            )
+        values = array.astype(np.int32 if signed else np.uint32)
     elif array.dtype == np.uint8 and info.numeric in ("unorm", "srgb", "sfloat", "ufloat"):
         values = array.astype(np.float32) / np.float32(255)
         if info.numeric == "srgb":  # stored as it is, only in another order
@@ -164,7 +196,9 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
             full[:, :, :components] = array
             return np.ascontiguousarray(full[:, :, order]).reshape(-1)
     elif array.dtype.kind == "f":
-        values = array.astype(np.float32)
+        _say_clamped(array, info, what)
+        with np.errstate(over="ignore"):
+            values = array.astype(np.float32)
     else:
         raise ValidationError(
             f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width"

@@ -168,7 +168,11 @@ def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDA
         same = array.dtype == dtype.base and array.shape[1:] == dtype.shape
         count = len(array)
     if not same:
-        array = _convert(array, dtype, what)
+        try:
+            with np.errstate(over="raise", invalid="raise"):
+                array = _convert(array, dtype, what)
+        except FloatingPointError:
+            raise ValidationError(f"{what}: vertices hold numbers that the pipeline's {dtype} can't hold") from None
     return upload_layout(array) if matrix_fields(array.dtype) else array, count
 
 

@@ -65,6 +65,8 @@ class TILEGPU_API CommandBuffer {
   /// Of the passes that ended here, a line each: draws that read what a load operation left undefined. They are among
   /// Submission::warnings() too.
   std::vector<std::string> undefined_reads() const;
+  /// The same: draws whose shaders choose among layers or viewports, where there is one. Who wants what goes to others finds it nowhere.
+  std::vector<std::string> lost_primitives() const;
 
   void bind_pipeline(Ptr<Pipeline> pipeline);
   void bind_pipeline(Ptr<ComputePipeline> pipeline);

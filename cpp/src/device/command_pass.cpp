@@ -178,15 +178,23 @@ void CommandBuffer::discard_rendering() {
   if (recorder_->condition_in_pass) recorder_->condition.reset();
 }
 
-std::vector<std::string> CommandBuffer::undefined_reads() const {
+namespace {
+
+/// Lines of all passes that ended in the recording.
+std::vector<std::string> lines_of_passes(const Recorder& r, std::vector<std::string> (*of_pass)(const command::Pass&)) {
   std::vector<std::string> lines;
-  const command::Recording* recording = recorder_->making ? recorder_->making.get() : recorder_->ended.get();
+  const command::Recording* recording = r.making ? r.making.get() : r.ended.get();
   if (!recording) return lines;
   for (const command::Command& command : recording->commands)
     if (const auto* pass = std::get_if<Ptr<const command::Pass>>(&command))
-      for (std::string& line : device::undefined_reads(**pass)) lines.push_back(std::move(line));
+      for (std::string& line : of_pass(**pass)) lines.push_back(std::move(line));
   return lines;
 }
+
+}  // namespace
+
+std::vector<std::string> CommandBuffer::undefined_reads() const { return lines_of_passes(*recorder_, device::undefined_reads); }
+std::vector<std::string> CommandBuffer::lost_primitives() const { return lines_of_passes(*recorder_, device::lost_primitives); }
 
 Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
                                        uint32_t base_layer, uint32_t layer_count) {

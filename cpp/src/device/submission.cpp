@@ -234,6 +234,7 @@ std::vector<std::string> Submission::warnings(size_t pass) const {
   assert(pass < pass_count());  // of what was recorded: it need not have been executed
   const command::Pass& record = *state->execution.passes[pass].pass;
   std::vector<std::string> lines = device::undefined_reads(record);
+  for (std::string& line : device::lost_primitives(record)) lines.push_back(std::move(line));
   for (std::string& line : framebuffer::possible_feedback(record.feedback)) lines.push_back(std::move(line));
   return lines;
 }

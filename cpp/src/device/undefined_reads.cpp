@@ -162,4 +162,31 @@ std::vector<std::string> undefined_reads(const command::Pass& pass) {
   return std::move(walk.lines);
 }
 
+std::vector<std::string> lost_primitives(const command::Pass& pass) {
+  const auto has_more = [](const RenderingAttachment& a) {
+    return a.view && a.view->info().base_layer + 1 < a.view->image()->layer_count(a.view->info().base_level);
+  };
+  bool more_layers = has_more(pass.info.depth) || has_more(pass.info.stencil);
+  for (const RenderingAttachment& a : pass.info.color) more_layers |= has_more(a);
+  const bool one_layer = more_layers && pass.info.layer_count == 1 && !pass.info.view_mask;
+  std::vector<std::string> lines;
+  const pipeline::Resolved* last = nullptr;
+  for (const DrawState& state : pass.states) {
+    const pipeline::Resolved* resolved = state.resolved.get();
+    assert(resolved);
+    if (resolved == last || state.rasterization.rasterizer_discard) continue;
+    last = resolved;
+    const shader::StageTraits& traits = resolved->last_traits();
+    const auto add = [&](const char* what, const char* have, const char* fix) {
+      std::string line = "pipeline '" + resolved->label + "' writes " + what + ", and the pass has one " + have +
+                         ": what goes to another is drawn nowhere; " + fix;
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+    };
+    if (traits.writes_layer && one_layer) add("gl_Layer", "layer", "give the pass more layers");
+    if (traits.writes_viewport_index && (!state.all || state.all->count == 1))
+      add("gl_ViewportIndex", "viewport", "set as many viewports as it chooses from");
+  }
+  return lines;
+}
+
 }  // namespace tilegpu::device

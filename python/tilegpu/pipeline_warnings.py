@@ -1,0 +1,114 @@
+"""What a new pipeline is warned of: outputs and attachments that don't meet, alpha that is not there, arguments of draws without effect.
+
+In: a pipeline, what it was made of. Out: warnings, once for each pipeline and name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tilegpu import _core
+from tilegpu.program import Program
+from tilegpu.structs import type_name
+
+if TYPE_CHECKING:
+    from tilegpu.interface import Stages
+
+_TYPES: dict[str, int] = _core.ENUMS["descriptor_type"]
+_INPUT = _TYPES["input_attachment"]
+_WRITTEN = {_TYPES[name] for name in ("storage_buffer", "storage_image", "storage_texel_buffer")}
+_SOURCE_ALPHA = frozenset({"src_alpha", "one_minus_src_alpha", "src_alpha_saturate"})
+_CONSTANTS = frozenset({"constant_color", "one_minus_constant_color", "constant_alpha", "one_minus_constant_alpha"})
+_BLEND_STATES = frozenset({"color_blend_enable", "color_blend_equation", "color_blend_advanced"})
+
+
+def idle_arguments(
+    info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], factors: Sequence[frozenset[str]]
+) -> dict[str, str]:
+    """Arguments of a draw that have no effect with the pipeline, and what of ``dev.pipeline`` would give them one."""
+    idle: dict[str, str] = {}
+    if not info.depth_stencil.stencil_test and "stencil_test_enable" not in dynamic:
+        idle["stencil_reference"] = "stencil_test="
+    if not info.rasterization.depth_bias_enable and "depth_bias_enable" not in dynamic:
+        idle["depth_bias"] = "depth_bias=(0, 0)"
+    if not any(names & _CONSTANTS for names in factors) and dynamic.isdisjoint(_BLEND_STATES):
+        idle["blend_constants"] = "blend= with a factor such as 'constant_color'"
+    return idle
+
+
+def warn_of_outputs(
+    pipeline: Program,
+    info: _core.GraphicsPipelineCreateInfo,
+    dynamic: frozenset[str],
+    locations: Sequence[int | None] | None,
+    masks: Sequence[int],
+    factors: Sequence[frozenset[str]],
+) -> None:
+    """``locations``: as ``attachment_locations=``; ``masks``, ``factors``: write mask, and what blending reads, of each attachment."""
+    stages, count = pipeline._stages, len(info.color_formats)
+    if locations is None and count:
+        _warn_of_lost_outputs(pipeline, stages, count)
+    if dynamic.isdisjoint(("color_write_mask", "color_write_enable")):
+        _warn_of_unwritten(pipeline, info, locations, masks)
+    _warn_of_alpha(pipeline, stages, locations, factors)
+
+
+def _warn_of_lost_outputs(pipeline: Program, stages: Stages, count: int) -> None:
+    """Vulkan discards what a fragment shader writes to a location without an attachment; with some attachments it is seldom meant."""
+    fragment = stages.get("fragment")
+    for output in [] if fragment is None else fragment.reflection.outputs:
+        if output.location >= count:
+            there = f"there {'is' if count == 1 else 'are'} {count} colour attachment{'' if count == 1 else 's'}"
+            what = f"the fragment shader's output '{output.name}' goes to location {output.location}; {there}"
+            pipeline.warn_unused(f"output {output.name}", what)
+
+
+def _warn_of_unwritten(
+    pipeline: Program, info: _core.GraphicsPipelineCreateInfo, locations: Sequence[int | None] | None, masks: Sequence[int]
+) -> None:
+    """Colour attachments that no output goes to keep what they hold, where Vulkan leaves them undefined."""
+    assert len(masks) == len(info.color_formats)
+    formats = [i for i, number in enumerate(info.color_formats) if number]
+    fragment = pipeline._stages.get("fragment")
+    if not formats:
+        return
+    if fragment is None:
+        nothing = not (info.depth_format or info.stencil_format or info.rasterization.rasterizer_discard)
+        if nothing and not any(b.descriptor in _WRITTEN for m in pipeline._stages.values() for b in m.reflection.bindings):
+            pipeline.warn_unused("color", "there is no fragment shader, so that nothing is drawn to color; give frag=")
+        return
+    if any(b.descriptor == _INPUT for b in fragment.reflection.bindings):
+        return  # what it reads of the tile it has no need to write
+    written: set[int] = set()
+    for output in fragment.reflection.outputs:
+        length = output.type.array_length if output.type.kind == "array" else 1
+        written.update(range(output.location, output.location + max(1, length)))
+    for i in formats:
+        location = i if locations is None else locations[i]
+        if location is None or location in written or not masks[i]:
+            continue
+        outputs = ", ".join(map(str, sorted(written))) or "none"
+        pipeline.warn_unused(
+            f"color[{i}]",
+            f"color[{i}]: the fragment shader has no output at location {location} (it has: {outputs}); the attachment keeps what it "
+            "holds, where Vulkan leaves it undefined. If that is meant, say so: attachment_locations= with None for it, or write_mask=''",
+        )
+
+
+def _warn_of_alpha(
+    pipeline: Program, stages: Stages, locations: Sequence[int | None] | None, factors: Sequence[frozenset[str]]
+) -> None:
+    """Blending by an alpha that the output does not have, which is 0."""
+    fragment = stages.get("fragment")
+    for i, names in enumerate(factors if fragment is not None else ()):
+        location = i if locations is None else locations[i]
+        if not names & _SOURCE_ALPHA or location is None or fragment is None:
+            continue
+        there = [o for o in fragment.reflection.outputs if o.location == location]
+        if there and max(o.component + max(1, o.type.rows) for o in there) < 4 and all(o.type.kind != "array" for o in there):
+            pipeline.warn_unused(
+                f"blend[{i}]",
+                f"blend[{i}] reads the source's alpha, and the fragment shader's output '{there[0].name}' ({type_name(there[0].type)}) has "
+                "none: it is 0; declare a vec4",
+            )
