@@ -54,8 +54,9 @@ class TILEGPU_API Submission {
   std::vector<std::string> lint(size_t pass) const;
 
   /// What is or may be undefined, known when it is submitted, a line each: attachments with load_op dont_care that a draw tests, blends
-  /// with or reads before anything was written there; draws that choose among layers or viewports where there is one; attachments among the levels, layers or bytes of which the pass's
-  /// shaders read some, and among the descriptors of an array that they index by what is no constant. They are lines of lint() too.
+  /// with or reads before anything was written there; draws that choose among layers or viewports where there is one; attachments among the
+  /// levels, layers or bytes of which the pass's shaders read some, and among the descriptors of an array that they index by what is no
+  /// constant. They are lines of lint() too.
   std::vector<std::string> warnings(size_t pass) const;
 
   /// Dispatches that were to be executed, in order, those of secondary command buffers among them.
