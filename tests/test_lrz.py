@@ -75,11 +75,15 @@ KINDS: dict[str, dict[str, Any]] = {
 PLAIN = ("less", "less_or_equal", "less", "less", "greater", "less read", "discard")
 FORMAT = "r8g8b8a8_unorm"
 
+COUNTERS = (
+    "lrz_primitives_tested", "lrz_primitives_rejected", "lrz_blocks_rejected", "lrz_primitives_rejected_in_binning", "lrz_feedback_texels",
+    "bin_entries", "tiler_heap_B", "splits",
+)  # fmt: skip
 CONFIGURATIONS: list[dict[str, Any]] = [
     {"profile": "host", "hsr": "off"},
     {"profile": "adreno-a630", "bin_px": 32, "threads": 1},
     {"profile": "adreno-a650", "tiler_heap": 1024, "lanes": 8},
-    {"profile": "adreno-a740", "hsr": ("lrz",), "threads": 4},
+    {"profile": "adreno-a740", "hsr": ("lrz:bidirectional",), "threads": 4},
     {"profile": "host", "hsr": ("visibility_buffer", "hierarchical_z", "lrz"), "bin_px": 128, "lanes": 4},
 ]
 
@@ -151,7 +155,7 @@ def play(world: World, what: dict[str, Any]) -> tuple[list[np.ndarray], dict[str
     depth = dev.image(SIZE, what["depth"], samples=samples, layers=2)
     counter = dev.buffer(np.zeros(2, np.uint32))
     results: list[np.ndarray] = []
-    sums = dict.fromkeys(("lrz_primitives_tested", "lrz_primitives_rejected", "lrz_blocks_rejected", "splits"), 0)
+    sums = dict.fromkeys(COUNTERS, 0)
     dev.clear(depth, depth=1.0, stencil=0)
     for load, value, layer, area, touched, steps in what["passes"]:
         if touched:
@@ -203,7 +207,9 @@ def test_random_scenes_reject_something(worlds: list[World]) -> None:
     """The property above says nothing if nothing is ever rejected."""
     for world in worlds[1:]:
         sums = [play(world, scene(seed))[1] for seed in range(6)]
-        assert sum(s["lrz_primitives_rejected"] for s in sums) > 20
+        assert sum(s["lrz_primitives_rejected"] for s in sums) > 5
+        assert sum(s["lrz_primitives_rejected_in_binning"] for s in sums) > 20
+        assert sum(s["lrz_feedback_texels"] for s in sums) > 20
         assert sum(s["lrz_blocks_rejected"] for s in sums) > 20
     assert any(play(worlds[2], scene(seed))[1]["splits"] for seed in range(6))
 
@@ -235,7 +241,13 @@ def test_any_order_rejects_the_same(worlds: list[World], kind: str) -> None:
         for order in (z, sorted(z), sorted(z, reverse=True)):
             stats = stack(world, order, kind, clear)
             assert stats.fragments_rasterized == 128 * 128
-            assert stats.lrz_primitives_rejected == 7 * stats.lrz_primitives_tested // 8 > 0
+            # Those behind what was drawn before them never reach a bin; those behind what is drawn later are left out there.
+            nearer = np.minimum if "less" in kind else np.maximum
+            hidden = sum(z != best for z, best in zip(order, nearer.accumulate(order), strict=True))
+            tiles = stats.bins
+            assert stats.lrz_primitives_rejected_in_binning == hidden * tiles
+            assert stats.bin_entries == (8 - hidden) * tiles
+            assert stats.lrz_primitives_rejected == (7 - hidden) * stats.lrz_primitives_tested // (8 - hidden)
 
 
 def test_statistics_do_not_depend_on_threads() -> None:
@@ -253,7 +265,13 @@ def test_switches(worlds: list[World]) -> None:
     assert stack(worlds[0], [0.5, 0.2], hsr=("lrz",)).lrz_primitives_rejected > 0
     assert stack(worlds[1], [0.5, 0.2], hsr="off").lrz_primitives_tested == 0
     for profile in ("adreno-a630", "adreno-a650", "adreno-a740"):
-        assert "lrz" in tg.hsr.names(tg.Device(profile).core.hsr)
+        assert set(tg.Device(profile).hsr) == {"hierarchical_z", "lrz"}  # one direction, and nothing of the host's that keeps fragments
+    for profile in ("adreno-a740", "host", "mali-g57"):
+        assert tg.Device(profile, hsr="lrz:bidirectional").hsr == ("lrz:bidirectional",)
+    with pytest.raises(tg.ValidationError, match="'lrz:bidirectional' is there from A7xx on, not on profile adreno-a650"):
+        tg.Device("adreno-a650", hsr="lrz:bidirectional")
+    with pytest.raises(tg.ValidationError, match="not 'both'"):
+        tg.Device("adreno-a740", hsr="lrz:both")
 
 
 def reuse(world: World, second: dict[str, Any]) -> tuple[tg.PassStats, Any]:
@@ -276,15 +294,17 @@ def reuse(world: World, second: dict[str, Any]) -> tuple[tg.PassStats, Any]:
     return rp.stats, rp.explain().rows
 
 
+def nothing_binned(stats: tg.PassStats) -> bool:
+    return stats.bin_entries == stats.lrz_primitives_tested == 0 < stats.lrz_primitives_rejected_in_binning
+
+
 def test_reuse_between_passes(worlds: list[World]) -> None:
     """From a650 on, for the same view, if nobody else wrote the image."""
     cpu_tracked, rows = reuse(worlds[1], {})
     assert cpu_tracked.lrz_primitives_tested == 0 and "tracked by the CPU" in rows[0]["low_resolution_z_off"]
     for world in worlds[2:4]:
         stats, rows = reuse(world, {})
-        assert (
-            stats.lrz_primitives_rejected == stats.lrz_primitives_tested > 0 and rows[0]["low_resolution_z_off"] == ""
-        )
+        assert nothing_binned(stats) and rows[0]["low_resolution_z_off"] == ""
         stats, rows = reuse(world, {"layer": 1})
         assert stats.lrz_primitives_tested == 0 and "the depth view is another one" in rows[0]["low_resolution_z_off"]
         stats, rows = reuse(world, {"touched": True})
@@ -295,14 +315,14 @@ def test_feedback(worlds: list[World]) -> None:
     """A draw that discards cannot write while binning; what it left in the tile serves the next pass."""
     dev = worlds[2].device
     stats, _ = reuse(worlds[2], {"kind": "discard"})
-    assert stats.lrz_primitives_rejected == 0  # holes in every texel: nothing to learn
+    assert stats.lrz_primitives_rejected == stats.lrz_primitives_rejected_in_binning == 0  # holes in every texel: nothing to learn
     frag = TWO + "void main() { if (pc.color.a < 0.0) discard; " + BOTH + " }"  # never does, but nobody knows
     worlds[2].pipelines[("whole", 1, "d32_sfloat_s8_uint")] = dev.pipeline(
         VERT, frag, vertex=np.dtype([("position", "f4", 4)]), color=[FORMAT] * 2, depth="d32_sfloat_s8_uint",
         stencil="d32_sfloat_s8_uint", depth_compare="less", label="whole",
     )  # fmt: skip
     stats, _ = reuse(worlds[2], {"kind": "whole"})
-    assert stats.lrz_primitives_rejected == stats.lrz_primitives_tested > 0
+    assert nothing_binned(stats)
 
 
 REASONS = {
@@ -424,9 +444,9 @@ def test_layered_passes(worlds: list[World], samples: int, clear_inside: bool) -
         if configuration.get("hsr") == "off":
             continue
         if not clear_inside:
-            assert stats[0].lrz_primitives_rejected > 0
+            assert stats[0].lrz_primitives_rejected_in_binning > 0
             if configuration["profile"] != "adreno-a630":  # tracked by the CPU: nothing is kept between passes
-                assert stats[1].lrz_primitives_rejected == stats[1].lrz_primitives_tested > 0 and reasons[1] == ""
+                assert nothing_binned(stats[1]) and reasons[1] == ""
         assert stats[3].lrz_primitives_tested == 0 and reasons[3]
     # Layers at (20, 20): untouched; the nearest since the last clear; what the last pass drew.
     found = [float(yardstick[2 * layers + 2 * k].reshape(128, 128, -1)[20, 20].max()) for k in range(layers)]

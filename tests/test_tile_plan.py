@@ -28,6 +28,7 @@ SOLID = """#version 450
 layout(location = 0) out vec4 o_color;
 void main() { o_color = vec4(gl_FragCoord.z); }"""
 
+WITH_LRZ = ("visibility_buffer", "hierarchical_z", "lrz")
 DEPTH = {"depth_test": True, "depth_write": True, "depth_compare": "less"}
 
 
@@ -56,13 +57,13 @@ def test_opaque_draws_go_through_the_visibility_buffer(lanes: int, samples: int)
 
 def test_near_ones_first_where_they_are() -> None:
     """Neither in a query, nor with low-resolution Z, nor traced: said as it is counted."""
-    for profile, query, trace, first in (
-        ("host", False, False, True),
-        ("host", True, False, False),
-        ("host", False, "fragments", False),
-        ("adreno-a740", False, False, False),
+    for hsr, query, trace, first in (
+        ("default", False, False, True),
+        ("default", True, False, False),
+        ("default", False, "fragments", False),
+        (WITH_LRZ, False, False, False),
     ):
-        device = tg.Device(profile=profile, threads=2, cache_dir="off")
+        device = tg.Device(hsr=hsr, threads=2, cache_dir="off")
         color, depth = device.image((128, 128), "r8g8b8a8_unorm"), device.image((128, 128), "d32_sfloat")
         pipe = device.pipeline(LAYERS, SOLID, color=[color.format], depth=depth.format, **DEPTH)
         with device.render_pass(
@@ -75,7 +76,7 @@ def test_near_ones_first_where_they_are() -> None:
                 rp.draw(pipe, count=30)
         said = "near ones first" in rp.explain().rows[0]["plan"]
         done = rp.stats.fragments_killed_by_hierarchical_z > 0
-        assert said == done == first, (profile, query, trace)
+        assert said == done == first, (hsr, query, trace)
 
 
 @pytest.mark.parametrize("lanes", [8, 16])
@@ -83,8 +84,8 @@ def test_near_ones_first_where_they_are() -> None:
 def test_coverage_of_a_query_and_of_low_resolution_z(lanes: int, samples: int) -> None:
     """Batches go together where nothing is asked of each triangle: a query's lists, and blocks behind low-resolution Z, are not."""
 
-    def coverage(profile: str, query: bool, order: tuple[float, ...] = (0.5,)) -> tuple[str, tg.RenderPass]:
-        device = tg.Device(profile=profile, lanes=lanes, threads=1, cache_dir="off")
+    def coverage(hsr: Any, query: bool, order: tuple[float, ...] = (0.5,)) -> tuple[str, tg.RenderPass]:
+        device = tg.Device(hsr=hsr, lanes=lanes, threads=1, cache_dir="off")
         color = device.image((64, 64), "r8g8b8a8_unorm", samples=samples)
         depth = device.image((64, 64), "d32_sfloat", samples=samples)
         pipe = device.pipeline(VERT, FRAG, color=[color.format], depth=depth.format, samples=samples, **DEPTH)
@@ -96,16 +97,16 @@ def test_coverage_of_a_query_and_of_low_resolution_z(lanes: int, samples: int) -
                 rp.draw(pipe, count=3, push={"z": z})
         return str(rp.explain().rows[-1]["plan"]).split(";")[0], rp
 
-    plain, _ = coverage("host", False)
+    plain, _ = coverage("default", False)
     together = "coverage of a batch together, into lists of blocks" if samples > 1 else "coverage and tests of a batch at once (AVX-512)"
     each = "coverage triangle by triangle"
     assert plain == (together if samples > 1 else plain) and plain in (together, each)
-    assert coverage("host", True)[0] == (each if samples > 1 else plain)
-    tested, rp = coverage("adreno-a740", False, (0.25, 0.5))
+    assert coverage("default", True)[0] == (each if samples > 1 else plain)
+    tested, rp = coverage(WITH_LRZ, False, (0.5, 0.25))
     assert rp.stats.lrz_primitives_rejected
     rejects = ", but triangle by triangle where low-resolution Z may reject some"
     assert tested == (plain if plain == each else plain + rejects)
-    assert coverage("adreno-a740", True, (0.25, 0.5))[0] == (each if samples > 1 else plain)  # a query switches it off
+    assert coverage(WITH_LRZ, True, (0.5, 0.25))[0] == (each if samples > 1 else plain)  # a query switches it off
 
 
 def test_what_order_changes_in_traces() -> None:

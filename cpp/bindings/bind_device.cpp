@@ -31,6 +31,10 @@ void bind_device(py::module_& m) {
       .value("two_plane", DepthFilter::two_plane)
       .value("three_plane", DepthFilter::three_plane)
       .value("two_plane_skip", DepthFilter::two_plane_skip);
+  py::enum_<RenderMode>(m, "RenderMode")
+      .value("gmem", RenderMode::gmem)
+      .value("sysmem", RenderMode::sysmem)
+      .value("autotune", RenderMode::autotune);
   py::class_<HiddenSurfaceRemoval>(m, "HiddenSurfaceRemoval")
       .def(py::init<>())
       .def_readwrite("visibility_buffer", &HiddenSurfaceRemoval::visibility_buffer)
@@ -40,26 +44,30 @@ void bind_device(py::module_& m) {
       .def_readwrite("kill_single_samples", &HiddenSurfaceRemoval::kill_single_samples)
       .def_readwrite("deferred_vertex_shading", &HiddenSurfaceRemoval::deferred_vertex_shading)
       .def_readwrite("low_resolution_z", &HiddenSurfaceRemoval::low_resolution_z)
+      .def_readwrite("lrz_bidirectional", &HiddenSurfaceRemoval::lrz_bidirectional)
       .def_readwrite("depth_filter", &HiddenSurfaceRemoval::depth_filter)
       .def_readwrite("depth_filter_position", &HiddenSurfaceRemoval::depth_filter_position)
       .def_readwrite("depth_filter_spacing", &HiddenSurfaceRemoval::depth_filter_spacing)
       .def_readwrite("depth_filter_counters", &HiddenSurfaceRemoval::depth_filter_counters);
   m.def("default_hsr", &default_hsr, py::arg("profile"));
+  m.def("has_bidirectional_lrz", &has_bidirectional_lrz, py::arg("profile"));
 
   py::class_<Device, Ptr<Device>> device_class(m, "Device");
   bind_submission(m, device_class);
   device_class
-      .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px,
-                       uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr,
-                       bool compress_samples, bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget) {
-             py::gil_scoped_release release;
-             return unwrap(
-                 Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir),
-                                 tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget, indirect_budget}));
-           }),
-           py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
-           py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none(), py::arg("compress_samples") = true,
-           py::arg("ordered_atomics") = true, py::arg("loop_budget") = 0, py::arg("indirect_budget") = 0)
+      .def(
+          py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px, uint32_t vertex_batch,
+                      std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr, bool compress_samples,
+                      bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget, bool lrz_flush, RenderMode render_mode) {
+            py::gil_scoped_release release;
+            return unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
+                                          std::move(cache_dir), tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget,
+                                          indirect_budget, lrz_flush, render_mode}));
+          }),
+          py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
+          py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none(), py::arg("compress_samples") = true,
+          py::arg("ordered_atomics") = true, py::arg("loop_budget") = 0, py::arg("indirect_budget") = 0, py::arg("lrz_flush") = true,
+          py::arg("render_mode") = RenderMode::gmem)
       .def_property_readonly("hsr", &Device::hsr)
       .def("info",
            [](const Device& device) {

@@ -155,6 +155,37 @@ py::list draw_programs(const Submission& submission, size_t pass) {
   return rows;
 }
 
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values, uint32_t rows, uint32_t columns) {
+  py::array_t<T> out({rows, columns});
+  std::copy(values.begin(), values.end(), out.mutable_data());
+  return out;
+}
+
+py::object low_resolution_z(const LowResolutionZ* found) {
+  if (!found) return py::none();
+  py::list buffers;
+  for (const LowResolutionZ::Buffer& b : found->buffers) {
+    py::dict buffer;
+    buffer["direction"] = b.direction;
+    buffer["texels"] = array_of(b.texels, b.rows, b.columns);
+    buffer["texel_px"] = py::make_tuple(b.texel_x_px, b.texel_y_px);
+    buffer["fast_clear"] = b.fast_clear;
+    buffer["modified"] = array_of(b.modified, b.block_rows, b.block_columns);
+    buffer["block_texels"] = py::make_tuple(b.block_x, b.block_y);
+    buffers.append(buffer);
+  }
+  py::dict out;
+  out["direction"] = found->direction;
+  out["direction_by_draw"] =
+      py::array_t<uint8_t>(static_cast<py::ssize_t>(found->direction_by_draw.size()), found->direction_by_draw.data());
+  out["buffers"] = buffers;
+  out["pair"] = found->pair;
+  out["events"] = found->events;
+  out["concurrent_binning_off"] = found->concurrent_binning_off;
+  return out;
+}
+
 }  // namespace
 
 void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
@@ -190,7 +221,11 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
           "lint", [](const Submission& s, size_t pass) { return checked(s, pass).lint(pass); }, py::arg("index"))
       .def(
           "draw_programs", [](const Submission& s, size_t pass) { return draw_programs(checked(s, pass), pass); }, py::arg("index"))
-      .def("explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"));
+      .def(
+          "explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"))
+      .def(
+          "low_resolution_z", [](const Submission& s, size_t pass) { return low_resolution_z(checked(s, pass).low_resolution_z(pass)); },
+          py::arg("index"));
   device
       .def(
           "submit",

@@ -329,10 +329,21 @@ void test_passes() {
     // The direction comes along; so does the end.
     LrzState next = lrz_begin_pass(generation, p, &left);
     CHECK(next.direction == LrzDirection::less);
-    if (generation == kA650) CHECK(lrz_draw(next, opaque(VK_COMPARE_OP_GREATER), 0).severity == S::invalid);
+    CHECK(lrz_draw(next, opaque(VK_COMPARE_OP_GREATER), 0).severity == S::invalid);
     LrzState ended = left;
     lrz_draw(ended, opaque(VK_COMPARE_OP_ALWAYS), 1);
     CHECK(first(generation, p, &ended).severity == S::invalid && mentions(first(generation, p, &ended), "ALWAYS"));
+    // The first culprit stays, with its draw and pass.
+    p.left_by = "first";
+    LrzState later = lrz_begin_pass(generation, p, &ended);
+    p.left_by = "second";
+    later = lrz_begin_pass(generation, p, &later);
+    CHECK(describe(lrz_draw(later, opaque(), 0), 0, later.cause_pass).ends_with("with depth write (draw 1 of pass 'first')"));
+    p.left_whole = false;
+    CHECK(mentions(first(generation, p, &left), "a part of the depth image, or did not store"));
+    p.left_whole = true, p.covers_view = false;
+    CHECK(mentions(first(generation, p, &left), "the render area is a part"));
+    p.covers_view = true;
     // Writes that were off for the rest of a pass come back with the next; a clear makes everything new.
     LrzState blended = left;
     LrzDrawFacts d = opaque();
@@ -348,7 +359,13 @@ void test_passes() {
 
 void test_bidirectional() {
   using S = LrzSeverity;
-  LrzState s = cleared(kA740);
+  // Off by default, and before A7xx whatever is asked for.
+  for (LrzState s : {cleared(kA740), lrz_begin_pass(kA650, {}, nullptr, true)}) {
+    CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_LESS), 0).write);
+    CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_GREATER, false), 1).severity == S::off_draw);
+    CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_GREATER), 2).severity == S::invalid);
+  }
+  LrzState s = lrz_begin_pass(kA740, {}, nullptr, true);
   CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_GREATER, false), 0).test);
   CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_LESS), 1).write);
   CHECK(lrz_draw(s, opaque(VK_COMPARE_OP_GREATER, false), 2).test);  // against the other buffer

@@ -31,10 +31,18 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Path_ = str | os.PathLike[str]
+_RENDER_MODES = ("gmem", "sysmem", "autotune")
 _LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
+
+
+def _render_mode(mode: str) -> _core.RenderMode:
+    if mode not in _RENDER_MODES:
+        raise ValidationError(f"Device: render_mode is {arguments.shown(mode)}; it must be one of {', '.join(_RENDER_MODES)}")
+    found: _core.RenderMode = getattr(_core.RenderMode, mode)
+    return found
 
 
 def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, what: str) -> None:
@@ -77,10 +85,15 @@ class Device(Context):
     ``indirect_budget``: how many vertices, over all instances, the indirect draws of a pass may have together, and how many invocations
     an indirect dispatch: numbers that lie in buffers, which shaders or mistakes may have written. Beyond it nothing is executed, and the
     pass or dispatch is a :class:`DeviceLostError`. 0: 2**28.
+    ``lrz_flush``: low-resolution Z's caches are flushed as Adreno's driver does it (the event ``LRZ_FLUSH``); off: as by a driver that
+    forgets it, to see what a stale cache does to pictures.
+    ``render_mode``: of profiles with GMEM (Adreno's), where passes are rendered: ``"gmem"``, tile by tile; ``"sysmem"``, at once in memory;
+    ``"autotune"``, as Mesa's autotuner chooses (:doc:`/hsr_lrz`).
     ``strict``: passes and dispatches that read, or may read, what nobody wrote (images, and attachments with ``load_op="dont_care"`` within
     a pass) are an :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
 
-    None but ``ordered_atomics`` changes a single bit of the result. Threads are made at the first pass, and anew in a forked child.
+    None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result. Threads are made at the first pass, and anew in
+    a forked child.
     """
 
     def __init__(
@@ -99,6 +112,8 @@ class Device(Context):
         ordered_atomics: bool = True,
         loop_budget: int = 0,
         indirect_budget: int = 0,
+        lrz_flush: bool = True,
+        render_mode: str = "gmem",
         strict: bool = False,
         label: str = "",
     ) -> None:
@@ -136,6 +151,8 @@ class Device(Context):
             arguments.flag(ordered_atomics, "Device: ordered_atomics"),
             int(loop_budget),
             int(indirect_budget),
+            arguments.flag(lrz_flush, "Device: lrz_flush"),
+            _render_mode(render_mode),
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
 

@@ -37,6 +37,7 @@ _COUNTERS = {
     "killed by early tests": "fragments_early_killed",
     "killed by the pre-pass": "fragments_killed_by_prepass",
     "killed while they waited": "fragments_killed_by_fpk",
+    "left out of bins by low-resolution Z": "lrz_primitives_rejected_in_binning",
     "primitives hidden by low-resolution Z": "lrz_primitives_rejected",
     "vertices shaded": "vertices_shaded",
     "vertices shaded in tiles": "vertices_shaded_in_tiles",

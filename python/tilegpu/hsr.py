@@ -25,6 +25,7 @@ TECHNIQUES = {
 _FILTERS = ("one_plane", "two_plane", "three_plane", "two_plane_skip")
 _DEFAULT_FILTER = "two_plane_skip"
 _COUNTERS = "counters"
+_BIDIRECTIONAL = "bidirectional"
 _KILLS = ("groups", "samples")  # what forward pixel kill takes at once: the first is Arm's
 
 Choice = str | Iterable[str]
@@ -74,10 +75,11 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
     must = f"it must be 'default', 'off', 'all' or names out of {', '.join(TECHNIQUES)}"
     for name in sequence(choice, f"{what}: hsr", must):
         technique, colon, mode = (name if isinstance(name, str) else shown(name)).partition(":")
-        if technique not in TECHNIQUES or (colon and technique not in ("depth_filter", "forward_pixel_kill")):
+        if technique not in TECHNIQUES or (colon and technique not in ("depth_filter", "forward_pixel_kill", "lrz")):
             raise ValidationError(
                 f"{what}: hsr: {shown(name)} is not known; there are {', '.join(TECHNIQUES)} (depth_filter also as 'depth_filter:MODE' "
-                f"with {', '.join(_FILTERS)}; forward_pixel_kill with {', '.join(_KILLS)}), and 'default', 'off', 'all'"
+                f"with {', '.join(_FILTERS)}; forward_pixel_kill with {', '.join(_KILLS)}; lrz with {_BIDIRECTIONAL}), and 'default', "
+                "'off', 'all'"
             )
         if technique == "depth_filter":
             _set_filter(chosen, mode if colon else _DEFAULT_FILTER, what)
@@ -85,6 +87,14 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
             if colon and mode not in _KILLS:
                 raise ValidationError(f"{what}: hsr: forward_pixel_kill kills {', '.join(_KILLS)}, not '{mode}'")
             chosen.forward_pixel_kill, chosen.kill_single_samples = True, mode == "samples"
+        elif technique == "lrz":
+            if colon and mode != _BIDIRECTIONAL:
+                raise ValidationError(f"{what}: hsr: lrz is one-directional, or '{_BIDIRECTIONAL}', not '{mode}'")
+            if colon and not _core.has_bidirectional_lrz(profile):
+                raise ValidationError(
+                    f"{what}: hsr: 'lrz:{_BIDIRECTIONAL}' is there from A7xx on, not on profile {profile}; use 'lrz' or adreno-a740"
+                )
+            chosen.low_resolution_z, chosen.lrz_bidirectional = True, bool(colon)
         else:
             setattr(chosen, TECHNIQUES[technique], True)
     return chosen
@@ -102,5 +112,7 @@ def names(chosen: _core.HiddenSurfaceRemoval) -> tuple[str, ...]:
                 spaced = f"/{chosen.depth_filter_spacing}" if chosen.depth_filter_spacing else ""
                 found.append(f"depth_filter:{value.name}{held or moved}{spaced}")
         elif value:
-            found.append(f"{name}:samples" if name == "forward_pixel_kill" and chosen.kill_single_samples else name)
+            samples = name == "forward_pixel_kill" and chosen.kill_single_samples
+            both = name == "lrz" and chosen.lrz_bidirectional
+            found.append(f"{name}:samples" if samples else f"{name}:{_BIDIRECTIONAL}" if both else name)
     return tuple(found)

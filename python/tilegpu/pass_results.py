@@ -14,6 +14,7 @@ from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
 from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, tile_time_map
+from tilegpu.low_resolution_z import LowResolutionZ
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
@@ -170,6 +171,16 @@ class PassResults:
         submission = self._ended("costs() are known")
         constants_of(profile)
         return counts_of(submission, 0, self.label, profile, names(self._hsr or self._device.core.hsr), self._fragments())
+
+    def lrz(self) -> LowResolutionZ:
+        """Low-resolution Z as the pass left it, feedback included: the buffer of each direction, and the direction byte after each draw,
+        as arrays. Raises :class:`tilegpu.ValidationError` where it is switched off for the pass."""
+        found = self._ended("lrz() is there").low_resolution_z(0)
+        if found is None:
+            raise ValidationError(
+                f"{self._what}: lrz(): low-resolution Z is switched off; use a profile that has it, or hsr=['lrz']"
+            )
+        return LowResolutionZ._of(found)
 
     def why(self, x: int, y: int, sample: int | None = None, *, layer: int = 0) -> PixelHistory:
         """The history of a pixel (framebuffer coordinates) and a sample, or all its samples: every fragment that reached it, in API

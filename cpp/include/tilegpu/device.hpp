@@ -29,6 +29,10 @@ struct DeviceCreateInfo {
   /// What numbers in buffers may ask for: how many vertices, over all instances, the indirect draws of a pass have together, and how many
   /// invocations an indirect dispatch has. Beyond it nothing is executed, and the pass or dispatch is an error. 0: 2^28.
   uint64_t indirect_budget = 0;
+  /// Adreno's driver sends LRZ_FLUSH after LRZ_CLEAR, so that the clear reaches memory and nothing stale is read. Off: as a driver that
+  /// forgets it: passes that clear depth find bits and texels of the pass before, and pictures may lack what is there.
+  bool lrz_flush = true;
+  RenderMode render_mode = RenderMode::gmem;  ///< an error but for gmem where the profile has no GMEM
   /// What Vulkan forbids though its outcome is plain here is an error: a use that an object's usage does not name, a clear beyond the
   /// render area, the least of a colour's samples. With a function it is done all the same and said to it, from any thread: for who must
   /// run programs as they are.

@@ -22,8 +22,17 @@ struct CompileStats {
 
 /// "host, immortalis-g925, ...": the GPUs that can be modelled.
 TILEGPU_API std::string profile_names();
+/// Of profiles with GMEM (Adreno's): where passes are rendered. The same bits whatever it is.
+enum class RenderMode : uint8_t {
+  gmem,     ///< binned, then tile by tile in GMEM
+  sysmem,   ///< at once, in memory: nothing is binned, low-resolution Z is written and tested in the order of drawing
+  autotune  ///< as Mesa's autotuner chooses, from what the same pass did when it ran last
+};
+
 /// What passes of a profile use that do not say otherwise; for unknown names that of `host`.
 TILEGPU_API HiddenSurfaceRemoval default_hsr(const std::string& profile);
+/// Whether HiddenSurfaceRemoval::lrz_bidirectional does something: A7xx's, and profiles that have no low-resolution Z of their own.
+TILEGPU_API bool has_bidirectional_lrz(const std::string& profile);
 
 /// Ends the threads that compile in the background, as the end of the process does; what is compiled afterwards, its callers compile. For
 /// front ends whose process goes on to take away what these threads use.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "tilegpu/types.hpp"
 
@@ -55,6 +56,26 @@ struct DrawPrograms {
   bool per_sample = false, writes_color = false;
   uint32_t written_targets = 0;  ///< bit i: colour i; 8: depth, 9: stencil
 };
+
+/// Low-resolution Z as a pass left it, feedback included.
+struct LowResolutionZ {
+  uint8_t direction = 0;                   ///< of depth writes: kLrzUnknown ...
+  std::vector<uint8_t> direction_by_draw;  ///< the same after each draw, in order of recording (indirect ones expanded)
+  struct Buffer {
+    uint8_t direction = 0;
+    uint32_t columns = 0, rows = 0;  ///< texels; of blocks of the fast clear: block_columns, block_rows
+    uint32_t texel_x_px = 8, texel_y_px = 8;
+    uint32_t block_columns = 0, block_rows = 0, block_x = 16, block_y = 4;  ///< and a block's texels
+    bool fast_clear = false;
+    std::vector<uint16_t> texels;   ///< Z16_UNORM, row by row
+    std::vector<uint8_t> modified;  ///< the bit of each block: 0, it has the clear value
+  };
+  std::vector<Buffer> buffers;         ///< that draws of the pass tested or wrote, or that it kept: one, or one for each direction
+  uint32_t pair = 0;                   ///< of A7xx's two pairs of buffers
+  std::vector<std::string> events;     ///< of the command stream, in order
+  std::string concurrent_binning_off;  ///< "": this pass may be binned while the one before is rendered; else why not
+};
+inline constexpr uint8_t kLrzUnknown = 0, kLrzLess = 1, kLrzGreater = 2, kLrzDisabled = 3;
 
 /// Descriptors of one binding that a dispatch's shader uses.
 struct BoundDescriptors {

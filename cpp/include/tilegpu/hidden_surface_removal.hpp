@@ -26,6 +26,7 @@ struct HiddenSurfaceRemoval {
   bool deferred_vertex_shading = false;
   // Adreno's.
   bool low_resolution_z = false;
+  bool lrz_bidirectional = false;  ///< a buffer for each direction, from A7xx on; off there by default
   // Yu and Kim's.
   DepthFilter depth_filter = DepthFilter::off;
   uint32_t depth_filter_position = 0;  ///< 1..15: held there, in 16ths of the depth range; 0: adapted from frame to frame

@@ -93,6 +93,13 @@ struct PassStats {
   uint64_t fragments_discarded = 0, fragments_late_killed = 0;
   /// Low-resolution Z: bin entries tested and left out, 4x4-pixel blocks left out of those that were not.
   uint64_t lrz_primitives_tested = 0, lrz_primitives_rejected = 0, lrz_blocks_rejected = 0;
+  /// While binning: primitives in tiles that were left out there; they are not among bin_entries, nor in the heap.
+  uint64_t lrz_primitives_rejected_in_binning = 0;
+  uint64_t lrz_feedback_texels = 0;  ///< texels that feedback moved while tiles were rendered
+  uint64_t visibility_stream_B = 0;  ///< of profiles with GMEM: which primitives each tile has, as the binning pass leaves it
+  /// Of profiles with GMEM: what Mesa's autotuner compares; it chooses sysmem where that is not more.
+  uint64_t gmem_bandwidth_B = 0, sysmem_bandwidth_B = 0;
+  uint64_t rendered_in_sysmem = 0;  ///< 1: the pass was (DeviceCreateInfo::render_mode); nothing was loaded to tiles or stored from them
   uint64_t helper_lanes = 0, idle_lanes = 0, packets = 0;
   uint64_t samples_written = 0;
   // Hidden-surface removal. Killed fragments never ran the shader; each is counted once, by who killed it.
@@ -149,6 +156,12 @@ void each_counter(const PassStats& s, Visit visit) {
   visit("lrz_primitives_tested", s.lrz_primitives_tested);
   visit("lrz_primitives_rejected", s.lrz_primitives_rejected);
   visit("lrz_blocks_rejected", s.lrz_blocks_rejected);
+  visit("lrz_primitives_rejected_in_binning", s.lrz_primitives_rejected_in_binning);
+  visit("lrz_feedback_texels", s.lrz_feedback_texels);
+  visit("visibility_stream_B", s.visibility_stream_B);
+  visit("gmem_bandwidth_B", s.gmem_bandwidth_B);
+  visit("sysmem_bandwidth_B", s.sysmem_bandwidth_B);
+  visit("rendered_in_sysmem", s.rendered_in_sysmem);
   visit("fragments_early_killed", s.fragments_early_killed);
   visit("fragments_shaded", s.fragments_shaded);
   visit("fragments_discarded", s.fragments_discarded);

@@ -48,6 +48,8 @@ class TILEGPU_API Submission {
   std::vector<DrawExplanation> explain(size_t pass) const;
   /// What the draws run: one entry for each run of draws with the same state. What it points to lives as long as the submission.
   std::vector<DrawPrograms> draw_programs(size_t pass) const;
+  /// What low-resolution Z was at the end of the pass; null: it was switched off.
+  const LowResolutionZ* low_resolution_z(size_t pass) const;
   /// The five pieces of the framebuffer as JSON: layout, load, store, resolve, desc, spill_load, spill_store.
   std::string describe_framebuffer(size_t pass) const;
   /// What costs bytes without need, a line each, with the bytes.

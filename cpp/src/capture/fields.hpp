@@ -249,7 +249,7 @@ void fields(A& a, InheritanceInfo& i) {
 template <class A>
 void fields(A& a, HiddenSurfaceRemoval& h) {
   for (bool* on : {&h.visibility_buffer, &h.hierarchical_z, &h.pre_pass, &h.forward_pixel_kill, &h.kill_single_samples,
-                   &h.deferred_vertex_shading, &h.low_resolution_z})
+                   &h.deferred_vertex_shading, &h.low_resolution_z, &h.lrz_bidirectional})
     a.flag(*on, "hsr");
   a.below(h.depth_filter, 5, "depth filter"), a.below(h.depth_filter_position, 16, "depth filter position");
   a.below(h.depth_filter_spacing, 17, "depth filter spacing"), a.flag(h.depth_filter_counters, "depth filter counters");

@@ -115,6 +115,10 @@ Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
     return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
   if (info.bin_px != 0 && info.bin_px != 32 && info.bin_px != 64 && info.bin_px != 128)
     return invalid("bin_px is " + std::to_string(info.bin_px) + "; allowed are 32, 64, 128 and 0 (chosen from the layout)");
+  if (const framebuffer::Profile* profile = framebuffer::find_profile(info.profile);
+      info.render_mode != RenderMode::gmem && profile && profile->tile_model != framebuffer::TileModel::gmem)
+    return invalid("render_mode is " + std::string(info.render_mode == RenderMode::sysmem ? "sysmem" : "autotune") + ", but profile " +
+                   info.profile + " has no GMEM; leave it at gmem, or use a profile adreno-*");
   if (info.vertex_batch != 0 && (info.vertex_batch < 3 || info.vertex_batch > geometry::kMaxVertexBatch))
     return invalid("vertex_batch is " + std::to_string(info.vertex_batch) + "; allowed are 3 to " +
                    std::to_string(geometry::kMaxVertexBatch) + " and 0 (the default)");

@@ -120,6 +120,11 @@ DispatchExplanation Submission::explain_dispatch(size_t dispatch) const {
 const PassStats& Submission::pass_stats(size_t pass) const { return execution_of(*this, pass).stats; }
 const std::vector<TileTrace>& Submission::tile_trace(size_t pass) const { return execution_of(*this, pass).tile_trace; }
 
+const LowResolutionZ* Submission::low_resolution_z(size_t pass) const {
+  const std::optional<LowResolutionZ>& found = execution_of(*this, pass).low_resolution_z;
+  return found ? &*found : nullptr;
+}
+
 const PassTrace* Submission::fragment_trace(size_t pass) const {
   const std::optional<PassTrace>& trace = execution_of(*this, pass).trace;
   return trace ? &*trace : nullptr;
@@ -178,7 +183,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const bool stops = std::any_of(found.stats.prepass_stops.begin(), found.stats.prepass_stops.end(),
                                    [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
     const std::string low = index < found.lrz_decisions.size()
-                                ? hsr::describe(found.lrz_decisions[index], static_cast<int32_t>(number))
+                                ? hsr::describe(found.lrz_decisions[index], static_cast<int32_t>(number), found.lrz_culprit_pass)
                                 : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
     TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
     number += count;

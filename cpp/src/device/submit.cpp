@@ -34,6 +34,8 @@ exec::PassOptions pass_options(const DeviceState& s) {
   options.tiler_heap_B = s.info.tiler_heap_B;
   options.hsr = *s.info.hsr;
   options.compress_samples = s.info.compress_samples;
+  options.lrz_flush = s.info.lrz_flush;
+  options.render_mode = s.info.render_mode;
   assert(s.info.hsr && framebuffer::find_profile(s.info.profile));  // Device::create filled both in
   const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
   if (s.info.indirect_budget) options.indirect_vertices = s.info.indirect_budget;

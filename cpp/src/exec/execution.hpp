@@ -12,6 +12,7 @@
 #include "hsr/vertex_deferral.hpp"
 #include "resource/address_space.hpp"
 #include "tile/plan/plan.hpp"
+#include "tilegpu/explanation.hpp"
 #include "tilegpu/stats.hpp"
 #include "tilegpu/trace.hpp"
 
@@ -30,6 +31,8 @@ struct PassExecution {
   std::vector<TileTrace> tile_trace;
   std::optional<PassTrace> trace;                    // where it was asked for
   std::vector<hsr::LrzDecision> lrz_decisions;       // by draw (indirect ones expanded); empty: switched off
+  std::string lrz_culprit_pass;                      // in which what low-resolution Z lacks was lost; "": this one
+  std::optional<LowResolutionZ> low_resolution_z;    // at the end; none: switched off
   std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
   std::vector<PartTraits> parts;                     // those that follow with the same traits are one
   tile_io::HostTile tile;

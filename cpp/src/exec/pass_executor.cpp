@@ -19,6 +19,7 @@ Status run_stages(PassRun& run) {
   plan_commands(run);
   if (Status ok = check_indirect(run); !ok) return ok;
   set_up_tiles(run);
+  choose_render_mode(run);
   judge_draws(run);
   set_up_geometry(run);
   if (run.request) begin_trace(run);
@@ -42,6 +43,7 @@ Status run_stages(PassRun& run) {
     return Error{VK_ERROR_DEVICE_LOST,
                  "pass '" + label + "' was cancelled; its images are as they were, but for tiles that were finished before"};
   sum_counters(run);
+  finish_render_mode(run);
   if (run.request) finish_trace(run);
   number_draws(run);
   finish_depth_filter(run);
@@ -61,12 +63,14 @@ HiddenSurfaceRemoval hsr_of(const command::Pass& pass, const PassOptions& option
 void PassExecutor::State::release() {
   geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear();
   binned = records::BinnedGeometry();
+  wave = WaveBinning();
   drawn.clear(), drawn_ever.clear();
   census = geometry::VertexCensus();
   plans.clear();
   passing_plan = PassPlan();
   passing_chunks = geometry::ChunkPlans();
   filter_positions = FilterPositions();
+  samples_passed.clear();
   lrz_cache = hsr::LrzCache();
   lrz = hsr::LrzPass();
 }

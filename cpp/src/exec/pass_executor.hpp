@@ -6,6 +6,7 @@
 
 #include "exec/ended_loops.hpp"
 #include "exec/execution.hpp"
+#include "tilegpu/device_info.hpp"
 
 namespace tilegpu::exec {
 
@@ -19,6 +20,8 @@ struct PassOptions {
   float deferred_triangle_px2 = 0;  // deferred vertex shading: bounding box of the largest triangle that is deferred
   HiddenSurfaceRemoval hsr;         // of passes that do not say otherwise
   bool compress_samples = true;
+  bool lrz_flush = true;
+  RenderMode render_mode = RenderMode::gmem;
   uint64_t loop_iterations = kPassLoopIterations;  // of a vector of lanes
   uint64_t indirect_vertices = kIndirectBudget;    // of all indirect draws of a pass, over their instances
 };

@@ -15,7 +15,8 @@ namespace {
 
 // At most this many chunks are in memory beyond the heap: the bound of the geometry phase's memory.
 constexpr uint32_t kWaveChunks = 64;
-// What small triangles take of this program is no part of a modelled heap; it ends here, by count as the heap does.
+// What small triangles take of this program, and what low-resolution Z rejected while binning, is no part of a modelled heap; it ends here,
+// by count as the heap does.
 constexpr uint64_t kMostArena_B = uint64_t{1} << 30;
 
 void add_geometry_counters(PassStats& sum, const PassStats& part) {
@@ -30,6 +31,8 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.primitives_clipped += part.primitives_clipped;
   sum.primitives_out += part.primitives_out;
   sum.bin_entries += part.bin_entries;
+  sum.lrz_primitives_rejected_in_binning += part.lrz_primitives_rejected_in_binning;
+  sum.visibility_stream_B += part.visibility_stream_B;
   sum.tiler_heap_B += part.tiler_heap_B;
   sum.vertices_position_shaded += part.vertices_position_shaded;
   sum.primitives_deferred += part.primitives_deferred;
@@ -62,6 +65,7 @@ uint64_t process_wave(PassRun& run, size_t first, uint32_t count) {
   });
   uint64_t wave_B = 0;
   for (uint32_t i = 0; i < count; i++) wave_B += s.chunks[held + i]->stats.peak_arena_B;
+  finish_binning(run, held, count);
   return wave_B;
 }
 
@@ -118,12 +122,15 @@ Status run_phases(PassRun& run) {
       add_geometry_counters(stats, chunk->stats);
       if (!chunk->captured.empty() && !run.dry) write_captured(run, *chunk);  // a trace of what was executed writes nothing again
       for (const records::StageCounts& counts : chunk->counts) add_counts(run.counts[counts.counted], counts);
+      const bool rejected = chunk->stats.lrz_primitives_rejected_in_binning && !chunk->stats.bin_entries;  // all of it
+      if (rejected && chunk->runs.empty()) continue;
       const uint64_t heap_B = chunk->stats.tiler_heap_B, chunk_B = chunk->stats.peak_arena_B;
-      if (!s.used_chunks.empty() && (used_B + heap_B > run.heap_B || kept_B + chunk_B > std::max(run.heap_B, kMostArena_B))) {
+      if (!s.used_chunks.empty() && !rejected && (used_B + heap_B > run.heap_B || kept_B + chunk_B > std::max(run.heap_B, kMostArena_B))) {
         if (Status ok = split(run); !ok) return ok;
         used_B = kept_B = 0;
       }
       s.used_chunks.push_back(chunk);
+      if (rejected) continue;  // there for a trace
       used_B += heap_B, kept_B += chunk_B;
     }
     done += wave;

@@ -7,6 +7,7 @@
 
 #include "exec/commands.hpp"
 #include "exec/pass_run.hpp"
+#include "exec/render_mode.hpp"
 
 namespace tilegpu::exec {
 
@@ -24,6 +25,7 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.lrz_primitives_tested += part.lrz_primitives_tested;
   sum.lrz_primitives_rejected += part.lrz_primitives_rejected;
   sum.lrz_blocks_rejected += part.lrz_blocks_rejected;
+  sum.lrz_feedback_texels += part.lrz_feedback_texels;
   sum.helper_lanes += part.helper_lanes;
   sum.idle_lanes += part.idle_lanes;
   sum.packets += part.packets;
@@ -76,7 +78,12 @@ void keep_contents(PassRun& run, bool done) {
   if (done) framebuffer::end_contents(run.pass.framebuffer, run.plan->written_targets, run.pass.info.label, run.signatures.get());
   const framebuffer::StoreTarget& store = run.pass.framebuffer.store.z;
   const bool stored = store.store && store.msaa == framebuffer::MsaaCopy::all && store.view == depth.view;
-  if (run.hsr.low_resolution_z) run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && done);
+  if (run.hsr.low_resolution_z) {
+    const bool renumbered = !run.plan->expanded.empty();
+    run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && done,
+                           renumbered ? draw_numbers(*run.plan, run.context.draws.size()) : std::vector<uint32_t>());
+    run.out.low_resolution_z = hsr::describe(run.kept.lrz);
+  }
   for (const Ptr<Buffer>& buffer : run.pass.written_buffers) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
   for (const Ptr<ImageView>& view : run.pass.written_views) resource::mark_level_written(*view, resource::Writer::shader);
 }
@@ -135,6 +142,25 @@ void sum_counters(PassRun& run) {
   fill_traffic(run.pass, total, stats);
 }
 
+void finish_render_mode(PassRun& run) {
+  if (run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::gmem) return;
+  constexpr size_t kMostPasses = 1024;  // whose samples are remembered
+  PassStats& stats = run.out.stats;
+  const uint64_t lost = stats.fragments_early_killed + stats.fragments_discarded + stats.fragments_late_killed +
+                        stats.fragments_killed_by_prepass + stats.fragments_killed_by_fpk;
+  const uint64_t passed = (stats.fragments_rasterized - std::min(lost, stats.fragments_rasterized)) * run.pass.samples;
+  const RenderBandwidth bytes = render_bandwidth(run.pass, run.context.draws, passed);
+  stats.gmem_bandwidth_B = bytes.gmem_B, stats.sysmem_bandwidth_B = bytes.sysmem_B;
+  stats.rendered_in_sysmem = run.sysmem;
+  if (run.sysmem)
+    for (AttachmentTraffic& row : stats.traffic) row.bytes = {};  // no tile was loaded or stored
+  if (run.sysmem)
+    for (TileTrace& tile : run.out.tile_trace) std::fill(tile.bytes.begin(), tile.bytes.end(), decltype(tile.bytes)::value_type{});
+  if (run.dry || run.options.render_mode != RenderMode::autotune) return;
+  if (run.kept.samples_passed.size() >= kMostPasses) run.kept.samples_passed.clear();
+  run.kept.samples_passed[render_key(run.pass)] = passed;
+}
+
 // Indirect draws stand behind the others in the execution's list; people count in the order of commands.
 void number_draws(PassRun& run) {
   PassStats& stats = run.out.stats;
@@ -146,7 +172,8 @@ void number_draws(PassRun& run) {
     }
     for (DrawVertices& draw : stats.draw_vertices) draw.draw = numbers[draw.draw];
     for (hsr::LrzDecision& decision : run.out.lrz_decisions)
-      if (decision.cause >= 0) decision.cause = static_cast<int32_t>(numbers[static_cast<size_t>(decision.cause)]);
+      if (decision.cause >= 0 && !decision.cause_before)
+        decision.cause = static_cast<int32_t>(numbers[static_cast<size_t>(decision.cause)]);
   }
   std::stable_sort(stats.draw_vertices.begin(), stats.draw_vertices.end(),
                    [](const DrawVertices& a, const DrawVertices& b) { return a.draw < b.draw; });

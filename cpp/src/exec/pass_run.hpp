@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
 
@@ -19,6 +20,18 @@
 
 namespace tilegpu::exec {
 
+/// Records of one chunk in one bin.
+struct WaveRun {
+  records::Chunk* chunk = nullptr;
+  uint32_t run = 0;
+};
+
+/// Scratch of pass_binning.cpp: the runs of a wave of chunks, by bins that share texels of low-resolution Z.
+struct WaveBinning {
+  std::vector<WaveRun> runs;
+  std::vector<uint32_t> first, next;
+};
+
 /// What is kept from run to run: memory, and what one pass learns for the next.
 struct PassExecutor::State {
   ThreadPool& pool;
@@ -27,7 +40,9 @@ struct PassExecutor::State {
   std::vector<std::unique_ptr<records::Chunk>> chunks;  // arenas keep their capacity
   std::vector<const records::Chunk*> used_chunks;       // of the part that is being gathered, in order
   records::BinnedGeometry binned;
-  std::vector<uint8_t> drawn, drawn_ever;  // by tile: whether this part, or any, has primitives there
+  WaveBinning wave;
+  std::map<std::string, uint64_t> samples_passed;  // of passes by their key: the autotuner's history (render_mode.hpp)
+  std::vector<uint8_t> drawn, drawn_ever;          // by tile: whether this part, or any, has primitives there
   struct BinRun {
     uint32_t first, columns;
   };
@@ -72,6 +87,7 @@ struct PassRun {
 
   tile::PassContext context;
   geometry::GeometryPass geometry;
+  bool sysmem = false;  // profiles with GMEM: rendered in memory
   hsr::LrzPassInfo lrz_info;
   hsr::FilterPosition* filter_position = nullptr;
   uint64_t heap_B = 0;                       // of the tiler
@@ -92,14 +108,18 @@ void plan_commands(PassRun& run);
 /// An error where the indirect draws ask for more than the device allows.
 Status check_indirect(const PassRun& run);
 void set_up_tiles(PassRun& run);
+/// GMEM or memory.
+void choose_render_mode(PassRun& run);
 void judge_draws(PassRun& run);
 void set_up_geometry(PassRun& run);
 void begin_trace(PassRun& run);
 void plan_geometry(PassRun& run);
 void begin_pass(PassRun& run);
 
-// The two phases (pass_phases.cpp); the tile phase of one part (tile_phase.cpp).
+// The two phases (pass_phases.cpp); the end of binning (pass_binning.cpp); the tile phase of one part (tile_phase.cpp).
 Status run_phases(PassRun& run);
+/// Of `count` chunks behind those that are held.
+void finish_binning(PassRun& run, size_t held, uint32_t count);
 void render_part(PassRun& run, framebuffer::Part part);
 
 // What was found (pass_results.cpp).
@@ -107,6 +127,8 @@ void finish_trace(PassRun& run);
 /// Tells the images' memory, and keeps what low-resolution Z may use in the next pass. `done`: the pass came to its end.
 void keep_contents(PassRun& run, bool done);
 void sum_counters(PassRun& run);
+/// What the autotuner would compare, and what it remembers.
+void finish_render_mode(PassRun& run);
 void number_draws(PassRun& run);
 void finish_depth_filter(PassRun& run);
 void finish_queries(PassRun& run);

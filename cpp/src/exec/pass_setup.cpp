@@ -5,6 +5,7 @@
 
 #include "base/simd.hpp"
 #include "exec/pass_run.hpp"
+#include "exec/render_mode.hpp"
 
 namespace tilegpu::exec {
 
@@ -103,6 +104,16 @@ void set_up_tiles(PassRun& run) {
   run.filter_position = begin_depth_filter(run.pass, run.kept.filter_positions, context);
 }
 
+void choose_render_mode(PassRun& run) {
+  if (run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::gmem) return;
+  run.sysmem = run.options.render_mode == RenderMode::sysmem;
+  if (run.options.render_mode != RenderMode::autotune) return;
+  const std::map<std::string, uint64_t>& history = run.kept.samples_passed;
+  const auto last = history.find(render_key(run.pass));
+  run.sysmem = last == history.end() ? prefers_sysmem_unseen(run.pass, run.context.draws.size())
+                                     : render_bandwidth(run.pass, run.context.draws, last->second).prefers_sysmem();
+}
+
 // Which draws low-resolution Z may use, and which have their vertices shaded in two parts: from states and shaders alone.
 void judge_draws(PassRun& run) {
   PassExecutor::State& s = run.kept;
@@ -116,10 +127,18 @@ void judge_draws(PassRun& run) {
                     pass.samples,
                     pass.width_px,
                     pass.height_px,
-                    pass.render_area};
+                    pass.render_area,
+                    run.hsr.lrz_bidirectional,
+                    run.options.lrz_flush,
+                    !pass.executed.empty(),
+                    !pass.part_ends.empty(),
+                    !pass.written_buffers.empty() || !pass.written_views.empty() || pass.writes_addresses,
+                    !pass.transform_feedback.empty(),
+                    run.sysmem};
     s.lrz_cache.begin(run.lrz_info, run.plan->commands, context.draws, s.lrz);
     if (s.lrz.view) context.lrz = &s.lrz;
     run.out.lrz_decisions = s.lrz.decisions;
+    run.out.lrz_culprit_pass = s.lrz.culprit_pass;
   }
   if (run.hsr.deferred_vertex_shading) hsr::decide_deferral(context.draws, pass.info, run.out.vertex_deferral);
   context.deferral = run.out.vertex_deferral;
@@ -142,7 +161,6 @@ void set_up_geometry(PassRun& run) {
   geometry.wide = wide_vectors(options.lanes);
   const uint64_t most_primitives = run.heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : run.plan->chunk_primitives;
   geometry.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(run.heap_B / kHeapPerPrimitive_B, 1, most_primitives));
-  geometry.lrz = run.context.lrz;
   geometry.deferral = run.context.deferral;
   geometry.deferred_triangle_px2 = options.deferred_triangle_px2;
   geometry.census = &run.kept.census;

@@ -24,6 +24,18 @@ bool drawn(const PassRun& run, uint32_t bin) {
   return run.kept.binned.first_segment[bin] != run.kept.binned.first_segment[bin + 1];
 }
 
+// In a pass that is traced, what low-resolution Z rejected while binning is there, but draws nothing.
+bool has_primitives(const PassRun& run, uint32_t bin) {
+  const records::BinnedGeometry& binned = run.kept.binned;
+  for (uint32_t i = binned.first_segment[bin]; i < binned.first_segment[bin + 1]; i++) {
+    const records::BinSegment& segment = binned.segments[i];
+    if (segment.chunk->hidden.empty()) return true;
+    const uint8_t* const hidden = segment.chunk->hidden.data() + segment.first;
+    if (std::find(hidden, hidden + segment.count, 0) != hidden + segment.count) return true;
+  }
+  return false;
+}
+
 // A tile with primitives is loaded and stored in all its bins.
 bool tile_drawn(const PassRun& run, uint32_t bin) { return run.kept.drawn[run.kept.binned.grid.tile_of(bin)]; }
 
@@ -49,7 +61,7 @@ void set_up_part(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   s.drawn.assign(s.drawn_ever.size(), 0);
   for (uint32_t bin = 0; bin < s.binned.grid.bins(); bin++)
-    if (drawn(run, bin)) s.drawn[s.binned.grid.tile_of(bin)] = s.drawn_ever[s.binned.grid.tile_of(bin)] = 1;
+    if (has_primitives(run, bin)) s.drawn[s.binned.grid.tile_of(bin)] = s.drawn_ever[s.binned.grid.tile_of(bin)] = 1;
   if (run.trace) run.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
@@ -83,7 +95,7 @@ template <class Worker>
 void finish_bin(const PassRun& run, const tile_io::TileRegion& region, framebuffer::Part part, Worker& worker, bool draws) {
   const tile::PassContext& context = run.context;
   if (framebuffer::resolves_in(part) && context.lrz && region.layer == 0 && draws)
-    tile::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
+    worker.counters().lrz_feedback_texels += tile::lrz_feedback(*context.lrz, context.tile, worker.memory(), region.x_px, region.y_px);
   if (framebuffer::resolves_in(part))
     tile_io::resolve_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
   tile_io::store_tile(run.pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);

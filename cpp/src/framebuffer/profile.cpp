@@ -80,14 +80,19 @@ HiddenSurfaceRemoval default_hsr(const std::string& name) {
   HiddenSurfaceRemoval hsr;
   const framebuffer::Profile* profile = framebuffer::find_profile(name);
   hsr.low_resolution_z = profile && profile->lrz_generation;
-  hsr.visibility_buffer = !profile || profile->tile_model != framebuffer::TileModel::immediate;
-  if (!profile || profile->tile_model != framebuffer::TileModel::buffer) return hsr;
-  // Arm's: no visibility buffer of their own; hierarchical depth is a choice of this program and costs nothing.
+  if (!profile || profile->tile_model == framebuffer::TileModel::host) return hsr;
+  // No GPU has the host's: Arm's and Qualcomm's have no visibility buffer; hierarchical depth is a choice of this program and costs
+  // nothing.
   hsr.visibility_buffer = false;
   hsr.pre_pass = profile->fragment_prepass;
   hsr.forward_pixel_kill = profile->fpk_quads != 0;
   hsr.deferred_vertex_shading = profile->deferred_vertices;
   return hsr;
+}
+
+bool has_bidirectional_lrz(const std::string& name) {
+  const framebuffer::Profile* profile = framebuffer::find_profile(name);
+  return !profile || !profile->lrz_generation || profile->lrz_generation >= 4;  // A7xx
 }
 
 std::string profile_names() {

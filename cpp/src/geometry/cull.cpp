@@ -66,7 +66,7 @@ TILEGPU_WIDE inline void cull16(const CullSetup& s, const PostVertex* post, __m5
   const __mmask16 negative = interleave(_mm512_movepi64_mask(area0), _mm512_movepi64_mask(area1));
   const __mmask16 positive = interleave(_mm512_cmpgt_epi64_mask(area0, zero), _mm512_cmpgt_epi64_mask(area1, zero));
   g.exchanged = negative;
-  g.visible = g.one_bin = g.wide = 0;
+  g.visible = g.one_bin = 0;
   g.same_bin = false;
   uint32_t keep = ((s.keep_positive ? positive : 0u) | (s.keep_negative ? negative : 0u)) & lanes;
   if (!keep) return;
@@ -97,8 +97,6 @@ TILEGPU_WIDE inline void cull16(const CullSetup& s, const PostVertex* post, __m5
   const __m512i by0 = down(_mm512_sub_epi32(py0, all(s.origin_y_px)), s.bin_shift_y);
   const __m512i by1 = down(_mm512_sub_epi32(py1, all(s.origin_y_px)), s.bin_shift_y);
   g.one_bin = _mm512_cmpeq_epi32_mask(bx0, bx1) & _mm512_cmpeq_epi32_mask(by0, by1);
-  g.wide = _mm512_cmpge_epi32_mask(_mm512_sub_epi32(px1, px0), all(s.lrz_reach_x)) &
-           _mm512_cmpge_epi32_mask(_mm512_sub_epi32(py1, py0), all(s.lrz_reach_y));
   const __m512i bin = _mm512_add_epi32(_mm512_mullo_epi32(by0, all(s.columns)), bx0);
   _mm512_store_si512(g.bin, bin);
   const __m512i first_bin = _mm512_permutexvar_epi32(all(__builtin_ctz(keep)), bin);

@@ -19,7 +19,6 @@ struct CullSetup {
   int32_t sample_shift, sample_log2;
   int32_t x0_px, y0_px, x1_px, y1_px;
   int32_t origin_x_px, origin_y_px, columns, bin_shift_x, bin_shift_y;
-  int32_t lrz_reach_x, lrz_reach_y;
 };
 inline CullSetup cull_setup(const DrawSetup& draw, const Output& out) {
   const BinGrid& grid = out.binner->grid();
@@ -32,8 +31,6 @@ inline CullSetup cull_setup(const DrawSetup& draw, const Output& out) {
   c.origin_x_px = grid.origin_x_px, c.origin_y_px = grid.origin_y_px;
   c.columns = static_cast<int32_t>(grid.columns);
   c.bin_shift_x = static_cast<int32_t>(out.binner->shift_x()), c.bin_shift_y = static_cast<int32_t>(out.binner->shift_y());
-  // Without low-resolution Z nothing reaches far enough.
-  c.lrz_reach_x = out.lrz.buffer ? out.lrz_reach_x : INT32_MAX, c.lrz_reach_y = out.lrz.buffer ? out.lrz_reach_y : INT32_MAX;
   return c;
 }
 
@@ -46,7 +43,6 @@ struct TriangleGroup {
   int32_t box[4][kGroup];  // columns and rows of bins: first and last of each
   uint32_t visible, exchanged, one_bin;
   bool same_bin;  // all of `visible` are in bin[first of them] alone; without AVX-512 not looked for
-  uint32_t wide;  // may cover a texel of low-resolution Z
 };
 
 /// Sign of the 64-bit value a*b - c*d in each lane: `positive` and `negative` get all ones. Exact for |operand| < 2^31 as long
@@ -121,7 +117,6 @@ inline void cull8(const CullSetup& c, const PostVertex* post, uint32_t first, ui
   const i32x8 bx0 = (px0 - splat8(c.origin_x_px)) >> c.bin_shift_x, bx1 = (px1 - splat8(c.origin_x_px)) >> c.bin_shift_x;
   const i32x8 by0 = (py0 - splat8(c.origin_y_px)) >> c.bin_shift_y, by1 = (py1 - splat8(c.origin_y_px)) >> c.bin_shift_y;
   g.one_bin |= sign_bits((bx0 == bx1) & (by0 == by1)) << first;
-  g.wide |= sign_bits((px1 - px0 >= splat8(c.lrz_reach_x)) & (py1 - py0 >= splat8(c.lrz_reach_y))) << first;
   store(g.bin + first, by0 * splat8(c.columns) + bx0);
   store(g.box[0] + first, bx0);
   store(g.box[1] + first, bx1);

@@ -4,7 +4,6 @@
 
 #include "geometry/bin_records.hpp"
 #include "geometry/geometry.hpp"
-#include "hsr/lrz_buffer.hpp"
 #include "records/coverage_rule.hpp"
 #include "records/line_segment.hpp"
 #include "shader_abi/abi.hpp"
@@ -130,14 +129,12 @@ struct Output {
   uint32_t shared_varyings = 0, shared_used = kBatchStride;
   uint32_t deferred_used = kBatchStride;  // of a block that would have been there without deferred vertex shading
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
-  uint32_t stipple = 0;                      // where that of the strip's next line begins (records/line_segment.hpp)
-  uint64_t survivors = 0;                    // primitives with a record
-  uint64_t went_in = 0;                      // of draws with tessellation or geometry shaders: primitives of the input assembler
-  uint64_t assembled = 0;                    // of draws with tessellation or geometry shaders: what they gave to the rasterizer
-  uint64_t generated[4] = {};                // the same by stream
-  bool wide = false;                         // AVX-512
-  hsr::LrzWriter lrz;                        // of the draw
-  int32_t lrz_reach_x = 0, lrz_reach_y = 0;  // a triangle whose last pixel is not so far from its first covers no texel
+  uint32_t stipple = 0;        // where that of the strip's next line begins (records/line_segment.hpp)
+  uint64_t survivors = 0;      // primitives with a record
+  uint64_t went_in = 0;        // of draws with tessellation or geometry shaders: primitives of the input assembler
+  uint64_t assembled = 0;      // of draws with tessellation or geometry shaders: what they gave to the rasterizer
+  uint64_t generated[4] = {};  // the same by stream
+  bool wide = false;           // AVX-512
 };
 
 /// A vertex of a record in the making.

@@ -12,7 +12,6 @@
 #include "records/records.hpp"
 
 namespace tilegpu::hsr {
-struct LrzPass;  // hsr/lrz_pass.hpp
 struct VertexDeferral;
 }  // namespace tilegpu::hsr
 
@@ -41,7 +40,6 @@ struct GeometryPass {
   bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
   bool wide = false;                              // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
-  const hsr::LrzPass* lrz = nullptr;              // low-resolution Z that binning writes; null: off
   bool traced = false;                            // chunks say which primitive and instance a record is of
   std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
   float deferred_triangle_px2 = 0;                // bounding box of the largest triangle that is deferred

@@ -7,7 +7,6 @@
 #include "geometry/census.hpp"
 #include "geometry/deferred.hpp"
 #include "geometry/worker_state.hpp"
-#include "hsr/lrz_pass.hpp"
 #include "hsr/vertex_deferral.hpp"
 
 namespace tilegpu::geometry {
@@ -35,12 +34,6 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   if (out.components != draw.components) {
     out.components = draw.components;
     out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
-  }
-  out.lrz = p.pass.lrz ? p.pass.lrz->writer(call, p.piece.draw) : hsr::LrzWriter{};
-  if (out.lrz.buffer) {
-    // A texel that the render area cuts may be narrow; those on its edge are left to triangles that cover more.
-    out.lrz_reach_x = static_cast<int32_t>(out.lrz.buffer->texel.width_px()) - 1;
-    out.lrz_reach_y = static_cast<int32_t>(out.lrz.buffer->texel.height_px()) - 1;
   }
   shader::VertexArgs& args = p.args;
   args.bindings = call.state->vertex_bindings.data();
@@ -426,6 +419,7 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
   chunk.line_starts.clear();
   chunk.entries.clear();
   chunk.runs.clear();
+  chunk.hidden.clear();
   chunk.counts.clear();
   chunk.captured.clear();
   chunk.captured_words.clear();

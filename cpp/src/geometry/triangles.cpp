@@ -69,11 +69,6 @@ BinBox bins_of(const PixelBox& box, const Binner& binner) {
   return bins;
 }
 
-// Whether it may cover a texel of low-resolution Z.
-bool reaches_lrz(const PixelBox& box, const Output& out) {
-  return out.lrz.buffer && box.x1 - box.x0 >= out.lrz_reach_x && box.y1 - box.y0 >= out.lrz_reach_y;
-}
-
 }  // namespace
 
 float depth_bias(const DrawSetup& draw, const PostVertex& a, const PostVertex& b, const PostVertex& c) {
@@ -130,7 +125,6 @@ uint32_t emit_triangle(const DrawSetup& draw, uint32_t flags, const RecordVertex
   record.vertex[2] = c->varyings;
   record.draw_flags = flags | provoking_flag(provoking, exchange);
   if (out.primitive_ids) chunk.primitive_id.push_back(primitive_id);
-  if (reaches_lrz(box, out)) hsr::lrz_insert(out.lrz, record);
 
   const BinBox bins = bins_of(box, *out.binner);
   if (bins.x0 == bins.x1 && bins.y0 == bins.y1)
@@ -152,12 +146,6 @@ uint32_t emit_square(const DrawSetup& draw, uint32_t flags, const RecordVertex& 
   record = {{x0, x1, x0}, {y0, y0, y1}, {}, {}, {}, flags};
   std::fill_n(record.z, 3, v.post.z), std::fill_n(record.q, 3, v.post.q), std::fill_n(record.vertex, 3, v.varyings);
   if (out.primitive_ids) chunk.primitive_id.push_back(primitive_id);
-  if (reaches_lrz(box, out)) {  // as the two triangles that it is
-    TriangleRecord other = record;
-    other.x[0] = x1, other.y[0] = y1, other.x[1] = x0, other.y[1] = y1, other.x[2] = x1, other.y[2] = y0;
-    hsr::lrz_insert(out.lrz, record);
-    hsr::lrz_insert(out.lrz, other);
-  }
 
   const BinBox bins = bins_of(box, *out.binner);
   if (bins.x0 == bins.x1 && bins.y0 == bins.y1)
@@ -212,7 +200,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
   }
   out.survivors += static_cast<uint32_t>(__builtin_popcount(visible));
   chunk.records.reserve(chunk.records.size() + kGroup);
-  if (g.same_bin && !source.codes && !draw.amends_records && !out.primitive_ids && !(g.wide & visible)) {
+  if (g.same_bin && !source.codes && !draw.amends_records && !out.primitive_ids) {
     const auto index = static_cast<uint32_t>(chunk.records.size());
     for (uint32_t bits = visible; bits; bits &= bits - 1) {
       const int i = __builtin_ctz(bits);
@@ -241,7 +229,6 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
       amend_record(draw, source, slots, exchange, record, out);
     }
     if (out.primitive_ids) chunk.primitive_id.push_back(first_primitive + static_cast<uint32_t>(i) * out.primitive_id_step);
-    if (g.wide >> i & 1) hsr::lrz_insert(out.lrz, record);
     if (g.one_bin >> i & 1)
       out.binner->add(index, static_cast<uint32_t>(g.bin[i]));
     else
@@ -296,7 +283,7 @@ uint32_t lanes_of(uint32_t left) { return left >= kGroup ? (1u << kGroup) - 1 : 
 
 // The two halves of a group without AVX-512.
 inline void cull_halves(const CullSetup& setup, const PostVertex* post, uint32_t lanes, TriangleGroup& g) {
-  g.visible = g.exchanged = g.one_bin = g.wide = 0;
+  g.visible = g.exchanged = g.one_bin = 0;
   g.same_bin = false;
   for (uint32_t first = 0; first < kGroup && lanes >> first; first += 8) cull8(setup, post, first, lanes >> first & 0xff, g);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "records/coverage_rule.hpp"
 #include "resource/memory_contents.hpp"
 
 namespace tilegpu::hsr {
@@ -29,6 +30,7 @@ void ready_buffers(const LrzPassInfo& info, const LrzState& before, bool kept, L
   for (uint32_t i = 0; i < 2; i++) {
     out.buffer[i] = nullptr;
     const bool has = kept && view.has_buffer[i] && before.used[i] && !before.closed[i];
+    LrzBuffer& buffer = view.buffer[view.pair][i];
     view.has_buffer[i] = has;
     if (!needed[i] && !has) continue;
     if (!has) {
@@ -37,22 +39,77 @@ void ready_buffers(const LrzPassInfo& info, const LrzState& before, bool kept, L
       const LrzDirection first = s.closed[0] ? LrzDirection::less : s.closed[1] ? LrzDirection::greater : s.direction;
       const bool known = !kept && (first == direction || first == LrzDirection::unknown);
       const float clear = info.rendering->depth.clear.depthStencil.depth;
-      lrz_clear(view.buffer[i], info.generation, direction, info.depth_format, info.samples, info.width_px, info.height_px,
+      lrz_clear(buffer, info.generation, direction, info.depth_format, info.samples, info.width_px, info.height_px,
                 known ? &clear : nullptr);
       view.has_buffer[i] = true;
     }
-    out.buffer[i] = &view.buffer[i];
+    out.buffer[i] = &buffer;
   }
+}
+
+// Source: lrz.rst, "LRZ Caches", "A7XX".
+void add_begin_events(const LrzPassInfo& info, bool clears, LrzPass& out) {
+  if (!clears) return;
+  if (info.generation >= kLrzBidirectional) {
+    out.view->pair ^= 1;
+    out.events.push_back("LRZ_FLIP_BUFFER");
+  }
+  out.events.push_back("LRZ_CLEAR");
+  if (info.flush) out.events.push_back("LRZ_FLUSH");
+}
+
+const char* concurrent_binning_obstacle(const LrzPassInfo& info, bool any_before, bool memory_written) {
+  if (info.generation < kLrzBidirectional) return "before A7xx one processor bins and renders";
+  if (info.sysmem) return "nothing is binned in sysmem";
+  if (!any_before) return "no pass is rendered before it";
+  if (info.rendering->depth.view && info.rendering->depth.load_op == VK_ATTACHMENT_LOAD_OP_LOAD)
+    return "it loads depth, whose low-resolution Z the pass before may still change";
+  if (info.captures) return "transform feedback goes on from one pass to the next";
+  if (memory_written) return "shaders of the pass before write memory that its vertices may read";
+  return "";
+}
+
+uint8_t direction_byte(LrzDirection direction, bool valid) {
+  if (!valid) return kLrzDisabled;
+  return direction == LrzDirection::less ? kLrzLess : direction == LrzDirection::greater ? kLrzGreater : kLrzUnknown;
+}
+
+LowResolutionZ::Buffer describe(const LrzBuffer& b) {
+  LowResolutionZ::Buffer out{direction_byte(b.direction, true), b.columns, b.rows, b.texel.width_px(), b.texel.height_px()};
+  out.block_columns = (b.columns + kLrzClearBlockX - 1) / kLrzClearBlockX,
+  out.block_rows = (b.rows + kLrzClearBlockY - 1) / kLrzClearBlockY;
+  out.block_x = kLrzClearBlockX, out.block_y = kLrzClearBlockY;
+  out.fast_clear = b.fast_clear;
+  out.texels.resize(size_t{b.columns} * b.rows);
+  for (uint32_t y = 0; y < b.rows; y++)
+    std::copy_n(b.texels.data() + size_t{y} * b.pitch, b.columns,
+                out.texels.data() + size_t{y} * b.columns);  // what is not touched is clear
+  for (uint32_t y = 0; y < out.block_rows; y++)
+    for (uint32_t x = 0; x < out.block_columns; x++) out.modified.push_back(b.is_touched(x * kLrzClearBlockX, y * kLrzClearBlockY));
+  return out;
 }
 
 }  // namespace
 
-LrzWriter LrzPass::writer(const command::DrawCall& draw, uint32_t index) const {
-  LrzWriter w = writer_base;
-  assert(!view || index < decisions.size());
-  if (!view || !decisions[index].write) return w;
-  w.buffer = buffer[lrz_index(decisions[index].direction)];
-  const command::DrawState& state = *draw.state;
+LowResolutionZ describe(const LrzPass& pass) {
+  LowResolutionZ out;
+  for (const LrzDecision& d : pass.decisions) out.direction_by_draw.push_back(direction_byte(d.tracked, d.valid));
+  out.events = pass.events;
+  out.concurrent_binning_off = pass.concurrent_binning_off;
+  out.direction = kLrzDisabled;
+  if (!pass.view) return out;
+  out.direction = direction_byte(pass.view->state.direction, pass.view->state.valid);
+  out.pair = pass.view->pair;
+  for (const LrzBuffer* b : pass.buffer)
+    if (b) out.buffers.push_back(describe(*b));
+  return out;
+}
+
+namespace {
+
+// Without the buffer: scissor and allowed depth.
+LrzWriter writer_of(const LrzWriter& base, const command::DrawState& state) {
+  LrzWriter w = base;
   if (state.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
     w.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
@@ -68,6 +125,25 @@ LrzWriter LrzPass::writer(const command::DrawCall& draw, uint32_t index) const {
   return w;
 }
 
+void ready_binning(std::span<const command::DrawCall> draws, LrzPass& out) {
+  out.binning.clear();
+  const auto used = [](const LrzDecision& d) { return (d.test || d.write) && d.direction != LrzDirection::unknown; };
+  if (std::none_of(out.decisions.begin(), out.decisions.end(), used)) return;
+  out.binning.resize(draws.size());
+  for (size_t i = 0; i < draws.size(); i++) {
+    const LrzDecision& d = out.decisions[i];
+    if (!used(d)) continue;
+    LrzBinDraw& draw = out.binning[i];
+    draw.writer = writer_of(out.writer_base, *draws[i].state);
+    LrzBuffer* const buffer = out.buffer[lrz_index(d.direction)];
+    draw.tested = d.test ? buffer : nullptr;
+    draw.writer.buffer = d.write ? buffer : nullptr;
+    draw.square = records::coverage_rule(*draws[i].state).kind == records::CoverageKind::square;
+  }
+}
+
+}  // namespace
+
 LrzView& LrzCache::find(const Ptr<Image>& image) {
   std::erase_if(views_, [](const std::unique_ptr<LrzView>& v) { return v->image.expired(); });
   const auto at = std::find_if(views_.begin(), views_.end(), [&](const std::unique_ptr<LrzView>& v) { return v->key == image.get(); });
@@ -82,18 +158,35 @@ LrzView& LrzCache::find(const Ptr<Image>& image) {
   return *views_.back();
 }
 
+void LrzCache::read_caches(uint32_t level, uint32_t layer, LrzState& state) const {
+  if (!caches_.filled || state.off || !state.valid) return;
+  if (caches_.level == level && caches_.layer == layer && !caches_.disabled) {
+    state.direction = caches_.direction;
+    return;
+  }
+  state.valid = false;
+  state.reason = caches_.disabled ? "the direction byte in a cache that was not flushed is disabled"
+                                  : "the depth view in a cache that was not flushed is another one";
+}
+
 void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassCommand> commands, std::span<const command::DrawCall> draws,
                      LrzPass& out) {
   out.view = nullptr;
   out.feedback = false;
+  out.in_order = info.sysmem;
   out.buffer[0] = out.buffer[1] = nullptr;
+  out.events.clear();
+  out.binning.clear();
   out.decisions.assign(draws.size(), {});
+  out.concurrent_binning_off = concurrent_binning_obstacle(info, any_before_, wrote_memory_);
   const RenderingInfo& rendering = *info.rendering;
   LrzPassFacts facts;
   facts.depth_attachment = rendering.depth.view && info.depth_format != VK_FORMAT_UNDEFINED;
   facts.load_op = rendering.depth.load_op;
   facts.single_sampled = rendering.single_sampled_samples > 1;
   facts.several_layers = rendering.view_mask;
+  facts.secondaries = info.secondaries;
+  facts.suspends = info.suspended;
   const pipeline::Resolved* seen = nullptr;
   for (const command::PassCommand& command : commands) {
     const pipeline::Resolved* resolved = command.clear ? seen : draws[command.draw].state->resolved.get();
@@ -112,9 +205,14 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     layer = rendering.depth.view->info().base_layer;
     facts.same_view = view->level == level && view->layer == layer && view->samples == info.samples && view->format == info.depth_format;
     facts.contents_kept = view->content_version == depth_version(*image, level, layer);
+    facts.left_whole = view->whole;
+    facts.covers_view = covers(info);
+    facts.left_by = view->label;
   }
   const LrzState before = view ? view->state : LrzState{};
-  LrzState state = lrz_begin_pass(info.generation, facts, view && view->kept && covers(info) ? &before : nullptr);
+  LrzState state = lrz_begin_pass(info.generation, facts, view && view->samples ? &before : nullptr, info.bidirectional);
+  if (view && facts.load_op == VK_ATTACHMENT_LOAD_OP_LOAD) read_caches(level, layer, state);
+  out.culprit_pass = state.cause_pass;
   const bool kept = state.valid && rendering.depth.load_op == VK_ATTACHMENT_LOAD_OP_LOAD;
 
   const command::DrawState* last = nullptr;  // facts are those of the state; a query is the draw's
@@ -130,18 +228,23 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     draw_facts.query = draw.query >= 0;
     LrzDecision& decision = out.decisions[command.draw];
     decision = lrz_draw(state, draw_facts, static_cast<int32_t>(command.draw));
-    out.feedback |= decision.feedback;
+    out.feedback |= decision.feedback || (info.sysmem && decision.write);
   }
   if (!view) return;
   view->level = level;
   view->layer = layer;
   view->samples = info.samples;
   view->format = info.depth_format;
-  view->kept = false;  // until the pass has ended
+  view->whole = false;  // until the pass has ended
+  view->label = rendering.label;
   view->state = state;
   if (state.off) return;
   out.view = view;
+  add_begin_events(info, facts.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR, out);
   ready_buffers(info, before, kept, out);
+  if (kept && caches_.filled && caches_.direction != LrzDirection::unknown)
+    if (LrzBuffer* buffer = out.buffer[lrz_index(caches_.direction)])
+      lrz_read_through_cache(caches_, view->memory[view->pair][lrz_index(caches_.direction)], *buffer);
   LrzWriter& w = out.writer_base;
   w = {};
   w.area_x0 = info.render_area.offset.x;
@@ -149,12 +252,27 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
   w.area_x1 = w.area_x0 + static_cast<int32_t>(info.render_area.extent.width);
   w.area_y1 = w.area_y0 + static_cast<int32_t>(info.render_area.extent.height);
   if (info.samples > 1) w.first_sample = 0, w.last_sample = 255;
+  if (!info.sysmem) ready_binning(draws, out);
 }
 
-void LrzCache::end(const LrzPassInfo& info, LrzPass& pass, bool stored) {
+void LrzCache::end(const LrzPassInfo& info, LrzPass& pass, bool stored, std::span<const uint32_t> numbers) {
+  any_before_ = true;
+  wrote_memory_ = info.writes_memory;
   if (!pass.view) return;
   LrzView& view = *pass.view;
-  view.kept = info.generation >= kLrzGpuTracking && stored && covers(info) && view.state.valid;
+  view.whole = stored && covers(info);
+  if (view.state.cause_pass.empty() && view.state.cause >= 0 && !numbers.empty())
+    view.state.cause = static_cast<int32_t>(numbers[static_cast<size_t>(view.state.cause)]);
+  caches_.filled = !info.flush;
+  if (info.flush) {
+    pass.events.push_back("LRZ_FLUSH");
+  } else {
+    caches_.level = view.level, caches_.layer = view.layer;
+    caches_.direction = view.state.direction, caches_.disabled = !view.state.valid;
+    caches_.modified.clear();
+    for (uint32_t i = 0; i < 2; i++)
+      if (pass.buffer[i] && i == lrz_index(view.state.direction)) lrz_leave_in_cache(caches_, *pass.buffer[i], view.memory[view.pair][i]);
+  }
   const Ptr<Image> image = view.image.lock();
   view.content_version = image ? depth_version(*image, view.level, view.layer) : 0;
 }

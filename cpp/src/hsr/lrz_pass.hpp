@@ -8,7 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "hsr/lrz_buffer.hpp"
+#include "hsr/lrz_caches.hpp"
+#include "tilegpu/explanation.hpp"
 #include "tilegpu/rendering.hpp"
 
 namespace tilegpu::hsr {
@@ -17,24 +18,37 @@ namespace tilegpu::hsr {
 struct LrzView {
   std::weak_ptr<Image> image;
   const Image* key = nullptr;
-  uint32_t level = 0, layer = 0, samples = 1;
+  uint32_t level = 0, layer = 0, samples = 0;  // 0: no pass yet
   VkFormat format = VK_FORMAT_UNDEFINED;
   uint64_t content_version = 0;  // of the bytes when the pass ended
-  bool kept = false;             // the pass covered the whole view and stored depth
+  bool whole = false;            // the pass came to its end, covered the whole view and stored depth
+  std::string label;             // of the pass
   LrzState state;
-  LrzBuffer buffer[2];  // by lrz_index(direction)
+  uint32_t pair = 0;       // A7xx: of the buffers below; the other pair is the pass's before, which may still be rendered
+  LrzBuffer buffer[2][2];  // of each pair by lrz_index(direction)
   bool has_buffer[2] = {};
+  std::vector<uint16_t> memory[2][2];  // texels of the buffers as they lie in memory, where caches are not flushed
+};
+
+/// What binning needs of a draw.
+struct LrzBinDraw {
+  const LrzBuffer* tested = nullptr;  // null: not tested
+  LrzWriter writer;                   // its limits hold for the test as well
+  bool square = false;                // its records are points
 };
 
 /// One pass, ready for both phases.
 struct LrzPass {
   LrzView* view = nullptr;             // null: the pass has no low-resolution Z
   std::vector<LrzDecision> decisions;  // by draw; a clear has none
-  std::vector<LrzDrawFacts> facts;     // scratch
+  std::string culprit_pass;            // LrzState::cause_pass as the pass began
   LrzBuffer* buffer[2] = {};           // null: nobody tests or writes this direction
+  std::vector<std::string> events;     // of the command stream
+  std::string concurrent_binning_off;  // "": the pass may be binned while the one before is rendered
   bool feedback = false;               // some draw wrote depth that the buffer does not know
+  bool in_order = false;               // sysmem: draws write while they are rendered, by feedback, and only those that follow know
   LrzWriter writer_base;
-  LrzWriter writer(const command::DrawCall& draw, uint32_t index) const;
+  std::vector<LrzBinDraw> binning;  // by draw; empty: no draw is tested or written
 };
 
 struct LrzPassInfo {
@@ -44,20 +58,32 @@ struct LrzPassInfo {
   bool has_stencil = false;
   uint32_t samples = 1, width_px = 0, height_px = 0;
   VkRect2D render_area{};
+  bool bidirectional = false, flush = true;  // the switches (HiddenSurfaceRemoval, DeviceCreateInfo)
+  bool secondaries = false, suspended = false;
+  bool writes_memory = false, captures = false;  // by shaders, by transform feedback
+  bool sysmem = false;                           // nothing is binned
 };
+
+/// For people: what the pass left. After end().
+LowResolutionZ describe(const LrzPass& pass);
 
 class LrzCache {
  public:
   /// Judges the draws; out.view is null where low-resolution Z is off for the whole pass (the decisions still say why).
   void begin(const LrzPassInfo& info, std::span<const command::PassCommand> commands, std::span<const command::DrawCall> draws,
              LrzPass& out);
-  /// After the tiles: keeps what the next pass may use. `stored`: depth was written to its image.
-  void end(const LrzPassInfo& info, LrzPass& pass, bool stored);
+  /// After the tiles: keeps what the next pass may use. `stored`: depth was written to its image. `numbers`: what people call the draws;
+  /// empty: their indices.
+  void end(const LrzPassInfo& info, LrzPass& pass, bool stored, std::span<const uint32_t> numbers);
 
  private:
   static constexpr size_t kMostViews = 8;
   LrzView& find(const Ptr<Image>& image);
-  std::vector<std::unique_ptr<LrzView>> views_;  // the one used last stands last
+  /// Of a pass that loads depth: the direction byte and the view are the caches'.
+  void read_caches(uint32_t level, uint32_t layer, LrzState& state) const;
+  std::vector<std::unique_ptr<LrzView>> views_;     // the one used last stands last
+  LrzCaches caches_;                                // filled where they are not flushed
+  bool any_before_ = false, wrote_memory_ = false;  // the pass before
 };
 
 }  // namespace tilegpu::hsr

@@ -84,7 +84,7 @@ LrzDirection add_direction_rules(LrzState& s, const LrzDrawFacts& d, Verdict& v)
       s.used[lrz_index(direction)] = true;
     }
   } else if (direction != s.direction) {
-    const bool second = s.generation >= kLrzBidirectional;
+    const bool second = s.bidirectional;
     if (!d.depth_write) {
       if (!second || s.closed[lrz_index(direction)])
         v.add(LrzSeverity::off_draw, "depth compare has the other direction than the depth writes before");
@@ -107,10 +107,13 @@ const char* lrz_severity_name(LrzSeverity severity) {
   return kNames[static_cast<size_t>(severity)];
 }
 
-std::string describe(const LrzDecision& d, int32_t number) {
+std::string describe(const LrzDecision& d, int32_t number, const std::string& cause_pass) {
   if (d.severity == LrzSeverity::none) return "";
   std::string text = std::string(lrz_severity_name(d.severity)) + ": " + d.reason;
-  if (d.cause >= 0 && d.cause != number) text += " (draw " + std::to_string(d.cause) + ")";
+  if (d.cause_before)
+    text += (d.cause >= 0 ? " (draw " + std::to_string(d.cause) + " of pass '" : std::string(" (pass '")) + cause_pass + "')";
+  else if (d.cause >= 0 && d.cause != number)
+    text += " (draw " + std::to_string(d.cause) + ")";
   return text;
 }
 
@@ -175,9 +178,10 @@ LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool ha
   return d;
 }
 
-LrzState lrz_begin_pass(uint32_t generation, const LrzPassFacts& p, const LrzState* saved) {
+LrzState lrz_begin_pass(uint32_t generation, const LrzPassFacts& p, const LrzState* saved, bool bidirectional) {
   LrzState s;
   s.generation = generation;
+  s.bidirectional = bidirectional && generation >= kLrzBidirectional;
   const bool load = p.load_op == VK_ATTACHMENT_LOAD_OP_LOAD, clear = p.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR;
   const auto off = [&](const char* reason) {
     s.reason = reason;
@@ -205,13 +209,30 @@ LrzState lrz_begin_pass(uint32_t generation, const LrzPassFacts& p, const LrzSta
   s.reason = "no pass left low-resolution Z for this depth image";
   if (!saved) return s;
   s.reason = "the depth view is another one than that of the pass before";
+  s.cause_pass = p.left_by;
   if (!p.same_view) return s;
+  if (saved->off || !saved->valid) {  // the first culprit stays, however many passes ask
+    s.reason = saved->reason;
+    s.cause = saved->cause;
+    if (!saved->cause_pass.empty()) s.cause_pass = saved->cause_pass;
+    return s;
+  }
+  s.cause_pass.clear();
   s.reason = "the depth image was written outside the pass (copy, blit, clear, resolve, another pass)";
   if (!p.contents_kept) return s;
-  s = *saved;  // with its reason, if it was invalid
+  s.reason = "it drew to a part of the depth image, or did not store depth";
+  s.cause_pass = p.left_by;
+  if (!p.left_whole) return s;
+  s.cause_pass.clear();
+  s.reason = "the render area is a part of the depth image, which is loaded";
+  if (!p.covers_view) return s;
+  s.reason = "the pass before kept a buffer for each direction, this one keeps one";
+  if (saved->bidirectional != s.bidirectional && (saved->closed[0] || saved->closed[1])) return s;
+  const bool both = s.bidirectional;
+  s = *saved;
   s.generation = generation;
-  s.off = false;
-  s.writes_off = s.color_tested = false;
+  s.bidirectional = both;
+  s.off = s.writes_off = s.color_tested = false;
   s.writes_reason = "";
   s.cause = s.writes_cause = -1;
   return s;
@@ -224,6 +245,7 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
     out.severity = s.off ? LrzSeverity::off_pass : LrzSeverity::invalid;
     out.reason = s.reason;
     out.cause = s.cause;
+    out.cause_before = !s.cause_pass.empty();
     return out;
   }
   Verdict v;
@@ -263,6 +285,7 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
     s.valid = false;
     s.reason = v.reason;
     s.cause = number;
+    s.cause_pass.clear();
   }
   if (v.write_off_pass && !s.writes_off) {
     s.writes_off = true;
@@ -282,6 +305,7 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
   assert(!out.test || out.direction != LrzDirection::unknown);  // nothing is compared without a direction
   out.write = out.severity == LrzSeverity::none && d.depth_write;
   assert(!out.write || out.test);
+  out.tracked = s.direction, out.valid = s.valid;
   out.feedback = s.valid && d.depth_write && !out.write && d.compare != VK_COMPARE_OP_NEVER;
   return out;
 }

@@ -36,14 +36,18 @@ enum class LrzZMode : uint8_t { early_z, early_z_late_z, late_z };
 /// Generations as in Profile::lrz_generation.
 inline constexpr uint32_t kLrzGpuTracking =
     3;  // direction and depth view are tracked beside the buffer: it survives passes that load depth
-inline constexpr uint32_t kLrzBidirectional = 4;  // a buffer for each direction; a clear value is kept exactly
+inline constexpr uint32_t kLrzBidirectional =
+    4;  // A7xx: may have a buffer for each direction; a clear value is kept exactly; pairs of buffers
 
-/// What the table asks about a pass. The last four do not exist in this API and stay false.
+/// What the table asks about a pass. Density maps do not exist in this API: that flag stays false.
 struct LrzPassFacts {
   bool depth_attachment = true;
   VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
   bool same_view = false;       // with LOAD: the buffer was left by a pass on the same level and layer of the image
   bool contents_kept = false;   // with LOAD: nobody else wrote the image since (copies, blits, clears, other passes)
+  bool left_whole = true;       // with LOAD: the pass that left it drew to the whole view and stored depth
+  bool covers_view = true;      // with LOAD: this pass does the former
+  std::string left_by;          // with LOAD: label of that pass
   bool single_sampled = false;  // multisampled rendering to a single-sampled image
   bool several_depth_images = false, several_layers = false, several_viewports = false;
   bool density_map_offset = false, secondaries = false, suspends = false;
@@ -81,17 +85,22 @@ struct LrzDecision {
   LrzDirection direction = LrzDirection::unknown;  // of the buffer that is tested or written
   LrzSeverity severity = LrzSeverity::none;
   LrzZMode z_mode = LrzZMode::early_z;
-  const char* reason = "";  // "": nothing was taken away
-  int32_t cause = -1;       // the draw that caused it; -1: the pass or a clear
+  const char* reason = "";                       // "": nothing was taken away
+  int32_t cause = -1;                            // the draw that caused it; -1: the pass or a clear
+  bool cause_before = false;                     // in an earlier pass: LrzState::cause_pass
+  LrzDirection tracked = LrzDirection::unknown;  // of the pass after this draw
+  bool valid = false;                            // the same: not disabled
 };
 
 /// For explanations: "" where nothing was taken away, else what and why; `number` is the draw itself.
-std::string describe(const LrzDecision& decision, int32_t number);
+/// `cause_pass`: LrzState::cause_pass.
+std::string describe(const LrzDecision& decision, int32_t number, const std::string& cause_pass = {});
 
 /// Between the draws of a pass, and, from kLrzGpuTracking on, between passes.
 struct LrzState {
   uint32_t generation = 0;
-  bool off = true;  // for the pass
+  bool bidirectional = false;  // a buffer for each direction
+  bool off = true;             // for the pass
   bool valid = false;
   bool writes_off = false;
   bool color_tested = false;  // a draw with depth test wrote colour
@@ -100,13 +109,14 @@ struct LrzState {
   bool used[2] = {}, closed[2] = {};
   const char* reason = "";
   int32_t cause = -1;
+  std::string cause_pass;  // label of the earlier pass in which it was; "": this one
   const char* writes_reason = "";
   int32_t writes_cause = -1;
 };
 inline uint32_t lrz_index(LrzDirection d) { return d == LrzDirection::greater ? 1 : 0; }
 
-/// `saved`: what the last pass on the image left; null: nothing.
-LrzState lrz_begin_pass(uint32_t generation, const LrzPassFacts& pass, const LrzState* saved);
+/// `saved`: what the last pass on the image left; null: nothing. `bidirectional`: the switch, where the generation has it.
+LrzState lrz_begin_pass(uint32_t generation, const LrzPassFacts& pass, const LrzState* saved, bool bidirectional = false);
 LrzDecision lrz_draw(LrzState& state, const LrzDrawFacts& draw, int32_t number);
 /// vkCmdClearAttachments.
 void lrz_clear_attachment(LrzState& state, VkImageAspectFlags aspects);

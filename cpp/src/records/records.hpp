@@ -80,7 +80,10 @@ struct Chunk {
   Arena<LineStart> line_starts;           // the same; of stippled lines only
   Arena<uint32_t> entries;                // indices into records, bin by bin
   Arena<BinRun> runs;                     // sorted by bin
-  std::vector<StageCounts> counts;        // only of draws that queries count
+  /// Beside entries, from the geometry phase's end on, where low-resolution Z is on: 1, it rejected the record in this bin while binning.
+  /// Only passes that are traced still have such entries afterwards; else this is empty then.
+  Arena<uint8_t> hidden;
+  std::vector<StageCounts> counts;  // only of draws that queries count
   std::vector<CapturedRun> captured;
   Arena<uint32_t> captured_words;
   PassStats stats;

@@ -40,7 +40,7 @@ struct Ledger {
 /// Counters of the tile phase. Names as in PassStats.
 struct FragmentCounters {
   Count fragments_rasterized, fragments_early_killed, fragments_shaded, fragments_discarded, fragments_late_killed;
-  Count lrz_primitives_tested, lrz_primitives_rejected, lrz_blocks_rejected;
+  Count lrz_primitives_tested, lrz_primitives_rejected, lrz_blocks_rejected, lrz_feedback_texels;
   Count helper_lanes, idle_lanes, packets, samples_written;
   Count primitives_culled_by_prepass, fragments_killed_by_prepass, fragments_killed_by_fpk;
   Count fragments_killed_by_hierarchical_z, sliced_invocations, vertices_shaded_in_tiles;

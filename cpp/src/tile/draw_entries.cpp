@@ -97,10 +97,20 @@ void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool visibi
 
 }  // namespace
 
+// Low-resolution Z's feedback, before a draw that it is tested against. Not while depth lies in lists or covers.
+static void learn_depth(Worker& w, uint32_t draw) {
+  if (w.bin.phase != Phase::ordinary || !lrz_wants_feedback(w.lrz, draw)) return;
+  release_queue(w, w.draw, w.kill, w.packets, w.results);
+  if (w.lists.active || (w.covers.active && w.covers.any)) return;
+  w.results.counters.lrz_feedback_texels +=
+      lrz_learn(w.lrz, draw, w.pass->tile, w.buffers.memory.data(), w.bin.origin_x_px, w.bin.origin_y_px);
+}
+
 void select_draw(Worker& w, uint32_t draw) {
   assert(draw < w.pass->draws.size());
   const auto release = [&] { release_queue(w, w.draw, w.kill, w.packets, w.results); };
   if (!w.kill.retains) release();
+  learn_depth(w, draw);
   const command::DrawCall& call = w.pass->draws[draw];
   CurrentDraw& d = w.draw;
   d.number = draw;
@@ -312,6 +322,19 @@ uint32_t take_batch(Worker& w, const records::TriangleRecord* records, const uin
   return count;
 }
 
+// Those that binning did not reject, in a pass that is traced. Returns how many.
+uint32_t leave_rejected_out(Worker& w, const records::Chunk& chunk, const uint8_t* hidden, const records::TriangleRecord** batch,
+                            uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    batch[kept] = batch[k];
+    if constexpr (kTraced)
+      if (hidden[k]) trace::lrz_primitive(w, {batch[k], &chunk});
+    kept += !hidden[k];
+  }
+  return kept;
+}
+
 // Those that low-resolution Z does not hide, which stay in order. Returns how many.
 uint32_t leave_hidden_out(Worker& w, const records::Chunk& chunk, const records::TriangleRecord** batch, uint32_t count) {
   uint32_t kept = 0;
@@ -346,9 +369,14 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
     }
     if (w.bin.phase == Phase::ordinary && w.visibility.primitives.size() + kBatch > kMaxVisible && w.draw.plan.route == Route::visibility)
       flush_visibility(w);
-    const uint32_t count = w.lrz.now ? leave_hidden_out(w, chunk, batch, taken) : taken;
+    uint32_t count = taken;
+    if constexpr (kTraced)
+      if (!chunk.hidden.empty()) count = leave_rejected_out(w, chunk, chunk.hidden.data() + segment.first + first, batch, taken);
+    if (w.lrz.now) count = leave_hidden_out(w, chunk, batch, count);
     const records::Chunk* const only = &chunk;
-    if (count) draw_batch<false>(w, batch, &only, nullptr, count);
+    if (!count) continue;
+    draw_batch<false>(w, batch, &only, nullptr, count);
+    if (w.bin.phase == Phase::ordinary) lrz_note_feedback(w.lrz, w.draw.number);
   }
   return to;
 }

@@ -42,7 +42,7 @@ CHOICES: dict[str, Any] = {
 }
 ORDERS = ("given", "reversed", "random", "near_to_far", "far_to_near")
 COUNTERS = (
-    "primitives_out", "lrz_primitives_rejected", "lrz_blocks_rejected",
+    "primitives_out", "lrz_primitives_rejected_in_binning", "lrz_primitives_rejected", "lrz_blocks_rejected",
     "fragments_rasterized", "fragments_early_killed", "fragments_killed_by_hierarchical_z",
     "primitives_culled_by_prepass", "fragments_killed_by_prepass",
     "fragments_killed_by_fpk", "fragments_shaded", "sliced_invocations", "helper_lanes", "idle_lanes",

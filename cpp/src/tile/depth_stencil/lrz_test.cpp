@@ -18,39 +18,34 @@ int32_t key_of(const hsr::LrzBuffer& b, uint16_t value) {
   return b.direction == hsr::LrzDirection::greater ? -word : word;
 }
 
-void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, const tile_io::HostTile& tile, int32_t x_px, int32_t y_px) {
-  side.useful = false;
-  const uint32_t column0 = static_cast<uint32_t>(x_px) >> b.texel.shift_x, row0 = static_cast<uint32_t>(y_px) >> b.texel.shift_y;
+// Texels of the bin: columns and rows of the buffer from its first one on.
+struct BinTexels {
+  uint32_t column0, row0, columns, rows;
+};
+BinTexels texels_of(const hsr::LrzBuffer& b, const LrzBin& bin, const tile_io::HostTile& tile, int32_t x_px, int32_t y_px) {
+  BinTexels out;
+  out.column0 = static_cast<uint32_t>(x_px) >> b.texel.shift_x, out.row0 = static_cast<uint32_t>(y_px) >> b.texel.shift_y;
   // Of the bin alone: feedback moves its neighbours' meanwhile.
   const uint32_t in_x = static_cast<uint32_t>(bin.in_texel_x_px), in_y = static_cast<uint32_t>(bin.in_texel_y_px);
   const uint32_t across = (in_x + tile.width_px + b.texel.width_px() - 1) >> b.texel.shift_x,
                  down = (in_y + tile.height_px + b.texel.height_px() - 1) >> b.texel.shift_y;
-  const uint32_t columns = std::min(across, b.columns - std::min(column0, b.columns));
-  const uint32_t rows = std::min(down, b.rows - std::min(row0, b.rows));
-  // No threshold rejects more than the open end's: that is worth a look before anything is converted.
-  const uint16_t open = b.direction == hsr::LrzDirection::greater ? 0 : 65535;
-  bool any = false;
-  for (uint32_t y = 0; y < rows && !any; y++)
-    for (uint32_t x = 0; x < columns && !any; x += hsr::kLrzClearBlockX) any = b.is_touched(column0 + x, row0 + y) || b.cleared != open;
-  if (!any) return;
-  side.texel.assign(size_t{bin.pitch} * bin.rows, INT32_MIN);
+  out.columns = std::min(across, b.columns - std::min(out.column0, b.columns));
+  out.rows = std::min(down, b.rows - std::min(out.row0, b.rows));
+  return out;
+}
+
+// Of thresholds that are there: their range, and those of 4x4 blocks.
+void summarize(LrzBinSide& side, const hsr::LrzBuffer& b, const LrzBin& bin, const tile_io::HostTile& tile, const BinTexels& texels) {
   side.tightest = INT32_MAX;
   side.loosest = INT32_MIN;
-  bool useful = false;
-  uint16_t last = 0;
-  int32_t last_key = key_of(b, 0);
-  for (uint32_t y = 0; y < rows; y++)
-    for (uint32_t x = 0; x < columns; x++) {
-      const uint16_t value = b.value(column0 + x, row0 + y);
-      if (value != last) last = value, last_key = key_of(b, value);
-      useful |= value != open;
-      side.texel[size_t{y} * bin.pitch + x] = last_key;
-      side.tightest = std::min(side.tightest, last_key);
-      side.loosest = std::max(side.loosest, last_key);
+  for (uint32_t y = 0; y < texels.rows; y++)
+    for (uint32_t x = 0; x < texels.columns; x++) {
+      const int32_t key = side.texel[size_t{y} * bin.pitch + x];
+      side.tightest = std::min(side.tightest, key);
+      side.loosest = std::max(side.loosest, key);
     }
-  side.useful = useful;
-  if (!useful) return;
   const uint32_t blocks = tile.bin_px / 4;
+  const uint32_t in_x = static_cast<uint32_t>(bin.in_texel_x_px), in_y = static_cast<uint32_t>(bin.in_texel_y_px);
   side.block.resize(size_t{blocks} * blocks + 8);  // eight are read at once
   for (uint32_t y = 0; y < blocks; y++)
     for (uint32_t x = 0; x < blocks; x++) {
@@ -61,6 +56,37 @@ void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, const ti
           most = std::max(most, side.texel[size_t{ty} * bin.pitch + tx]);
       side.block[size_t{y} * blocks + x] = most;
     }
+}
+
+uint16_t open_value(const hsr::LrzBuffer& b) { return b.direction == hsr::LrzDirection::greater ? 0 : 65535; }
+
+// Thresholds from the buffer. Returns whether one can reject something.
+bool fill_side(LrzBinSide& side, const hsr::LrzBuffer& b, const LrzBin& bin, const BinTexels& texels) {
+  side.texel.assign(size_t{bin.pitch} * bin.rows, INT32_MIN);
+  bool useful = false;
+  uint16_t last = 0;
+  int32_t last_key = key_of(b, 0);
+  for (uint32_t y = 0; y < texels.rows; y++)
+    for (uint32_t x = 0; x < texels.columns; x++) {
+      const uint16_t value = b.value(texels.column0 + x, texels.row0 + y);
+      if (value != last) last = value, last_key = key_of(b, value);
+      useful |= value != open_value(b);
+      side.texel[size_t{y} * bin.pitch + x] = last_key;
+    }
+  return useful;
+}
+
+void begin_side(LrzBinSide& side, const hsr::LrzBuffer& b, LrzBin& bin, const tile_io::HostTile& tile, int32_t x_px, int32_t y_px) {
+  side.useful = side.learns = false;
+  const BinTexels texels = texels_of(b, bin, tile, x_px, y_px);
+  // No threshold rejects more than the open end's: that is worth a look before anything is converted.
+  bool any = false;
+  for (uint32_t y = 0; y < texels.rows && !any; y++)
+    for (uint32_t x = 0; x < texels.columns && !any; x += hsr::kLrzClearBlockX)
+      any = b.is_touched(texels.column0 + x, texels.row0 + y) || b.cleared != open_value(b);
+  if (!any) return;
+  side.useful = fill_side(side, b, bin, texels);
+  if (side.useful) summarize(side, b, bin, tile, texels);
 }
 
 }  // namespace
@@ -137,35 +163,116 @@ uint32_t lrz_hidden_blocks(const LrzBin& bin, const PrimitiveDepth& p, uint32_t 
   return sign_bits(key > bound);
 }
 
-void lrz_feedback(const hsr::LrzPass& pass, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px, int32_t y_px) {
-  if (!pass.feedback || !pass.view->state.valid) return;
-  hsr::LrzBuffer* b = pass.buffer[hsr::lrz_index(pass.view->state.direction)];
-  if (!b || pass.view->state.direction == hsr::LrzDirection::unknown) return;
-  const bool less = b->direction != hsr::LrzDirection::greater;
-  const uint32_t samples = tile.samples, bin_px = tile.bin_px;
+namespace {
+
+// What of a bin's texel lies in the render area. Px in the bin.
+struct TexelRect {
+  int32_t x0, y0, x1, y1;
+  bool whole;
+};
+TexelRect texel_rect(const hsr::LrzWriter& area, const hsr::LrzTexel& texel, uint32_t column, uint32_t row, int32_t x_px, int32_t y_px) {
+  const auto x = static_cast<int32_t>(column << texel.shift_x), y = static_cast<int32_t>(row << texel.shift_y);
+  const auto width = static_cast<int32_t>(texel.width_px()), height = static_cast<int32_t>(texel.height_px());
+  TexelRect r{std::max(x, area.area_x0 - x_px), std::max(y, area.area_y0 - y_px), std::min(x + width, area.area_x1 - x_px),
+              std::min(y + height, area.area_y1 - y_px), false};
+  r.whole = r.x1 - r.x0 == width && r.y1 - r.y0 == height;
+  return r;
+}
+
+// The farthest depth word of a rectangle of the tile; nothing: INT32_MIN (less), INT32_MAX.
+int32_t farthest_word(const int32_t* words, const TexelRect& r, uint32_t samples, uint32_t bin_px, bool less) {
+  int32_t bound = less ? INT32_MIN : INT32_MAX;
+  if (r.whole && (r.x0 | r.y0 | r.x1 | r.y1) % 4 == 0) {  // whole blocks, whose words are together
+    i32x8 most = i32x8{} + bound;
+    for (int32_t y = r.y0; y < r.y1; y += 4)
+      for (int32_t x = r.x0; x < r.x1; x += 4) {
+        const uint32_t pixel = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), bin_px);
+        const int32_t* const block = words + framebuffer::tile_word_index(pixel, 0, 0, samples, 1);
+        for (uint32_t i = 0; i < 16 * samples; i += 8) {
+          const i32x8 now = load8(reinterpret_cast<const uint32_t*>(block + i));
+          most = less ? maximum(most, now) : minimum(most, now);
+        }
+      }
+    for (int i = 0; i < 8; i++) bound = less ? std::max(bound, most[i]) : std::min(bound, most[i]);
+    return bound;
+  }
+  for (int32_t y = r.y0; y < r.y1; y++)
+    for (int32_t x = r.x0; x < r.x1; x++) {
+      const uint32_t pixel = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), bin_px);
+      for (uint32_t s = 0; s < samples; s++) {
+        const int32_t word = words[framebuffer::tile_word_index(pixel, s, 0, samples, 1)];
+        bound = less ? std::max(bound, word) : std::min(bound, word);
+      }
+    }
+  return bound;
+}
+
+// `f` of each texel of the bin that the finished or the present depth says something about: column, row, bound in 16 bits. Texels that
+// are several bins' have none.
+template <class F>
+void each_bound(const hsr::LrzBuffer& b, const hsr::LrzWriter& area, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px,
+                int32_t y_px, F&& f) {
+  const bool less = b.direction != hsr::LrzDirection::greater;
   const int32_t* words = reinterpret_cast<const int32_t*>(memory + tile.depth.offset_B);
-  const uint32_t across = tile.width_px >> b->texel.shift_x, down = tile.height_px >> b->texel.shift_y;  // none: a texel is several bins'
-  const hsr::LrzWriter& area = pass.writer_base;
+  const uint32_t across = tile.width_px >> b.texel.shift_x, down = tile.height_px >> b.texel.shift_y;
   for (uint32_t row = 0; row < down; row++)
     for (uint32_t column = 0; column < across; column++) {
-      const int32_t x0 = static_cast<int32_t>(column << b->texel.shift_x), y0 = static_cast<int32_t>(row << b->texel.shift_y);
-      // Only texels that lie in the render area as a whole or as far as the image goes: the pass covers the view if this is kept.
-      int32_t bound = less ? INT32_MIN : INT32_MAX;
-      for (int32_t y = y0; y < y0 + static_cast<int32_t>(b->texel.height_px()); y++)
-        for (int32_t x = x0; x < x0 + static_cast<int32_t>(b->texel.width_px()); x++) {
-          if (x_px + x < area.area_x0 || x_px + x >= area.area_x1 || y_px + y < area.area_y0 || y_px + y >= area.area_y1) continue;
-          const uint32_t pixel = framebuffer::tile_pixel_index(static_cast<uint32_t>(x), static_cast<uint32_t>(y), bin_px);
-          for (uint32_t s = 0; s < samples; s++) {
-            const int32_t word = words[framebuffer::tile_word_index(pixel, s, 0, samples, 1)];
-            bound = less ? std::max(bound, word) : std::min(bound, word);
-          }
-        }
+      // As far as the texel lies in the render area.
+      const int32_t bound = farthest_word(words, texel_rect(area, b.texel, column, row, x_px, y_px), tile.samples, tile.bin_px, less);
       // Outside 0..1 (loaded floats) nothing is known.
       if (bound == INT32_MIN || bound == INT32_MAX || bound < 0) continue;
-      if (less && !b->depth.unorm && bound > 0x3f800000) continue;
-      b->improve((static_cast<uint32_t>(x_px) >> b->texel.shift_x) + column, (static_cast<uint32_t>(y_px) >> b->texel.shift_y) + row,
-                 hsr::lrz_round(b->depth, b->direction, bound));
+      if (less && !b.depth.unorm && bound > 0x3f800000) continue;
+      f(column, row, hsr::lrz_round(b.depth, b.direction, bound));
     }
+}
+
+}  // namespace
+
+void lrz_note_feedback(LrzBin& bin, uint32_t draw) {
+  if (!bin.pass) return;
+  const hsr::LrzDecision& d = bin.pass->decisions[draw];
+  if ((d.feedback || (bin.pass->in_order && d.write)) && d.direction != hsr::LrzDirection::unknown)
+    bin.side[hsr::lrz_index(d.direction)].learns = true;
+}
+
+bool lrz_wants_feedback(const LrzBin& bin, uint32_t draw) {
+  if (!bin.pass) return false;
+  const hsr::LrzDecision& d = bin.pass->decisions[draw];
+  return d.test && d.direction != hsr::LrzDirection::unknown && bin.side[hsr::lrz_index(d.direction)].learns &&
+         bin.pass->buffer[hsr::lrz_index(d.direction)];
+}
+
+uint32_t lrz_learn(LrzBin& bin, uint32_t draw, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px, int32_t y_px) {
+  assert(lrz_wants_feedback(bin, draw));
+  const uint32_t index = hsr::lrz_index(bin.pass->decisions[draw].direction);
+  LrzBinSide& side = bin.side[index];
+  const hsr::LrzBuffer& b = *bin.pass->buffer[index];
+  const BinTexels texels = texels_of(b, bin, tile, x_px, y_px);
+  side.learns = false;
+  if (!side.useful) fill_side(side, b, bin, texels);
+  uint32_t moved = 0;
+  each_bound(b, bin.pass->writer_base, tile, memory, x_px, y_px, [&](uint32_t column, uint32_t row, uint16_t bound) {
+    if (column >= texels.columns || row >= texels.rows) return;
+    int32_t& threshold = side.texel[size_t{row} * bin.pitch + column];
+    const int32_t key = key_of(b, bound);
+    if (key >= threshold) return;
+    threshold = key;
+    moved++;
+  });
+  if (moved) summarize(side, b, bin, tile, texels);
+  side.useful |= moved != 0;
+  return moved;
+}
+
+uint32_t lrz_feedback(const hsr::LrzPass& pass, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px, int32_t y_px) {
+  if (!pass.feedback || !pass.view->state.valid) return 0;
+  hsr::LrzBuffer* b = pass.buffer[hsr::lrz_index(pass.view->state.direction)];
+  if (!b || pass.view->state.direction == hsr::LrzDirection::unknown) return 0;
+  uint32_t moved = 0;
+  const uint32_t column0 = static_cast<uint32_t>(x_px) >> b->texel.shift_x, row0 = static_cast<uint32_t>(y_px) >> b->texel.shift_y;
+  each_bound(*b, pass.writer_base, tile, memory, x_px, y_px,
+             [&](uint32_t column, uint32_t row, uint16_t bound) { moved += b->improve(column0 + column, row0 + row, bound); });
+  return moved;
 }
 
 }  // namespace tilegpu::tile

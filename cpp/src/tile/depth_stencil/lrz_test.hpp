@@ -22,6 +22,7 @@ struct LrzBinSide {
   int32_t loosest = INT32_MAX;
   std::vector<int32_t> texel;  // rows of `pitch` texels, a multiple of 8; beyond the image INT32_MIN
   std::vector<int32_t> block;  // for each 4x4 block of the bin the greatest threshold of its texels
+  bool learns = false;         // depth was written that the buffer does not know, since feedback came last
 };
 
 struct LrzBin {
@@ -46,7 +47,14 @@ bool lrz_hides(const LrzBin& bin, const records::TriangleRecord& record, const T
 uint32_t lrz_hidden_blocks(const LrzBin& bin, const PrimitiveDepth& primitive, uint32_t samples, uint32_t first_block, int32_t x_px,
                            int32_t y_px);
 
-/// Feedback: what the finished tile's depth says about the bin's texels goes back to the buffer, for later passes.
-void lrz_feedback(const hsr::LrzPass& pass, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px, int32_t y_px);
+/// The current draw has written depth that the buffer does not know: its feedback comes before a draw that is tested.
+void lrz_note_feedback(LrzBin& bin, uint32_t draw);
+/// Whether feedback comes before this draw.
+bool lrz_wants_feedback(const LrzBin& bin, uint32_t draw);
+/// Feedback within the pass: the depth in the tile moves the bin's thresholds, for the draws that follow. Returns how many it moved.
+uint32_t lrz_learn(LrzBin& bin, uint32_t draw, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px, int32_t y_px);
+/// Feedback at the end: what the finished tile's depth says about the bin's texels goes back to the buffer, for later passes. Returns how
+/// many texels moved.
+uint32_t lrz_feedback(const hsr::LrzPass& pass, const tile_io::HostTile& tile, const uint8_t* memory, int32_t x_px, int32_t y_px);
 
 }  // namespace tilegpu::tile
