@@ -175,7 +175,7 @@ def test_sysmem() -> None:
     assert device.hsr == tg.Device("adreno-a650").hsr
     near, rp = picture(device, [("plain", full(0.2)), ("plain", SMALL)])
     assert rp.stats.rendered_in_sysmem == 1
-    assert rp.stats.visibility_stream_B == rp.stats.lrz_primitives_rejected_in_binning == 0
+    assert rp.stats.visibility_stream_B == rp.stats.lrz_primitives_rejected_in_binning == rp.stats.bin_entries == rp.stats.tiler_heap_B == 0
     assert rp.stats.lrz_primitives_rejected == len(SMALL) // 3
     assert not any(bytes_ for causes in rp.stats.traffic.values() for bytes_ in causes.values())
     far, rp = picture(device, [("plain", SMALL), ("plain", full(0.2))])

@@ -57,7 +57,7 @@ class Constants:
     l2_B: Figure  #: between the cores and memory
     line_B: Figure  #: of caches
     position_B: Figure  #: of a vertex in memory between binning and the tiles
-    entry_B: Figure  #: of a primitive in the list of a tile; gmem: of a primitive in the visibility stream of a tile
+    entry_B: Figure  #: of a primitive in the list of a tile; gmem: in the visibility stream, which is counted (visibility_stream_B)
     prepass_overlap: Figure  #: of a pre-pass in the largest tile: how much of it other tiles hide; 0: there is no pre-pass
 
 

@@ -129,7 +129,7 @@ def costs_of(counts: PassCounts, constants: Constants | None = None) -> PassCost
     work = _Work(counts, k)
     work.vertices()
     work.fragments()
-    if k.kind == "immediate":
+    if work.in_memory:
         work.attachments_in_memory()
     else:
         work.attachments_in_tiles()
@@ -171,6 +171,8 @@ class _Work:
         self.write_B: dict[str, float] = {}
         self.exact = True
         n = counts.counters
+        #: Nothing is binned: an immediate-mode GPU, or a pass in sysmem.
+        self.in_memory = constants.kind == "immediate" or n["rendered_in_sysmem"] > 0
         self.visible = min(1.0, n["primitives_out"] / n["primitives_in"]) if n["primitives_in"] else 0.0
         self.deferred = "deferred_vertex_shading" in counts.techniques and n["vertices_in_tiles"] > 0
         self.prepassed = "pre_pass" in counts.techniques and n["prepass_tiles"] > 0
@@ -218,7 +220,7 @@ class _Work:
                 self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
                 self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
                 again = self._deferred(d, seen_in_tiles * (v["vertices_in_tiles"] / all_in_tiles))
-            elif self.k.kind == "immediate":
+            elif self.in_memory:
                 self._run("vertices", d.programs.vertex, first)
             else:
                 # Mali shades varyings of what is left after culling, Adreno the whole vertex, in each tile where it is seen.
@@ -319,10 +321,10 @@ class _Work:
         varyings."""
         n = self.c.counters
         if self.k.kind == "gmem":
-            stream_B = n["primitives_in"] * n["bins"] * self.k.entry_B.value
+            stream_B = float(n["visibility_stream_B"])
             self._add(self.write_B, "visibility stream", stream_B)
             self._add(self.read_B, "visibility stream", stream_B)
-            if "lrz" in self.c.techniques:
+            if any(name.startswith("lrz") for name in self.c.techniques):
                 # A word of 16 bits for 8x8 pixels: written while binning, read by the tiles.
                 lrz_B = 2.0 * math.ceil(self.c.layout["width_px"] / 8) * math.ceil(self.c.layout["height_px"] / 8)
                 self._add(self.write_B, "low-resolution Z", lrz_B)

@@ -21,8 +21,8 @@ using records::BinGrid;
 using records::BinRun;
 using records::Chunk;
 
-// A model: four bytes for each draw that a tile has primitives of, one for each run of primitives that follow one another.
-constexpr uint64_t kDrawOfStream_B = 4, kRunOfStream_B = 1;
+// A model: a word for each draw that a tile has primitives of, and a bit for each of the draw's primitives.
+constexpr uint64_t kDrawOfStream_B = 4;
 
 uint32_t draw_of(const Chunk& chunk, uint32_t record) { return chunk.records.data()[record].draw_flags & records::kDrawMask; }
 
@@ -121,9 +121,19 @@ struct TileCounts {
   uint64_t entries = 0, stream_B = 0, records = 0, runs = 0;
 };
 
+// The first record of each draw, and the end.
+std::vector<uint32_t> draws_of(const Chunk& chunk) {
+  std::vector<uint32_t> first;
+  for (uint32_t i = 0; i < chunk.records.size(); i++)
+    if (i == 0 || draw_of(chunk, i) != draw_of(chunk, i - 1)) first.push_back(i);
+  first.push_back(static_cast<uint32_t>(chunk.records.size()));
+  return first;
+}
+
 // Primitives of each tile, each once, and the size of what says so; entries that are hidden do not count.
-TileCounts count_tiles(const Chunk& chunk, const BinGrid& grid) {
+TileCounts count_tiles(const Chunk& chunk, const BinGrid& grid, bool streams) {
   TileCounts sum;
+  const std::vector<uint32_t> draws = streams ? draws_of(chunk) : std::vector<uint32_t>();
   std::vector<uint32_t> order(chunk.runs.size());  // tile by tile
   for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
   if (!grid.tiles_are_bins())
@@ -143,14 +153,17 @@ TileCounts count_tiles(const Chunk& chunk, const BinGrid& grid) {
       }
       sum.runs += any;
     }
-    uint32_t draw = ~0u, next = ~0u;
+    uint32_t draw = ~0u;
+    size_t run = 0;
     for (size_t word = 0; word < words; word++) {
       for (uint64_t left = seen[word]; left; left &= left - 1) {
         const auto record = static_cast<uint32_t>(word * 64 + static_cast<size_t>(std::countr_zero(left)));
-        const uint32_t now = draw_of(chunk, record);
         sum.entries++;
-        sum.stream_B += (now != draw ? kDrawOfStream_B : 0) + (now != draw || record != next ? kRunOfStream_B : 0);
-        draw = now, next = record + 1;
+        if (streams && draw_of(chunk, record) != draw) {
+          draw = draw_of(chunk, record);
+          while (draws[run + 1] <= record) run++;
+          sum.stream_B += kDrawOfStream_B + (draws[run + 1] - draws[run] + 7) / 8;
+        }
       }
       ever[word] |= seen[word];
       seen[word] = 0;
@@ -219,7 +232,7 @@ void finish_binning(PassRun& run, size_t held, uint32_t count) {
     if (!rejects && !streams) return;
     const size_t runs = chunk.runs.size();
     if (rejects && !keeps) leave_hidden_out(chunk);
-    const TileCounts found = count_tiles(chunk, grid);
+    const TileCounts found = count_tiles(chunk, grid, streams);
     PassStats& stats = chunk.stats;
     stats.visibility_stream_B = streams ? found.stream_B : 0;
     if (!rejects) return;

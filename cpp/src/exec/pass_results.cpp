@@ -152,10 +152,12 @@ void finish_render_mode(PassRun& run) {
   const RenderBandwidth bytes = render_bandwidth(run.pass, run.context.draws, passed);
   stats.gmem_bandwidth_B = bytes.gmem_B, stats.sysmem_bandwidth_B = bytes.sysmem_B;
   stats.rendered_in_sysmem = run.sysmem;
-  if (run.sysmem)
-    for (AttachmentTraffic& row : stats.traffic) row.bytes = {};  // no tile was loaded or stored
-  if (run.sysmem)
+  if (run.sysmem) {
+    // Nothing is binned, no tile is loaded or stored: what the host does so that this pass runs is its own business.
+    stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = 0;
+    for (AttachmentTraffic& row : stats.traffic) row.bytes = {};
     for (TileTrace& tile : run.out.tile_trace) std::fill(tile.bytes.begin(), tile.bytes.end(), decltype(tile.bytes)::value_type{});
+  }
   if (run.dry || run.options.render_mode != RenderMode::autotune) return;
   if (run.kept.samples_passed.size() >= kMostPasses) run.kept.samples_passed.clear();
   run.kept.samples_passed[render_key(run.pass)] = passed;
