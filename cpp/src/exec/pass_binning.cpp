@@ -118,7 +118,8 @@ void leave_hidden_out(Chunk& chunk) {
 }
 
 struct TileCounts {
-  uint64_t entries = 0, stream_B = 0, records = 0, runs = 0;
+  uint64_t entries = 0, stream_B = 0, runs = 0;
+  std::vector<uint64_t> records;  // a bit for each that some tile has
 };
 
 // The first record of each draw, and the end.
@@ -140,7 +141,8 @@ TileCounts count_tiles(const Chunk& chunk, const BinGrid& grid, bool streams) {
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return grid.tile_of(chunk.runs[a].bin) < grid.tile_of(chunk.runs[b].bin); });
   const size_t words = (chunk.records.size() + 63) / 64;
-  std::vector<uint64_t> seen(words, 0), ever(words, 0);
+  std::vector<uint64_t> seen(words, 0);
+  sum.records.assign(words, 0);
   for (size_t k = 0; k < order.size();) {
     const size_t tile = grid.tile_of(chunk.runs[order[k]].bin);
     for (; k < order.size() && grid.tile_of(chunk.runs[order[k]].bin) == tile; k++) {
@@ -165,12 +167,19 @@ TileCounts count_tiles(const Chunk& chunk, const BinGrid& grid, bool streams) {
           sum.stream_B += kDrawOfStream_B + (draws[run + 1] - draws[run] + 7) / 8;
         }
       }
-      ever[word] |= seen[word];
+      sum.records[word] |= seen[word];
       seen[word] = 0;
     }
   }
-  for (uint64_t word : ever) sum.records += static_cast<uint64_t>(std::popcount(word));
   return sum;
+}
+
+// Records of the heap that no tile has: small triangles are no part of a modelled heap.
+uint64_t gone_from_heap(const Chunk& chunk, const TileCounts& found, bool without_deferred) {
+  uint64_t gone = 0;
+  for (size_t i = 0; i < chunk.records.size(); i++)
+    if (!(found.records[i >> 6] >> (i & 63) & 1) && !(without_deferred && chunk.records[i].draw_flags & records::kDeferred)) gone++;
+  return gone;
 }
 
 // The wave's runs of the first layer by group, each group's in the order of drawing.
@@ -240,7 +249,7 @@ void finish_binning(PassRun& run, size_t held, uint32_t count) {
     stats.lrz_primitives_rejected_in_binning = rejected;
     stats.bin_entries = found.entries;
     stats.tiler_heap_B -= rejected * sizeof(uint32_t) + (runs - found.runs) * sizeof(BinRun) +
-                          (chunk.records.size() - found.records) * sizeof(records::TriangleRecord);
+                          gone_from_heap(chunk, found, run.geometry.counts_draws) * sizeof(records::TriangleRecord);
   });
 }
 
