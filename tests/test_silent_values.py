@@ -175,6 +175,34 @@ def test_values_of_a_draw_without_effect(dev: tg.Device) -> None:
     assert not said(draw, {"stencil_reference": 1, "depth_bias": (1, 1)}, dynamic=["depth_bias_enable", "stencil_test_enable"])
 
 
+def test_depth_is_written_where_it_is_tested(dev: tg.Device) -> None:
+    formats: dict[str, Any] = {"color": [COLOR], "depth": "d32_sfloat"}
+    (found,) = said(dev.pipeline, COVER, WHITE, **formats, depth_test=False, depth_write=True)
+    assert found[0] is tg.UnusedNameWarning and "depth_write=True has no effect without depth_test" in found[1]
+    (found,) = said(dev.pipeline, COVER, WHITE, **formats, depth_test=False, depth_compare="less")
+    assert "depth_compare has no effect with depth_test=False" in found[1]
+    for quiet in (
+        {},
+        {"depth_test": False},
+        {"depth_write": True},
+        {"depth_test": False, "depth_write": False},
+        {"depth_test": False, "depth_write": True, "depth_compare": "less", "dynamic": ["depth_test_enable"]},
+    ):
+        assert not said(dev.pipeline, COVER, WHITE, **formats, **quiet)
+
+
+def test_arrays_of_textures_and_views(dev: tg.Device) -> None:
+    pixels = np.arange(64, dtype=np.uint8).reshape(4, 4, 4)
+    texture = dev.texture(pixels)
+    assert np.array_equal(np.asarray(texture), pixels) and np.asarray(texture, np.float32).dtype == np.float32
+    chain = dev.image((4, 4), COLOR, mip_levels=2, layers=2)
+    dev.clear(chain, (1, 0, 0, 1))
+    chain.write(pixels[:2, :2], level=1, layer=1)
+    assert np.array_equal(np.asarray(chain.view("2d", level=1, levels=1, layer=1, layers=1)), pixels[:2, :2])
+    with pytest.raises(tg.ValidationError, match=r"shows 2 level\(s\) and 2 layer\(s\); image.numpy\(level, layer\) gives a copy of one"):
+        np.asarray(chain.view("2d_array"))
+
+
 def test_what_is_asked_for_and_is_not_there(dev: tg.Device) -> None:
     chain = dev.image((8, 8), COLOR, mip_levels=3)
     rp = dev.render_pass(color=tg.Attachment(chain.view(level=1, levels=1), clear=(0, 0, 0, 0), level=2))

@@ -17,6 +17,8 @@ from tilegpu.sampler import Sampler
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
     from tilegpu.keywords import Never
 
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
@@ -312,6 +314,17 @@ class ImageView:
         """Format of the image."""
         return self.image.format
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Copy of the one level and layer that it shows, as :meth:`Image.numpy` has it. Raises :class:`ValidationError` of several."""
+        layers = self.image._layer_count(self.level) - self.layer if self.layers is None else self.layers
+        if self.level_count != 1 or layers != 1 or copy is False:
+            raise ValidationError(
+                f"np.asarray: the view of image '{self.image.label}' shows {self.level_count} level(s) and {layers} layer(s); "
+                "image.numpy(level, layer) gives a copy of one"
+            )
+        array: NDArray[Any] = self.image.numpy(self.level, self.layer)
+        return array if dtype is None else array.astype(dtype, copy=False)
+
     def why_undefined(self, aspect: str | None = None) -> str:
         """Why the contents of its first level and layer are undefined, ``""`` if they are not."""
         image = self.image
@@ -364,6 +377,10 @@ class Texture:
     def size(self) -> tuple[int, int]:
         """(width, height) in pixels."""
         return self.image.size
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The image's pixels: :meth:`Image.__array__`."""
+        return self.image.__array__(dtype, copy)
 
     def _repr_png_(self) -> bytes | None:
         return self.image._repr_png_()

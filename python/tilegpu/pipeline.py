@@ -29,7 +29,7 @@ from tilegpu.pipeline_state import (
     set_stencil,
     write_mask_of,
 )
-from tilegpu.pipeline_warnings import idle_arguments, warn_of_outputs
+from tilegpu.pipeline_warnings import idle_arguments, warn_of_outputs, warn_of_tests
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout
@@ -351,7 +351,7 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, attachment_locations, write_mask, blend)
+    _finish(pipeline, info, interface, attachment_locations, write_mask, blend, (depth_write, depth_compare))
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -363,6 +363,7 @@ def _finish(
     locations: Sequence[int | None] | None,
     write_mask: Any,
     blend: Any,
+    depth: tuple[bool | None, str | None],
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised."""
     if interface is not None:
@@ -372,6 +373,7 @@ def _finish(
     factors = factors_of(blend, count, pipeline.title)
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
     warn_of_outputs(pipeline, info, pipeline.dynamic, locations, masks, factors)
+    warn_of_tests(pipeline, info, *depth)
 
 
 def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:
