@@ -82,7 +82,9 @@ def test_packed_attributes_are_what_they_are_packed_in(dev: tg.Device) -> None:
 
 
 def block(dev: tg.Device, declared: str, result: str, value: Any) -> list[float]:
-    frag = f"#version 450\nlayout(location = 0) out vec4 o; layout(binding = 0, {declared}; void main() {{ o = vec4({result}); }}"
+    frag = f"""#version 450
+struct S {{ vec3 a; vec3 b; }};
+layout(location = 0) out vec4 o; layout(binding = 0, {declared}; void main() {{ o = vec4({result}); }}"""
     pipe = dev.pipeline(COVER, frag, color=[COLOR], label="p")
     return [float(v) for v in drawn(dev, pipe, count=3, bind={(0, 0): value})]
 
@@ -131,6 +133,9 @@ def test_numbers_of_blocks(dev: tg.Device, declared: str, dtype: str, text: str)
         ("std430) buffer B { vec2 v[]; }", "v[1], v[1]", np.ones((4, 2), "f4"), ""),
         ("std430) buffer B { float v[]; }", "v[1]", np.ones((4, 3), "f4"), ""),
         ("std430) buffer B { vec3 v[]; }", "v[1], 1", np.ones(16, "f4"), ""),
+        ("std430) buffer B { S v[]; }", "v[1].a, 1", np.ones((8, 3), "f4"), "in rows of 3; elements of the block's 'v' are 32 bytes apart"),
+        ("std430) buffer B { S v[]; }", "v[1].a, 1", np.ones((4, 8), "f4"), ""),
+        ("std430) buffer B { S v[]; }", "v[1].a, 1", np.ones((4, 2, 4), "f4"), ""),
     ],
 )  # fmt: skip
 def test_rows_of_arrays_in_blocks(dev: tg.Device, declared: str, result: str, array: Any, text: str) -> None:

@@ -126,6 +126,13 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str) -> str:
     members = list(layout.struct.members.values())
     if len(members) == 1 and members[0].steps_B and members[0].leaf is not None:
         return _stride_misfit(buffer, members[0], made)
+    if len(members) == 1 and len(members[0].steps_B) == 1 and members[0].struct is not None:
+        stride_B, rows_B = members[0].steps_B[0], {width * kind.itemsize for width in _row_widths(buffer)}
+        if rows_B and stride_B not in rows_B:
+            return (
+                f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; elements of the block's '{members[0].name}' are {stride_B} "
+                f"bytes apart: make rows of {stride_B // kind.itemsize} numbers, or an array with fields"
+            )
     return ""
 
 
