@@ -324,7 +324,7 @@ class _Work:
             stream_B = float(n["visibility_stream_B"])
             self._add(self.write_B, "visibility stream", stream_B)
             self._add(self.read_B, "visibility stream", stream_B)
-            if any(name.startswith("lrz") for name in self.c.techniques):
+            if any(name.startswith("lrz") for name in self.c.techniques) and self.c.layout["depth_format"] != "none":
                 # A word of 16 bits for 8x8 pixels: written while binning, read by the tiles.
                 lrz_B = 2.0 * math.ceil(self.c.layout["width_px"] / 8) * math.ceil(self.c.layout["height_px"] / 8)
                 self._add(self.write_B, "low-resolution Z", lrz_B)

@@ -12,6 +12,24 @@ namespace tilegpu {
 
 namespace {
 
+// Texels of one layer of a level, of all slices of a 3D image and all samples; this program's rows may be longer.
+uint64_t texels_B(const ImageCreateInfo& image, VkImageAspectFlags aspects, uint32_t level) {
+  const vk::FormatInfo& format = *vk::find_format(image.format);
+  const auto blocks = [&](uint32_t size_px, uint32_t block_px) { return (std::max(1u, size_px >> level) + block_px - 1) / block_px; };
+  const uint64_t depth = image.type == VK_IMAGE_TYPE_3D ? std::max(1u, image.depth_px >> level) : 1;
+  uint32_t texel_B = format.texel_B;
+  if (format.depth_bits == 32 && format.stencil_bits) texel_B = aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? 4 : 1;  // they lie apart
+  return uint64_t{blocks(image.width_px, format.block_width_px)} * blocks(image.height_px, format.block_height_px) * depth * image.samples *
+         texel_B;
+}
+
+// The same of all planes of an image that has some.
+uint64_t layer_B(const Image& image, const ImageViewCreateInfo& view, uint32_t level) {
+  uint64_t sum_B = 0;
+  for (const Ptr<Image>& plane : image.planes()) sum_B += texels_B(plane->info(), VK_IMAGE_ASPECT_COLOR_BIT, level);
+  return image.planes().empty() ? texels_B(image.info(), view.aspects, level) : sum_B;
+}
+
 void add_view(const ImageView& view, DrawTexture texture, std::vector<DrawTexture>& out) {
   const Image& image = *view.image();
   const ImageViewCreateInfo& info = view.info();
@@ -20,10 +38,8 @@ void add_view(const ImageView& view, DrawTexture texture, std::vector<DrawTextur
   texture.width_px = std::max(1u, image.info().width_px >> info.base_level);
   texture.height_px = std::max(1u, image.info().height_px >> info.base_level);
   texture.levels = info.level_count;
-  const auto aspect = static_cast<VkImageAspectFlagBits>(info.aspects & (~info.aspects + 1));
   for (uint32_t level = 0; level < info.level_count; level++) {
-    const uint64_t slices = image.info().type == VK_IMAGE_TYPE_3D ? std::max(1u, image.info().depth_px >> (info.base_level + level)) : 1;
-    const uint64_t level_B = image.layout(aspect, info.base_level + level, info.base_layer).size_B * info.layer_count * slices;
+    const uint64_t level_B = layer_B(image, info, info.base_level + level) * info.layer_count;
     if (level == 0) texture.level_B = level_B;
     texture.size_B += level_B;
   }

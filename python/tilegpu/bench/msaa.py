@@ -23,6 +23,7 @@ from typing import Any
 
 import tilegpu as tg
 from tilegpu.bench import msaa_model
+from tilegpu.costs import constants_of
 from tilegpu.scene import Frame, SceneRenderer, find_scene
 from tilegpu.terminal import profile_name, progress
 
@@ -215,7 +216,8 @@ def run(options: argparse.Namespace) -> int:
     if options.kernel:
         kernels.append(kernel_ms(options.kernel, threads))
     beyond = beyond_in_tile(rows, kernels) if kernels else []
-    compressed = compressed_rows(options.profile, families, samples, size)
+    tiled = options.profile == "host" or constants_of(options.profile).kind != "immediate"
+    compressed = compressed_rows(options.profile, families, samples, size) if tiled else []
     curves = {family: modelled_rows(options.profile, family, samples, size) for family in families}
     if options.json:
         print(json.dumps([asdict(row) for row in rows] + compressed + beyond + [r for c in curves.values() for r in c], indent=1))
@@ -233,7 +235,8 @@ def run(options: argparse.Namespace) -> int:
             f"{line['scene']}, {line['samples']} samples: separate costs {line['beyond_in_tile_ms']:.2f} ms beyond in the tile; "
             f"the least for storing and averaging is {line['kernel_ms']:.2f} ms here ({share:.0%})"
         )
-    print(f"\neverything on ({options.profile}, block-compressed images):")
+    if compressed:
+        print(f"\neverything on ({options.profile}, block-compressed images):")
     for entry in compressed:
         print(
             f"{entry['scene']:15}{entry['samples']:8} {entry['mode']:10}{entry['samples_moved_per_px']:9.2f}"
