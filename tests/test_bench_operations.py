@@ -35,6 +35,8 @@ vec3 twice(vec3 v) { return v + v; }
         # a turn: compare, step, and the body
         ("for (int i = 0; i < 5; i++) o += a;", Operations(5 * 6)),
         ("for (int i = 1; i <= 7; i += 3) o += a;", Operations(3 * 6)),
+        ("for (int i = -1; i <= 1; i++) o += texture(t, a.xy);", Operations(3 * 6, 3)),
+        ("for (uint i = 0u; i < 3u; i++) o += a;", Operations(3 * 6)),
         ("for (int i = 0; i < TURNS; i++) o += a;", Operations(4 * 6)),
         ("for (int i = 0; i < 5; i++) for (int k = 0; k < 3; k++) o += a;", Operations(5 * (2 + 3 * 6))),
         ("for (int i = 0; i < 5; i++) if (a.x > 0.0) o += a;", Operations(5 * 7, exact=False)),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
-from tilegpu.cost_counts import DrawCounts, PassCounts, texel_B
+from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, texel_B
 from tilegpu.errors import ValidationError
 from tilegpu.stats import bytes_text
 
@@ -349,20 +349,21 @@ class _Work:
         self._add(self.read_B, "vertices, from binning", through_cache(read_B, footprint_B, self.k.l2_B.value))
 
     def textures(self) -> None:
-        """A texture operation brings a new texel where there are levels to choose from; else a line, or the whole image if that is
-        less. What is fetched again comes from the L2 as far as that holds the image."""
-        total: dict[int, tuple[float, float]] = {}
+        """Of each image, all draws together: a texture operation brings a new texel where there are levels to choose from; else a line,
+        until the level is there, and then a texel too. What is fetched again comes from the L2 as far as that holds the image."""
+        reads: dict[int, float] = {}
+        images: dict[int, Texture] = {}
         for d in self.c.draws:
-            reads = d.shaded * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
-            if not reads or not d.programs.textures:
-                continue
-            share = reads / len(d.programs.textures)
+            count = d.shaded * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
             for t in d.programs.textures:
-                fetched_B = share * t.texel_B if t.levels > 1 else min(float(t.level_B), share * self.k.line_B.value)
-                before, size_B = total.get(t.image, (0.0, 0.0))
-                total[t.image] = before + fetched_B, max(size_B, t.size_B)
-        for fetched_B, size_B in total.values():
-            self._add(self.read_B, "textures", through_cache(fetched_B, size_B, self.k.l2_B.value))
+                reads[t.image] = reads.get(t.image, 0.0) + count / len(d.programs.textures)
+                if t.image not in images or images[t.image].size_B < t.size_B:
+                    images[t.image] = t
+        for image, t in images.items():
+            fetched_B = reads[image] * t.texel_B
+            if t.levels == 1:
+                fetched_B = max(fetched_B, min(float(t.level_B), reads[image] * self.k.line_B.value))
+            self._add(self.read_B, "textures", through_cache(fetched_B, t.size_B, self.k.l2_B.value))
 
     # -- cycles
 

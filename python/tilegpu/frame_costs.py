@@ -29,14 +29,17 @@ _MOST_TILES = 2  #: sizes of tiles in a cell
 class Comparison:
     """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, and
     its passes as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a ``text`` with what it
-    ``saves`` by profile. Plain data; printed, a table of all profiles and the dearest changes."""
+    ``saves`` by profile; ``left_out``: what the frame did that the model knows nothing of (``"2 dispatches"``). Plain data; printed, a
+    table of all profiles and the dearest changes."""
 
-    def __init__(self, title: str, profiles: list[dict[str, Any]], changes_found: list[dict[str, Any]]) -> None:
-        self.title, self.profiles, self.changes = title, profiles, changes_found
+    def __init__(
+        self, title: str, profiles: list[dict[str, Any]], changes_found: list[dict[str, Any]], left_out: Sequence[str] = ()
+    ) -> None:
+        self.title, self.profiles, self.changes, self.left_out = title, profiles, changes_found, list(left_out)
 
     def asdict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {"title": self.title, "profiles": self.profiles, "changes": self.changes}
+        return {"title": self.title, "profiles": self.profiles, "changes": self.changes, "left_out": self.left_out}
 
     def __str__(self) -> str:
         return _text_of(self, _MOST_CHANGES)
@@ -45,6 +48,17 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return html_of(self)
+
+
+def left_out(nodes: Sequence[Node]) -> list[str]:
+    """What of a frame is no pass, and not in the model: a text for each kind."""
+    counts: dict[str, int] = {}
+    for node in nodes:
+        if node.kind != "pass":
+            counts[node.kind] = counts.get(node.kind, 0) + 1
+    plurals = {"dispatch": "dispatches", "copy": "copies", "generate_mipmaps": "mip chains"}
+    names = {"generate_mipmaps": "mip chain"}
+    return [f"{n} {plurals.get(kind, kind + 's') if n != 1 else names.get(kind, kind)}" for kind, n in counts.items()]
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[int, str]]:
@@ -56,10 +70,14 @@ def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[in
 
 
 def comparison(
-    title: str, runs: Sequence[ProfileRun], findings: Sequence[Finding] = (), kept: Collection[tuple[int, str]] = ()
+    title: str,
+    runs: Sequence[ProfileRun],
+    findings: Sequence[Finding] = (),
+    kept: Collection[tuple[int, str]] = (),
+    others: Sequence[str] = (),
 ) -> Comparison:
     """Of the runs that have a cost model. ``findings``: what the frame says across its passes; ``kept``: stores that are needed, as of
-    :func:`read_stores`."""
+    :func:`read_stores`; ``others``: what is left out, as of :func:`left_out`."""
     rows = []
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for run in runs:
@@ -82,7 +100,7 @@ def comparison(
         return float(max(max(s["cycles_share"], s["bytes_share"]) for s in saves.values()))
 
     ordered = sorted(((t, s) for t, s in found.items() if weight(s) >= _LEAST_SHARE), key=lambda item: -weight(item[1]))
-    return Comparison(title, rows, [{"text": text, "saves": saves} for text, saves in ordered])
+    return Comparison(title, rows, [{"text": text, "saves": saves} for text, saves in ordered], others)
 
 
 def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
@@ -182,6 +200,8 @@ def _text_of(found: Comparison, most_changes: int) -> str:
     for row in rows:
         cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         lines.append("  " + "  ".join(cells).rstrip())
+    if found.left_out:
+        lines.append(f"  not in the model: {', '.join(found.left_out)}")
     lines.append("what would help:" if found.changes else "what would help: nothing that the model knows of")
     for change in found.changes[:most_changes]:
         lines += [f"  {_with_detail(change)}", f"      saves {_saves(change['saves'], len(rows) - 1)}"]
@@ -213,9 +233,10 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
         f"<li>{html.escape(_with_detail(change))}<br><span class='soft'>saves {html.escape(_saves(change['saves'], len(rows)))}</span></li>"
         for change in found.changes[:most_changes]
     ]
+    others = f"Not in it: {html.escape(', '.join(found.left_out))}. " if found.left_out else ""
     help_text = f"<h3>What would help</h3><ol>{''.join(lines)}</ol>" if lines else ""
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
         '<p class="soft">A model: counts of this frame by constants of each profile, which docs/costs.md lists with their sources. '
-        f"Bytes are of external memory (read, written); cycles are of the unit that is busy longest.</p>{help_text}"
+        f"{others}Bytes are of external memory (read, written); cycles are of the unit that is busy longest.</p>{help_text}"
     )

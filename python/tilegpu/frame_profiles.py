@@ -59,6 +59,7 @@ class ProfileRun:
 
     profile: str
     passes: list[PassRun]
+    dispatches: int = 0
 
     def total(self, counter: str) -> int:
         """A counter of all passes."""
@@ -110,7 +111,7 @@ def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool
             if models:
                 made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
         passes.append(made)
-    return ProfileRun(profile, passes)
+    return ProfileRun(profile, passes, submission.dispatch_count())
 
 
 def run_all(path: str | os.PathLike[str], first: str, hsr: Any, others: Sequence[str]) -> list[ProfileRun]:

@@ -15,7 +15,7 @@ from typing import Any
 from tilegpu.buffer import Buffer
 from tilegpu.explain import Explanation
 from tilegpu.files import size_text
-from tilegpu.frame_costs import comparison, html_of, read_stores
+from tilegpu.frame_costs import comparison, html_of, left_out, read_stores
 from tilegpu.frame_drawing import Row, drawing
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
@@ -57,7 +57,7 @@ def report(
     own = runs[0] if runs else ProfileRun(profile, [])
     passes = dict(zip([node.number for node in nodes if node.kind == "pass"], own.passes, strict=True))
     resting = {node.number: in_tile_only(node) for node in nodes}
-    modelled = comparison(label, runs, findings, read_stores(nodes, graph.unread))
+    modelled = comparison(label, runs, findings, read_stores(nodes, graph.unread), left_out(nodes))
     sections = [
         _summary(nodes, own, findings, resting),
         f"<h2>Passes, and what flows between them</h2>{_legend()}"

@@ -243,9 +243,17 @@ class _Module:
         start = self.value[first[-1]]
         if not step:
             return None
+        if compare[0] in (177, 179):
+            start, limit, step = map(_signed, (start, limit, step))
+        if step < 0:
+            return None
         inclusive = 1 if compare[0] in (178, 179) else 0
         # A branch out of the middle makes it fewer; it shows as a condition of its own.
         return max(0, -(-(limit + inclusive - start) // step))
+
+
+def _signed(word: int) -> int:
+    return word - 2**32 if word >= 2**31 else word
 
 
 @functools.lru_cache(maxsize=256)

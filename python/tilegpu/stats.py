@@ -10,6 +10,7 @@ from tilegpu import _core, notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError, candidates
 
+_OF_PROFILES = "vertices of the modelled GPU"  # not counted on host
 #: Heading, counters and what they are called when they are printed.
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "geometry": (
@@ -62,7 +63,7 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("primitives_deferred", "primitives deferred"),
         ("varyings_deferred_B", "varyings not written (bytes)"),
     ),
-    "vertices of the modelled GPU": (
+    _OF_PROFILES: (
         ("vertices_in_tiles", "in tiles, where deferred"),
         ("vertices_positioned_in_prepass", "positions in the pre-pass"),
         ("vertices_shaded_in_prepass", "whole in the pre-pass"),
@@ -132,6 +133,8 @@ class PassStats:
     def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
         groups: list[tuple[str, list[tuple[str, str]]]] = []
         for title, fields in GROUPS.items():
+            if title == _OF_PROFILES and not any(self._values.get(key) for key, _ in fields):
+                continue
             rows = [(text, _number(self._values[key])) for key, text in fields if key in self._values]
             if title == "geometry" and self._values.get("vertices_unique_requested"):
                 rows.append(("shaded for each unique vertex", f"{self.vertex_ratio:.3f}"))

@@ -83,6 +83,10 @@ def reduction(off: float, on: float) -> float:
     return 100 * (off - on) / off if off else 0.0
 
 
+def _percent(value: float) -> str:
+    return f"{value:.2f}" if 0 < abs(value) < 0.05 else f"{value:.1f}"
+
+
 def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """Arm's table: the reduction in each column, then the figures behind it."""
     width = max(len(f"{r['scene']}: {r['technique']}") for r in rows)
@@ -91,7 +95,7 @@ def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
     for r in rows:
         limits = r["limited_by_off"] if r["limited_by_off"] == r["limited_by_on"] else f"{r['limited_by_off']}, then {r['limited_by_on']}"
         name = f"{r['scene']}: {r['technique']}"
-        lines.append(name.ljust(width) + "".join(f"{r['reduction'][c]:14.1f} %" for c in COLUMNS) + f"   {limits}")
+        lines.append(name.ljust(width) + "".join(f"{_percent(r['reduction'][c]):>14} %" for c in COLUMNS) + f"   {limits}")
         for key in ("off", "on"):
             lines.append(f"  {key}".ljust(width) + "".join(f"{r[key][c]:16,.0f}" for c in COLUMNS))
     return "\n".join(lines)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from tilegpu.cli.common import EXIT_OK, UsageError, add_quiet_option, add_scene_options, chosen_scene, progress
 
 if TYPE_CHECKING:
-    from tilegpu.frame_lint import Finding
     from tilegpu.frame_profiles import ProfileRun
 
 
@@ -42,25 +41,45 @@ def run(options: argparse.Namespace) -> int:
             why = " (host is this computer: it is measured, not modelled)" if name == "host" else ""
             raise UsageError(f"--profile {name}: it has no cost model{why}; there are {', '.join(CONSTANTS)}")
     with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
-        capture, title, findings, kept = _captured(options, Path(folder))
+        capture, title, known = _captured(options, Path(folder))
         runs: list[ProfileRun] = [run_profile(capture, name) for name in progress(profiles, len(profiles), "what-if")]
-    found = comparison(title, runs, findings, kept)
+    found = comparison(title, runs, *(known or ((), (), _dispatches(runs))))
     print(json.dumps(found.asdict(), indent=1) if options.json else found)
     return EXIT_OK
 
 
-def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, Sequence[Finding], set[tuple[int, str]]]:
+def _dispatches(runs: Sequence[ProfileRun]) -> list[str]:
+    count = runs[0].dispatches
+    return [f"{count} dispatch{'es' if count != 1 else ''}"] if count else []
+
+
+def _is_capture(name: str) -> bool:
+    """By its name, or a file of another name that is one."""
+    if name.endswith(".tgcap"):
+        return True
+    if not Path(name).is_file() or Path(name).suffix.lower() in (".py", ".gltf", ".glb", ".obj", ".ply", ".stl"):
+        return False
+    import tilegpu
+
+    try:
+        tilegpu.capture_profile(name)
+    except tilegpu.Error:
+        return False
+    return True
+
+
+def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tuple[Any, Any, Any] | None]:
     """A capture of what is asked for, its name, and what its frame knows across passes (of a capture: nothing): what costs without need,
-    and which stores are read."""
-    if options.scene.endswith(".tgcap"):
+    which stores are read, what is no pass."""
+    if _is_capture(options.scene):
         path = Path(options.scene)
         if not path.is_file():
             raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
         if options.size or options.samples:
             raise UsageError(f"'{path}' is a capture: --size and --samples are those that it was made with")
-        return path, path.name, (), set()
+        return path, path.name, None
     import tilegpu
-    from tilegpu.frame_costs import read_stores
+    from tilegpu.frame_costs import left_out, read_stores
     from tilegpu.scene import SceneRenderer
 
     scene = chosen_scene(options)
@@ -73,4 +92,4 @@ def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, Seq
         raise UsageError(f"'{options.scene}' has no render pass; there is nothing to compare")
     path = folder / "frame.tgcap"
     frame.capture(path)
-    return path, scene.name, frame.lint(), read_stores(frame.nodes, frame.unread)
+    return path, scene.name, (frame.lint(), read_stores(frame.nodes, frame.unread), left_out(frame.nodes))
