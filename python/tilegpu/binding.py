@@ -63,7 +63,7 @@ class DescriptorBinder:
             raise ValidationError(
                 f"{what}, {pipeline.title}: bind is {arguments.shown(bind)}; it must be a mapping by name or (set, binding)"
             )
-        whole_sets = self._whole_sets(commands, pipeline, sets, what) if sets else ()
+        whole_sets = self._whole_sets(commands, pipeline, sets, what) if sets is not None else ()
         if not bind:
             if pipeline.interface.bindings:
                 self._require_all(pipeline, (), whole_sets, what)

@@ -294,8 +294,8 @@ class Buffer:
         info = enums.parse_format(format, what)
         offset = arguments.whole(offset, f"{what}: offset")
         size = _WHOLE if size is None else arguments.whole(size, f"{what}: size")
-        if offset < 0 or size < 0:
-            raise ValidationError(f"{what}: {size} bytes at offset {offset}; neither may be below 0")
+        if not (0 <= offset <= self.size and (0 <= size <= self.size or size == _WHOLE)):
+            raise ValidationError(f"{what}: {size} bytes at offset {offset}; both must be 0 to the buffer's {self.size}")
         return BufferView(self, _core.BufferView(self.core, info.number, offset, size), info)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:

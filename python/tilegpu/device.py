@@ -39,7 +39,7 @@ _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
 
 
 def _render_mode(mode: str) -> _core.RenderMode:
-    if mode not in _RENDER_MODES:
+    if not isinstance(mode, str) or mode not in _RENDER_MODES:
         raise ValidationError(f"Device: render_mode is {arguments.shown(mode)}; it must be one of {', '.join(_RENDER_MODES)}")
     found: _core.RenderMode = getattr(_core.RenderMode, mode)
     return found
@@ -264,7 +264,7 @@ class Device(Context):
         chosen = Sampler(**sampling) if sampler is None else sampler
         if not isinstance(mipmaps, bool):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
-        if type not in ("1d", "2d"):
+        if not isinstance(type, str) or type not in ("1d", "2d"):
             raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
         info = None if format is None else enums.parse_format(format, what)
         if info is not None and info.planes:

@@ -13,6 +13,7 @@ from tilegpu.context import Context
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
+from tilegpu.files import output_problem
 from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, tile_time_map
 from tilegpu.low_resolution_z import LowResolutionZ
 from tilegpu.stats import PassStats
@@ -86,6 +87,10 @@ class PassResults:
             raise ValidationError(
                 f"{self._what}: capture() is for a pass whose with block has ended without an exception"
             )
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise ValidationError(f"{self._what}: capture: path is {arguments.shown(path)}; it must be a path")
+        if problem := output_problem(os.fsdecode(path)):
+            raise ValidationError(f"{self._what}: capture: {problem}")
         _core.save_capture(self._device.core, [self._recorded], os.fspath(path))
 
     @property
@@ -224,8 +229,8 @@ class PassResults:
         Raises :class:`tilegpu.ValidationError` for a pass that can't be repeated (see :meth:`why`) and was not
         made with ``trace="fragments"``.
         """
-        if kind not in HEATMAPS:
-            raise ValidationError(f"{self._what}: heatmap '{kind}' is not known; there are {', '.join(HEATMAPS)}")
+        if not isinstance(kind, str) or kind not in HEATMAPS:
+            raise ValidationError(f"{self._what}: heatmap {arguments.shown(kind)} is not known; there are {', '.join(HEATMAPS)}")
         if kind != "tile_ms":
             result: NDArray[Any] = self._fragments()["maps"][kind]
             return result.copy()

@@ -271,7 +271,7 @@ def set_clipping(
         state.depth_clip = arguments.flag(depth_clip, f"{what}: depth_clip")
     if negative_one_to_one is not False:
         state.depth_clip_negative_one_to_one = arguments.flag(negative_one_to_one, f"{what}: depth_clip_negative_one_to_one")
-    if stream != 0:
+    if not isinstance(stream, int) or stream != 0:
         state.rasterization_stream = arguments.count(stream, f"{what}: rasterization_stream", 3)
 
 
@@ -496,6 +496,8 @@ def set_attachment_locations(
     if len(given) != targets:
         raise ValidationError(f"{what}: attachment_locations has {len(given)} entries; {must}")
     most = _core.MAX_COLOR_ATTACHMENTS - 1
+    if isinstance(locations, (set, frozenset)):
+        raise ValidationError(f"{what}: attachment_locations is {arguments.shown(locations)}; {must}, in order")
     info.set_attachment_locations(
         [None if at is None else arguments.count(at, f"{what}: attachment_locations[{i}]", most) for i, at in enumerate(given)]
     )

@@ -86,7 +86,7 @@ def load(
     if isinstance(source, _core.ShaderModule):
         return source
     name = file or f"{label or 'pipeline'} <{stage} shader>"
-    if include != ():
+    if not (isinstance(include, tuple) and not include):
         include = directories(include, f"{label or 'pipeline'}: include")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _module(bytes(source), name, device)

@@ -53,21 +53,36 @@ ATTRIBUTES = ("position", "normal", "uv")
 FLAT_VERTEX = np.dtype([("position", "<f4", 2), ("uv", "<f4", 2)])
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def _size(value: float, what: str) -> float:
-    if not 0 < value < math.inf:
-        raise ValidationError(f"{what} is {value}; it must be a size above 0")
+    if not _is_number(value) or not 0 < value < math.inf:
+        raise ValidationError(f"{what} is {value!r:.80}; it must be a size above 0")
     return float(value)
 
 
 def _steps(value: int, least: int, what: str) -> int:
-    if value != int(value) or not least <= value <= 8192:
-        raise ValidationError(f"{what} is {value}; it must be a whole number from {least} to 8192")
+    if not _is_number(value) or not least <= value <= 8192 or value != int(value):
+        raise ValidationError(f"{what} is {value!r:.80}; it must be a whole number from {least} to 8192")
     return int(value)
+
+
+def _names(attributes: Any) -> Sequence[str]:
+    """Of ``attributes=``."""
+    if isinstance(attributes, str):
+        raise ValidationError(f"shapes: attributes is '{attributes}'; it must be a list of names, such as ('position', 'uv')")
+    if not isinstance(attributes, (list, tuple)):
+        raise ValidationError(f"shapes: attributes is {attributes!r:.80}; it must be a list of names, such as ('position', 'uv')")
+    return attributes
 
 
 def only(mesh: Mesh, *attributes: str) -> Mesh:
     """The mesh with these vertex attributes alone, in this order; what shaders don't read costs memory. Raises
     :class:`tilegpu.ValidationError` for one that it has not."""
+    if not isinstance(mesh, Mesh):
+        raise ValidationError(f"shapes: mesh is {mesh!r:.80}; it must be a Mesh, such as shapes.sphere()")
     have = mesh.vertices.dtype
     if len(attributes) > 1 and all(isinstance(name, str) and len(name) == 1 for name in attributes):  # a text where a list belongs
         raise ValidationError(f"shapes: attributes is '{''.join(attributes)}'; it must be a list of names, such as ('position', 'uv')")
@@ -87,14 +102,14 @@ def cube(size: float | tuple[float, float, float] = 1.0, *, attributes: Sequence
         raise ValidationError(f"cube: size is {size}; it must be a number, or three for x, y and z")
     box = meshes.box(sides)
     v = box.vertices
-    return only(detailed.make_mesh(v["aPos"], v["aNormal"], v["aUV"], box.indices), *attributes)
+    return only(detailed.make_mesh(v["aPos"], v["aNormal"], v["aUV"], box.indices), *_names(attributes))
 
 
 def sphere(radius: float = 0.5, segments: int = 48, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
     """A ball: ``segments`` round (at least 4), half as many from pole to pole. u goes round, v from the top down."""
     r, n = _size(radius, "sphere: radius"), _steps(segments, 4, "sphere: segments")
     c, s = cos_sin(np.linspace(-math.pi / 2, math.pi / 2, n // 2 + 1))
-    return only(lathe(np.stack([np.abs(c) * r, s * r], -1), n, sharp=90), *attributes)
+    return only(lathe(np.stack([np.abs(c) * r, s * r], -1), n, sharp=90), *_names(attributes))
 
 
 def torus(radius: float = 0.4, tube: float = 0.15, segments: int = 64, sides: int = 24, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
@@ -102,27 +117,30 @@ def torus(radius: float = 0.4, tube: float = 0.15, segments: int = 64, sides: in
     mesh = detailed.ring(
         _size(radius, "torus: radius"), _size(tube, "torus: tube"), _steps(segments, 3, "torus: segments"), _steps(sides, 3, "torus: sides")
     )
-    return only(mesh, *attributes)
+    return only(mesh, *_names(attributes))
 
 
 def torus_knot(
     p: int = 2, q: int = 3, radius: float = 0.4, tube: float = 0.1, segments: int = 360, *, attributes: Sequence[str] = ATTRIBUTES
 ) -> Mesh:
     """A tube along the (p, q) torus knot about y, ``segments`` along it."""
+    for name, value in (("p", p), ("q", q)):
+        if not _is_number(value) or not abs(value) <= 8192 or value != int(value):
+            raise ValidationError(f"torus_knot: {name} is {value!r:.80}; it must be a whole number")
     size, thick, n = _size(radius, "torus_knot: radius"), _size(tube, "torus_knot: tube"), _steps(segments, 8, "torus_knot: segments")
-    return only(detailed.torus_knot(p, q, size, 0.4 * size, thick, n), *attributes)
+    return only(detailed.torus_knot(p, q, size, 0.4 * size, thick, n), *_names(attributes))
 
 
 def cylinder(
     radius: float = 0.5, height: float = 1.0, segments: int = 48, *, top_radius: float | None = None, attributes: Sequence[str] = ATTRIBUTES
 ) -> Mesh:
     """A closed cylinder about y; with ``top_radius`` a cone (0) or what is between."""
-    low, high = _size(radius, "cylinder: radius"), radius if top_radius is None else float(top_radius)
-    if not 0 <= high < math.inf:
+    low, high = _size(radius, "cylinder: radius"), radius if top_radius is None else top_radius
+    if not _is_number(high) or not 0 <= high < math.inf:
         raise ValidationError(f"cylinder: top_radius is {top_radius}; it must be 0 (a cone) or more")
     half = _size(height, "cylinder: height") / 2
     profile = [(0.0, -half), (low, -half), (high, half)] + ([(0.0, half)] if high > 0 else [])
-    return only(lathe(profile, _steps(segments, 3, "cylinder: segments")), *attributes)
+    return only(lathe(profile, _steps(segments, 3, "cylinder: segments")), *_names(attributes))
 
 
 def plane(size: float | tuple[float, float] = 1.0, segments: int = 1, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
@@ -134,7 +152,7 @@ def plane(size: float | tuple[float, float] = 1.0, segments: int = 1, *, attribu
     position = np.stack([(u - 0.5) * x, np.zeros_like(u), (v - 0.5) * z], -1)
     normal = np.broadcast_to(np.array([0.0, 1.0, 0.0]), position.shape)
     indices = meshes.grid_indices(n, n).reshape(-1, 3)[:, [0, 2, 1]]
-    return only(detailed.make_mesh(position, normal, np.stack([u, v], -1), indices), *attributes)
+    return only(detailed.make_mesh(position, normal, np.stack([u, v], -1), indices), *_names(attributes))
 
 
 def full_screen_triangle() -> NDArray[np.void]:
@@ -146,6 +164,9 @@ def full_screen_triangle() -> NDArray[np.void]:
 def quad(left: float = -1.0, top: float = -1.0, right: float = 1.0, bottom: float = 1.0) -> NDArray[np.void]:
     """(6,) vertices, two triangles, of a rectangle: ``position`` (2 float32) and ``uv``, (0, 0) at (``left``, ``top``). By default the
     whole picture in clip space, y down; for pixels use :func:`tilegpu.math.pixels`."""
+    for name, value in (("left", left), ("top", top), ("right", right), ("bottom", bottom)):
+        if not _is_number(value):
+            raise ValidationError(f"quad: {name} is {value!r:.80}; it must be a number")
     a, b, c, d = (left, top, 0, 0), (left, bottom, 0, 1), (right, top, 1, 0), (right, bottom, 1, 1)
     return _flat([a, b, c, c, b, d])
 

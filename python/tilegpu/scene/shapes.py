@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu import ValidationError
 from tilegpu.scene.mesh import Mesh, grid_indices
 from tilegpu.scene.tangents import generate_tangents
 
@@ -38,9 +39,21 @@ def make_mesh(position: Array, normal: Array, uv: Array, indices: Array) -> Mesh
     return Mesh(vertices, triangles.reshape(-1))
 
 
+def _floats(value: Any, tail: tuple[int, ...], least: int, what: str) -> Array:
+    """(n, *tail) numbers, at least so many rows."""
+    try:
+        array = np.asarray(value)
+    except Exception:
+        array = np.zeros(0, object)
+    if array.dtype.kind not in "fiu" or array.ndim != 1 + len(tail) or array.shape[1:] != tail or len(array) < least:
+        shape = ", ".join(["n", *map(str, tail)])
+        raise ValidationError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be numbers, ({shape}), n from {least}")
+    return array.astype(np.float64)
+
+
 def curve(points: ArrayLike, steps: int = 8) -> Array:
     """(n, 2) points of a Catmull-Rom curve through ``points``, ``steps`` to each span."""
-    p = np.asarray(points, np.float64)
+    p = _floats(points, (2,), 2, "curve: points")
     p = np.vstack([2 * p[0] - p[1], p, 2 * p[-1] - p[-2]])
     t = (np.arange(steps) / steps)[:, None]
     spans = []
@@ -58,7 +71,7 @@ def lathe(
 
     Corners of more than ``sharp`` degrees get two normals. u goes round, v along the profile.
     """
-    p = np.asarray(profile, np.float64)
+    p = _floats(profile, (2,), 2, "lathe: profile")
     step = np.diff(p, axis=0)
     length = np.hypot(step[:, 0], step[:, 1])
     along = np.concatenate([[0], np.cumsum(length)]) / length.sum()
@@ -132,7 +145,7 @@ def ring(radius: float, tube: float, segments: int = 96, sides: int = 16) -> Mes
 
 def faceted(corners: Array) -> Mesh:
     """Flat-shaded mesh of (n, 3, 3) triangles."""
-    corners = np.asarray(corners, np.float64)
+    corners = _floats(corners, (3, 3), 1, "faceted: corners")
     normal = np.repeat(_unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])), 3, 0)
     uv = np.tile(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), (len(corners), 1))
     return make_mesh(corners.reshape(-1, 3), normal, uv, np.arange(3 * len(corners)).reshape(-1, 3))
