@@ -351,7 +351,7 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, attachment_locations, write_mask, blend, (depth_write, depth_compare))
+    _finish(pipeline, info, interface, attachment_locations, write_mask, blend, depth_write)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -363,7 +363,7 @@ def _finish(
     locations: Sequence[int | None] | None,
     write_mask: Any,
     blend: Any,
-    depth: tuple[bool | None, str | None],
+    depth_write: bool | None,
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised."""
     if interface is not None:
@@ -373,7 +373,7 @@ def _finish(
     factors = factors_of(blend, count, pipeline.title)
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
     warn_of_outputs(pipeline, info, pipeline.dynamic, locations, masks, factors)
-    warn_of_tests(pipeline, info, *depth)
+    warn_of_tests(pipeline, info, pipeline.dynamic, depth_write)
 
 
 def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:

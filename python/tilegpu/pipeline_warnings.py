@@ -37,16 +37,11 @@ def idle_arguments(
     return idle
 
 
-def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, depth_write: bool | None, depth_compare: str | None) -> None:
-    """Depth is written, and compared, only where it is tested. ``depth_write``, ``depth_compare``: as they were given."""
-    dynamic: frozenset[str] = getattr(pipeline, "dynamic", frozenset())
-    if info.depth_stencil.depth_test or "depth_test_enable" in dynamic:
-        return
-    if depth_write and "depth_write_enable" not in dynamic:
+def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], depth_write: bool | None) -> None:
+    """Depth is written only where it is tested. ``depth_write``: as it was given."""
+    if depth_write and not info.depth_stencil.depth_test and dynamic.isdisjoint(("depth_test_enable", "depth_write_enable")):
         fix = "depth is written where it is tested; give depth_compare='always' in the place of depth_test=False"
         pipeline.warn_unused("depth_write", f"depth_write=True has no effect without depth_test: {fix}")
-    if depth_compare is not None and "depth_compare_op" not in dynamic:
-        pipeline.warn_unused("depth_compare", "depth_compare has no effect with depth_test=False; leave one of them out")
 
 
 def warn_of_outputs(
