@@ -130,7 +130,7 @@ void bind_rendering(CommandBufferClass& c) {
        [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
           const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
           std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags, uint32_t view_mask,
-          const std::array<int32_t, 2>& window, const std::array<uint32_t, 2>& framebuffer) {
+          const std::array<int32_t, 2>& window, const std::array<uint32_t, 2>& framebuffer, const FramebufferDesc& desc) {
          RenderingInfo info;
          info.render_area = rect_of(area);
          info.layer_count = layer_count;
@@ -145,11 +145,13 @@ void bind_rendering(CommandBufferClass& c) {
          info.flags = flags;
          info.window = {window[0], window[1]};
          info.framebuffer = {framebuffer[0], framebuffer[1]};
+         info.desc = desc;
          unwrap(cb.begin_rendering(info));
        },
        py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"),
        py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0, py::arg("view_mask") = 0,
-       py::arg("window") = std::array<int32_t, 2>{}, py::arg("framebuffer") = std::array<uint32_t, 2>{})
+       py::arg("window") = std::array<int32_t, 2>{}, py::arg("framebuffer") = std::array<uint32_t, 2>{},
+       py::arg("desc") = FramebufferDesc{})
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("undefined_reads", &CommandBuffer::undefined_reads)
@@ -402,6 +404,36 @@ void bind_fills(CommandBufferClass& c) {
           "generate_mipmaps", [](CommandBuffer& cb, Ptr<Image> image) { unwrap(cb.generate_mipmaps(std::move(image))); }, py::arg("image"));
 }
 
+template <class E>
+std::optional<E> given(int number) {
+  return number < 0 ? std::nullopt : std::optional(static_cast<E>(number));
+}
+
+void bind_pieces(py::module_& m) {
+  py::class_<AttachmentPieces>(m, "AttachmentPieces")
+      .def(py::init([](int load, int load_border, Ptr<ImageView> load_view, Ptr<ImageView> store_view, bool store_always, int store_mode,
+                       int resolve, int resolve_border, int resolve_mode, Ptr<ImageView> resolve_view) {
+             return AttachmentPieces{static_cast<TileLoad>(load),
+                                     given<TileLoad>(load_border),
+                                     std::move(load_view),
+                                     std::move(store_view),
+                                     store_always,
+                                     static_cast<VkResolveModeFlagBits>(store_mode),
+                                     static_cast<TileSource>(resolve),
+                                     given<TileSource>(resolve_border),
+                                     static_cast<VkResolveModeFlagBits>(resolve_mode),
+                                     std::move(resolve_view)};
+           }),
+           py::arg("load"), py::arg("load_border"), py::arg("load_view"), py::arg("store_view"), py::arg("store_always"),
+           py::arg("store_mode"), py::arg("resolve"), py::arg("resolve_border"), py::arg("resolve_mode"), py::arg("resolve_view"));
+  py::class_<FramebufferDesc>(m, "FramebufferDesc")
+      .def(py::init([](uint64_t tiler_heap_B, uint32_t draws_a_part, bool transaction_elimination, bool hsr_prepass) {
+             return FramebufferDesc{tiler_heap_B, draws_a_part, transaction_elimination, hsr_prepass};
+           }),
+           py::arg("tiler_heap_B") = 0, py::arg("draws_a_part") = 0, py::arg("transaction_elimination") = true,
+           py::arg("hsr_prepass") = true);
+}
+
 void bind_attachment(py::module_& m) {
   py::class_<VkClearValue>(m, "ClearValue")
       .def_static("color", &clear_color, py::arg("format"), py::arg("values"))
@@ -415,7 +447,8 @@ void bind_attachment(py::module_& m) {
                  clear,           static_cast<VkResolveModeFlagBits>(resolve_mode), std::move(resolve_view)};
            }),
            py::arg("view"), py::arg("load_op"), py::arg("store_op"), py::arg("clear"), py::arg("resolve_mode"), py::arg("resolve_view"))
-      .def(py::init<>());
+      .def(py::init<>())
+      .def("own", [](RenderingAttachment& a, AttachmentPieces pieces) { a.pieces = std::move(pieces); }, py::arg("pieces"));
 }
 
 void bind_query_pool(py::module_& m) {
@@ -444,6 +477,7 @@ void bind_query_pool(py::module_& m) {
 }  // namespace
 
 void bind_command(py::module_& m) {
+  bind_pieces(m);
   bind_attachment(m);
   bind_query_pool(m);
   CommandBufferClass c(m, "CommandBuffer");

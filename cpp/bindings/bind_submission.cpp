@@ -198,6 +198,15 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def(
           "pass_label", [](const Submission& s, size_t pass) { return checked(s, pass).pass_label(pass); }, py::arg("index"))
       .def("dispatch_count", &Submission::dispatch_count)
+      .def("command_traffic",
+           [](const Submission& s) {
+             py::list rows;
+             for (size_t i = 0; i < s.command_count(); ++i) {
+               const CommandTraffic& t = s.command_traffic(i);
+               rows.append(py::make_tuple(t.command, t.read_B, t.written_B));
+             }
+             return rows;
+           })
       .def(
           "dispatch_stats",
           [](const Submission& s, size_t dispatch) {

@@ -25,6 +25,7 @@ from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.capture import Replay, capture_profile
 from tilegpu.compute import ComputePipeline, DispatchStats
+from tilegpu.context import CommandStats
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
@@ -47,6 +48,7 @@ from tilegpu.errors import (
 from tilegpu.frame import Frame, FrameExplanation
 from tilegpu.frame_graph import Edge, Node
 from tilegpu.frame_stats import FrameStats
+from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout, Load, Resolve, Store
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.interface import Interface
 from tilegpu.pipeline import Pipeline
@@ -105,6 +107,7 @@ __all__ = [
     "BufferSlice",
     "BufferView",
     "ClampedValueWarning",
+    "CommandStats",
     "ComputePipeline",
     "DescriptorSet",
     "DescriptorSetLayout",
@@ -117,9 +120,14 @@ __all__ = [
     "Frame",
     "FrameExplanation",
     "FrameStats",
+    "Framebuffer",
+    "FramebufferDesc",
+    "FramebufferLayout",
     "Image",
     "ImageView",
     "Interface",
+    "LeftoverVerticesWarning",
+    "Load",
     "LostPrimitivesWarning",
     "Node",
     "OrderWarning",
@@ -129,6 +137,7 @@ __all__ = [
     "Query",
     "RenderPass",
     "Replay",
+    "Resolve",
     "Sampler",
     "SamplerYcbcrConversion",
     "SecondaryCommandBuffer",
@@ -136,6 +145,7 @@ __all__ = [
     "ShaderMessage",
     "ShortBufferWarning",
     "StatisticsQuery",
+    "Store",
     "Texture",
     "UndefinedContentsError",
     "UndefinedContentsWarning",
@@ -155,8 +165,13 @@ __all__ = [
 _MADE_BY = {
     "Attachment": "tilegpu.Attachment",
     "Device": "tilegpu.Device",
+    "FramebufferDesc": "tilegpu.FramebufferDesc",
+    "FramebufferLayout": "tilegpu.FramebufferLayout",
+    "Load": "tilegpu.Load",
+    "Resolve": "tilegpu.Resolve",
     "Sampler": "dev.sampler",
     "SamplerYcbcrConversion": "dev.sampler_ycbcr_conversion",
+    "Store": "tilegpu.Store",
     "VertexBinding": "tilegpu.VertexBinding",
 }
 keywords.explain_calls(globals(), __all__, "tilegpu", _MADE_BY)

@@ -10,7 +10,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tilegpu import _core
 from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning, users_level
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+
+
+class CommandStats(NamedTuple):
+    """What a copy, blit, resolve, clear or mip chain moved: each texel of its regions once, with all its samples."""
+
+    command: str  #: ``"copy"``, ``"blit"``, ``"resolve"``, ``"clear"``, ``"generate_mipmaps"``
+    read_B: int
+    written_B: int
+
+    @property
+    def moved_B(self) -> int:
+        """Both."""
+        return self.read_B + self.written_B
 
 
 class _OpenPasses(threading.local):
@@ -63,7 +76,9 @@ class Context:
         self.default_trace: bool | tuple[float, float] = False
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
-    def _run(self, record: Callable[[_core.CommandBuffer], None], kind: str = "", uses: Callable[[], Sequence[Any]] | None = None) -> None:
+    def _run(
+        self, record: Callable[[_core.CommandBuffer], None], kind: str = "", uses: Callable[[], Sequence[Any]] | None = None
+    ) -> CommandStats:
         """Records and executes. ``kind``, ``uses``: what it is to an open frame, and what it reads and writes; without: nothing to it."""
         commands = _core.CommandBuffer(self.core)
         commands.begin()
@@ -71,9 +86,11 @@ class Context:
         commands.end()
         if open_here.passes and uses is not None:
             self._check_order(kind, uses())
-        self._submit(commands)
+        rows = self._submit(commands).command_traffic()
+        stats = CommandStats(kind, sum(read_B for _, read_B, _ in rows), sum(written_B for _, _, written_B in rows))
         if self._frame is not None and uses is not None:
-            self._frame.add_command(kind, commands, uses())
+            self._frame.add_command(kind, commands, uses(), stats)
+        return stats
 
     def _before(self, what: str, undefined: Sequence[str]) -> None:
         """Something is about to be executed. ``undefined``: what it reads, or may read, though nobody wrote it: an error or a warning."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.buffer import Buffer, BufferSlice
-from tilegpu.context import Context
+from tilegpu.context import CommandStats, Context
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, image_of
 from tilegpu.uses import Use, use_of_buffer, use_of_image
@@ -71,7 +71,7 @@ def _cut(size_px: int, block_px: int, left_px: int) -> int:
     return left_px if 0 < size_px - left_px < block_px else size_px
 
 
-def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | None) -> None:
+def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | None) -> CommandStats:
     from_, to = source.thing, destination.thing
     size = min(from_.size - source.offset_B, to.size - destination.offset_B) if size is None else size
     if size < 0:
@@ -79,7 +79,7 @@ def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | 
             f"copy: offsets are {source.offset_B} and {destination.offset_B} B, behind the end of a buffer"
         )
     region = (source.offset_B, destination.offset_B, size)
-    device._run(
+    return device._run(
         lambda cb: cb.copy_buffer(from_.core, to.core, [region]),
         "copy",
         lambda: [
@@ -121,7 +121,7 @@ def _slices_of_layers(
 
 def _copy_texels(
     device: Context, source: _Side, destination: _Side, aspect: str | None, extent: Any, layers: int | None, rows: tuple[int, int]
-) -> None:
+) -> CommandStats:
     """Where at least one is an image. ``rows``: pixels in a row of the buffer, rows in a layer or slice."""
     from_, to = source.thing, destination.thing
     image = to if isinstance(to, Image) else from_
@@ -159,13 +159,12 @@ def _copy_texels(
 
     if isinstance(from_, Buffer):
         up = (source.offset_B, *rows, to_part, destination.pos, size_px)
-        device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
-    elif isinstance(to, Buffer):
+        return device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
+    if isinstance(to, Buffer):
         down = (destination.offset_B, *rows, from_part, source.pos, size_px)
-        device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)
-    else:
-        across = (from_part, source.pos, to_part, destination.pos, size_px)
-        device._run(lambda cb: cb.copy_image(from_.core, to.core, [across]), "copy", uses)
+        return device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)
+    across = (from_part, source.pos, to_part, destination.pos, size_px)
+    return device._run(lambda cb: cb.copy_image(from_.core, to.core, [across]), "copy", uses)
 
 
 def copy(
@@ -187,7 +186,7 @@ def copy(
     aspect: str | None = None,
     layers: int | None = None,
     image_height: int = 0,
-) -> None:
+) -> CommandStats:
     """Copies between buffers and images without conversion; arrays and bytes may be the source too.
 
     An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
@@ -203,6 +202,8 @@ def copy(
     ``image_height``: rows of a layer or slice. ``aspect``: ``"depth"`` (the default where there is one) or ``"stencil"`` of such
     images, ``"plane_0"`` to ``"plane_2"`` of multi-planar ones, where positions and sizes are the plane's. ``layers``: how
     many, by default one; where one of two images is 3D they are slices of it, by default as many as fit both.
+
+    Returns what it moved.
     """
     sides = image_of(source), image_of(destination)
     source, destination = (side.plane_of(aspect) if isinstance(side, Image) else side for side in sides)
@@ -229,6 +230,5 @@ def copy(
     from_ = _side("source", source, source_offset, source_level, source_layer, source_pos)
     to = _side("destination", destination, destination_offset, destination_level, destination_layer, destination_pos)
     if isinstance(from_.thing, Buffer) and isinstance(to.thing, Buffer):
-        _copy_bytes(self, from_, to, size)
-    else:
-        _copy_texels(self, from_, to, aspect, extent, layers, (row_length, image_height))
+        return _copy_bytes(self, from_, to, size)
+    return _copy_texels(self, from_, to, aspect, extent, layers, (row_length, image_height))

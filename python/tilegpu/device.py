@@ -16,6 +16,7 @@ from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
 from tilegpu.frame import Frame
+from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, Texture
@@ -413,6 +414,7 @@ class Device(Context):
         label: str = "pass",
         view_mask: int = 0,
         window: Sequence[int] | None = None,
+        framebuffer: Framebuffer | None = None,
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
 
@@ -426,6 +428,7 @@ class Device(Context):
         ``window``: (x, y, width, height): the attachments hold the part of a picture of ``width`` x ``height`` pixels (up to 65,534 each
         way) that begins at its pixel (x, y), multiples of 64. Viewports, scissors, ``area`` and gl_FragCoord are the picture's, and what
         is drawn is what one pass over all of it draws there, to the bit.
+        ``framebuffer``: instead of attachments and area: pieces of one's own (:meth:`framebuffer`).
         ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
         ``trace``: ``True``: keep what moved for each tile, for :meth:`RenderPass.tiles`; ``"fragments"``: that, and what became of
         every fragment (:meth:`RenderPass.heatmap`, costs in :meth:`RenderPass.explain`) of this very execution; a pixel ``(x, y)`` or a
@@ -435,7 +438,27 @@ class Device(Context):
         the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window)
+        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window, framebuffer)
+
+    def framebuffer(
+        self,
+        layout: FramebufferLayout,
+        load: Mapping[str, Any] | None = None,
+        store: Mapping[str, Any] | None = None,
+        resolve: Mapping[str, Any] | None = None,
+        desc: FramebufferDesc | None = None,
+        *,
+        label: str = "framebuffer",
+    ) -> Framebuffer:
+        """A framebuffer of one's own, for ``render_pass(framebuffer=...)``: where images of load and store differ, or targets are
+        resolved into one another. Passes over attachments need none.
+
+        ``layout``: a :class:`tilegpu.FramebufferLayout`: formats, size, samples, area. The others are by target (``"color0"``, ``"depth"``,
+        ``"stencil"``): ``load``: :class:`tilegpu.Load` or an image; ``store``: :class:`tilegpu.Store` or an image; ``resolve``:
+        :class:`tilegpu.Resolve`, an image, or the name of a target. What none of them names lives in tile memory alone. ``desc``: a
+        :class:`tilegpu.FramebufferDesc`. Raises :class:`ValidationError` for what a pass of it couldn't do.
+        """
+        return Framebuffer(self, layout, load, store, resolve, desc, label)
 
     def frame(self, label: str = "frame", *, strict: bool = False, outputs: Any = ()) -> Frame:
         """What is done on the device in its ``with`` block, as a graph: passes, dispatches, copies, and what flows between them::

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments
 from tilegpu.compute import DispatchStats
-from tilegpu.context import Context
+from tilegpu.context import CommandStats, Context
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.files import output_problem
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
@@ -142,9 +142,9 @@ class Frame:
         """A dispatch was executed; ``keep``: memory that its commands read."""
         self._add(Node(0, "dispatch", label, tuple(uses), stats, commands=commands, keep=keep))
 
-    def add_command(self, kind: str, commands: _core.CommandBuffer, uses: Iterable[Use]) -> None:
+    def add_command(self, kind: str, commands: _core.CommandBuffer, uses: Iterable[Use], stats: CommandStats) -> None:
         """A copy, a clear, ... was executed."""
-        self._add(Node(0, kind, "", tuple(uses), commands=commands))
+        self._add(Node(0, kind, "", tuple(uses), stats, commands=commands))
 
     # -- what it tells
 
@@ -168,9 +168,8 @@ class Frame:
     def stats(self) -> FrameStats:
         """What all passes cost together; of the last execution."""
         passes = [node.stats for node in self.nodes if isinstance(node.stats, PassStats)]
-        return FrameStats(
-            self.label, passes, [node.stats for node in self.nodes if isinstance(node.stats, DispatchStats)]
-        )
+        dispatches = [node.stats for node in self.nodes if isinstance(node.stats, DispatchStats)]
+        return FrameStats(self.label, passes, dispatches, [node.stats for node in self.nodes if isinstance(node.stats, CommandStats)])
 
     @property
     def edges(self) -> list[Edge]:
@@ -313,10 +312,13 @@ class Frame:
         stats = self.stats
         lines = [
             f"frame '{self.label}', {self._state}: {_counted(self.nodes)}; {bytes_text(stats.moved_B)} between tiles and images"
+            + (f", {bytes_text(stats.commands_B)} by commands" if stats.commands else "")
         ]
         for node in self.nodes:
             moved = f", {bytes_text(FrameStats('', [node.stats]).moved_B)}" if isinstance(node.stats, PassStats) else ""
-            draws = f", {node.stats.draws} draw{'s' if node.stats.draws != 1 else ''}" if moved else ""
+            if isinstance(node.stats, CommandStats):
+                moved = f", {bytes_text(node.stats.read_B)} read, {bytes_text(node.stats.written_B)} written"
+            draws = f", {node.stats.draws} draw{'s' if node.stats.draws != 1 else ''}" if isinstance(node.stats, PassStats) else ""
             name = f"{node.kind} '{node.label}'" if node.label else node.kind
             lines.append(f"  {node.number:>3} {name}{draws}{moved}")
             read = [e for e in graph.edges if e.target == node.number and (e.source != BEFORE or e.read == "load")]

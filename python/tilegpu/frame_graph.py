@@ -24,7 +24,7 @@ BEFORE = -1  #: the number of what was there before the frame began
 @dataclasses.dataclass(eq=False)
 class Node:
     """A step of a frame: ``kind`` is ``"pass"``, ``"dispatch"``, ``"copy"``, ``"blit"``, ``"clear"``, ``"resolve"`` or
-    ``"generate_mipmaps"``; ``stats`` are those of a pass or of a dispatch."""
+    ``"generate_mipmaps"``; ``stats``: what it cost, of a pass or a dispatch, or moved, of a command."""
 
     number: int
     kind: str

@@ -11,6 +11,7 @@ from typing import Any
 
 from tilegpu import notebook
 from tilegpu.compute import DispatchStats
+from tilegpu.context import CommandStats
 from tilegpu.stats import PassStats, bytes_of_cause, bytes_text
 
 #: What is not added up: two passes share it.
@@ -27,13 +28,15 @@ def moved_B(traffic: dict[str, dict[str, int]]) -> int:
 class FrameStats:
     """Counters of all passes added up, as attributes (``stats.fragments_shaded``); ``peak_arena_B`` is the greatest.
 
-    ``passes`` and ``dispatches`` have each by itself. ``traffic`` has the bytes between tile memory and images, by pass and
-    attachment: ``stats.traffic["2 main: color0"]["store"]``; :meth:`bytes` adds one cause up.
+    ``passes``, ``dispatches`` and ``commands`` (copies, blits, resolves, clears, mip chains) have each by itself. ``traffic`` has the bytes
+    between tile memory and images, by pass and attachment: ``stats.traffic["2 main: color0"]["store"]``; :meth:`bytes` adds one cause up.
     """
 
-    def __init__(self, label: str, passes: Sequence[PassStats], dispatches: Sequence[DispatchStats] = ()) -> None:
+    def __init__(
+        self, label: str, passes: Sequence[PassStats], dispatches: Sequence[DispatchStats] = (), commands: Sequence[CommandStats] = ()
+    ) -> None:
         self.label = label
-        self.passes, self.dispatches = tuple(passes), tuple(dispatches)
+        self.passes, self.dispatches, self.commands = tuple(passes), tuple(dispatches), tuple(commands)
 
     @functools.cached_property
     def _values(self) -> dict[str, Any]:
@@ -69,10 +72,16 @@ class FrameStats:
         """Bytes between tile memory and images, all passes."""
         return moved_B(self._values["traffic"])
 
+    @property
+    def commands_B(self) -> int:
+        """Bytes that commands outside of passes read and wrote."""
+        return sum(one.moved_B for one in self.commands)
+
     def asdict(self) -> dict[str, Any]:
         """All counters, and the passes' own: ready for JSON."""
         return {**self._values, "label": self.label, "passes": [one.asdict() for one in self.passes],
-                "dispatches": [one._asdict() for one in self.dispatches]}  # fmt: skip
+                "dispatches": [one._asdict() for one in self.dispatches],
+                "commands": [one._asdict() for one in self.commands]}  # fmt: skip
 
     def _rows(self) -> list[tuple[str, ...]]:
         head = ("pass", "draws", "primitives", "rasterized", "shaded", "loaded", "stored", "other bytes", "ms")
@@ -86,14 +95,18 @@ class FrameStats:
                 "all" if one is self else one.label, f"{one.draws:,}", f"{one.primitives_in:,}", f"{one.fragments_rasterized:,}",
                 f"{one.fragments_shaded:,}", bytes_text(loaded), bytes_text(stored), bytes_text(other), f"{ms:.3f}",
             ))  # fmt: skip
+        for command in self.commands:
+            moved = bytes_text(command.read_B), bytes_text(command.written_B)
+            rows.append((command.command.replace("_", " "), "", "", "", "", *moved, "", ""))
         return rows
 
     def _counted(self) -> str:
-        passes, dispatches = len(self.passes), len(self.dispatches)
-        return f"{passes} pass{'es' if passes != 1 else ''}, {dispatches} dispatch{'es' if dispatches != 1 else ''}"
+        passes, dispatches, commands = len(self.passes), len(self.dispatches), len(self.commands)
+        text = f"{passes} pass{'es' if passes != 1 else ''}, {dispatches} dispatch{'es' if dispatches != 1 else ''}"
+        return text + (f", {commands} command{'s' if commands != 1 else ''}" if commands else "")
 
     def __str__(self) -> str:
-        rows = self._rows() if self.passes else []
+        rows = self._rows() if self.passes or self.commands else []
         lines = [f"frame '{self.label}': {self._counted()}"]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
         for row in rows:
@@ -106,5 +119,5 @@ class FrameStats:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *rows = self._rows() if self.passes else [()]
+        head, *rows = self._rows() if self.passes or self.commands else [()]
         return notebook.table(f"frame '{self.label}': {self._counted()}", head, rows, range(1, len(head)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
-from tilegpu.context import Context
+from tilegpu.context import CommandStats, Context
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, image_of
 from tilegpu.uses import use_of_image
@@ -34,9 +34,9 @@ def blit(
     destination_level: int = 0,
     destination_layer: int = 0,
     layers: int = 1,
-) -> None:
+) -> CommandStats:
     """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
-    Of 3D images (x0, y0, z0, x1, y1, z1)."""
+    Of 3D images (x0, y0, z0, x1, y1, z1). Returns what it moved: the texels of both rects."""
     source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
     mode = enums.parse("filter", filter, "blit: filter")
     aspects = sum(_ASPECTS[name] for name in source.format_info.aspects)
@@ -59,7 +59,7 @@ def blit(
         (source, False, source_level, source_layer, None),
         (destination, True, destination_level, destination_layer, destination_rect),
     )
-    self._run(
+    return self._run(
         lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode),
         "blit",
         lambda: [
@@ -90,9 +90,9 @@ def clear(
     levels: int | None = None,
     layer: int = 0,
     layers: int | None = None,
-) -> None:
+) -> CommandStats:
     """Fills an image, or some of its levels and layers (``None``: all from the first on): (r, g, b, a) for colour, or
-    depth and stencil."""
+    depth and stencil. Returns what it moved."""
     target = _image(image, "clear")
     what = f"clear of image '{target.label}'"
     part = (
@@ -108,29 +108,30 @@ def clear(
         if color is None or depth is not None or stencil is not None:
             raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
         value = _core.ClearValue.color(target.format_info.number, clear_color(color, what, target.format_info))
-        self._run(
+        return self._run(
             lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]),
             "clear",
             uses,
         )
-        return
     if color is not None or (depth is None and stencil is None):
         raise ValidationError(
             f"{what}: format {target.format} takes {' and '.join(n + '=' for n in target.format_info.aspects)}"
         )
+    written_B = 0
     for aspect, number in (("depth", depth), ("stencil", stencil)):
         if number is not None:
             bit = _ASPECTS[target._aspect(aspect)]
             value = clear_depth_stencil(number, aspect, what)
             fill = functools.partial(_clear_aspect, target.core, value, (bit, *part))
-            self._run(fill, "clear", functools.partial(uses, aspect=aspect))
+            written_B += self._run(fill, "clear", functools.partial(uses, aspect=aspect)).written_B
+    return CommandStats("clear", 0, written_B)
 
 
-def generate_mipmaps(self: Context, image: Any) -> None:
-    """Makes levels 1 and up from level 0, each from the one above."""
+def generate_mipmaps(self: Context, image: Any) -> CommandStats:
+    """Makes levels 1 and up from level 0, each from the one above. Returns what it moved."""
     target = _image(image, "generate_mipmaps")
     target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))
-    self._run(
+    return self._run(
         lambda cb: cb.generate_mipmaps(target.core),
         "generate_mipmaps",
         lambda: [
@@ -152,9 +153,10 @@ def resolve(
     destination_pos: Sequence[int] = (0, 0),
     extent: Sequence[int] | None = None,
     layers: int | None = None,
-) -> None:
+) -> CommandStats:
     """Averages the samples of a stored multisampled image into a single-sampled one: all layers from the first on, and
-    as much as the source has from its position on, or a region."""
+    as much as the source has from its position on, or a region. Returns what it moved: of every pixel all samples read, and one written; a
+    pass that resolves in the tile (``resolve=`` of its attachment) writes one."""
     source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
     source_layer = arguments.count(source_layer, "resolve: source_layer", _MAX_U32)
     count = source.layers - source_layer if layers is None else arguments.count(layers, "resolve: layers", _MAX_U32)
@@ -175,7 +177,7 @@ def resolve(
         size_px,
     )
     whole = not any(region[3]) and size_px[:2] == destination._level_size(destination_level)[:2]
-    self._run(
+    return self._run(
         lambda cb: cb.resolve_image(source.core, destination.core, [region]),
         "resolve",
         lambda: [

@@ -16,6 +16,7 @@ from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import LostPrimitivesWarning, ValidationError, users_level
+from tilegpu.framebuffer import Framebuffer
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.pass_commands import PassCommands
@@ -41,9 +42,21 @@ class RenderPass(PassCommands, PassResults):
         trace: bool | str | Sequence[Any] = False,
         view_mask: int = 0,
         window: Sequence[int] | None = None,
+        framebuffer: Framebuffer | None = None,
     ) -> None:
         PassCommands.__init__(self)
         PassResults.__init__(self, device, arguments.text(label, "pass: label"), trace)
+        self._framebuffer = framebuffer
+        if framebuffer is not None:
+            if not isinstance(framebuffer, Framebuffer):
+                raise ValidationError(f"{self._what}: framebuffer is {arguments.shown(framebuffer)}; it must be what dev.framebuffer made")
+            for name, given in (("color", color), ("depth", depth), ("stencil", stencil), ("area", area), ("window", window)):
+                if given is not None and given != ():
+                    raise ValidationError(f"{self._what}: {name} is given beside framebuffer; its layout and pieces say it")
+            if layers != 1 or samples or view_mask:
+                raise ValidationError(f"{self._what}: layers, samples or view_mask are given beside framebuffer; its layout says them")
+            layout = framebuffer.layout
+            area, layers, view_mask = layout.area, layout.layers, layout.view_mask
         if color is None:
             color = ()
         elif isinstance(color, (Attachment, Image, ImageView, Texture)):
@@ -105,6 +118,8 @@ class RenderPass(PassCommands, PassResults):
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.render_pass")
         commands = _core.CommandBuffer(self._device.core)
         commands.begin()
+        if self._framebuffer is not None:
+            return self._enter_framebuffer(commands, self._framebuffer)
         cores: list[_core.RenderingAttachment] = []
         views: list[ImageView | None] = []
         for number, attachment in enumerate(self._color):
@@ -152,6 +167,26 @@ class RenderPass(PassCommands, PassResults):
             cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask,
             self._window[:2] if self._window else (0, 0), self._window[2:] if self._window else (0, 0),
         )  # fmt: skip
+        return self._entered(commands, views)
+
+    def _enter_framebuffer(self, commands: _core.CommandBuffer, framebuffer: Framebuffer) -> RenderPass:
+        """With the pieces of a framebuffer of the user's own."""
+        self._bound = [
+            (t.name, Attachment(t.view, load_op="dont_care", store_op="dont_care"), t.view, "dont_care", "dont_care", None)
+            for t in framebuffer.targets
+        ]
+        self._undefined += framebuffer.undefined()
+        self._size = self._held = framebuffer.layout.size
+        self._trace_for_the_window()
+        colors, depth, stencil = framebuffer.attachments()
+        commands.begin_rendering(
+            colors, depth, stencil, self._area, self._layers, 0, self.label, self._hsr, self._trace, 0, self._view_mask,
+            desc=framebuffer.desc.core(),
+        )  # fmt: skip
+        views = {t.name: t.view for t in framebuffer.targets}
+        return self._entered(commands, [views.get(f"color{i}") for i in range(framebuffer.layout.colors)])
+
+    def _entered(self, commands: _core.CommandBuffer, views: Sequence[ImageView | None]) -> RenderPass:
         self._formats = [None if v is None else v.image.format_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         self._within = self._device._frame
@@ -285,6 +320,8 @@ class RenderPass(PassCommands, PassResults):
 
     def _attachment_uses(self) -> list[Use]:
         """What the tiles load and store."""
+        if self._framebuffer is not None:
+            return list(self._framebuffer.uses())
         uses: list[Use] = []
         corner = [0, 0] if self._window is None else list(self._window[:2])
         whole = not any(self._area) or (self._area[:2] == corner and tuple(self._area[2:]) == self._held)

@@ -13,6 +13,27 @@
 
 namespace tilegpu {
 
+enum class TileLoad : uint8_t { none, clear, image };
+/// What the samples of a target become when it is resolved. none: they stay; image: a texel of one; else a target of the pass, reduced.
+enum class TileSource : uint8_t { none, image, color0, color1, color2, color3, color4, color5, color6, color7, depth, stencil };
+
+/// What happens to one target of a framebuffer of one's own, where Vulkan's operations don't say enough: each piece has a view of its own.
+/// All resolves of a pass read before any of them writes (a parallel copy); formats are converted, within floats, signed and unsigned
+/// integers. What the border around the render area does matters to images that are written in whole blocks; none given: what keeps the
+/// pixels of the image that is stored.
+struct AttachmentPieces {
+  TileLoad load = TileLoad::none;
+  std::optional<TileLoad> load_border;
+  Ptr<ImageView> load_view;   ///< of the target's format; of the pass's samples, or one sample, which goes to all
+  Ptr<ImageView> store_view;  ///< of the target's format; null: nothing is stored
+  bool store_always = false;  ///< also where no primitive is and the image has the values already
+  VkResolveModeFlagBits store_mode = VK_RESOLVE_MODE_NONE;  ///< of samples, for a view of one; none: all of them are stored
+  TileSource resolve = TileSource::none;
+  std::optional<TileSource> resolve_border;
+  VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;  ///< where the source has several samples
+  Ptr<ImageView> resolve_view;                                ///< of source `image`, of either side
+};
+
 struct RenderingAttachment {
   Ptr<ImageView> view;
   VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;      ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
@@ -21,6 +42,16 @@ struct RenderingAttachment {
   VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
   Ptr<ImageView> resolve_view;
   bool input_only = false;  ///< read as an input attachment and never drawn to: the image needs that usage alone
+  /// Given: `view` says format and samples, and takes what a split pass spills; its contents are undefined afterwards, unless it is what is
+  /// stored. Operations and resolve are not read. A transient image will do.
+  std::optional<AttachmentPieces> pieces;
+};
+
+/// What a pass's descriptor says beside its attachments; as the profile and the device have it where nothing is given.
+struct FramebufferDesc {
+  uint64_t tiler_heap_B = 0;                                ///< beyond it the pass is split
+  uint32_t draws_a_part = 0;                                ///< draws after which the pass is split, as by a hardware limit; 0: none
+  bool transaction_elimination = true, hsr_prepass = true;  ///< false: not in this pass
 };
 
 struct RenderingInfo {
@@ -41,6 +72,7 @@ struct RenderingInfo {
   /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the
   /// attachments; without any, as the first pipeline that draws.
   uint32_t single_sampled_samples = 0;
+  FramebufferDesc desc;
   std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
   bool trace_tiles = false;                 ///< keep what moved for each bin: Submission::tile_trace
   std::string label;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tilegpu/command.hpp"
+#include "tilegpu/command_traffic.hpp"
 #include "tilegpu/compute.hpp"
 #include "tilegpu/explanation.hpp"
 #include "tilegpu/stats.hpp"
@@ -66,6 +67,10 @@ class TILEGPU_API Submission {
   const std::string& dispatch_label(size_t dispatch) const;
   const DispatchStats& dispatch_stats(size_t dispatch) const;
   DispatchExplanation explain_dispatch(size_t dispatch) const;
+
+  /// Copies, blits, resolves, clears, fills, updates and mip chains that were to be executed, in order.
+  size_t command_count() const;
+  const CommandTraffic& command_traffic(size_t command) const;
 
   struct State;
   const Ptr<State> state;

@@ -79,7 +79,10 @@ struct Collector {
       if (e.sampler) objects.samplers.add(e.sampler->sampler);
     }
   }
-  void add(const RenderingAttachment& attachment) { add(attachment.view), add(attachment.resolve_view); }
+  void add(const RenderingAttachment& attachment) {
+    add(attachment.view), add(attachment.resolve_view);
+    if (const auto& p = attachment.pieces) add(p->load_view), add(p->store_view), add(p->resolve_view);
+  }
   void add(const Pass& pass) {
     for (const RenderingAttachment& color : pass.info.color) add(color);
     add(pass.info.depth), add(pass.info.stencil);

@@ -270,6 +270,34 @@ void fields(A& a, RenderingAttachment& r) {
   a.flag(r.input_only, "input only");
 }
 
+// Without the views.
+template <class A>
+void fields(A& a, AttachmentPieces& p) {
+  const auto side = [&](auto& given, uint32_t end, const char* what) {
+    uint32_t number = given ? static_cast<uint32_t>(*given) + 1 : 0;
+    a.below(number, end + 1, what);
+    if (number)
+      given = static_cast<std::remove_reference_t<decltype(*given)>>(number - 1);
+    else
+      given.reset();
+  };
+  const auto mode = [&](VkResolveModeFlagBits& m) {
+    a.among(m,
+            {VK_RESOLVE_MODE_NONE, VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, VK_RESOLVE_MODE_AVERAGE_BIT, VK_RESOLVE_MODE_MIN_BIT,
+             VK_RESOLVE_MODE_MAX_BIT},
+            "resolve mode of a piece");
+  };
+  a.below(p.load, 3, "load of a piece"), side(p.load_border, 3, "border of a load");
+  a.flag(p.store_always, "always of a store"), mode(p.store_mode);
+  a.below(p.resolve, 12, "source of a resolve"), side(p.resolve_border, 12, "border of a resolve"), mode(p.resolve_mode);
+}
+
+template <class A>
+void fields(A& a, FramebufferDesc& d) {
+  a.number(d.tiler_heap_B, "tiler heap"), a.number(d.draws_a_part, "draws of a part");
+  a.flag(d.transaction_elimination, "transaction elimination"), a.flag(d.hsr_prepass, "pre-pass");
+}
+
 // Without the attachments.
 template <class A>
 void fields(A& a, RenderingInfo& i) {
@@ -278,6 +306,7 @@ void fields(A& a, RenderingInfo& i) {
   a.number(i.framebuffer.width, "framebuffer"), a.number(i.framebuffer.height, "framebuffer");
   a.number(i.layer_count, "layers"), a.number(i.view_mask, "view mask");
   a.number(i.single_sampled_samples, "samples");
+  fields(a, i.desc);
   bool own = i.hsr.has_value();
   HiddenSurfaceRemoval hsr = i.hsr.value_or(HiddenSurfaceRemoval{});
   a.flag(own, "hsr"), fields(a, hsr);

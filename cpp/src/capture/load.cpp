@@ -58,6 +58,12 @@ struct Loader : ObjectLoader {
   void attachment(RenderingAttachment& a) {
     a.view = o.views.read(r, "view"), a.resolve_view = o.views.read(r, "view");
     fields(r, a);
+    bool own = false;
+    r.flag(own, "pieces");
+    if (!own || !ok()) return;
+    AttachmentPieces& p = a.pieces.emplace();
+    for (Ptr<ImageView>* view : {&p.load_view, &p.store_view, &p.resolve_view}) *view = o.views.read(r, "view of a piece");
+    fields(r, p);
   }
 
   void state(State& s) {
@@ -289,7 +295,9 @@ struct Loader : ObjectLoader {
   void remember_pictures(const RenderingInfo& info) {
     out.pictures.clear();
     for (const RenderingAttachment& a : info.color)
-      if (a.resolve_view)
+      if (a.pieces && a.pieces->store_view)
+        out.pictures.push_back(a.pieces->store_view);
+      else if (a.resolve_view)
         out.pictures.push_back(a.resolve_view);
       else if (a.view && a.store_op == VK_ATTACHMENT_STORE_OP_STORE)
         out.pictures.push_back(a.view);

@@ -393,6 +393,11 @@ struct CommandWriter {
   void attachment(RenderingAttachment a) {
     o.views.write(w, a.view), o.views.write(w, a.resolve_view);
     fields(w, a);
+    w.put_bool(a.pieces.has_value());
+    if (!a.pieces) return;
+    AttachmentPieces& p = *a.pieces;
+    for (const Ptr<ImageView>* view : {&p.load_view, &p.store_view, &p.resolve_view}) o.views.write(w, *view);
+    fields(w, p);
   }
   void recording(const command::Recording& recording) {
     w.put_bool(recording.part != nullptr);

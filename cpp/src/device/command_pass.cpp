@@ -31,12 +31,23 @@ command::Targets targets_of(const RenderingInfo& info) {
   return targets;
 }
 
+/// Operations that say of the attachment's own view what the pieces leave of it.
+void settle_operations(RenderingAttachment& a) {
+  if (!a.pieces) return;
+  a.load_op = a.pieces->load == TileLoad::clear ? VK_ATTACHMENT_LOAD_OP_CLEAR : VK_ATTACHMENT_LOAD_OP_DONT_CARE;
+  a.store_op = VK_ATTACHMENT_STORE_OP_DONT_CARE;
+  a.resolve_mode = VK_RESOLVE_MODE_NONE;
+  a.resolve_view = nullptr;
+}
+
 Status begin_pass(Recorder& r, const RenderingInfo& info) {
   if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
   if (r.open)
     return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
   auto pass = std::make_unique<command::Pass>();
   pass->info = info;
+  for (RenderingAttachment& a : pass->info.color) settle_operations(a);
+  settle_operations(pass->info.depth), settle_operations(pass->info.stencil);
   if (info.view_mask) pass->info.layer_count = static_cast<uint32_t>(std::bit_width(info.view_mask));
   pass->targets = targets_of(info);
   auto framebuffer = framebuffer::make_framebuffer(pass->info, r.device->state().info.profile);

@@ -112,7 +112,14 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
   pass.executed_draws += piece.executed_draws;
 }
 
+bool equal(const AttachmentPieces& a, const AttachmentPieces& b) {
+  return a.load == b.load && a.load_border == b.load_border && a.load_view == b.load_view && a.store_view == b.store_view &&
+         a.store_always == b.store_always && a.store_mode == b.store_mode && a.resolve == b.resolve &&
+         a.resolve_border == b.resolve_border && a.resolve_mode == b.resolve_mode && a.resolve_view == b.resolve_view;
+}
+
 bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
+  if (a.pieces.has_value() != b.pieces.has_value() || (a.pieces && !equal(*a.pieces, *b.pieces))) return false;
   return a.view == b.view && a.load_op == b.load_op && a.store_op == b.store_op && a.resolve_mode == b.resolve_mode &&
          a.resolve_view == b.resolve_view && a.input_only == b.input_only && std::memcmp(&a.clear, &b.clear, sizeof a.clear) == 0;
 }
@@ -130,6 +137,9 @@ const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
   if (!equal(a.depth, b.depth)) return "depth";
   if (!equal(a.stencil, b.stencil)) return "stencil";
   if (a.single_sampled_samples != b.single_sampled_samples) return "single_sampled_samples";
+  if (a.desc.tiler_heap_B != b.desc.tiler_heap_B || a.desc.draws_a_part != b.desc.draws_a_part ||
+      a.desc.transaction_elimination != b.desc.transaction_elimination || a.desc.hsr_prepass != b.desc.hsr_prepass)
+    return "desc";
   if (a.hsr != b.hsr) return "hsr";
   if (a.trace_tiles != b.trace_tiles) return "trace_tiles";
   return nullptr;

@@ -50,6 +50,13 @@ const std::string& Submission::pass_label(size_t pass) const {
   return state->execution.passes[pass].pass->info.label;
 }
 
+size_t Submission::command_count() const { return state->execution.commands.size(); }
+
+const CommandTraffic& Submission::command_traffic(size_t command) const {
+  assert(command < command_count());
+  return state->execution.commands[command];
+}
+
 size_t Submission::dispatch_count() const { return state->execution.dispatches.size(); }
 
 const std::string& Submission::dispatch_label(size_t dispatch) const {

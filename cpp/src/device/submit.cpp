@@ -14,6 +14,7 @@
 #include "base/host_memory.hpp"
 #include "device/join.hpp"
 #include "device/recorder.hpp"
+#include "exec/command_traffic.hpp"
 #include "exec/commands.hpp"
 #include "framebuffer/profile.hpp"
 
@@ -75,6 +76,8 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
       execution.passes.push_back({*pass});
     else if (const auto* dispatch = std::get_if<Ptr<const command::Dispatch>>(step))
       execution.dispatches.push_back({*dispatch, {}});
+    else if (const auto traffic = exec::traffic_of(*step))
+      execution.commands.push_back(*traffic);
   for (const auto& [pass, request] : info.traces) {
     if (pass >= execution.passes.size())
       return invalid("submit: pass " + std::to_string(pass) + " is to be traced, but there are " + std::to_string(execution.passes.size()));

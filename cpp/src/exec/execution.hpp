@@ -12,6 +12,7 @@
 #include "hsr/vertex_deferral.hpp"
 #include "resource/address_space.hpp"
 #include "tile/plan/plan.hpp"
+#include "tilegpu/command_traffic.hpp"
 #include "tilegpu/explanation.hpp"
 #include "tilegpu/stats.hpp"
 #include "tilegpu/trace.hpp"
@@ -51,6 +52,7 @@ struct Execution {
   std::deque<command::Command> joined;                  // the steps that were made of several: passes that were suspended and resumed
   std::vector<PassExecution> passes;                    // one for each pass among the steps
   std::vector<DispatchExecution> dispatches;            // the same
+  std::vector<CommandTraffic> commands;                 // of copies, blits, clears, ...
   std::vector<std::pair<size_t, TraceRequest>> traces;  // (index of a pass, what to trace)
   /// Null: that pass is not traced.
   const TraceRequest* trace_of(size_t pass) const {

@@ -110,6 +110,7 @@ Status run_phases(PassRun& run) {
   PassStats& stats = run.out.stats;
   assert(run.chunks);
   uint64_t used_B = 0, kept_B = 0;  // of the heap; of this program's memory
+  bool ends_part = false;           // the draws so far are all that a part takes
   s.used_chunks.clear();
   for (size_t done = 0; done < run.chunks->size();) {
     const size_t held = s.used_chunks.size();
@@ -122,15 +123,18 @@ Status run_phases(PassRun& run) {
       add_geometry_counters(stats, chunk->stats);
       if (!chunk->captured.empty() && !run.dry) write_captured(run, *chunk);  // a trace of what was executed writes nothing again
       for (const records::StageCounts& counts : chunk->counts) add_counts(run.counts[counts.counted], counts);
+      ends_part |= (*run.chunks)[done + i].begins_part;
       const bool rejected = chunk->stats.lrz_primitives_rejected_in_binning && !chunk->stats.bin_entries;  // all of it
       if (rejected && chunk->runs.empty()) continue;
       const uint64_t heap_B = chunk->stats.tiler_heap_B, chunk_B = chunk->stats.peak_arena_B;
-      if (!s.used_chunks.empty() && !rejected && (used_B + heap_B > run.heap_B || kept_B + chunk_B > std::max(run.heap_B, kMostArena_B))) {
+      const bool full = used_B + heap_B > run.heap_B || kept_B + chunk_B > std::max(run.heap_B, kMostArena_B);
+      if (!s.used_chunks.empty() && !rejected && (full || ends_part)) {
         if (Status ok = split(run); !ok) return ok;
         used_B = kept_B = 0;
       }
       s.used_chunks.push_back(chunk);
       if (rejected) continue;  // there for a trace
+      ends_part = false;
       used_B += heap_B, kept_B += chunk_B;
     }
     done += wave;

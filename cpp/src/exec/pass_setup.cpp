@@ -147,7 +147,9 @@ void judge_draws(PassRun& run) {
 void set_up_geometry(PassRun& run) {
   const PassOptions& options = run.options;
   geometry::GeometryPass& geometry = run.geometry;
-  run.heap_B = options.tiler_heap_B ? options.tiler_heap_B : run.pass.framebuffer.desc.tiler_heap_B;
+  const framebuffer::DescInfo& desc = run.pass.framebuffer.desc;
+  run.heap_B = options.tiler_heap_B && !desc.own_heap ? options.tiler_heap_B : desc.tiler_heap_B;
+  geometry.draws_a_part = desc.draws_a_part;
   geometry.draws = run.context.draws;
   geometry.commands = run.plan->commands;
   geometry.grid = bin_grid(run.pass, run.context.tile);

@@ -93,9 +93,15 @@ void end_contents(const Framebuffer& f, uint32_t written, const std::string& pas
   discard(f.store.z, f.load.z, written >> kMaxColorAttachments & 1, VK_IMAGE_ASPECT_DEPTH_BIT);
   discard(f.store.s, f.load.s, written >> (kMaxColorAttachments + 1) & 1, VK_IMAGE_ASPECT_STENCIL_BIT);
   // What is stored of a target that was neither loaded nor cleared, nor drawn to, is as undefined as it was in the tile.
+  uint32_t resolved_to = 0;  // from another target or an image
+  const auto note = [&](uint32_t index, const ResolveTarget& r, ResolveOp own) {
+    if (r.in_bounds.op != ResolveOp::none && r.in_bounds.op != own) resolved_to |= 1u << index;
+  };
+  for (uint32_t i = 0; i < kMaxColorAttachments; ++i) note(i, f.resolve.rts[i], resolve_rt(i));
+  note(kMaxColorAttachments, f.resolve.z, ResolveOp::z), note(kMaxColorAttachments + 1, f.resolve.s, ResolveOp::s);
   const auto keep = [&](uint32_t index, const StoreTarget& t, const LoadTarget& load, VkImageAspectFlags aspect) {
     if (!t.store) return;
-    const bool undefined = (load.in_bounds == LoadOp::none || load.for_splits) && !(written >> index & 1);
+    const bool undefined = (load.in_bounds == LoadOp::none || load.for_splits) && !(written >> index & 1) && !(resolved_to >> index & 1);
     for_each_layers(f, [&](uint32_t first, uint32_t count) {
       const resource::ImageBox box = box_of(f, *t.view, aspect, first, count);
       if (undefined)

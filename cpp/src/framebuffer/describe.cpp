@@ -177,6 +177,7 @@ std::string describe(const DescInfo& desc) {
   }
   return Object()
       .number("tiler_heap_B", desc.tiler_heap_B)
+      .number("draws_a_part", desc.draws_a_part)
       .raw("sample_positions_16ths", positions + "]")
       .boolean("allow_hsr_prepass", desc.allow_hsr_prepass)
       .boolean("transaction_elimination", desc.transaction_elimination)

@@ -32,8 +32,9 @@ void add(Feedback& f, const RenderingAttachment& a, uint32_t target, VkImageAspe
   f.targets.push_back(bytes);
   if (changes_at_load(a))
     write_from_start(f, target, a.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR ? "its load_op clear" : "its load_op dont_care");
-  if (a.resolve_mode == VK_RESOLVE_MODE_NONE || !a.resolve_view) return;
-  bytes = target_bytes(*a.resolve_view, aspect, layer_count);
+  const Ptr<ImageView>& second = a.pieces ? a.pieces->store_view : a.resolve_view;  // written beside the attachment itself
+  if (!second || second == a.view || (!a.pieces && a.resolve_mode == VK_RESOLVE_MODE_NONE)) return;
+  bytes = target_bytes(*second, aspect, layer_count);
   bytes.target = kFeedbackResolved + target;
   f.targets.push_back(bytes);
   write_from_start(f, bytes.target, "the pass");

@@ -1,12 +1,15 @@
 // framebuffer/from_vulkan.cpp -- Vulkan's attachments with load, store and resolve operations to the five pieces.
 //
 // In: RenderingInfo (checked by rendering_checks.cpp) and the profile. Out: Framebuffer. Source: docs/decisions.md, 22, 23, 27.
+// Pieces that users give themselves: own_pieces.cpp.
 // Where the host can do more than PanVK: the store reduces any format by any mode, and writes all samples and the reduced one
 // in one go; interleaved depth/stencil images are written one aspect at a time, so that nothing unbound is loaded or stored.
 #include <cassert>
 
 #include "base/field_error.hpp"
+#include "framebuffer/feedback.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "framebuffer/own_pieces.hpp"
 #include "framebuffer/rendering_checks.hpp"
 #include "tilegpu/device_info.hpp"
 #include "vk/format.hpp"
@@ -111,10 +114,17 @@ void map_spill(const RenderingAttachment& a, const Ptr<ImageView>& spill_view, c
   t.spill_store->always = spill_view != a.view;  // an image of its own holds nothing yet
 }
 
+/// The end of the pass reads what the attachment's image had before it: a split must not write there.
+bool reads_own_image(const RenderingAttachment& a) {
+  if (!a.pieces || a.pieces->store_view != a.view) return false;
+  const bool border = stored_in_blocks(a.view) && a.pieces->load == TileLoad::image && a.pieces->load_view != a.view;
+  return border || a.pieces->resolve_view == a.view;
+}
+
 /// Rendering many samples to an image of one has nowhere to spill: an image of its own, without memory until then.
 Expected<Ptr<ImageView>> spill_view_of(const RenderingAttachment& a, const Layout& layout) {
   assert(a.view && layout.sample_count >= a.view->image()->sample_count());
-  if (a.view->image()->sample_count() == layout.sample_count) return a.view;
+  if (a.view->image()->sample_count() == layout.sample_count && !reads_own_image(a)) return a.view;
   ImageCreateInfo info;
   info.format = a.view->info().format;
   info.width_px = layout.window_px.width_px();
@@ -204,11 +214,17 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
 
   const auto map = [&](const RenderingAttachment& a, uint32_t index) -> Status {
     const Target t = target_of(f, index);
-    map_load(a, shape, *t.load);
-    map_store_and_resolve(a, shape, t);
+    if (a.pieces) {
+      map_pieces(a, shape.samples, {t.load, t.store, t.resolve});
+    } else {
+      map_load(a, shape, *t.load);
+      map_store_and_resolve(a, shape, t);
+    }
     Expected<Ptr<ImageView>> spill = spill_view_of(a, f.layout);
     if (!spill) return spill.error();
     map_spill(a, *spill, t);
+    // What the first part takes from elsewhere, the later ones find where it spills to.
+    if (a.pieces) t.spill_store->always |= a.pieces->store_view != *spill || (a.pieces->load_view && a.pieces->load_view != *spill);
     return Ok{};
   };
   for (uint32_t i = 0; i < info.color.size(); ++i) {
@@ -228,6 +244,12 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
   for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
     const Target t = target_of(f, i);
     if (!t.load->view && !t.spill_load->view) continue;
+    if (const AttachmentPieces* own = pieces_of(info, i)) {
+      const std::string name = pass + ": " + target_name(i);
+      const bool blocks = stored_in_blocks(t.store->view);
+      if (Status ok = map_border(*own, f.layout, blocks, {t.load, t.store, t.resolve}, t.own, t.is_color, name); !ok) return ok.error();
+      continue;
+    }
     // The border exists only for images written in whole blocks; others are neither read nor written there.
     const bool blocks = stored_in_blocks(t.spill_store->view) || (t.store->store && stored_in_blocks(t.store->view));
     if (f.layout.has_border() && blocks) t.load->border = LoadOp::image;
@@ -239,17 +261,25 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
     }
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) t.load->view = nullptr;
   }
+  // A resolve of the user's own may read any target's border.
+  for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
+    LoadTarget& load = *target_of(f, i).load;
+    load.fills_border = has_own_pieces(info) && f.layout.has_border() && load.border != LoadOp::image;
+  }
 
-  f.desc.tiler_heap_B = profile->heap_B;
+  f.desc.own_heap = info.desc.tiler_heap_B != 0;
+  f.desc.tiler_heap_B = f.desc.own_heap ? info.desc.tiler_heap_B : profile->heap_B;
+  f.desc.draws_a_part = info.desc.draws_a_part;
+  f.desc.refuses_prepass = !info.desc.hsr_prepass;
   f.desc.sample_count = f.layout.sample_count;
   f.desc.sample_positions = vk::sample_locations(f.layout.sample_count);
   f.desc.layer_count = f.layout.layer_count;
   // Where half of the buffer is kept, depth must fit twice; strictly less, as the driver tests it. Arm's article names no such limit.
   const uint64_t depth_tile_B = 4ull * f.layout.sample_count * f.layout.tile_size_px;
   f.desc.allow_hsr_prepass =
-      profile->fragment_prepass &&
+      profile->fragment_prepass && info.desc.hsr_prepass &&
       (profile->budget_divisor == 1 || (f.layout.z_format != VK_FORMAT_UNDEFINED && depth_tile_B < f.layout.tile_z_budget_B));
-  choose_elimination(f);
+  if (info.desc.transaction_elimination) choose_elimination(f);
   return f;
 }
 
@@ -261,6 +291,7 @@ HiddenSurfaceRemoval allowed_hsr(const Framebuffer& f, HiddenSurfaceRemoval aske
 
 const char* prepass_obstacle(const Framebuffer& f) {
   if (!f.layout.profile->fragment_prepass || f.desc.allow_hsr_prepass) return nullptr;
+  if (f.desc.refuses_prepass) return "the pass's desc says so (desc.allow_hsr_prepass)";
   return f.layout.z_format == VK_FORMAT_UNDEFINED ? "the pass has no depth attachment (desc.allow_hsr_prepass)"
                                                   : "the tile's depth does not fit twice in the profile's buffer (desc.allow_hsr_prepass)";
 }

@@ -157,6 +157,126 @@ struct Checker {
     return use(*a.resolve_view, aspect, resolve_name);
   }
 
+  /// Of a target's samples; for what is reduced, and what is not.
+  Status check_reduction(VkResolveModeFlagBits mode, VkImageAspectFlags aspect, VkFormat format, const std::string& name) {
+    const bool integer = aspect == VK_IMAGE_ASPECT_STENCIL_BIT || vk::find_format(format)->is_integer();
+    const bool known = mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT || mode == VK_RESOLVE_MODE_MIN_BIT || mode == VK_RESOLVE_MODE_MAX_BIT ||
+                       (mode == VK_RESOLVE_MODE_AVERAGE_BIT && !integer);
+    if (known) return Ok{};
+    return field_error(pass, name, mode == VK_RESOLVE_MODE_AVERAGE_BIT ? "average" : number(mode),
+                       integer ? "sample_zero, min or max of integers" : "average, sample_zero, min or max of several samples", "");
+  }
+
+  /// The image of one piece: a view like the attachment's.
+  Status check_piece_view(const ImageView& view, const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {
+    if (Status ok = check_view(view, aspect, name); !ok) return ok;
+    if (view.info().format != a.view->info().format)
+      return field_error(pass, name + ".format", vk::find_format(view.info().format)->name,
+                         std::string(vk::find_format(a.view->info().format)->name) + " as the attachment",
+                         "pieces don't convert; a resolve does");
+    shrink_extent(view);
+    return check_memory(view, true, name);
+  }
+
+  /// What a resolve reads: a target that is there, of values that can be converted.
+  Status check_source(TileSource source, const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {
+    const AttachmentPieces& own = *a.pieces;
+    if (source > TileSource::stencil) return field_error(pass, name, number(static_cast<int>(source)), "none, image or an attachment", "");
+    if (source == TileSource::none) return Ok{};
+    const uint32_t count = a.view->image()->sample_count();
+    if (source == TileSource::image) {
+      if (!own.resolve_view) return field_error(pass, name + ".view", "null", "a view, because the source is an image", "");
+      return own.resolve_view->image()->sample_count() == 1
+                 ? Status(Ok{})
+                 : check_reduction(own.resolve_mode, aspect, own.resolve_view->info().format, name + ".mode");
+    }
+    const auto index = static_cast<uint32_t>(source) - static_cast<uint32_t>(TileSource::color0);
+    const RenderingAttachment* from = source == TileSource::depth     ? &info.depth
+                                      : source == TileSource::stencil ? &info.stencil
+                                      : index < info.color.size()     ? &info.color[index]
+                                                                      : nullptr;
+    const std::string who = target_name(index);
+    if (!from || !from->view) return field_error(pass, name + ".source", who, "an attachment of this pass", "");
+    const auto kind = [&](TileSource of, VkFormat format) -> std::string {
+      if (of == TileSource::stencil) return "unsigned integers";
+      if (of == TileSource::depth) return "floats";
+      const vk::FormatInfo& f = *vk::find_format(format);
+      return !f.is_integer() ? "floats" : f.numeric == vk::Numeric::sint ? "signed integers" : "unsigned integers";
+    };
+    const TileSource to = aspect == VK_IMAGE_ASPECT_DEPTH_BIT     ? TileSource::depth
+                          : aspect == VK_IMAGE_ASPECT_STENCIL_BIT ? TileSource::stencil
+                                                                  : TileSource::color0;
+    const std::string read = kind(source, from->view->info().format), written = kind(to, a.view->info().format);
+    if (read != written)
+      return field_error(pass, name + ".source", who + ", which holds " + read, "a target of " + written + " as this one", "");
+    if (count == 1) return Ok{};
+    return check_reduction(own.resolve_mode,
+                           source == TileSource::depth     ? VK_IMAGE_ASPECT_DEPTH_BIT
+                           : source == TileSource::stencil ? VK_IMAGE_ASPECT_STENCIL_BIT
+                                                           : VK_IMAGE_ASPECT_COLOR_BIT,
+                           from->view->info().format, name + ".mode");
+  }
+
+  Status check_pieces(const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {
+    const AttachmentPieces& own = *a.pieces;
+    const uint32_t count = a.view->image()->sample_count();
+    if (info.single_sampled_samples)
+      return field_error(pass, "single_sampled_samples", number(info.single_sampled_samples), "0 beside pieces of one's own",
+                         "give the attachment the samples, and store it reduced");
+    const std::string load = name + ".load", store = name + ".store", resolve = name + ".resolve";
+    const bool loads = own.load == TileLoad::image || own.load_border == TileLoad::image;
+    if (loads != !!own.load_view)
+      return field_error(pass, load + ".view", loads ? "null" : "given",
+                         loads ? "a view, because an image is loaded" : "none where no image is loaded", "");
+    if (own.load_view) {
+      if (Status ok = check_piece_view(*own.load_view, a, aspect, load); !ok) return ok;
+      const uint32_t from = own.load_view->image()->sample_count();
+      if (from != count && from != 1)
+        return field_error(pass, load + ".samples", number(from), "1, or " + number(count) + " as the attachment", "");
+    }
+    if (own.store_view) {
+      if (Status ok = check_piece_view(*own.store_view, a, aspect, store); !ok) return ok;
+      if (own.store_view != a.view)
+        if (Status once = use(*own.store_view, aspect, store); !once) return once;
+      const uint32_t to = own.store_view->image()->sample_count();
+      const bool reduced = own.store_mode != VK_RESOLVE_MODE_NONE;
+      if (to != (reduced ? 1 : count))
+        return field_error(pass, store + ".samples", number(to),
+                           reduced ? "1, because samples are reduced" : number(count) + " as the attachment",
+                           reduced ? "" : "say how the samples are reduced");
+      if (reduced && count == 1) return field_error(pass, store + ".mode", "set", "none where the attachment has one sample", "");
+      if (reduced)
+        if (Status ok = check_reduction(own.store_mode, aspect, a.view->info().format, store + ".mode"); !ok) return ok;
+    }
+    if (Status ok = check_source(own.resolve, a, aspect, resolve); !ok) return ok;
+    if (own.resolve_border)
+      if (Status ok = check_source(*own.resolve_border, a, aspect, resolve + ".border"); !ok) return ok;
+    return own.resolve_view ? check_piece_view(*own.resolve_view, a, aspect, resolve) : Status(Ok{});
+  }
+
+  /// An image that one target stores is read by no other: it would find what it had, or what this pass stores, tile by tile.
+  Status check_reads() {
+    const auto check = [&](const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) -> Status {
+      if (!a.view || !a.pieces) return Ok{};
+      for (const auto& [view, piece] : {std::pair(a.pieces->load_view, ".load"), std::pair(a.pieces->resolve_view, ".resolve")}) {
+        if (!view) continue;
+        const TargetBytes bytes = target_bytes(*view, aspect, info.layer_count);
+        for (const Use& other : uses) {
+          const bool own = other.name == name || other.name == name + ".store";
+          if (own || !overlap(bytes, other.bytes)) continue;
+          return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + piece + " reads what " + other.name + " writes, a part of " +
+                                                           object_name("image", view->image()->info().label) +
+                                                           "; give them images of their own"};
+        }
+      }
+      return Ok{};
+    };
+    for (uint32_t i = 0; i < info.color.size(); ++i)
+      if (Status ok = check(info.color[i], VK_IMAGE_ASPECT_COLOR_BIT, "color" + number(i)); !ok) return ok;
+    if (Status ok = check(info.depth, VK_IMAGE_ASPECT_DEPTH_BIT, "depth"); !ok) return ok;
+    return check(info.stencil, VK_IMAGE_ASPECT_STENCIL_BIT, "stencil");
+  }
+
   void shrink_extent(const ImageView& view) {
     const Extent extent = view_extent(view);
     layout.width_px = layout.width_px ? std::min(layout.width_px, extent.width_px) : extent.width_px;
@@ -174,6 +294,8 @@ struct Checker {
     if (Status once = use(*a.view, aspect, name); !once) return once.error();
     const bool touches = a.load_op == VK_ATTACHMENT_LOAD_OP_LOAD || a.store_op == VK_ATTACHMENT_STORE_OP_STORE;
     if (Status memory = check_memory(*a.view, touches, name); !memory) return memory.error();
+    if (a.pieces)
+      if (Status pieces = check_pieces(a, aspect, name); !pieces) return pieces.error();
     if (Status resolve = check_resolve(a, aspect, name); !resolve) return resolve.error();
     shrink_extent(*a.view);
     if (a.resolve_mode != VK_RESOLVE_MODE_NONE) shrink_extent(*a.resolve_view);
@@ -212,6 +334,8 @@ struct Checker {
     };
     const auto both = [&](const RenderingAttachment& a, const std::string& name) -> Status {
       if (Status ok = check(a.view, name + ".view"); !ok) return ok;
+      if (a.pieces)
+        if (Status ok = check(a.pieces->store_view, name + ".store"); !ok) return ok;
       return check(a.resolve_view, name + ".resolve_view");
     };
     for (size_t i = 0; i < info.color.size(); ++i)
@@ -269,6 +393,7 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
   }
   if (Status ok = checker.check_attachment(info.depth, VK_IMAGE_ASPECT_DEPTH_BIT, "depth"); !ok) return ok.error();
   if (Status ok = checker.check_attachment(info.stencil, VK_IMAGE_ASPECT_STENCIL_BIT, "stencil"); !ok) return ok.error();
+  if (Status reads = checker.check_reads(); !reads) return reads.error();
   if (info.depth.view) layout.z_format = info.depth.view->info().format;
   if (info.stencil.view) layout.s_format = info.stencil.view->info().format;
   layout.rt_count = std::max<uint32_t>(1, static_cast<uint32_t>(info.color.size()));

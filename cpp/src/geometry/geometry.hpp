@@ -40,6 +40,7 @@ struct GeometryPass {
   bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
   bool wide = false;                              // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
+  uint32_t draws_a_part = 0;                      // a part of a pass takes no more; 0: any number
   bool traced = false;                            // chunks say which primitive and instance a record is of
   std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
   float deferred_triangle_px2 = 0;                // bounding box of the largest triangle that is deferred
@@ -59,6 +60,7 @@ struct ChunkPiece {
 struct ChunkPlan {
   std::span<const ChunkPiece> pieces;  // empty: a clear
   const command::ClearCall* clear = nullptr;
+  bool begins_part = false;  // the draws before it are all that a part of the pass takes
 };
 
 /// All chunks of a pass; memory is kept from pass to pass.

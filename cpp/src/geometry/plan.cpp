@@ -13,9 +13,10 @@ namespace tilegpu::geometry {
 struct Planner {
   ChunkPlans& out;
   uint32_t limit;
-  uint32_t room = 0;    // primitives that the last plan still takes
-  uint32_t weight = 1;  // of a primitive of the draw at hand: as many may come of it
-  bool whole = false;   // pieces of an instance stay together: a stipple runs on from one to the next
+  uint32_t room = 0;       // primitives that the last plan still takes
+  uint32_t weight = 1;     // of a primitive of the draw at hand: as many may come of it
+  bool ends_part = false;  // the next plan is of another part
+  bool whole = false;      // pieces of an instance stay together: a stipple runs on from one to the next
 
   Planner(ChunkPlans& plans, uint32_t most) : out(plans), limit(most) {
     out.plans_.clear();
@@ -24,10 +25,12 @@ struct Planner {
     out.read_indices_ = false;
   }
   void begin_plan(const command::ClearCall* clear) {
-    out.plans_.push_back({{}, clear});
+    out.plans_.push_back({{}, clear, ends_part});
+    ends_part = false;
     out.first_piece_.push_back(out.pieces_.size());
     room = clear ? 0 : limit;
   }
+  void end_part() { ends_part = true, room = 0; }
   // Pieces stay where they are now.
   void finish() {
     const std::span<const ChunkPiece> pieces = out.pieces_;
@@ -147,6 +150,7 @@ void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
   assert(pass.chunk_primitives >= 1 && pass.chunk_primitives <= kLargestChunk);
   Planner planner(out, pass.chunk_primitives);
   Topology topology;
+  uint32_t draws = 0;  // of the part
   for (const PassCommand& command : pass.commands) {
     if (command.clear) {
       planner.begin_plan(command.clear);
@@ -155,6 +159,8 @@ void plan_chunks(const GeometryPass& pass, ChunkPlans& out) {
     assert(command.draw < pass.draws.size());
     const command::DrawCall& draw = pass.draws[command.draw];
     if (draw.count == 0 || draw.instance_count == 0) continue;
+    if (pass.draws_a_part && draws == pass.draws_a_part) planner.end_part(), draws = 0;
+    ++draws;
     const uint32_t primitives = primitives_of(topology.of(draw), draw.count);
     planner.weight = topology.weight;
     planner.whole = topology.whole;

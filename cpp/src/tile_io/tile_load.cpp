@@ -95,6 +95,24 @@ void clear_blocks(const Target& t, const HostTile& tile, const TileRegion& regio
   }
 }
 
+/// Every sample of the boxes' pixels, one by one: borders are thin, and rarely filled.
+void fill_boxes(const Target& t, const HostTile& tile, const TileRegion& region, std::span<const Box> boxes, const ClearWords& value,
+                uint8_t* memory) {
+  for (uint32_t s = 0; s < tile.samples; ++s) {
+    const PlaneView plane = plane_view(tile, *t.plane, region, memory, s);
+    for (const Box& box : boxes) {
+      for (int32_t y = box.min_y; y <= box.max_y; ++y) {
+        for (int32_t x = box.min_x; x <= box.max_x; ++x) {
+          const auto column = static_cast<uint32_t>(x - region.x_px), row = static_cast<uint32_t>(y - region.y_px);
+          uint8_t* word = plane.block(column / kBlock_px, row / kBlock_px) +
+                          size_t{4} * framebuffer::tile_pixel_index(column % kBlock_px, row % kBlock_px, kBlock_px);
+          for (uint32_t w = 0; w < plane.words; ++w, word += kWordPlane_B) std::memcpy(word, &value.words[w], 4);
+        }
+      }
+    }
+  }
+}
+
 /// No colour comes from an image with more than one value for a pixel.
 bool loads_equal_samples(const Framebuffer& f, const HostTile& tile, Part part) {
   if (!tile.equal_quads_B) return false;
@@ -111,7 +129,7 @@ bool loads_equal_samples(const Framebuffer& f, const HostTile& tile, Part part) 
 DeferredDepth defers_depth(const Framebuffer& f, const HostTile& tile, Part part) {
   DeferredDepth out;
   const Target t = target_at(f, tile, kDepthTarget, part);
-  out.possible = !t.present() || (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image);
+  out.possible = !t.present() || (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image && !t.load->fills_border);
   out.kept = t.present();
   if (!t.present() || !out.possible) return out;
   if (t.load->in_bounds == LoadOp::clear) out.background = clear_words(t.format, t.aspect, t.load->clear).words[0];
@@ -134,11 +152,15 @@ void load_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& reg
     if (!is_active(f, t, region, part)) continue;
     if (i == kDepthTarget && !region.clears_depth) continue;
     const bool first = once && i < kMaxColorAttachments;
-    if (t.load->in_bounds == LoadOp::clear && !stores_clear_value(t, region)) {
+    if (t.load->in_bounds == LoadOp::clear && !stores_clear_value(f, t, region)) {
       clear_blocks(t, tile, region, areas.inside, clear_words(t.format, t.aspect, t.load->clear), first, memory);
     }
     // Undefined is not random: what another bin left in this worker's buffer would make pictures depend on threads.
     if (t.load->in_bounds == LoadOp::none) clear_blocks(t, tile, region, areas.inside, ClearWords{}, first, memory);
+    if (t.load->fills_border) {
+      const ClearWords value = t.load->border == LoadOp::clear ? clear_words(t.format, t.aspect, t.load->clear) : ClearWords{};
+      fill_boxes(t, tile, region, areas.border, value, memory);
+    }
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) continue;
     const ImageAccess image = image_access(f.layout, *t.load->view, t.aspect, region.layer);
     if (t.load->in_bounds == LoadOp::image) {

@@ -221,7 +221,7 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
       continue;
     }
     ClearWords clear;
-    const bool direct = stores_clear_value(t, region);
+    const bool direct = stores_clear_value(f, t, region);
     if (direct) clear = clear_words(t.format, t.aspect, t.load->clear);
     const ClearWords* value = direct ? &clear : nullptr;
     if (t.store->store) {

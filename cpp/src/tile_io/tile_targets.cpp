@@ -90,9 +90,10 @@ bool tile_is_clean(const Framebuffer& f, const TileRegion& region, Part part) {
   return true;
 }
 
-bool stores_clear_value(const Target& t, const TileRegion& region) {
-  return !region.has_primitives && t.load->in_bounds == LoadOp::clear && t.load->border == LoadOp::none &&
-         t.resolve->in_bounds.op == ResolveOp::none && t.resolve->border.op == ResolveOp::none && t.resolved_plane->words == 0;
+bool stores_clear_value(const Framebuffer& f, const Target& t, const TileRegion& region) {
+  return !region.has_primitives && t.load->in_bounds == LoadOp::clear && t.load->border == LoadOp::none && !t.load->fills_border &&
+         t.resolve->in_bounds.op == ResolveOp::none && t.resolve->border.op == ResolveOp::none && t.resolved_plane->words == 0 &&
+         !has_cross_resolve(f);  // which reads the tile
 }
 
 bool stores_clear_values(const Framebuffer& f, const HostTile& tile, Part part) {
@@ -106,7 +107,7 @@ bool stores_clear_values(const Framebuffer& f, const HostTile& tile, Part part) 
     if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
     if (!is_active(f, t, region, part)) continue;
-    if (!stores_clear_value(t, region) || !by_rows(*t.store) || !by_rows(*t.resolved)) return false;
+    if (!stores_clear_value(f, t, region) || !by_rows(*t.store) || !by_rows(*t.resolved)) return false;
   }
   return true;
 }

@@ -36,7 +36,7 @@ Target target_at(const Framebuffer& f, const HostTile& tile, uint32_t index, Par
 /// False: the bin's pixels of this target need neither load nor store.
 bool is_active(const Framebuffer& f, const Target& t, const TileRegion& region, Part part);
 /// An untouched bin that is cleared and stored: its value goes to the image without a detour through tile memory.
-bool stores_clear_value(const Target& t, const TileRegion& region);
+bool stores_clear_value(const Framebuffer& f, const Target& t, const TileRegion& region);
 
 /// The bin's share of the areas. The border is the tiling area without the render area: at most four boxes.
 struct BinAreas {
