@@ -365,7 +365,7 @@ MESH = cells(0.5, 4)[0][cells(0.5, 4)[1]]
 ])  # fmt: skip
 def test_reasons_of_a_pipeline(device: tg.Device, words: str, vert: str, frag: str | None, state: dict[str, Any]) -> None:
     pipeline = device.pipeline(vert, frag, vertex=COLORED, color=[FORMAT], **state)
-    count = device.buffer(np.zeros(1 << 10, np.uint32), usage="storage")
+    count = device.buffer(4 << 10, usage="storage")
     bind = {(0, 0): count} if "binding = 0" in vert else None
     rp, image = run(device, [(pipeline, MESH, bind)])
     found = technique(rp)
