@@ -126,7 +126,6 @@ __all__ = [
     "Image",
     "ImageView",
     "Interface",
-    "LeftoverVerticesWarning",
     "Load",
     "LostPrimitivesWarning",
     "Node",
