@@ -16,6 +16,9 @@ from hypothesis import strategies as st
 
 import tilegpu as tg
 
+#: Random scenes, and states that nothing asks for, are the matter of this file.
+pytestmark = pytest.mark.filterwarnings("ignore::tilegpu.LostPrimitivesWarning")
+
 SIDE_PX = 72  # ends inside bins
 FORMAT = "r8g8b8a8_unorm"
 BATCH = 32  # vertices for which the geometry phase keeps room

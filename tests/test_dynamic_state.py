@@ -16,6 +16,9 @@ import tilegpu as tg
 from tilegpu import _core
 from tilegpu.errors import ValidationError
 
+#: Random scenes, and states that nothing asks for, are the matter of this file.
+pytestmark = pytest.mark.filterwarnings("ignore::tilegpu.UnusedNameWarning")
+
 VERT = """#version 450
 layout(location = 0) in vec4 position;
 layout(location = 1) in vec4 color;

@@ -9,6 +9,9 @@ import tilegpu as tg
 from tilegpu.scene import scenes
 from tilegpu.scene.render import render
 
+#: Random scenes, and states that nothing asks for, are the matter of this file.
+pytestmark = pytest.mark.filterwarnings("ignore::tilegpu.UnusedNameWarning")
+
 SIZE = (203, 131)  # no multiple of any tile
 
 VERT = """#version 450

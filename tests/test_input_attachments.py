@@ -17,6 +17,9 @@ import pytest
 
 import tilegpu as tg
 
+#: Random scenes, and states that nothing asks for, are the matter of this file.
+pytestmark = pytest.mark.filterwarnings("ignore::tilegpu.UnusedNameWarning")
+
 SIZE = (75, 53)  # no multiple of any bin
 CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 16},

@@ -128,7 +128,7 @@ def run(code: bytes, arrays: dict[str, Words], want: dict[str, Words], many: boo
     """At all lanes and threads. ``want``: what buffers hold afterwards."""
     for lanes, threads in CASES:
         dev = device(lanes, threads)
-        buffers = {name: dev.buffer(array, label=name) for name, array in arrays.items()}
+        buffers = {name: dev.buffer(array.view(np.uint8), label=name) for name, array in arrays.items()}
         bound: dict[tuple[int, int], Any] = {(0, k): buffers[n] for k, n in enumerate(("a", "b", "choice", "out_"))}
         if many:
             bound[0, 4] = [buffers["many0"], buffers["many1"]]

@@ -161,7 +161,10 @@ void set_up_geometry(PassRun& run) {
   geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry.vertex_ranges = options.vertex_batch == 0;
   geometry.wide = wide_vectors(options.lanes);
-  const uint64_t most_primitives = run.heap_B < kHeapOfLargeChunks_B ? geometry::kChunkPrimitives : run.plan->chunk_primitives;
+  // The end of a chunk cuts a batch of vertices: a modelled GPU's are all of one size, whatever its heap.
+  const bool immediate = run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate;
+  const bool small = run.heap_B < kHeapOfLargeChunks_B || immediate;
+  const uint64_t most_primitives = small ? geometry::kChunkPrimitives : run.plan->chunk_primitives;
   geometry.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(run.heap_B / kHeapPerPrimitive_B, 1, most_primitives));
   geometry.deferral = run.context.deferral;
   geometry.deferred_triangle_px2 = options.deferred_triangle_px2;
