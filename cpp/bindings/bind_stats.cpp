@@ -71,6 +71,7 @@ py::list tile_trace(const std::vector<TileTrace>& trace, const PassStats& stats)
     d["y"] = t.y_px;
     d["width"] = t.width_px;
     d["height"] = t.height_px;
+    d["size"] = py::make_tuple(t.width_px, t.height_px);
     d["layer"] = t.layer;
     d["part"] = kParts[t.part];
     d["has_primitives"] = t.has_primitives;

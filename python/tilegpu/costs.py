@@ -18,7 +18,6 @@ from tilegpu.errors import ValidationError
 from tilegpu.stats import bytes_text
 
 _LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
-_MOST_BIN_PX = 128  #: side of a bin that the host cuts a tile of GMEM into
 
 Amounts = Mapping[str, float]
 
@@ -179,17 +178,6 @@ class _Work:
         self.prepass_operations = 0.0
         #: Tiles that a primitive is in, in the mean.
         self.tiles_of_primitive = max(1.0, n["bin_entries"] / n["primitives_out"]) if n["primitives_out"] else 1.0
-        if constants.kind == "gmem":
-            self.tiles_of_primitive = self._tiles_of_gmem()
-
-    def _tiles_of_gmem(self) -> float:
-        # Entries are those of bins, which a tile of GMEM is cut into; borders between tiles are as many times rarer.
-        def bin_px(tile_px: int) -> int:
-            return min(tile_px & -tile_px, _MOST_BIN_PX)
-
-        width, height = self.c.layout["tile_width_px"], self.c.layout["tile_height_px"]
-        rarer = math.sqrt(bin_px(width) * bin_px(height) / (width * height)) if width and height else 1.0
-        return 1 + (self.tiles_of_primitive - 1) * rarer
 
     def _add(self, to: dict[str, float], what: str, count: float) -> None:
         if count:

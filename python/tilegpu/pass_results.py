@@ -137,7 +137,7 @@ class PassResults:
         """What moved for each tile, for a pass made with ``trace=True``: a dictionary each, part by part, layer by layer,
         row by row.
 
-        ``x``, ``y``, ``width``, ``height``: the tile in pixels, which may reach beyond the framebuffer; ``layer``;
+        ``x``, ``y``, ``width``, ``height`` (both as ``size``): the tile in pixels, which may reach beyond the framebuffer; ``layer``;
         ``part``: ``"normal"``, or ``"first"``, ``"middle"``, ``"last"`` of a pass that was split; ``has_primitives``;
         ``traffic``: bytes by attachment and cause, as in ``rp.stats.traffic``, whose sum they are.
         """

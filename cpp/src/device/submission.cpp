@@ -6,6 +6,7 @@
 #include "descriptor/set_memory.hpp"
 #include "device/undefined_reads.hpp"
 #include "exec/queue.hpp"
+#include "framebuffer/blend_unit.hpp"
 #include "framebuffer/describe.hpp"
 #include "hsr/explain.hpp"
 #include "hsr/prepass_rules.hpp"
@@ -213,6 +214,8 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     numbered |= !visibility;
     row.techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
     row.techniques.push_back(std::move(deferral));
+    if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
+      if (auto unit = hsr::explain_blend_unit(*draw.state)) row.techniques.push_back(std::move(*unit));
     last = resolved;
     last_state = draw.state;
     last_traits = traits;
@@ -251,6 +254,28 @@ std::vector<std::string> Submission::warnings(size_t pass) const {
   return lines;
 }
 
+namespace {
+
+/// A line for each pipeline and reason: how many draws jump to a blend shader for every fragment.
+std::vector<std::string> blend_shaders(const Submission& submission, size_t pass) {
+  std::vector<std::pair<std::string, uint32_t>> found;  // what to say, draws
+  uint32_t draws = 0;
+  for (const DrawExplanation& row : submission.explain(pass)) {
+    draws += row.draw_count;
+    const std::string reason = reason_of(row, "blend_unit");
+    if (reason.empty()) continue;
+    const std::string text = "pipeline '" + row.pipeline + "': " + reason;
+    const auto known = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == text; });
+    known == found.end() ? void(found.emplace_back(text, row.draw_count)) : void(known->second += row.draw_count);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, count] : found)
+    lines.push_back(text + ", in " + std::to_string(count) + " of " + std::to_string(draws) + " draws; every fragment runs it");
+  return lines;
+}
+
+}  // namespace
+
 std::vector<std::string> Submission::lint(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);
   const command::Pass& record = *found.pass;
@@ -268,6 +293,8 @@ std::vector<std::string> Submission::lint(size_t pass) const {
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) cleared |= 1u << 9;
   }
   std::vector<std::string> lines = framebuffer::lint(record.framebuffer, found.stats, cleared);
+  if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
+    for (std::string& line : blend_shaders(*this, pass)) lines.push_back(std::move(line));
   for (std::string& line : warnings(pass)) lines.push_back(std::move(line));
   return lines;
 }

@@ -240,8 +240,13 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
     for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i)
       spilled_B +=
           traffic(stats, attachment_name(i), TrafficCause::spill_load) + traffic(stats, attachment_name(i), TrafficCause::spill_store);
-    lines.push_back("pass: the tiler heap was full " + (stats.splits == 1 ? "once" : std::to_string(stats.splits) + " times") +
-                    "; splits spilled and loaded again " + mebibytes(spilled_B) + "; draw less geometry in one pass");
+    const uint32_t limit = f.desc.draws_a_part;
+    const std::string often = stats.splits == 1 ? "once" : std::to_string(stats.splits) + " times";
+    const std::string why =
+        limit ? "it was split " + often + ", after " + std::to_string(limit) + " draws (desc.draws_a_part) or by a full heap"
+              : "the tiler heap was full " + often;
+    lines.push_back("pass: " + why + "; splits spilled and loaded again " + mebibytes(spilled_B) +
+                    (limit ? "; allow more draws in one part" : "; draw less geometry in one pass"));
   }
   return lines;
 }

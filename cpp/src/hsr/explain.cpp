@@ -55,6 +55,19 @@ TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool 
   return {"forward_pixel_kill", obstacle && !half ? "off" : "on", "", obstacle ? obstacle : "", -1};
 }
 
+std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  if (!resolved.blends) return std::nullopt;
+  const std::array<float, 4>& constants = state.blend_constants;
+  const bool one_value = std::all_of(constants.begin(), constants.end(), [&](float c) { return c == constants[0]; });
+  for (uint32_t i = 0; i < kMaxColorAttachments; i++) {
+    const char* why = resolved.blend_shader[i];
+    if (!why && !one_value && (resolved.asks_blend_constants >> i & 1)) why = "its constant has several values";
+    if (why) return TechniqueExplanation{"blend_unit", "off", "", "color" + std::to_string(i) + " needs a blend shader: " + why, -1};
+  }
+  return TechniqueExplanation{"blend_unit", "on", "", "", -1};
+}
+
 TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, const char* off) {
   if (off) return {"pre_pass", "off", "", off, -1};
   const PrepassStop* here = nullptr;

@@ -3,6 +3,8 @@
 // In: a draw's state. Out: a reason in words, or null where the technique is on. What is the host's own way: tile/plan/plan.hpp.
 #pragma once
 
+#include <optional>
+
 #include "command/draw.hpp"
 #include "tilegpu/explanation.hpp"
 #include "tilegpu/stats.hpp"
@@ -21,6 +23,8 @@ struct PrepassTiles {
   uint64_t taken = 0, ended = 0;
 };
 PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw);
+/// Of a draw that blends, on a GPU with a fixed unit for it (framebuffer/blend_unit.hpp).
+std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state);
 TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool enabled);
 
 }  // namespace tilegpu::hsr

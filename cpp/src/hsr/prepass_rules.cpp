@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "hsr/bound_memory.hpp"
+
 namespace tilegpu::hsr {
 
 namespace {
@@ -45,6 +47,8 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
     return stop("3", "the fragment shader uses the result of an atomic operation", &t.side_effect_line);
   if (c.side_effects && t.reads_written_memory)
     return stop("3", "the fragment shader reads and writes the same buffer", &t.side_effect_line);
+  if (c.side_effects && t.writes_memory && reads_what_it_writes(state))
+    return stop("3", "the fragment shader reads memory that it writes through another binding", &t.side_effect_line);
   if (t.interlocked) return stop("3", "fragments of a pixel wait for each other (interlock)");
   if (t.asks_who_runs) return stop("4", "the rasterizer's coverage is needed: operations on those of a subgroup that run");
   if (t.uses_centroid) return stop("4", "the rasterizer's coverage is needed: centroid interpolation");

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cassert>
 
+#include "hsr/bound_memory.hpp"
+
 namespace tilegpu::hsr {
 
 namespace {
-
-constexpr uint64_t kMaxTexel_B = 16;
 
 struct Written {
   const uint8_t* data;
@@ -17,32 +17,6 @@ struct Written {
 
   bool touches(const uint8_t* other, uint64_t other_B) const { return other < data + size_B && data < other + other_B; }
 };
-
-/// Of an array of descriptors in the set that is bound.
-uint32_t elements_of(const command::DrawState& state, uint32_t set, const shader::DescriptorAddress& at, uint32_t count) {
-  return at.counted ? std::min(count, *reinterpret_cast<const uint32_t*>(state.sets[set])) : count;
-}
-
-const shader::BufferDescriptor& buffer_at(const command::DrawState& state, const shader::BufferSlot& slot, uint32_t element) {
-  assert(element < slot.count);
-  return *reinterpret_cast<const shader::BufferDescriptor*>(state.sets[slot.table] + slot.at.offset_B + size_t{element} * slot.at.stride_B);
-}
-
-const shader::SampledImage& image_at(const command::DrawState& state, const shader::TextureSlot& slot, uint32_t element) {
-  assert(element < slot.image_count);
-  const uint8_t* at = state.sets[slot.image_set] + slot.image.offset_B + size_t{element} * slot.image.stride_B;
-  return *(slot.combined ? reinterpret_cast<const shader::CombinedDescriptor*>(at)->image
-                         : *reinterpret_cast<const shader::ImageDescriptor*>(at))
-              .image;
-}
-
-/// Bytes of a level; of a null view 0.
-uint64_t level_size_B(const shader::ImageViewAbi& view, int32_t level) {
-  const shader::ViewLevel& at = view.level[level];
-  if (level >= view.level_count) return 0;
-  if (!view.layer_pitch_B[level]) return kMaxTexel_B * static_cast<uint64_t>(at.width_px);  // a texel buffer, or less
-  return view.layer_pitch_B[level] * static_cast<uint64_t>(std::max(view.layer_count, at.depth_px));
-}
 
 // What the pass may write: attachments when tiles are stored, storage buffers, storage images and texel buffers.
 std::vector<Written> written_memory(std::span<const command::DrawCall> draws, const RenderingInfo& pass) {
@@ -54,7 +28,10 @@ std::vector<Written> written_memory(std::span<const command::DrawCall> draws, co
     const auto known = [&](const Written& w) { return w.data == data && w.size_B == size_B; };
     if (size_B && std::none_of(written.begin(), written.end(), known)) written.push_back({data, size_B, static_cast<int32_t>(draw)});
   };
-  const auto add = [&](const RenderingAttachment& a) { add_view(a.view), add_view(a.resolve_view); };
+  const auto add = [&](const RenderingAttachment& a) {
+    add_view(a.view), add_view(a.resolve_view);
+    if (a.pieces) add_view(a.pieces->store_view);
+  };
   for (const RenderingAttachment& color : pass.color) add(color);
   add(pass.depth);
   add(pass.stencil);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "framebuffer/blend_unit.hpp"
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
 #include "shader/jit/compile_crew.hpp"
@@ -70,6 +71,14 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   resolved->written_buffers = program.written_buffers, resolved->written_images = program.written_images;
   resolved->classification = classify(program, state);
   resolved->output.written_targets = written_targets(program, state);
+  const auto blends = blend_attachments(program, state);
+  const VkLogicOp op = state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY;
+  for (uint32_t i = 0; i < blends.size() && i < program.color_formats.size(); i++) {
+    if (!(resolved->output.written_targets >> i & 1)) continue;
+    resolved->blend_shader[i] = framebuffer::needs_blend_shader(blends[i], op, program.color_formats[i]);
+    resolved->blends |= static_cast<uint32_t>(blends[i].blendEnable || op != VK_LOGIC_OP_COPY) << i;
+    resolved->asks_blend_constants |= static_cast<uint32_t>(framebuffer::asks_blend_constants(blends[i])) << i;
+  }
   return resolved;
 }
 

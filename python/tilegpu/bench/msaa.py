@@ -68,12 +68,14 @@ def _pass_bytes(traffic: dict[str, dict[str, int]]) -> int:
 
 def moved_bytes(device: tg.Device, family: str, samples: int, mode: str, size: tuple[int, int]) -> int:
     """Bytes of colour that one frame moves between the tile and memory, and within memory, by its passes and commands."""
-    stats = SceneRenderer(device).render(find_scene(scene_name(family, samples, mode)).frame(size), read=False).stats
-    passed = _pass_bytes(stats.traffic)
-    if samples == 1 or mode == "in_tile":
-        return passed
-    # The command reads what was stored, and writes what a resolve in the tile would have written.
-    return 2 * passed + moved_bytes(device, family, samples, "in_tile", size)
+    with device.frame("bench msaa") as frame:
+        SceneRenderer(device).render(find_scene(scene_name(family, samples, mode)).frame(size), read=False)
+    passed = sum(_pass_bytes(one.traffic) for one in frame.stats.passes)
+    resolved = sum(command.moved_B for command in frame.stats.commands if command.command == "resolve")
+    if resolved and isinstance(device, _CompressingDevice):
+        # Commands count texels: of compressed images it reads what was stored, and writes what a resolve in the tile would have written.
+        resolved = passed + moved_bytes(device, family, samples, "in_tile", size)
+    return passed + resolved
 
 
 class _Run:

@@ -228,8 +228,12 @@ void memory_traits(const Module& m, StageTraits& t) {
   });
   for (uint32_t root : written)
     t.written_bindings.emplace_back(m.decoration(root).set == kNone ? 0 : m.decoration(root).set, m.decoration(root).binding);
-  // An address may be of any buffer.
-  t.reads_written_memory = std::any_of(read.begin(), read.end(), [&](uint32_t id) { return written.count(id) != 0; }) ||
+  // Two variables may have one binding. An address may be of any buffer.
+  const auto is_written = [&](uint32_t id) {
+    const std::pair<uint32_t, uint32_t> binding{m.decoration(id).set == kNone ? 0 : m.decoration(id).set, m.decoration(id).binding};
+    return std::find(t.written_bindings.begin(), t.written_bindings.end(), binding) != t.written_bindings.end();
+  };
+  t.reads_written_memory = std::any_of(read.begin(), read.end(), is_written) ||
                            (t.writes_addresses && (t.reads_addresses || !read.empty())) || (t.reads_addresses && t.writes_memory);
 }
 

@@ -1,0 +1,22 @@
+// framebuffer/blend_unit.hpp -- what a tile GPU's fixed blend unit can't do, so that the fragment shader jumps to a blend shader.
+//
+// In: blending of one attachment and its format. Out: why a shader is needed, or null. Source: PanVK's framebuffer article ("Mali only
+// supports hardware blending for a small subset of the possible color formats and blending modes"); which: Mesa's driver,
+// src/panfrost/lib/pan_blend.c (can_fixed_function_equation, homogeneous constants) and its table of blendable formats (fixed point of up
+// to 10 bits). That the newest hardware blends some float formats is not modelled.
+#pragma once
+
+#include "framebuffer/profile.hpp"
+#include "tilegpu/pipeline.hpp"
+
+namespace tilegpu::framebuffer {
+
+/// The GPU has such a unit: Arm's.
+inline bool has_blend_unit(const Profile& profile) { return profile.tile_model == TileModel::buffer; }
+
+/// Of one attachment that is blended; `op`: COPY where there is no logic operation. Null: the unit does it, or nothing is blended.
+const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
+/// It reads the blend constants, of which the unit has one value.
+bool asks_blend_constants(const VkPipelineColorBlendAttachmentState& blend);
+
+}  // namespace tilegpu::framebuffer
