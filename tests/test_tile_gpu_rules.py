@@ -20,7 +20,8 @@ STORAGE = "layout(std430, set = 0, binding = %d) %s buffer %s { uint %s[]; };\n"
 
 
 def fragment(declarations: str, body: str) -> str:
-    return f"#version 450\n{declarations}layout(location = 0) out vec4 c;\nvoid main() {{ c = vec4(1); uint i = uint(gl_FragCoord.x); {body} }}"
+    start = "void main() { c = vec4(1); uint i = uint(gl_FragCoord.x); "
+    return f"#version 450\n{declarations}layout(location = 0) out vec4 c;\n{start}{body} }}"
 
 
 READ_A_WRITE_B = fragment(STORAGE % (0, "readonly", "A", "a") + STORAGE % (1, "", "B", "b"), "b[i] = a[3] + 1u;")
