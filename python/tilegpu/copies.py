@@ -49,6 +49,31 @@ def _side(name: str, thing: Any, offset: Any, level: Any, layer: Any, pos: Any) 
     )
 
 
+def _require_numbers(dtype: np.dtype[Any], image: Image, aspect: str | None, whose: str) -> None:
+    """A copy moves bytes: numbers of another kind than the texels' would be other values. Bytes (``uint8``) and structures say nothing."""
+    if dtype.kind not in "iuf" or dtype == np.uint8:
+        return
+    info, name = image.format_info, image._aspect(aspect)
+    if info.is_compressed or image.planes:
+        return
+    packed = "_pack" in info.name or name == "stencil" or (name == "depth" and info.depth_bits == 24)
+    if packed or (name == "depth" and info.depth_bits == 16):
+        floats = False
+    else:
+        floats = name == "depth" or info.numeric in ("sfloat", "ufloat")
+    wanted_B = 4 if name == "depth" else info.component_bits // 8
+    if dtype.kind != "f" if floats else dtype.kind == "f":
+        fits = False
+    else:
+        fits = not floats or dtype.itemsize == wanted_B
+    if not fits:
+        want = f"float{8 * wanted_B}" if floats else "integers"
+        raise ValidationError(
+            f"copy: {whose} {dtype}, and image '{image.label}' of {info.name} holds {want}; a copy moves bytes as they are: "
+            "image.write converts, or give bytes where bits are meant (array.view(np.uint8))"
+        )
+
+
 def _rows_of(array: np.ndarray[Any, Any], image: Image, aspect: str | None) -> tuple[int, int, int]:
     """Width, height, and layers or slices of an array of an image's texels, or texel blocks."""
     info, name = image.format_info, image._aspect(aspect)
@@ -213,6 +238,11 @@ def copy(
     layers = None if layers is None else arguments.count(layers, "copy: layers", _MAX_U32)
     row_length = arguments.count(row_length, "copy: row_length", _MAX_U32)
     image_height = arguments.count(image_height, "copy: image_height", _MAX_U32)
+    if isinstance(destination, Image):
+        given = source.buffer if isinstance(source, BufferSlice) else source
+        dtype = getattr(given, "_array_dtype" if isinstance(given, Buffer) else "dtype", None)
+        if isinstance(given, (Buffer, np.ndarray)) and isinstance(dtype, np.dtype):
+            _require_numbers(dtype, destination, aspect, "the buffer was made from" if isinstance(given, Buffer) else "the array holds")
     if not isinstance(source, (Buffer, BufferSlice, Image)):
         if isinstance(source, np.ndarray) and isinstance(destination, Image) and source.ndim > 1 and not row_length:
             row_length, image_height, given = _rows_of(source, destination, aspect)

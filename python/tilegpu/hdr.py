@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tilegpu.errors import Error
 from tilegpu.files import check_picture, read_regular, regular_size_B
 
 if TYPE_CHECKING:  # numpy.typing takes milliseconds of every import
@@ -33,7 +34,7 @@ _RADIANCE_B, _EXR_VALUE_B = 16, 10
 _STRIP_PIXELS = 1 << 18
 
 
-class HdrError(ValueError):
+class HdrError(Error, ValueError):
     """A picture that cannot be read; the message names file, what is wrong, and what is allowed."""
 
 

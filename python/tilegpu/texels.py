@@ -57,8 +57,16 @@ def layers_of(pixels: Any, what: str, rows: bool = False) -> NDArray[Any]:
 
 
 def _from_pillow(picture: Any) -> NDArray[Any]:
-    if picture.mode in ("L", "RGB", "RGBA"):
+    if picture.mode in ("L", "RGB", "RGBA", "F"):
         return np.asarray(picture)
+    if picture.mode.startswith("I;16"):
+        return np.asarray(picture).astype(np.uint16)  # in the byte order of this machine
+    if picture.mode == "I":  # 32 bits, and what Pillow makes of a PNG of 16
+        numbers = np.asarray(picture)
+        sixteen = picture.format in ("PNG", "PPM") or not numbers.size
+        return numbers.astype(np.uint16) if sixteen else numbers
+    if picture.mode == "1":
+        return np.asarray(picture.convert("L"))
     return np.asarray(picture.convert("RGBA" if "A" in picture.getbands() or "transparency" in picture.info else "RGB"))
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilegpu import Error
 
-class ReferenceError(RuntimeError):
+
+class ReferenceError(Error, RuntimeError):
     """The reference cannot draw this frame, or there is no reference on this machine; the message says why."""
 
 

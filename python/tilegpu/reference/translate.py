@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tilegpu import Error
 
-class TranslationError(RuntimeError):
+
+class TranslationError(Error, RuntimeError):
     """A shader that SPIRV-Cross or the reference cannot express; the message names it."""
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu import Error
+
 Array = NDArray[Any]
 MODES = ("ATTRIBUTES", "TRIANGLES", "INDICES")
 FILTERS = ("NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL")
@@ -21,7 +23,7 @@ _PAIRS = [(byte >> 6, byte >> 4 & 3, byte >> 2 & 3, byte & 3) for byte in range(
 _HALVES = [(byte >> 4, byte & 15) for byte in range(256)]
 
 
-class MeshoptError(ValueError):
+class MeshoptError(Error, ValueError):
     """What is wrong with the data."""
 
 

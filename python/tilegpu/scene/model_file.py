@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu import Error
 from tilegpu.files import LEAST_B, TIMES, allowed_B, open_picture, read_regular, regular_size_B, size_text
 
 Array = NDArray[Any]
@@ -51,7 +52,7 @@ def named(value: Any, default: str) -> str:
     return text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}..."
 
 
-class ModelError(ValueError):
+class ModelError(Error, ValueError):
     """A model file that is malformed, truncated, or needs what is not supported. The message names file, object and field."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu import Error
 from tilegpu.files import check_picture
 
 Array = NDArray[Any]
@@ -22,7 +23,7 @@ class MissingPackage(ImportError):
         super().__init__(f'{what} needs the package {package}, which is not installed: pip install "tilegpu[{extra}]"')
 
 
-class DracoError(ValueError):
+class DracoError(Error, ValueError):
     """What is wrong with a Draco bitstream."""
 
 

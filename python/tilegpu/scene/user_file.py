@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import Device, Image, ImageView, Texture
+from tilegpu import Device, Error, Image, ImageView, Texture
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
@@ -37,7 +37,7 @@ NAMES = ("scene", "draw", "render", "frame")
 _DEFAULT_SIZE = (640, 480)
 
 
-class SceneFileError(RuntimeError):
+class SceneFileError(Error, RuntimeError):
     """Something is wrong in a user's file; the message begins with the file and the line."""
 
 

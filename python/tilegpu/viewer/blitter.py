@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu import Error
 from tilegpu.viewer.mapping import Size, fitted
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ void main() { vec4 c = texture(picture, uv); color = vec4(c.rgb, max(c.a, opaque
 _GROUND = (0.086, 0.086, 0.102)
 
 
-class ViewerError(RuntimeError):
+class ViewerError(Error, RuntimeError):
     """The window cannot be opened; the message says what is missing."""
 
 
