@@ -23,7 +23,8 @@ _LEAST = 0.005  #: of bytes or of cycles; less is not worth a line
 @dataclasses.dataclass(frozen=True)
 class Change:
     """``text`` is the same on every profile, ``detail`` is what this one has there. ``saves_read_B``, ``saves_write_B``,
-    ``saves_cycles``: of what the pass costs as it is. ``drops``: the attachment whose contents are not stored any more."""
+    ``saves_cycles``: of what the pass costs as it is. ``drops``: the attachment whose contents are not stored any more; ``skips``: the one
+    that is not loaded any more."""
 
     text: str
     detail: str
@@ -31,6 +32,7 @@ class Change:
     saves_write_B: float
     saves_cycles: float
     drops: str = ""
+    skips: str = ""
 
     @property
     def saves_B(self) -> float:
@@ -55,12 +57,13 @@ class _Candidate(NamedTuple):
     changed: PassCounts
     detail: str = ""
     drops: str = ""
+    skips: str = ""
 
 
 def _saving(candidate: _Candidate, before: PassCosts, after: PassCosts) -> Change:
     return Change(
         candidate.text, candidate.detail, before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
-        before.cycles - after.cycles, candidate.drops,
+        before.cycles - after.cycles, candidate.drops, candidate.skips,
     )  # fmt: skip
 
 
@@ -72,7 +75,6 @@ def _candidates(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator
     yield from _order(c)
     yield from _late_z(c)
     yield from _fat_pixels(c)
-    yield from _vertices(c)
     yield from _textures(c)
 
 
@@ -91,13 +93,14 @@ def _operations(c: PassCounts) -> Iterator[_Candidate]:
     for name, row in c.traffic.items():
         is_depth = name in ("depth", "stencil")
         if row.get("load") and not (tests if is_depth else blends):
-            yield _Candidate(f"{name}: clear it, or load_op='dont_care', if the draws cover all of it", _traffic(c, name, load=0))
+            yield _Candidate(f"{name}: clear it, or load_op='dont_care', if the draws cover all of it", _traffic(c, name, load=0),
+                             skips=name)  # fmt: skip
         if row.get("store") and is_depth:
             yield _Candidate(f"{name}: store_op='dont_care', if nothing reads it after the pass", _traffic(c, name, store=0), drops=name)
         if row.get("store") and not is_depth and c.samples > 1:
             resolved = row.get("resolve") or row["store"] // c.samples
             yield _Candidate(f"{name}: resolve= in the tile with store_op='dont_care', if nothing reads the {c.samples} samples",
-                             _traffic(c, name, store=0, resolve=resolved))  # fmt: skip
+                             _traffic(c, name, store=0, resolve=resolved), drops=name)  # fmt: skip
 
 
 def _samples(c: PassCounts) -> Iterator[_Candidate]:
@@ -133,18 +136,25 @@ def _stops(c: PassCounts) -> Iterator[_Candidate]:
 
 
 def _low_resolution_z(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator[_Candidate]:
-    """Draws that low-resolution Z could not be used for: what early tests killed of them would not have been rasterized."""
+    """Draws that another one took low-resolution Z from: it knows all depths before anything is shaded, so what is overwritten would not
+    have been shaded, and what early tests killed not rasterized."""
     if "lrz" not in c.techniques:
         return
     reasons: dict[str, list[int]] = {}
     for row in explain:
-        if row["low_resolution_z_off"]:
+        if "(draw " in row["low_resolution_z_off"]:
             reasons.setdefault(row["low_resolution_z_off"], []).extend(range(row["first_draw"], row["first_draw"] + row["draws"]))
     for reason, numbers in reasons.items():
-        killed = sum(max(0, d.rasterized - d.shaded) for d in c.draws if d.draw in set(numbers))
+        tested = {d.draw for d in c.draws if d.draw in set(numbers) and d.programs.tests_depth and not d.programs.decides_coverage}
+        without = {d.draw: d for d in _without_unseen(c.draws)}
+        draws = [
+            without[d.draw] if d.draw in tested else d
+            for d in c.draws
+        ]
+        hidden = sum(max(0, d.rasterized - d.shaded) for d in draws if d.draw in tested)
+        rasterized = max(0, c.counters["fragments_rasterized"] - hidden)
         many = f"{len(numbers)} draws" if len(numbers) > 1 else f"draw {numbers[0]}"
-        rasterized = max(0, c.counters["fragments_rasterized"] - killed)
-        changed = _draws(c, c.draws, fragments_rasterized=rasterized)
+        changed = _draws(c, draws, fragments_rasterized=rasterized, fragments_shaded=_shaded(draws))
         yield _Candidate(f"{many} without low-resolution Z ({reason}): draw what breaks it last", changed)
 
 
@@ -199,19 +209,6 @@ def _fat_pixels(c: PassCounts) -> Iterator[_Candidate]:
     changed = dataclasses.replace(_draws(c, draws, **counters), layout=layout)
     yield _Candidate("fewer bytes or samples a pixel, for the profile's largest tiles", changed,
                      f"{side_px}x{side_px} in place of {c.layout['tile_width_px']}x{c.layout['tile_height_px']}")  # fmt: skip
-
-
-def _vertices(c: PassCounts) -> Iterator[_Candidate]:
-    """Vertices that are shaded more than once as their indices lie apart."""
-    n = c.counters
-    shaded, unique = n["vertices_shaded"] + n["vertices_position_shaded"], n["vertices_unique_requested"]
-    if not unique or shaded < 1.4 * unique:
-        return
-    share = 1.15 * unique / shaded  # what an optimised order reaches on grids (docs/vertex_reuse.md)
-    names = ("vertices_shaded", "vertices_position_shaded", "vertices_fetched_B")
-    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in names else v for k, v in d.vertices.items()}) for d in c.draws]
-    yield _Candidate("indices in an order that reuses vertices", _draws(c, draws, **{k: n[k] * share for k in names}),
-                     f"{shaded / unique:.2f} are shaded for each that there is")  # fmt: skip
 
 
 def _textures(c: PassCounts) -> Iterator[_Candidate]:

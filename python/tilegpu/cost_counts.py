@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core
+from tilegpu.errors import ValidationError
 from tilegpu.operations import Operations, count
 
 _VERTEX, _FRAGMENT = 1, 16
@@ -59,8 +60,14 @@ class DrawCounts:
     rasterized: int = 0
     shaded: int = 0
     sliced: int = 0
-    unseen: int = 0  #: shaded and discarded, late killed or overwritten
+    unseen: int = 0  #: shaded and overwritten
+    killed: int = 0  #: shaded and discarded, or late killed
     vertices: Mapping[str, int] = dataclasses.field(default_factory=dict)  #: as of ``draw_vertices``
+
+    @property
+    def written(self) -> int:
+        """Fragments that were shaded and left something in the attachments."""
+        return max(0, self.shaded - self.killed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,23 +140,55 @@ def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
 
 
 def counts_of(
-    submission: _core.Submission, index: int, label: str, profile: str, techniques: Sequence[str], trace: Mapping[str, Any]
+    submission: _core.Submission, index: int, label: str, profile: str, techniques: Sequence[str], trace: Mapping[str, Any] | None
 ) -> PassCounts:
-    """Of pass ``index``; ``trace``: its fragments, as ``submission.fragment_trace`` has them; ``techniques``: names that ``hsr=`` takes."""
+    """Of pass ``index``; ``techniques``: names that ``hsr=`` takes; ``trace``: its fragments, as ``submission.fragment_trace`` has them,
+    or ``None``: then the pass's counters are spread over its draws, which makes no difference where all run the same programs. Raises
+    :class:`ValidationError` where they don't."""
     counters = dict(submission.pass_stats(index).asdict())
     traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
     pieces = json.loads(submission.describe_framebuffer(index))
     layout = pieces["layout"]
     vertices = {row["draw"]: {k: v for k, v in row.items() if k != "draw"} for row in counters["draw_vertices"]}
+    rows = [(_programs(row, layout), row) for row in submission.draw_programs(index)]
+    if trace is None:
+        costs = _spread(label, rows, counters, vertices)
+    else:
+        costs = dict(enumerate(trace["draws"]))
     draws: list[DrawCounts] = []
-    for row in submission.draw_programs(index):
-        programs = _programs(row, layout)
+    for programs, row in rows:
         for draw in range(row["first_draw"], row["first_draw"] + row["draws"]):
-            cost = trace["draws"][draw] if draw < len(trace["draws"]) else {}
-            unseen = sum(cost.get(k, 0) for k in ("fragments_discarded", "fragments_late_killed", "fragments_overwritten"))
+            cost = costs.get(draw, {})
+            killed = sum(cost.get(k, 0) for k in ("fragments_discarded", "fragments_late_killed"))
             draws.append(
                 DrawCounts(draw, programs, cost.get("fragments_rasterized", 0), cost.get("fragments_shaded", 0),
-                           cost.get("sliced_invocations", 0), unseen, vertices.get(draw, {}))
+                           cost.get("sliced_invocations", 0), cost.get("fragments_overwritten", 0), killed,
+                           vertices.get(draw, {}))
             )  # fmt: skip
     names = frozenset(name.partition(":")[0] for name in techniques)
     return PassCounts(label, profile, counters, traffic, layout, pieces["load"], pieces["store"], names, tuple(draws))
+
+
+_SPREAD = ("fragments_rasterized", "fragments_shaded", "sliced_invocations", "fragments_discarded", "fragments_late_killed")
+
+
+def _spread(
+    label: str, rows: Sequence[tuple[Programs, Mapping[str, Any]]], counters: Mapping[str, Any], vertices: Mapping[int, Mapping[str, int]]
+) -> dict[int, dict[str, int]]:
+    """Fragments of draws, by their indices, where only the pass's are known; the first has what is left over."""
+    if any(programs != rows[0][0] for programs, _ in rows):
+        names = ", ".join(dict.fromkeys(f"'{programs.pipeline}'" for programs, _ in rows))
+        raise ValidationError(
+            f"pass '{label}': costs() needs the fragments of each draw, as its draws run different programs ({names}), and the pass "
+            "can't be executed again to count them (it loads what it overwrites, was split, or its shaders write memory); "
+            "let it count them while it is drawn: dev.render_pass(..., trace='fragments')"
+        )
+    draws = [draw for _, row in rows for draw in range(row["first_draw"], row["first_draw"] + row["draws"])]
+    indices = sum(vertices.get(draw, {}).get("indices", 0) for draw in draws)
+    found = {
+        draw: {name: int(counters[name] * vertices.get(draw, {}).get("indices", 0) / indices) if indices else 0 for name in _SPREAD}
+        for draw in draws
+    }
+    for name in _SPREAD if draws else ():
+        found[draws[0]][name] += counters[name] - sum(one[name] for one in found.values())
+    return found

@@ -159,6 +159,13 @@ def sum_of(costs: list[PassCosts], label: str) -> PassCosts:
     )  # fmt: skip
 
 
+def costs_of_command(profile: str, command: str, read_B: float, written_B: float) -> PassCosts:
+    """Of a copy, blit, resolve, clear or mip chain: what it moves goes through the bus once."""
+    what = command.replace("_", " ")
+    read, written = ({what: float(n)} if n else {} for n in (read_B, written_B))
+    return PassCosts(profile, what, {}, {}, read, written, {"bus": (read_B + written_B) / constants_of(profile).bus_B.value})
+
+
 class _Work:
     """The sums of a pass while they are made."""
 
@@ -176,6 +183,7 @@ class _Work:
         self.deferred = "deferred_vertex_shading" in counts.techniques and n["vertices_in_tiles"] > 0
         self.prepassed = "pre_pass" in counts.techniques and n["prepass_tiles"] > 0
         self.prepass_operations = 0.0
+        self.helpers = {"arithmetic": 0.0, "texture": 0.0}  #: operations of lanes that are there for their quad alone
         #: Tiles that a primitive is in, in the mean.
         self.tiles_of_primitive = max(1.0, n["bin_entries"] / n["primitives_out"]) if n["primitives_out"] else 1.0
 
@@ -247,11 +255,25 @@ class _Work:
     # -- fragments
 
     def fragments(self) -> None:
-        """Whole fragment shaders, and slices up to known coverage."""
+        """Whole fragment shaders, and slices up to known coverage; beside them helpers, by the mean triangle of the draw: what of it
+        is hidden makes no quads, and tiles cut none."""
+        n = self.c.counters
+        indices = sum(d.vertices.get("indices", 0) for d in self.c.draws)
+        primitives = n["primitives_in"] * self.visible
         for d in self.c.draws:
-            self._run("fragments", d.programs.fragment, d.shaded)
-            sliced = self._run("coverage, pre-pass" if self.prepassed else "coverage", d.programs.coverage, d.sliced)
+            shaded, programs = self._shaded(d), d.programs
+            self._run("fragments", programs.fragment, shaded)
+            sliced = self._run("coverage, pre-pass" if self.prepassed else "coverage", programs.coverage, d.sliced)
             self.prepass_operations += sliced if self.prepassed else 0.0
+            share = quad_share(d.rasterized, primitives * d.vertices.get("indices", 0) / indices) if indices else 1.0
+            for what in self.helpers:
+                run = getattr(programs.fragment, what) * shaded + getattr(programs.coverage, what) * d.sliced
+                self.helpers[what] += run * (share - 1)
+
+    def _shaded(self, d: DrawCounts) -> int:
+        # Of a shader that decides coverage no test comes first but the hierarchical Z of this host, whose bins are no GPU's.
+        late = self.k.kind == "immediate" and d.programs.decides_coverage and d.programs.writes_depth
+        return max(d.shaded, d.rasterized) if late else d.shaded
 
     # -- bytes
 
@@ -263,40 +285,42 @@ class _Work:
             self._add(self.write_B, what, self.c.bytes(*causes))
 
     def attachments_in_memory(self) -> None:
-        """Each fragment reads and writes what it tests and blends, through the L2; clears write all of it."""
+        """Each fragment reads what it tests and blends and writes what it leaves, through the L2; a clear writes all of it, through the
+        L2 too. Hierarchical Z saves no reads here: what this host's has is by bins, which no such GPU has."""
         layout, samples = self.c.layout, self.c.samples
         x0, y0, x1, y1 = layout["render_area_px"]
         pixels = (x1 - x0 + 1) * (y1 - y0 + 1) * max(1, layout["layers"])
-        depth_B = texel_B(layout["depth_format"]) * samples
-        color_B = sum(texel_B(name) for name in layout["color_formats"]) * samples
-        footprint_B = pixels * (depth_B + color_B)
-        moved: dict[str, tuple[float, float]] = {"depth": (0.0, 0.0), "colour": (0.0, 0.0)}
-        rasterized = max(1, sum(d.rasterized for d in self.c.draws))
-        early = self.c.counters["fragments_early_killed"] - self.c.counters["fragments_killed_by_hierarchical_z"]
+        apart = layout["stencil_format"] != layout["depth_format"]
+        sample_B = {
+            "depth": texel_B(layout["depth_format"]) + (texel_B(layout["stencil_format"]) if apart else 0),
+            "colour": sum(texel_B(name) for name in layout["color_formats"]),
+        }
+        cleared_B = {"depth": 0.0, "colour": 0.0}
+        for name, target in self.c.load.items():
+            if target.get("in_bounds") == "clear":
+                cleared_B["colour" if name.startswith("color") else "depth"] += pixels * texel_B(self._format_of(name)) * samples
+        read_B, write_B = {"depth": 0.0, "colour": 0.0}, {"depth": 0.0, "colour": 0.0}
         for d in self.c.draws:
-            tested = d.rasterized if d.programs.tests_depth else 0
-            hidden = self.c.counters["fragments_killed_by_hierarchical_z"] * d.rasterized / rasterized
-            failed = early * d.rasterized / rasterized
-            read, write = moved["depth"]
-            written = max(0.0, tested - hidden - failed) if d.programs.writes_depth else 0.0
-            moved["depth"] = read + max(0.0, tested - hidden) * depth_B, write + written * depth_B
-            read, write = moved["colour"]
-            out_B = d.shaded * d.programs.color_B * samples
-            moved["colour"] = read + (out_B if d.programs.reads_tile else 0), write + out_B
-        cleared = sum(1 for target in self.c.load.values() if target.get("in_bounds") == "clear")
-        held = min(1.0, self.k.l2_B.value / footprint_B) if footprint_B else 1.0
-        for what, pixel_B in (("depth", depth_B), ("colour", color_B)):
-            read, write = moved[what]
-            read_B = through_cache(read, pixels * pixel_B, self.k.l2_B.value * pixel_B / (depth_B + color_B or 1))
-            # What the clear left in the cache is not fetched.
-            read_B -= min(read_B, pixels * pixel_B * held) if cleared else 0.0
-            self._add(self.read_B, what, read_B)
-            self._add(self.write_B, what, through_cache(write, pixels * pixel_B, self.k.l2_B.value * pixel_B / (depth_B + color_B or 1)))
-        self._add(self.write_B, "clears", sum(pixels * texel_B(self._format_of(name)) * samples for name, target in self.c.load.items()
-                                              if target.get("in_bounds") == "clear"))  # fmt: skip
+            depth_B, out_B = sample_B["depth"] * samples, d.written * d.programs.color_B * samples
+            read_B["depth"] += d.rasterized * depth_B if d.programs.tests_depth else 0
+            write_B["depth"] += d.written * depth_B if d.programs.writes_depth else 0
+            read_B["colour"] += out_B if d.programs.reads_tile else 0
+            write_B["colour"] += out_B
+        all_B = sum(sample_B.values())
+        held = min(1.0, self.k.l2_B.value / (pixels * all_B * samples)) if pixels * all_B else 1.0
+        for what, each_B in sample_B.items():
+            footprint_B, l2_B = pixels * each_B * samples, self.k.l2_B.value * each_B / (all_B or 1)
+            fetched_B = through_cache(read_B[what], footprint_B, l2_B)
+            # What the clear left in the cache is not fetched, and what is drawn over it there leaves the cache once.
+            fetched_B -= min(fetched_B, min(cleared_B[what], footprint_B) * held)
+            self._add(self.read_B, what, fetched_B)
+            drawn_B = through_cache(write_B[what], footprint_B, l2_B)
+            self._add(self.write_B, what, drawn_B)
+            both_B = through_cache(write_B[what] + min(cleared_B[what], footprint_B), footprint_B, l2_B)
+            self._add(self.write_B, "clears", both_B - drawn_B)
         if samples > 1 and any(target["resolved"]["store"] for target in self.c.store.values()):
-            self._add(self.read_B, "resolve", pixels * color_B)
-            self._add(self.write_B, "resolve", pixels * color_B / samples)
+            self._add(self.read_B, "resolve", pixels * sample_B["colour"] * samples)
+            self._add(self.write_B, "resolve", pixels * sample_B["colour"])
 
     def _format_of(self, target: str) -> str:
         layout = self.c.layout
@@ -342,7 +366,7 @@ class _Work:
         reads: dict[int, float] = {}
         images: dict[int, Texture] = {}
         for d in self.c.draws:
-            count = d.shaded * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
+            count = self._shaded(d) * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
             for t in d.programs.textures:
                 reads[t.image] = reads.get(t.image, 0.0) + count / len(d.programs.textures)
                 if t.image not in images or images[t.image].size_B < t.size_B:
@@ -357,22 +381,14 @@ class _Work:
 
     def costs(self) -> PassCosts:
         k, n = self.k, self.c.counters
-        in_quads = {"fragments", "coverage", "coverage, pre-pass"}
-        primitives = max(1, (n["bin_entries"] or n["primitives_out"]) - n["primitives_culled_by_prepass"])
-        lanes = quad_share(n["fragments_shaded"], primitives)
-
-        def weighted(amounts: Amounts) -> float:
-            return sum(value * (lanes if what in in_quads else 1) for what, value in amounts.items())
-
         rasterized = float(n["fragments_rasterized"])
-        again = 0.0
-        if self.prepassed and n["bin_entries"]:
-            again = rasterized * max(0.0, 1 - n["primitives_culled_by_prepass"] / n["bin_entries"])
-        written = sum(d.shaded * max(1, d.programs.color_targets) for d in self.c.draws if d.programs.color_B)
+        # The main pass rasterizes again what is seen: a primitive without samples of its own is culled, in whatever order it came.
+        again = sum(min(d.rasterized, d.shaded) for d in self.c.draws) if self.prepassed else 0
+        written = sum(d.written * max(1, d.programs.color_targets) for d in self.c.draws if d.programs.color_B)
         binned = max(n["primitives_in"], n["bin_entries"])
         units = {
-            "arithmetic": weighted(self.arithmetic) / (k.operations.value * k.cores.value),
-            "texture": weighted(self.texture) / (k.texels.value * k.cores.value),
+            "arithmetic": (sum(self.arithmetic.values()) + self.helpers["arithmetic"]) / (k.operations.value * k.cores.value),
+            "texture": (sum(self.texture.values()) + self.helpers["texture"]) / (k.texels.value * k.cores.value),
             "depth tests": (rasterized + again) * max(1.0, self.c.samples / 4) / (k.depth_tests.value * k.cores.value),
             "colour writes": written * max(1.0, self.c.samples / 4) / (k.pixels.value * k.cores.value),
             "primitives": binned / k.primitives.value,

@@ -281,7 +281,7 @@ class Frame:
         Raises :class:`ValidationError` for names that are not among them.
         """
         from tilegpu.cost_constants import CONSTANTS
-        from tilegpu.frame_costs import comparison, left_out, read_stores
+        from tilegpu.frame_costs import comparison
         from tilegpu.frame_profiles import run
 
         self._ended("what_if() has an answer")
@@ -298,7 +298,7 @@ class Frame:
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
             runs = [run(capture, name) for name in chosen]
-        return comparison(self.label, runs, self.lint(), read_stores(self.nodes, self.unread), left_out(self.nodes))
+        return comparison(self.label, runs, self.lint(), self.nodes, self.unread)
 
     # -- text
 

@@ -6,13 +6,16 @@ HTML, plain data.
 
 from __future__ import annotations
 
+import dataclasses
 import html
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tilegpu.context import CommandStats
 from tilegpu.cost_changes import Change, changes
 from tilegpu.cost_constants import CONSTANTS
-from tilegpu.costs import PassCosts
+from tilegpu.cost_counts import PassCounts
+from tilegpu.costs import PassCosts, costs_of, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
 from tilegpu.frame_lint import Finding
@@ -27,10 +30,10 @@ _MOST_TILES = 2  #: sizes of tiles in a cell
 
 
 class Comparison:
-    """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, and
-    its passes as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a ``text`` with what it
-    ``saves`` by profile; ``left_out``: what the frame did that the model knows nothing of (``"2 dispatches"``). Plain data; printed, a
-    table of all profiles and the dearest changes."""
+    """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, its
+    passes and its commands as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a ``text`` with
+    what it ``saves`` by profile; ``left_out``: what the frame did that the model knows nothing of (``"2 dispatches"``). Plain data;
+    printed, a table of all profiles and the dearest changes."""
 
     def __init__(
         self, title: str, profiles: list[dict[str, Any]], changes_found: list[dict[str, Any]], left_out: Sequence[str] = ()
@@ -50,15 +53,10 @@ class Comparison:
         return html_of(self)
 
 
-def left_out(nodes: Sequence[Node]) -> list[str]:
-    """What of a frame is no pass, and not in the model: a text for each kind."""
-    counts: dict[str, int] = {}
-    for node in nodes:
-        if node.kind != "pass":
-            counts[node.kind] = counts.get(node.kind, 0) + 1
-    plurals = {"dispatch": "dispatches", "copy": "copies", "generate_mipmaps": "mip chains"}
-    names = {"generate_mipmaps": "mip chain"}
-    return [f"{n} {plurals.get(kind, kind + 's') if n != 1 else names.get(kind, kind)}" for kind, n in counts.items()]
+def _left_out(runs: Sequence[ProfileRun]) -> list[str]:
+    """What of a frame is not in the model."""
+    count = runs[0].dispatches if runs else 0
+    return [f"{count} dispatch{'es' if count != 1 else ''}"] if count else []
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[int, str]]:
@@ -70,37 +68,39 @@ def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[in
 
 
 def comparison(
-    title: str,
-    runs: Sequence[ProfileRun],
-    findings: Sequence[Finding] = (),
-    kept: Collection[tuple[int, str]] = (),
-    others: Sequence[str] = (),
+    title: str, runs: Sequence[ProfileRun], findings: Sequence[Finding] = (), nodes: Sequence[Node] = (), unread: Sequence[Unread] = ()
 ) -> Comparison:
-    """Of the runs that have a cost model. ``findings``: what the frame says across its passes; ``kept``: stores that are needed, as of
-    :func:`read_stores`; ``others``: what is left out, as of :func:`left_out`."""
+    """Of the runs that have a cost model. ``findings``: what the frame says across its passes; ``nodes``, ``unread``: of its graph. Without
+    them (of a capture) nobody knows what reads a store."""
     rows = []
     found: dict[str, dict[str, dict[str, Any]]] = {}
+    kept = read_stores(nodes, unread)
+    asked = [finding for finding in findings if finding.cuts][:_MOST_FINDINGS]
     for run in runs:
         total = run.modelled()
         if total is None:
             continue
         rows.append(_row(run, total))
+        places = _places(nodes, run)
+        said: set[tuple[int, str, str]] = set()  # by a finding: pass, attachment, cause
+        for finding in asked if CONSTANTS[run.profile].kind != "immediate" else ():
+            change = _of_finding(finding, run, places)
+            if change.saves_B or change.saves_cycles:
+                found.setdefault(str(finding), {})[run.profile] = _saved(change, total)
+            said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
             for change in changes(one.counts, one.explain):
-                if (number, change.drops) in kept:
+                if (number, change.drops) in kept or {(number, change.drops, "store"), (number, change.skips, "load")} & said:
                     continue
                 where = f"pass {number} '{one.counts.label}': " if len(run.passes) > 1 else ""
                 found.setdefault(where + change.text, {})[run.profile] = _saved(change, total)
-        for finding in findings[:_MOST_FINDINGS]:
-            if finding.saves_B and CONSTANTS[run.profile].kind != "immediate":
-                found.setdefault(str(finding), {})[run.profile] = _saved(_of_finding(finding, total, run.profile), total)
 
     def weight(saves: Mapping[str, Mapping[str, Any]]) -> float:
         return float(max(max(s["cycles_share"], s["bytes_share"]) for s in saves.values()))
 
     ordered = sorted(((t, s) for t, s in found.items() if weight(s) >= _LEAST_SHARE), key=lambda item: -weight(item[1]))
-    return Comparison(title, rows, [{"text": text, "saves": saves} for text, saves in ordered], others)
+    return Comparison(title, rows, [{"text": text, "saves": saves} for text, saves in ordered], _left_out(runs))
 
 
 def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
@@ -116,14 +116,49 @@ def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
         "limited_by": total.limited_by,
         "exact": total.exact,
         "passes": [costs.asdict() for one in run.passes if (costs := one.modelled()) is not None],
+        "commands": [costs.asdict() for costs in run.modelled_commands()],
     }
 
 
-def _of_finding(finding: Finding, total: PassCosts, profile: str) -> Change:
-    """Bytes that need not move save cycles only as far as the bus is what is waited for."""
-    units = dict(total.units)
-    units["bus"] = max(0.0, units["bus"] - finding.saves_B / CONSTANTS[profile].bus_B.value)
-    return Change(str(finding), "", 0.0, float(finding.saves_B), max(0.0, max(total.units.values()) - max(units.values())))
+def _places(nodes: Sequence[Node], run: ProfileRun) -> dict[int, list[int]]:
+    """Of each node of a frame where the run has it: its pass, or its commands, which may be several."""
+    found: dict[int, list[int]] = {}
+    passes = at = 0
+    for node in nodes:
+        if node.kind == "pass":
+            found[node.number] = [passes]
+            passes += 1
+        elif isinstance(node.stats, CommandStats):
+            first, moved_B = at, 0
+            while at < len(run.commands) and (at == first or moved_B < node.stats.moved_B):
+                moved_B += run.commands[at].moved_B
+                at += 1
+            found[node.number] = list(range(first, at))
+    return found
+
+
+def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence[int]]) -> Change:
+    """The frame's parts that a finding is about, as they are and without the bytes that it says need not move, by this profile's ledger."""
+    changed: dict[int, PassCounts] = {}
+    gone: set[int] = set()
+    for cut in finding.cuts:
+        if not cut.attachment:
+            gone |= set(places.get(cut.node, ()))
+            continue
+        for number in places.get(cut.node, ()):
+            counts = changed.get(number) or run.passes[number].counts
+            assert counts is not None
+            row = dict(counts.traffic.get(cut.attachment, {}))
+            if cut.resolves:
+                row["resolve"] = row.get("resolve", 0) + row.get("store", 0) // counts.samples
+            if cut.cause:
+                row[cut.cause] = 0
+            changed[number] = dataclasses.replace(counts, traffic={**counts.traffic, cut.attachment: row})
+    commands = run.modelled_commands()
+    before = sum_of([*(c for i in changed if (c := run.passes[i].modelled()) is not None), *(commands[i] for i in sorted(gone))], "before")
+    after = sum_of([costs_of(counts) for counts in changed.values()], "after")
+    return Change(str(finding), "", before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
+                  before.cycles - after.cycles)  # fmt: skip
 
 
 def _saved(change: Change, total: PassCosts) -> dict[str, Any]:
@@ -238,5 +273,7 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
         '<p class="soft">A model: counts of this frame by constants of each profile, which docs/costs.md lists with their sources. '
-        f"{others}Bytes are of external memory (read, written); cycles are of the unit that is busy longest.</p>{help_text}"
+        f"{others}Bytes are all that external memory sees: attachments, which alone are what moves between tile memory and images, and "
+        "vertices, lists of tiles, textures, commands. "
+        f"Cycles are of the unit that is busy longest.</p>{help_text}"
     )

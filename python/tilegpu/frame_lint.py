@@ -7,7 +7,9 @@ say by itself is its own lint's (``cpp/src/framebuffer/describe.cpp``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from tilegpu.context import CommandStats
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.image import Image
 from tilegpu.stats import bytes_text
@@ -15,17 +17,36 @@ from tilegpu.stats import bytes_text
 #: The pass's own lint can't know who reads what it stores; the frame does.
 _PASS_GUESSES = ("if nothing reads it after the pass", "all samples are stored;")
 _BY_TILES = ("store", "resolve")
+#: What lines of a pass's own lint (describe.cpp) are about.
+_CUTS = {
+    "all samples are stored although": ("store",),
+    "is loaded and then cleared": ("load",),
+    "store_op none makes the pass load it": ("load",),
+    "the render area is not aligned": ("border_load", "border_store"),
+}
+
+
+class Cut(NamedTuple):
+    """Bytes that don't move any more: of a pass those of an attachment's ``cause`` (``"store"``), of a command (no attachment) all.
+    ``resolves``: the pass then resolves the attachment itself."""
+
+    node: int
+    attachment: str = ""
+    cause: str = ""
+    resolves: bool = False
 
 
 class Finding(str):
-    """A line of lint. ``saves_B``: bytes that the change saves, 0 where it isn't about bytes; ``nodes``: numbers of those it is about."""
+    """A line of lint. ``saves_B``: bytes that the change saves, 0 where it isn't about bytes; ``nodes``: numbers of those it is about;
+    ``cuts``: which bytes these are, for the cost model, which has its own for each profile."""
 
     saves_B: int
     nodes: tuple[int, ...]
+    cuts: tuple[Cut, ...]
 
-    def __new__(cls, text: str, saves_B: int = 0, nodes: Iterable[int] = ()) -> Finding:
+    def __new__(cls, text: str, saves_B: int = 0, nodes: Iterable[int] = (), cuts: Iterable[Cut] = ()) -> Finding:
         made = super().__new__(cls, text)
-        made.saves_B, made.nodes = int(saves_B), tuple(nodes)
+        made.saves_B, made.nodes, made.cuts = int(saves_B), tuple(nodes), tuple(cuts)
         return made
 
 
@@ -88,6 +109,7 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
                     f"{fix} saves {bytes_text(saves)}",
                     saves,
                     (node.number, *(() if over is None else (over,))),
+                    [Cut(node.number, use.attachment, use.how)],
                 )
         elif node.kind != "pass" and not any(
             other.use.thing is not use.thing for other in graph.unread if other.source == node.number
@@ -96,6 +118,7 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
                 f"{node.title}: {what} is written, and {then}; without it {bytes_text(use.size_B)} are not written",
                 use.size_B,
                 (node.number,),
+                [Cut(node.number)] if isinstance(node.stats, CommandStats) else [],
             )
 
 
@@ -120,12 +143,9 @@ def _joinable(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
         touched = any(id(use.thing) in images for node in between for use in node.uses)
         if others or touched:
             continue
-        loaded = sum(
-            load_B(second, use.attachment) for use in second.uses if use.how == "load" and id(use.thing) in images
-        )
-        stored = sum(
-            store_B(first, use.attachment) for use in first.uses if use.how == "store" and id(use.thing) in images
-        )
+        loads_of = [use.attachment for use in second.uses if use.how == "load" and id(use.thing) in images]
+        stores_of = [use.attachment for use in first.uses if use.how == "store" and id(use.thing) in images]
+        loaded, stored = sum(load_B(second, name) for name in loads_of), sum(store_B(first, name) for name in stores_of)
         if loaded + stored:
             names = ", ".join(sorted({f"'{e.thing.label}'" for e in loads}))
             yield Finding(
@@ -133,6 +153,7 @@ def _joinable(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
                 f"draws of both saves {bytes_text(loaded + stored)} ({bytes_text(stored)} stored, {bytes_text(loaded)} loaded)",
                 loaded + stored,
                 (first.number, second.number),
+                [*(Cut(second.number, name, "load") for name in loads_of), *(Cut(first.number, name, "store") for name in stores_of)],
             )
 
 
@@ -164,6 +185,7 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
                     f"its own pixel, one pass with input attachments saves {bytes_text(stored)} stored, and as much fetched",
                     stored,
                     (first.number, second.number),
+                    [Cut(first.number, use.attachment, "store") for use in stores],
                 )
 
 
@@ -201,6 +223,7 @@ def _resolved_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Findin
                 f"{fix} saves {bytes_text(saves)} ({detail})",
                 saves,
                 (source.number, node.number),
+                [Cut(node.number), *(Cut(source.number, use.attachment, "store" if alone else "", True) for use in stores)],
             )
 
 
@@ -209,15 +232,15 @@ def _cleared_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding
         if edge.source == BEFORE or nodes[edge.source].kind != "clear" or edge.read != "load":
             continue
         clear, target = nodes[edge.source], nodes[edge.target]
-        loaded = sum(
-            load_B(target, use.attachment) for use in target.uses if use.how == "load" and use.thing is edge.thing
-        )
+        loads_of = [use.attachment for use in target.uses if use.how == "load" and use.thing is edge.thing]
+        loaded = sum(load_B(target, name) for name in loads_of)
         if loaded:
             yield Finding(
                 f"{target.title} loads image '{edge.thing.label}', which {clear.title} filled by a command: clear= of the attachment saves "
                 f"{bytes_text(loaded + edge.size_B)} ({bytes_text(edge.size_B)} written, {bytes_text(loaded)} loaded)",
                 loaded + edge.size_B,
                 (clear.number, target.number),
+                [Cut(clear.number), *(Cut(target.number, name, "load") for name in loads_of)],
             )
 
 
@@ -228,7 +251,9 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
         for line in node.render_pass.lint():
             if line in node.undefined or any(guess in line for guess in _PASS_GUESSES):
                 continue
-            yield Finding(f"{node.title}: {line}", getattr(line, "saves_B", 0) or bytes_in(line), (node.number,))
+            name, cuts = line.partition(":")[0], next((causes for words, causes in _CUTS.items() if words in line), ())
+            yield Finding(f"{node.title}: {line}", getattr(line, "saves_B", 0) or bytes_in(line), (node.number,),
+                          [Cut(node.number, name, cause) for cause in cuts])  # fmt: skip
 
 
 def bytes_in(line: str) -> int:

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
+from tilegpu.context import CommandStats
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, counts_of
-from tilegpu.costs import PassCosts, costs_of, sum_of
+from tilegpu.costs import PassCosts, costs_of, costs_of_command, sum_of
 from tilegpu.frame_stats import moved_B
 from tilegpu.hsr import names
 
@@ -55,11 +56,13 @@ class PassRun:
 
 @dataclasses.dataclass(eq=False)
 class ProfileRun:
-    """A frame on one profile."""
+    """A frame on one profile. ``commands``: what copies, blits, resolves, clears and mip chains moved, in order; a mip chain, or a copy of
+    several regions, may be several."""
 
     profile: str
     passes: list[PassRun]
     dispatches: int = 0
+    commands: list[CommandStats] = dataclasses.field(default_factory=list)
 
     def total(self, counter: str) -> int:
         """A counter of all passes."""
@@ -70,11 +73,18 @@ class ProfileRun:
         """Bytes between tile memory and images."""
         return sum(moved_B(one.traffic) for one in self.passes)
 
-    def modelled(self) -> PassCosts | None:
-        """What all passes would cost on the profile's GPU, one after another; ``None`` on ``host``."""
+    def modelled(self, commands: bool = True) -> PassCosts | None:
+        """What all passes, and commands between them, would cost on the profile's GPU, one after another; ``None`` on ``host``."""
         each = [one.modelled() for one in self.passes]
         known = [one for one in each if one is not None]
-        return sum_of(known, "frame") if known and len(known) == len(each) else None
+        if self.profile not in CONSTANTS or len(known) != len(each):
+            return None
+        known += self.modelled_commands() if commands else []
+        return sum_of(known, "frame") if known else None
+
+    def modelled_commands(self) -> list[PassCosts]:
+        """Of each of ``commands``."""
+        return [costs_of_command(self.profile, *command) for command in self.commands]
 
     def techniques(self) -> dict[str, tuple[int, int]]:
         """For each technique of hidden-surface removal: draws that it was on for, and draws."""
@@ -111,7 +121,8 @@ def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool
             if models:
                 made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
         passes.append(made)
-    return ProfileRun(profile, passes, submission.dispatch_count())
+    commands = [CommandStats(*row) for row in submission.command_traffic()]
+    return ProfileRun(profile, passes, submission.dispatch_count(), commands)
 
 
 def run_all(path: str | os.PathLike[str], first: str, hsr: Any, others: Sequence[str]) -> list[ProfileRun]:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilegpu.buffer import Buffer
+from tilegpu.context import CommandStats
 from tilegpu.explain import Explanation
 from tilegpu.files import size_text
-from tilegpu.frame_costs import comparison, html_of, left_out, read_stores
+from tilegpu.frame_costs import Comparison, comparison, html_of
 from tilegpu.frame_drawing import Row, drawing
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
@@ -57,9 +58,9 @@ def report(
     own = runs[0] if runs else ProfileRun(profile, [])
     passes = dict(zip([node.number for node in nodes if node.kind == "pass"], own.passes, strict=True))
     resting = {node.number: in_tile_only(node) for node in nodes}
-    modelled = comparison(label, runs, findings, read_stores(nodes, graph.unread), left_out(nodes))
+    modelled = comparison(label, runs, findings, nodes, graph.unread)
     sections = [
-        _summary(nodes, own, findings, resting),
+        _summary(nodes, own, findings, resting, modelled),
         f"<h2>Passes, and what flows between them</h2>{_legend()}"
         f'<div class="wide">{drawing(_rows(nodes, graph, passes, resting, outputs))}</div>',
         _lint(findings),
@@ -115,8 +116,9 @@ def _sums(one: PassRun) -> tuple[int, int, int, int]:
 
 
 def _summary(
-    nodes: Sequence[Node], own: ProfileRun, findings: Sequence[Finding], resting: dict[int, list[tuple[str, int]]]
-) -> str:
+    nodes: Sequence[Node], own: ProfileRun, findings: Sequence[Finding], resting: dict[int, list[tuple[str, int]]],
+    modelled: Comparison,
+) -> str:  # fmt: skip
     moved, kept = own.moved_B, sum(size for found in resting.values() for _, size in found)
     dearest = [f for f in findings if f.saves_B]
     saves = max((f.saves_B for f in dearest), default=0)
@@ -125,17 +127,20 @@ def _summary(
     rate = f"{moved * _FRAMES_A_SECOND / 1e9:.2f} GB/s at {_FRAMES_A_SECOND} frames a second"
     words = {"pass": "passes", "dispatch": "dispatches", "copy": "copies"}
     done = ", ".join(f"{n} {kind if n == 1 else words.get(kind, kind + 's')}" for kind, n in kinds.items())
-    share = f"{saves / moved:.0%} of the bytes moved" if saves and moved else ""
+    commands = sum(node.stats.moved_B for node in nodes if isinstance(node.stats, CommandStats))
+    share = f"{saves / (moved + commands):.0%} of the bytes moved" if saves and moved + commands else ""
+    most = modelled.changes[0] if modelled.changes and not saves else None
+    finding = card("the dearest finding saves", size_text(saves) if saves else "no bytes", share, "bad" if saves else "good")
+    if most:  # nothing across passes, but a change that the model knows of
+        found = most["saves"].values()
+        cycles, bytes_ = (max(one[name] for one in found) for name in ("cycles_share", "bytes_share"))
+        of = f"{bytes_:.0%} of the bytes" if bytes_ >= cycles else f"{cycles:.0%} of the cycles"
+        finding = card("what would help most saves", of, f"modelled: {most['text']}", "bad")
     cards = [
-        card("between tiles and images", size_text(moved), rate),
+        card("between tile memory and images", size_text(moved), f"attachments of passes alone; {rate}"),
         card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else ""),
         card("fragments shaded", f"{shaded:,}", f"of {rasterized:,} rasterized" if rasterized else ""),
-        card(
-            "the dearest finding saves",
-            size_text(saves) if saves else "nothing found",
-            share,
-            "bad" if saves else "good",
-        ),
+        finding,
         card("done", done.replace("_", " ") or "nothing", own.profile),
     ]
     first = "".join(f"<li>{html.escape(f)}</li>" for f in dearest[:3])

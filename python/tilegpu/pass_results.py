@@ -160,8 +160,9 @@ class PassResults:
         """What the pass would cost on the GPU that the device's profile models: operations, bytes read and written, cycles, and the unit
         that limits it (docs/costs.md).
 
-        The ended pass is traced for it, as :meth:`heatmap` says, unless it was. Raises :class:`tilegpu.ValidationError` on profile
-        ``host``, which is this computer and not modelled, and where it can't be traced.
+        The ended pass is executed again for it, beside its images, to count fragments by draw, unless it was traced. A pass that can't be
+        (it loads, was split, its shaders write memory) has its costs of its own counters where all draws run the same programs. Else, and
+        on profile ``host``, which is this computer and not modelled, raises :class:`tilegpu.ValidationError`.
         """
         from tilegpu.costs import costs_of
 
@@ -175,7 +176,13 @@ class PassResults:
         profile = self._device.profile
         submission = self._ended("costs() are known")
         constants_of(profile)
-        return counts_of(submission, 0, self.label, profile, names(self._hsr or self._device.core.hsr), self._fragments())
+        trace: dict[str, Any] | None = None
+        try:
+            trace = self._fragments()
+        except ValidationError as refused:
+            if "cannot be traced after its end" not in str(refused):
+                raise
+        return counts_of(submission, 0, self.label, profile, names(self._hsr or self._device.core.hsr), trace)
 
     def lrz(self) -> LowResolutionZ:
         """Low-resolution Z as the pass left it, feedback included: the buffer of each direction, and the direction byte after each draw,

@@ -34,7 +34,7 @@ def technique_of(names: Sequence[str]) -> str:
 
 def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any]) -> list[PassCosts]:
     """All passes of a scene's frame on a profile, for each choice of techniques (what ``hsr=`` takes): drawn once, and what was drawn run
-    again on a device of each."""
+    again on a device of each. Without the commands between passes."""
     import tilegpu as tg
     from tilegpu.frame_profiles import run
     from tilegpu.hsr import parse
@@ -50,7 +50,7 @@ def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any]) -> list[Pas
         path = Path(folder) / "frame.tgcap"
         drawn.capture(path)
         for choice in choices:
-            costs = run(path, profile, parse(choice, profile, "bench")).modelled()
+            costs = run(path, profile, parse(choice, profile, "bench")).modelled(commands=False)
             assert costs is not None
             found.append(costs)
     return found

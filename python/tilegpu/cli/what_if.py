@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +42,9 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
         capture, title, known = _captured(options, Path(folder))
         runs: list[ProfileRun] = [run_profile(capture, name) for name in progress(profiles, len(profiles), "what-if")]
-    found = comparison(title, runs, *(known or ((), (), _dispatches(runs))))
+    found = comparison(title, runs, *known)
     print(json.dumps(found.asdict(), indent=1) if options.json else found)
     return EXIT_OK
-
-
-def _dispatches(runs: Sequence[ProfileRun]) -> list[str]:
-    count = runs[0].dispatches
-    return [f"{count} dispatch{'es' if count != 1 else ''}"] if count else []
 
 
 def _is_capture(name: str) -> bool:
@@ -68,18 +62,17 @@ def _is_capture(name: str) -> bool:
     return True
 
 
-def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tuple[Any, Any, Any] | None]:
+def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tuple[Any, ...]]:
     """A capture of what is asked for, its name, and what its frame knows across passes (of a capture: nothing): what costs without need,
-    which stores are read, what is no pass."""
+    its nodes, what nobody reads."""
     if _is_capture(options.scene):
         path = Path(options.scene)
         if not path.is_file():
             raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
         if options.size or options.samples:
             raise UsageError(f"'{path}' is a capture: --size and --samples are those that it was made with")
-        return path, path.name, None
+        return path, path.name, ()
     import tilegpu
-    from tilegpu.frame_costs import left_out, read_stores
     from tilegpu.scene import SceneRenderer
 
     scene = chosen_scene(options)
@@ -92,4 +85,4 @@ def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tup
         raise UsageError(f"'{options.scene}' has no render pass; there is nothing to compare")
     path = folder / "frame.tgcap"
     frame.capture(path)
-    return path, scene.name, (frame.lint(), read_stores(frame.nodes, frame.unread), left_out(frame.nodes))
+    return path, scene.name, (frame.lint(), frame.nodes, frame.unread)
