@@ -213,10 +213,11 @@ def test_mip_chains_copies_and_blits_are_counted_where_they_stand() -> None:
         device.copy(image, other)
         with device.render_pass(color=[tg.Attachment(other, clear=(0, 0, 0, 1))]):
             pass
-    found = frame.what_if(["mali-g57"])
+    names = ["mali-g57", "desktop-immediate"]
+    found = frame.what_if(names)
     copy = next(stats for stats in frame.stats.commands if stats.command == "copy")
     (change,) = (c for c in found.changes if c["text"].startswith("copy "))
-    assert change["saves"]["mali-g57"]["read_B"] + change["saves"]["mali-g57"]["write_B"] == copy.moved_B > 0
+    assert [change["saves"][name]["read_B"] + change["saves"][name]["write_B"] for name in names] == 2 * [copy.moved_B]
     assert sum(sum(c["read_B"].values()) + sum(c["write_B"].values()) for c in found.profiles[0]["commands"]) == frame.stats.commands_B
 
 
@@ -295,6 +296,19 @@ def test_a_pass_that_loads_has_costs_of_its_counters(profile: str) -> None:
     assert plain.costs().asdict() == traced.costs().asdict()
     if profile in MALI:
         assert plain.costs().read_B["attachments loaded"] == 64 * 64 * 4
+
+
+def test_a_pass_that_loads_and_draws_nothing_has_costs() -> None:
+    assert loads("mali-g610", []).costs().arithmetic == {}
+
+
+def test_a_frame_of_commands_alone_has_costs() -> None:
+    """A clear of 64 x 64 px: 16,384 bytes, by the bytes a cycle of the bus."""
+    device = tg.Device("mali-g610")
+    with device.frame("clear") as frame:
+        device.clear(device.image((64, 64), FORMAT), (0, 0, 0, 1))
+    (row,) = frame.what_if(["mali-g610"]).profiles
+    assert row["write_B"] == 16384 and row["cycles"] == 16384 / CONSTANTS["mali-g610"].bus_B.value and row["limited_by"] == "bus"
 
 
 def test_a_pass_that_loads_and_has_several_programs_says_how() -> None:

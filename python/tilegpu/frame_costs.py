@@ -83,7 +83,10 @@ def comparison(
         rows.append(_row(run, total))
         places = _places(nodes, run)
         said: set[tuple[int, str, str]] = set()  # by a finding: pass, attachment, cause
-        for finding in asked if CONSTANTS[run.profile].kind != "immediate" else ():
+        tiles = CONSTANTS[run.profile].kind != "immediate"
+        for finding in asked:
+            if not tiles and any(cut.attachment for cut in finding.cuts):
+                continue  # of what a pass loads and stores: there is no such thing
             change = _of_finding(finding, run, places)
             if change.saves_B or change.saves_cycles:
                 found.setdefault(str(finding), {})[run.profile] = _saved(change, total)
