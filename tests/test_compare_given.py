@@ -141,3 +141,11 @@ def test_pictures_of_different_kinds() -> None:
     ours, reference, _ = given.alike(np.full((2, 3, 3), 0.5, np.float16), np.full((2, 3, 3), 0.5, np.float32), "x")
     assert np.array_equal(ours, reference)
     assert given.compare(grey, grey + np.uint8(9), 0, "x").difference.max_diff == pytest.approx(9 / 255)
+
+
+def test_what_could_not_be_compared_does_not_differ(run_cli: Any, tmp_path: Path) -> None:
+    """Exit code 1 is for pictures that differ; a function that raises is none."""
+    path = tmp_path / "mine.py"
+    path.write_text("def draw(device, size):\n    raise RuntimeError('no picture')\n", encoding="utf-8")
+    done = run_cli("compare", "triangle", "--size", "32x32", "--reference", str(path))
+    assert done.returncode == 2 and "no picture" in done.stderr

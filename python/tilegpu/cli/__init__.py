@@ -87,6 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not isinstance(error, (Error, ValueError, OSError, RuntimeError)):
             text = f"{type(error).__name__}: {text} (an error of tilegpu itself; TILEGPU_DEBUG=1 shows where)"
         print(f"tilegpu {options.command}: {text}", file=sys.stderr)
-        return EXIT_FAILED
+        # 1 says that something differs: where nothing was compared, that is not known.
+        return EXIT_USAGE if options.command in ("compare", "verify") else EXIT_FAILED
     finally:
         warnings.formatwarning = form
