@@ -229,7 +229,10 @@ std::string check(const DescriptorBinding& binding, uint32_t element, const Desc
   const bool immutable = !binding.immutable_samplers.empty();
   // What an input attachment reads lies in tile memory.
   if (d.view && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !d.view->image()->data())
-    return "needs a view of an image with memory; bind memory to '" + d.view->image()->info().label + "' first";
+    return d.view->image()->info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT
+               ? "needs a view of an image with memory; '" + d.view->image()->info().label +
+                     "' is transient and was never stored: store it at the end of its pass, or read it as an input attachment within"
+               : "needs a view of an image with memory; bind memory to '" + d.view->image()->info().label + "' first";
   if (std::string wrong = check_conversion(binding, element, d); !wrong.empty()) return wrong;
   switch (descriptor::kind_of(binding.type)) {
     case Kind::buffer:
