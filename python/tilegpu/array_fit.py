@@ -6,31 +6,39 @@ made from a size) fit everything: ``array.view(np.uint8)`` says that bits are me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import enums
-from tilegpu.buffer import Buffer, transposed_dtype
+from tilegpu.buffer import Buffer, MatrixRows, transposed_dtype
+from tilegpu.structs import type_name
 
 if TYPE_CHECKING:
     from tilegpu.structs import StructLayout, _Leaf, _Member, _Struct
+
+    Steps = tuple[tuple[int, int], ...]  #: of each dimension bytes and number
 
 _BYTES = np.dtype(np.uint8)
 _FIX = "(array.astype), or give bytes where bits are meant (array.view(np.uint8))"
 
 
+def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A complex number is two floats."""
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
 def _plain(buffer: Buffer) -> np.dtype[Any] | None:
     """The kind of the numbers of an array without fields; ``None`` where nothing is known, or they are bytes."""
     dtype = buffer.dtype
-    return None if dtype is None or dtype.names or dtype.base == _BYTES else dtype.base
+    return None if dtype is None or dtype.names or dtype.base == _BYTES else _real(dtype.base)
 
 
 def _leaves(dtype: np.dtype[Any]) -> Iterator[np.dtype[Any]]:
     """The kinds of the numbers in a dtype."""
     if dtype.fields is None:
-        yield dtype.base
+        yield _real(dtype.base)
         return
     for name in dtype.names or ():
         yield from _leaves(dtype.fields[name][0].base)
@@ -46,14 +54,70 @@ def _width(dtype: np.dtype[Any]) -> int:
 def _row_widths(buffer: Buffer) -> set[int]:
     """How many numbers what may be a row of the array has: (N, 4, 4) has rows of 4, or of 16."""
     widths, product = set(), 1
-    for side in reversed(buffer.row_shape):
+    pair = (2,) if buffer.dtype is not None and buffer.dtype.base.kind == "c" else ()
+    for side in reversed((*buffer.row_shape, *pair)):
         product *= side
         widths.add(product)
     return widths
 
 
-def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable[int], what: str) -> str:
+def _hits(at_B: int, steps: Sequence[tuple[int, int]]) -> bool:
+    """Whether something begins at a byte, counted from the first; ``steps``: of each dimension bytes and number (0: no end)."""
+    for step_B, count in steps:
+        if at_B < 0:
+            return False
+        at_B -= step_B * min(at_B // step_B, count - 1 if count else at_B // step_B)
+    return at_B == 0
+
+
+def _matrices_of(struct: _Struct, base_B: int = 0, steps: Steps = (), path: str = "") -> Iterator[tuple[str, _Leaf, int, Steps]]:
+    """The matrices of a block: name, kind, the first one's byte, and how the others follow."""
+    for member in struct.members.values():
+        inner: Steps = (*steps, *zip(member.steps_B, member.dimensions, strict=True))
+        if member.struct is not None:
+            yield from _matrices_of(member.struct, base_B + member.offset_B, inner, f"{path}{member.name}.")
+        elif member.leaf is not None and member.leaf.type.kind == "matrix":
+            yield f"{path}{member.name}", member.leaf, base_B + member.offset_B, inner
+
+
+def _by_row(rows: MatrixRows) -> str:
+    return (
+        f"holds an array of shape (..., {rows.shape[0]}, {rows.shape[1]}), row by row; shaders read columns. Give the array itself, or "
+        f"make the buffer from an array with fields, such as np.zeros(n, [('m', 'f4', {rows.shape})]): both are turned round; or bytes "
+        "where columns are meant (array.view(np.uint8))"
+    )
+
+
+def matrix_misfit(found: Sequence[MatrixRows], offset_B: int, layout: StructLayout, what: str) -> str:
+    """Of matrices that lie row by row, in a buffer from byte ``offset_B`` on, where the block has them column by column."""
+    for name, leaf, first_B, steps in _matrices_of(layout.struct) if found else ():
+        for rows in found:
+            size_B = rows.itemsize_B * rows.shape[0] * rows.shape[1]
+            by_column, by_row = (rows.itemsize_B, rows.shape[0] * rows.itemsize_B), (rows.shape[1] * rows.itemsize_B, rows.itemsize_B)
+            if leaf.strides[-2:] == (by_column if rows.turned else by_row):
+                continue
+            if rows.shape != leaf.shape[-2:] or rows.itemsize_B != leaf.dtype.itemsize:
+                continue
+            start_B = rows.start_B - offset_B
+            if _hits(start_B - first_B, steps) or (start_B <= first_B < rows.end_B - offset_B and (first_B - start_B) % size_B == 0):
+                return f"{what}, read as {type_name(leaf.type)} '{name}', {_by_row(rows)}"
+    return ""
+
+
+def _vertex_matrices(buffer: Buffer, dtype: np.dtype[Any], offset_B: int, what: str) -> str:
+    """The same of a vertex binding with matrices."""
+    fields = [dtype.fields[name][:2] for name in dtype.names] if dtype.names and dtype.fields is not None else [(dtype, 0)]
+    for rows in buffer.matrices:
+        for field, at_B in fields:
+            if not rows.turned and field.shape == rows.shape and (rows.start_B - offset_B - at_B) % dtype.itemsize == 0:
+                return f"{what}: buffer '{buffer.label}' {_by_row(rows)}"
+    return ""
+
+
+def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable[int], what: str, offset_B: int = 0) -> str:
     """Of a vertex binding: ``dtype`` of the pipeline, or of an explicit one the attributes' formats, by number."""
+    if dtype is not None and buffer.matrices and (wrong := _vertex_matrices(buffer, dtype, offset_B, what)):
+        return wrong
     given = buffer.dtype
     if given is None or given.base == _BYTES:
         return ""
@@ -78,6 +142,7 @@ def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable
 
 def texels_fit(kind: np.dtype[Any], info: enums.FormatInfo) -> bool:
     """Whether numbers are texels of a format, or several of its components packed into one."""
+    kind = _real(kind)
     if kind.itemsize == 1:
         return True
     bits = kind.itemsize * 8
@@ -106,18 +171,23 @@ def _leaves_of(struct: _Struct) -> Iterator[_Leaf]:
 
 
 def _kind(dtype: np.dtype[Any]) -> tuple[str, int]:
+    dtype = _real(dtype)
     return ("i" if dtype.kind == "u" else dtype.kind), dtype.itemsize
 
 
-def block_misfit(buffer: Buffer, layout: StructLayout, what: str) -> str:
-    """Of a uniform or storage block."""
+def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int = 0) -> str:
+    """Of a uniform or storage block, which begins at a byte of the buffer."""
+    if buffer.matrices and (wrong := matrix_misfit(buffer.matrices, offset_B, layout, f"{what}: buffer '{buffer.label}'")):
+        return wrong
     if buffer.dtype is None or buffer.dtype.base == _BYTES:
         return ""
     if buffer.dtype.names:
         return _fields_misfit(buffer, layout, what)
-    kind = buffer.dtype.base
-    made = f"{what}: buffer '{buffer.label}' was made from {kind}"
+    kind = _real(buffer.dtype.base)
+    made = f"{what}: buffer '{buffer.label}' was made from {buffer.dtype.base}"
     leaves = list(_leaves_of(layout.struct))
+    if _kind(kind) == ("f", 2) and any(leaf.type.base == "uint" for leaf in leaves):
+        return ""  # unpackHalf2x16
     kinds = dict.fromkeys(leaf.type.base for leaf in leaves)
     if leaves and _kind(kind) not in {_kind(leaf.dtype) for leaf in leaves}:
         if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_SIZE_B = 1 << 40
 _WHOLE = 0xFFFFFFFFFFFFFFFF
+_BYTES = np.dtype(np.uint8)
 _SHORT_USAGES = ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel", "transform_feedback")
 _USAGE_ALIASES = {n: f"{n}_buffer" for n in (*_SHORT_USAGES, "transform_feedback_counter")}
 
@@ -109,6 +110,39 @@ def _step_B(dtype: np.dtype[Any] | None) -> int:
     return min(_step_B(dtype.fields[name][0].base) for name in dtype.names or ())
 
 
+class MatrixRows(NamedTuple):
+    """Bytes of a buffer that came from an array without fields whose last two dimensions may be a matrix: row after row.
+
+    ``turned``: it makes no difference, as they are symmetric, or it was turned round by hand.
+    """
+
+    start_B: int
+    end_B: int
+    shape: tuple[int, int]
+    itemsize_B: int
+    turned: bool
+
+
+def matrix_rows(array: NDArray[Any], offset_B: int = 0) -> list[MatrixRows]:
+    """Of an array that goes to a buffer as it is."""
+    if array.ndim < 2 or array.dtype.kind != "f" or not all(2 <= side <= 4 for side in array.shape[-2:]):
+        return []
+    shape = array.shape[-2], array.shape[-1]
+    return [MatrixRows(offset_B, offset_B + array.nbytes, shape, array.dtype.itemsize, _is_turned(array))]
+
+
+def _is_turned(array: NDArray[Any]) -> bool:
+    """``m.T`` is; of a copy of it what has the last column of a placement or a projection where mathematics has the last row."""
+    if array.shape[-2] != array.shape[-1]:
+        return False
+    if array.strides[-2] < array.strides[-1] or np.array_equal(array, np.swapaxes(array, -1, -2)):
+        return True
+    if array.shape[-1] != 4:
+        return False
+    column, row = array[..., :, 3], array[..., 3, :]
+    return any(np.all(np.abs(column) == end) and not np.all(np.abs(row) == end) for end in ((0, 0, 0, 1), (0, 0, 1, 0)))
+
+
 class Buffer:
     """A buffer with memory of its own. Made by :meth:`tilegpu.Device.buffer`.
 
@@ -117,7 +151,7 @@ class Buffer:
     what is written through it is what the next pass reads.
     """
 
-    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "row_shape", "usage")
+    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "matrices", "row_shape", "usage")
 
     def __init__(
         self,
@@ -135,6 +169,7 @@ class Buffer:
         self.label = label
         self.dtype = dtype
         self._array_dtype = None if dtype is None else transposed_dtype(dtype)
+        self.matrices: list[MatrixRows] = []  #: what was not turned round for shaders
 
     @classmethod
     def create(
@@ -160,7 +195,7 @@ class Buffer:
                 raise ValidationError(f"{what}: size is {size_B}; it must be at least 1 byte")
         else:
             if isinstance(data, (bytes, bytearray, memoryview)):
-                array = np.frombuffer(data, np.uint8)
+                array = source = np.frombuffer(data, np.uint8)
             else:
                 if isinstance(data, (float, np.floating)):
                     raise ValidationError(f"{what}: data is {data!r}; a size is a whole number of bytes, and data an array or a list")
@@ -174,7 +209,10 @@ class Buffer:
         core.bind(_core.DeviceMemory(size_B), 0)
         if array is not None:
             np.frombuffer(memoryview(core), np.uint8)[...] = array.reshape(-1).view(np.uint8)
-        return cls(core, mask, label, dtype, device, () if array is None or dtype is None else array.shape[1:])
+        made = cls(core, mask, label, dtype, device, () if array is None or dtype is None else array.shape[1:])
+        if array is not None:
+            made.matrices = matrix_rows(source)
+        return made
 
     @property
     def size(self) -> int:
@@ -202,7 +240,8 @@ class Buffer:
         """Writable view of the memory, without a copy; dtype by default that of the data that the buffer was made
         from, else uint8.
 
-        Matrix fields of a structured dtype appear as they lie in memory: transposed.
+        Matrix fields of a structured dtype appear as they lie in memory: transposed. What is written through the view is not turned
+        round; :meth:`write` turns them. The bytes must be a whole number of the dtype.
         """
         try:
             kind = np.dtype(dtype) if dtype is not None else (self._array_dtype or np.dtype(np.uint8))
@@ -212,6 +251,12 @@ class Buffer:
             ) from None
         if kind.hasobject or not kind.itemsize:
             raise ValidationError(f"buffer '{self.label}': dtype is {kind}; it must be one of numbers")
+        if self.size % kind.itemsize:
+            raise ValidationError(
+                f"buffer '{self.label}': dtype is {kind}, of {kind.itemsize} bytes; the buffer's {self.size} bytes are no whole number of "
+                f"these, {self.size % kind.itemsize} are left over: view a part, such as numpy()[:{self.size - self.size % kind.itemsize}]"
+                + (f".view({arguments.shown(kind.name)})" if self.dtype is None and kind.names is None and kind.subdtype is None else "")
+            )
         if open_here.passes:
             self._say_order()
         raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
@@ -242,19 +287,20 @@ class Buffer:
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on. Lists become the buffer's own numbers, where it was made
-        of an array; an array of other numbers than its own is refused."""
+        of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
+        array with fields are turned round for shaders; a matrix in an array without fields is not."""
         if isinstance(data, (bytes, bytearray, memoryview)):
-            array = np.frombuffer(data, np.uint8)
+            array = source = np.frombuffer(data, np.uint8)
         else:
             array = arguments.array(data, f"buffer '{self.label}': what is written")
             own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
             if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
                 array = _as_own(array, own, f"buffer '{self.label}': what is written")
-            if own is not None and array.dtype.names is None and native(array).dtype.base not in (own, np.dtype(np.uint8)):
+            if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
                 raise ValidationError(
                     f"buffer '{self.label}': write of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
                 )
-            array = upload_layout(array)
+            source, array = array, upload_layout(array)
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
         self._check_offset(offset, "write")
         if offset < 0 or offset + array.nbytes > self.size:
@@ -263,9 +309,19 @@ class Buffer:
             )
         if open_here.passes and array.nbytes:
             check_order(f"buffer '{self.label}': write", self, True, bytes=(offset, offset + array.nbytes))
+        self._note_matrices(source, offset)
         np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(
             np.uint8
         )
+
+    def _note_matrices(self, array: NDArray[Any], offset: int) -> None:
+        """What is written takes the place of what lay there."""
+        rows = matrix_rows(array, offset)
+        last = self.matrices[-1] if self.matrices else None
+        if rows and last is not None and last.end_B == offset and last[2:] == rows[0][2:]:  # one behind the other
+            self.matrices[-1] = last._replace(end_B=rows[0].end_B)
+        elif rows or last is not None:
+            self.matrices = [m for m in self.matrices if m.end_B <= offset or m.start_B >= offset + array.nbytes] + rows
 
     def _check_offset(self, offset: int, what: str) -> None:
         """Offsets are bytes; one in the middle of a number is meant as an element's index."""

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from tilegpu import _core, arguments
-from tilegpu.buffer import Buffer, BufferSlice, require_usage
+from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.errors import ValidationError
 
 _WORD_B = 4
@@ -27,6 +27,7 @@ class Condition:
                 f"{what} has {given.size} bytes from byte {self._offset_B} on; it takes {_WORD_B}, at a multiple of {_WORD_B}"
             )
         require_usage(buffer, "conditional_rendering", what)
+        require_words(buffer, what)
         self._buffer, self._inverted = buffer, inverted
 
     def begin(self, commands: _core.CommandBuffer) -> None:

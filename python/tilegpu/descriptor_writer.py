@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.array_fit import block_misfit, texel_misfit
-from tilegpu.buffer import Buffer, BufferSlice, BufferView, native, require_usage
+from tilegpu.array_fit import block_misfit, matrix_misfit, texel_misfit
+from tilegpu.buffer import Buffer, BufferSlice, BufferView, matrix_rows, native, require_usage, upload_layout
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
@@ -283,7 +283,7 @@ class DescriptorWriter:
                 (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
             )
             require_usage(buffer, binding.descriptor, what)
-            if binding.layout is not None and not binding.conflict and (wrong := block_misfit(buffer, binding.layout, what)):
+            if binding.layout is not None and not binding.conflict and (wrong := block_misfit(buffer, binding.layout, what, offset_B)):
                 raise ValidationError(wrong)
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
@@ -344,12 +344,15 @@ class DescriptorWriter:
             return layout.pack(value)
         if isinstance(value, (np.ndarray, np.generic, list, tuple, int, float)) and layout is not None:
             array = arguments.array(value, f"{what}: what is given")
-            if array.dtype.names and array.ndim == 0 and set(array.dtype.names) == set(layout.names):
-                return layout.pack({n: array[n] for n in array.dtype.names})
+            if array.dtype.names and array.size == 1 and set(array.dtype.names) == set(layout.names):
+                one = array.reshape(())
+                return layout.pack({n: one[n] for n in array.dtype.names})
             if len(layout.names) == 1:
                 return layout.pack({layout.names[0]: value if array.dtype.hasobject else array})
             if isinstance(value, np.ndarray) and not array.dtype.hasobject and array.nbytes == layout.size_B:
-                return native(array).tobytes()
+                if wrong := matrix_misfit(matrix_rows(array), 0, layout, what):
+                    raise ValidationError(wrong)
+                return upload_layout(array).tobytes()
             raise ValidationError(
                 f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}"
             )

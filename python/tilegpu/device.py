@@ -326,7 +326,8 @@ class Device(Context):
         ``"uniform_texel"``, ``"storage_texel"``, ``"transfer_src"``, ``"transfer_dst"``, ``"shader_device_address"``,
         ``"conditional_rendering"``, ``"transform_feedback"``, ``"transform_feedback_counter"``,
         joined by ``|``; by default all. What is done with it otherwise is an error. Fields of shape (rows, columns) of a structured array
-        are matrices and are transposed to the shader's columns.
+        are matrices and are transposed to the shader's columns; matrices of an array without fields are not, and binding them as such is
+        an error.
         """
         return Buffer.create(data, usage, label, self.core)
 

@@ -66,6 +66,33 @@ def indirect_rows(given: Any, words: int, what: str) -> NDArray[Any]:
     return array.astype(np.int64)
 
 
+def _sources(given: Any, bindings: int) -> list[Any]:
+    """One for each binding. A list for a single binding is its rows, or holds what it is given."""
+    if not isinstance(given, (list, tuple)):
+        return [given]
+    if bindings > 1 or any(isinstance(v, (Buffer, BufferSlice)) for v in given):
+        return list(given)
+    return list(given) if any(isinstance(v, np.ndarray) and (v.ndim > 1 or (v.ndim and v.dtype.names)) for v in given) else [given]
+
+
+def _unequal(layout: VertexLayout, numbers: Sequence[int], sources: list[Any], counts: list[int], things: str) -> tuple[str, bool]:
+    """Which of several sources is longer than the shortest, for a message, and whether it is an array; buffers may have room."""
+    if len(counts) < 2 or len(set(counts)) == 1:
+        return "", False
+    bindings = [layout.bindings[number] for number in numbers]
+    # An element for every instance's share; a last element of an explicit binding may end before its stride does.
+    reach = [(count * binding.divisor, binding) for count, binding in zip(counts, bindings, strict=True) if binding.divisor]
+    least = min((n for n, _ in reach), default=0)
+    for i, (count, binding) in enumerate(zip(counts, bindings, strict=True)):
+        needed = -(-least // binding.divisor) if binding.divisor else count
+        if count > needed + (binding.dtype is None):
+            shortest = next(k for k, b in enumerate(bindings) if counts[k] * b.divisor == least)
+            return f"{things}[{i}] has {count} elements, {things}[{shortest}] has {counts[shortest]}", isinstance(
+                sources[i], np.ndarray
+            )
+    return "", False
+
+
 class DrawArguments:
     """What an open pass has bound. ``commands``: where it records."""
 
@@ -83,6 +110,8 @@ class DrawArguments:
         self._last_vertices: tuple[Pipeline, Any, int] | None = None
         self._last_indices: tuple[Any, int] | None = None
         self._vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
+        self._counts: list[int] = []  # of the last sources, elements
+        self._unequal = ("", False)  # what of the draw's vertices is longer than the shortest, and whether it is an array
         self._index_values: NDArray[Any] | None = None  # the draw's indices, where they are an array
         self._push: bytes | None = None
         self._primitive = (1, 1)  # of the draw's topology; see Pipeline.primitive
@@ -293,9 +322,9 @@ class DrawArguments:
                 (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
             )
             require_usage(buffer, "vertex_buffer", what)
-            if buffer.dtype is not None and (dtype is None or buffer.row_shape or buffer.dtype != dtype):
+            if buffer.matrices or (buffer.dtype is not None and (dtype is None or buffer.row_shape or buffer.dtype != dtype)):
                 formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
-                if wrong := vertex_misfit(buffer, dtype, formats, what):
+                if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
                     raise ValidationError(wrong)
             self.uses.note_buffer(data, "vertices")
             return buffer.core, offset, size_B // max(1, stride_B)
@@ -319,6 +348,7 @@ class DrawArguments:
         layout = pipeline.vertex_layout
         numbers = layout.per_vertex
         self._last_vertices = self._vertex_count = None
+        self._unequal = ("", False)
         if vertices is None:
             if numbers:
                 raise ValidationError(
@@ -330,12 +360,13 @@ class DrawArguments:
                 f"{self._what}, {pipeline.title}: vertices are given, but the pipeline was made without vertex=; "
                 "give dev.pipeline the dtype"
             )
-        sources = list(vertices) if isinstance(vertices, (list, tuple)) and len(numbers) > 1 else [vertices]
+        sources = _sources(vertices, len(numbers))
         if len(sources) != len(numbers):
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
             )
         available = self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}")
+        self._unequal = _unequal(layout, numbers, sources, self._counts, "vertices")
         # Where attributes are given outright the last vertex may end before its stride does; state may change all of it.
         if all(layout.bindings[number].dtype is not None for number in numbers) and _LAYOUT.isdisjoint(pipeline.dynamic):
             self._vertex_count = available
@@ -363,7 +394,7 @@ class DrawArguments:
                 f"{self._what}, {pipeline.title}: instances is data, but the pipeline was made without instance=; "
                 "give dev.pipeline the dtype"
             )
-        sources = list(instances) if isinstance(instances, (list, tuple)) and len(numbers) > 1 else [instances]
+        sources = _sources(instances, len(numbers))
         if instances is None or len(sources) != len(numbers):
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: instances has {len(sources)} array(s); "
@@ -371,16 +402,32 @@ class DrawArguments:
             )
         what = f"{self._what}, {pipeline.title}: instances"
         first = arguments.count(first_instance, f"{self._what}, {pipeline.title}: first_instance", MAX_U32)
-        return self._bind_sources(layout, numbers, sources, what, first) or 0
+        found = self._bind_sources(layout, numbers, sources, what, first) or 0
+        self._say_unequal(pipeline, *_unequal(layout, numbers, sources, self._counts, "instances"), "slices of equal lengths")
+        return found
+
+    def check_lengths(self, pipeline: Pipeline) -> None:
+        """Of a draw that says no count: all of its vertices are meant, and the shortest array ends it."""
+        self._say_unequal(pipeline, *self._unequal, "count=")
+
+    def _say_unequal(self, pipeline: Pipeline, text: str, arrays: bool, fix: str) -> None:
+        if not text:
+            return
+        message = f"{self._what}, {pipeline.title}: {text}; give arrays of one length, or {fix}"
+        if arrays:
+            raise ValidationError(message)
+        warnings.warn(message, LostPrimitivesWarning, stacklevel=users_level())
 
     def _bind_sources(
         self, layout: VertexLayout, numbers: Sequence[int], sources: list[Any], what: str, first_instance: int = 0
     ) -> int | None:
         """One source for each binding; returns how many elements the shortest has, ``None`` without bindings."""
         available: int | None = None
+        self._counts = []
         for number, data in zip(numbers, sources, strict=True):
             binding = layout.bindings[number]
             buffer, offset, count = self._source(data, layout, number, what)
+            self._counts.append(count)
             self._bind_vertex(number, (buffer, offset))
             if binding.rate == "instance":
                 if first_instance and first_instance >= count:

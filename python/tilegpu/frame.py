@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments
 from tilegpu.compute import DispatchStats
-from tilegpu.context import CommandStats, Context
+from tilegpu.context import CommandStats, Context, open_passes
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.files import output_problem
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
@@ -70,6 +70,12 @@ class Frame:
     def __enter__(self) -> Frame:
         if self._state != "not entered":
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.frame")
+        for open_pass in open_passes():
+            if open_pass._device is self._device:
+                raise ValidationError(
+                    f"{self._what}: {open_pass.title} is open, and is executed only when its with block ends: nothing of it would be in "
+                    "the frame; open the frame first"
+                )
         with self._device._lock:
             outer = self._device._frame
             if outer is not None and not outer.takes_inner:

@@ -6,13 +6,14 @@ In: what users give. Out: Vulkan's regions, recorded and run, and what an open f
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.context import CommandStats, Context
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.image import Image, image_of
 from tilegpu.uses import use_of_image
 
@@ -128,8 +129,14 @@ def clear(
 
 
 def generate_mipmaps(self: Context, image: Any) -> CommandStats:
-    """Makes levels 1 and up from level 0, each from the one above. Returns what it moved."""
+    """Makes levels 1 and up from level 0, each from the one above. Returns what it moved. Warns where there is no level 1 to make."""
     target = _image(image, "generate_mipmaps")
+    if target.mip_levels == 1 and max(target._level_size(0)) > 1:
+        warnings.warn(
+            f"generate_mipmaps has no effect: image '{target.label}' has one level; create it with mip_levels=None, for all levels",
+            UnusedNameWarning,
+            stacklevel=users_level(),
+        )
     target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))
     return self._run(
         lambda cb: cb.generate_mipmaps(target.core),

@@ -134,6 +134,8 @@ class PassCommands:
             if count is None:
                 if available is None:
                     raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
+                if indices is None:
+                    draws.check_lengths(pipeline)
                 count = available - arguments.whole(first, f"{self._what}, {pipeline.title}: first")
                 if count < 0:
                     raise ValidationError(

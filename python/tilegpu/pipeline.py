@@ -29,7 +29,7 @@ from tilegpu.pipeline_state import (
     set_stencil,
     write_mask_of,
 )
-from tilegpu.pipeline_warnings import idle_arguments, warn_of_outputs, warn_of_tests
+from tilegpu.pipeline_warnings import idle_arguments, warn_of_idle, warn_of_outputs, warn_of_tests
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout
@@ -352,6 +352,7 @@ def create_pipeline(
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     _finish(pipeline, info, interface, attachment_locations, write_mask, blend, depth_write)
+    warn_of_idle(pipeline, info, pipeline.idle, any(values))
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 

@@ -37,6 +37,14 @@ def idle_arguments(
     return idle
 
 
+def warn_of_idle(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, idle: dict[str, str], constants: bool) -> None:
+    """What was given to ``dev.pipeline``, and nothing looks at. ``idle``: of its draws; ``constants``: whether any was given."""
+    if constants and "blend_constants" in idle:
+        pipeline.warn_unused("blend_constants", f"blend_constants has no effect without {idle['blend_constants']}")
+    if info.rasterization.depth_bias_enable and not info.depth_format:
+        pipeline.warn_unused("depth_bias", "depth_bias has no effect without a depth attachment; give depth=")
+
+
 def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], depth_write: bool | None) -> None:
     """Depth is written only where it is tested. ``depth_write``: as it was given."""
     if depth_write and not info.depth_stencil.depth_test and dynamic.isdisjoint(("depth_test_enable", "depth_write_enable")):

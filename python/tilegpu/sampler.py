@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.ycbcr import SamplerYcbcrConversion
+
+_BORDER = "float_transparent_black"
 
 
 class SamplerOptions(TypedDict, total=False):
@@ -59,7 +62,7 @@ class Sampler:
         min_lod: float = 0.0,
         max_lod: float | None = None,
         compare: str | None = None,
-        border_color: str | Sequence[float] = "float_transparent_black",
+        border_color: str | Sequence[float] = _BORDER,
         max_anisotropy: float = 1.0,
         reduction: str = "weighted_average",
         unnormalized_coordinates: bool = False,
@@ -100,6 +103,13 @@ class Sampler:
             info.border_color = enums.parse("border_color", border_color, "sampler: border_color")
         else:
             info.border_color, info.custom_border_bits = _custom_border(border_color)
+        border = _core.ENUMS["sampler_address_mode"]["clamp_to_border"]
+        if info.border_color != _core.ENUMS["border_color"][_BORDER] and border not in (info.address_u, info.address_v, info.address_w):
+            warnings.warn(
+                f"sampler: border_color has no effect with address={arguments.shown(address)}; give address='clamp_to_border'",
+                UnusedNameWarning,
+                stacklevel=users_level(),
+            )
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")

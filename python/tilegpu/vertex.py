@@ -103,8 +103,25 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
             f"{what}: {len(layout.bindings)} vertex bindings; at most {_core.MAX_VERTEX_BINDINGS} are allowed"
         )
     attributes = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
+    _check_rows(dtypes, attributes, reflection, what)
     layout.attributes += attributes
     return layout.finish()
+
+
+def _check_rows(
+    dtypes: list[tuple[int, np.dtype[Any]]], attributes: Sequence[tuple[int, int, int, int]], reflection: _core.Reflection, what: str
+) -> None:
+    """A flat array of numbers feeds a vector with one number, and zeros: its dtype has lost the rows."""
+    flat = {number: dtype for number, dtype in dtypes if dtype.names is None and not dtype.shape}
+    inputs = {variable.location: variable for variable in reflection.inputs}
+    for location, number, _, _ in attributes:
+        dtype, variable = flat.get(number), inputs.get(location)
+        if dtype is not None and variable is not None and variable.type.kind == "vector":
+            rows = variable.type.rows
+            raise ValidationError(
+                f"{what}: vertex={dtype} is one number for each vertex, and the vertex shader's '{variable.name}' is "
+                f"{_core.type_name(variable.type)}; give np.dtype(({dtype.str[1:]!r}, {rows})) and arrays of rows, of shape (n, {rows})"
+            )
 
 
 def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
@@ -173,6 +190,8 @@ def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDA
                 array = _convert(array, dtype, what)
         except FloatingPointError:
             raise ValidationError(f"{what}: vertices hold numbers that the pipeline's {dtype} can't hold") from None
+    if len(dtype.shape) == 2:  # rows of mathematics to the shader's columns
+        return np.ascontiguousarray(np.swapaxes(array, -1, -2)), count
     return upload_layout(array) if matrix_fields(array.dtype) else array, count
 
 

@@ -20,7 +20,7 @@ import tilegpu
 from tilegpu.farm.encoding import check_output, color_path, output_path
 from tilegpu.farm.executors import Workers, workers_of
 from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
-from tilegpu.farm.job import FarmError, Job, file_hash, frame_of, scene_of, windows_of, with_whole_paths
+from tilegpu.farm.job import FarmError, Job, file_hash, frame_of, require_job, scene_of, windows_of, with_whole_paths
 from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journal_of, manifest_of, read_manifest
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
@@ -73,6 +73,7 @@ class Prepared:
     """A job, looked at by the coordinator: what its frame 0 is made of, its tiles, and its shaders, compiled."""
 
     def __init__(self, job: Job, threads: int = 0, lanes: int = 0) -> None:
+        require_job(job)
         self.job, self.lanes = job, lanes
         self.scene = scene_of(job)
         self.first: Frame = frame_of(self.scene, job, 0)
@@ -141,6 +142,7 @@ def render(
 
     Raises :class:`FarmError` where a manifest is of another job, or a frame fails everywhere; what is done is kept for the next run.
     """
+    require_job(job)
     output = Path(output)
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)

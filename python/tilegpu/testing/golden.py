@@ -92,8 +92,13 @@ def assert_image_equal(
     """
     __tracebackhide__ = True  # pytest shows the test's line
     array = as_array(image)
+    if name is not None and not isinstance(name, (str, os.PathLike)):
+        raise TypeError(f"assert_image_equal: name is {name!r}; it must be a file's name, such as 'name.png'")
     path, name = naming.golden_path(name, ".png" if array.dtype == np.uint8 else ".npy")
     check_name(array, path)  # wrong whether there is a golden or not
+    for what, value in (("tolerance", tolerance), ("differing_px", differing_px), ("perceptual", perceptual)):
+        if value is not None and not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"assert_image_equal: {what} is {value!r}; it must be a number")
     if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
         raise ValueError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
     update = os.environ.get("TILEGPU_GOLDEN_UPDATE", "") not in ("", "0")
