@@ -393,9 +393,9 @@ def test_a_frame_does_not_end_before_its_passes(dev: tg.Device) -> None:
     with pytest.raises(RuntimeError, match="of the user's"), dev.frame("other"):  # what ends it otherwise is what is said
         dev.render_pass(color=[clear(a)]).__enter__()
         raise RuntimeError("of the user's")
-    with dev.render_pass(color=[clear(a)], label="early") as outside:  # nothing of it would be in the frame
-        with pytest.raises(tg.ValidationError, match="frame 'within a pass': pass 'early' is open"), dev.frame("within a pass"):
-            pass
+    message = "frame 'within a pass': pass 'early' is open"  # nothing of it would be in the frame
+    with dev.render_pass(color=[clear(a)], label="early") as outside, pytest.raises(tg.ValidationError, match=message):
+        dev.frame("within a pass").__enter__()
     assert outside.stats.bytes("store") == SIZE_B
     with dev.frame("whole") as whole:
         with dev.render_pass(color=[clear(a)]):
