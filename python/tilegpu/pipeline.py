@@ -352,7 +352,6 @@ def create_pipeline(
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     _finish(pipeline, info, interface, attachment_locations, write_mask, blend, depth_write)
-    warn_of_idle(pipeline, info, pipeline.idle, any(values))
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -375,6 +374,7 @@ def _finish(
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
     warn_of_outputs(pipeline, info, pipeline.dynamic, locations, masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, depth_write)
+    warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))
 
 
 def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:
