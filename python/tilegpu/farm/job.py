@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tilegpu import Error, arguments
+from tilegpu import Error
 from tilegpu.farm.hashes import hash_of_file
 from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene
 
@@ -82,7 +82,7 @@ class Job:
 def require_job(job: Any) -> None:
     """Raises for anything else, such as the name of its scene."""
     if not isinstance(job, Job):
-        raise FarmError(f"job is {arguments.shown(job)}; it must be a tilegpu.farm.Job, such as Job('triangle')")
+        raise FarmError(f"job is {job!r}; it must be a tilegpu.farm.Job, such as Job('triangle')")
 
 
 def job_of(values: dict[str, Any]) -> Job:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tilegpu import ValidationError, arguments, profile_names
+from tilegpu import ValidationError, profile_names
 from tilegpu.files import output_problem
 from tilegpu.picture_file import suffix_of
 from tilegpu.scene import FunctionScene
@@ -39,7 +39,7 @@ def _path_of(function: Any) -> Path:
 def _own_keys(keys: str | Mapping[str, str]) -> dict[str, str]:
     if not isinstance(keys, (str, Mapping)):
         must = "it must be text, a key each, or a mapping from keys to what they do"
-        raise ValidationError(f"show: own_keys is {arguments.shown(keys)}; {must}")
+        raise ValidationError(f"show: own_keys is {keys!r}; {must}")
     given = dict.fromkeys(keys, "") if isinstance(keys, str) else dict(keys)
     for name in given:
         if not isinstance(name, str) or name != name.lower() or name in ("h", "?", "escape"):
