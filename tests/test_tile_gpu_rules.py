@@ -138,3 +138,17 @@ def test_splits_by_draws_are_named() -> None:
             rp.draw(pipe, count=3, push={"z": 0.5})
     assert rp.stats.splits == 2
     assert any("draws_a_part" in line and "2 times" in line for line in rp.lint())
+
+
+def test_the_table_has_a_cell_for_each_draw() -> None:
+    """Draws that don't blend have no state of the unit; their other cells stay in place."""
+    dev = tg.Device(profile="mali-g610", cache_dir="off")
+    plain, mixed = dev.pipeline(VERTEX, PLAIN, color=[FORMAT]), dev.pipeline(VERTEX, PLAIN, color=[FORMAT], blend="alpha", label="mixed")
+    with dev.render_pass(tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 1))) as rp:
+        for pipe in (plain, mixed, plain):
+            rp.draw(pipe, count=3, push={"z": 0.5})
+    headings, rows, _, _ = rp.explain().folded()
+    column = headings.index("blend unit")
+    assert [row[column] for row in rows] == ["-", "on", "-"] and {len(row) for row in rows} == {len(headings)}
+    text = str(rp.explain())
+    assert all(row["plan"] in text for row in rp.explain().rows)

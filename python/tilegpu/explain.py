@@ -92,8 +92,11 @@ class Explanation:
         return f", suspended and resumed before draw {starts}: one tile pass" if starts else ""
 
     def _headings(self) -> tuple[str, ...]:
-        techniques = self.rows[0]["techniques"] if self.rows else []
-        return (*_HEADINGS, *(t["technique"].replace("_", " ") for t in techniques), "plan")
+        return (*_HEADINGS, *(name.replace("_", " ") for name in self._techniques()), "plan")
+
+    def _techniques(self) -> list[str]:
+        """Names of all that some draw has; one that asks nothing of a unit (blending) has no entry of it."""
+        return list(dict.fromkeys(t["technique"] for row in self.rows for t in row["techniques"]))
 
     def _table(self) -> list[tuple[str, ...]]:
         def state(reason: str) -> str:
@@ -107,6 +110,8 @@ class Explanation:
             first, count = row["first_draw"], row["draws"]
             return str(first) if count == 1 else f"{first}-{first + count - 1}"
 
+        names = self._techniques()
+        by_name = [{t["technique"]: technique(t) for t in r["techniques"]} for r in self.rows]
         return [
             (
                 numbers(r),
@@ -114,10 +119,10 @@ class Explanation:
                 state(r["early_tests_off"]),
                 state(r["visibility_off"]),
                 r["low_resolution_z_off"] or "on",
-                *map(technique, r["techniques"]),
+                *(of_row.get(name, "-") for name in names),
                 r["plan"],
             )
-            for r in self.rows
+            for r, of_row in zip(self.rows, by_name, strict=True)
         ]
 
     def folded(self) -> tuple[list[str], list[tuple[str, ...]], list[str], list[str]]:
