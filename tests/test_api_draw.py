@@ -525,7 +525,9 @@ def test_replay_plans_anew_what_may_have_changed(dev: tg.Device, out: tg.Image, 
         return rp
 
     def of(rp: tg.RenderPass) -> tuple[bytes, dict[str, Any]]:
-        return out.numpy().tobytes(), {k: v for k, v in rp.stats.asdict().items() if not k.endswith("_ms")}
+        # Which code packs fragments changes when what is made in the background is ready.
+        packing = ("packets", "idle_lanes", "helper_lanes")
+        return out.numpy().tobytes(), {k: v for k, v in rp.stats.asdict().items() if not k.endswith("_ms") and k not in packing}
 
     rp = record()
     for primitives in {"strips": (4, 3), "indirect": (2, 4), "plain": (8, 8)}[kind]:
