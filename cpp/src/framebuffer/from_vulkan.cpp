@@ -17,19 +17,6 @@
 namespace tilegpu::framebuffer {
 namespace {
 
-MsaaCopy reduction(VkResolveModeFlagBits mode) {
-  switch (mode) {
-    case VK_RESOLVE_MODE_AVERAGE_BIT:
-      return MsaaCopy::average;
-    case VK_RESOLVE_MODE_MIN_BIT:
-      return MsaaCopy::min;
-    case VK_RESOLVE_MODE_MAX_BIT:
-      return MsaaCopy::max;
-    default:
-      return MsaaCopy::sample_zero;
-  }
-}
-
 bool stored_in_blocks(const Ptr<ImageView>& view) { return view && view->image()->info().tiling == ImageTiling::block_compressed; }
 
 /// One target of all pieces at once.
@@ -262,9 +249,10 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
     if (t.load->in_bounds != LoadOp::image && t.load->border != LoadOp::image) t.load->view = nullptr;
   }
   // A resolve of the user's own may read any target's border.
+  const bool own_pieces = has_own_pieces(info);
   for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
     LoadTarget& load = *target_of(f, i).load;
-    load.fills_border = has_own_pieces(info) && f.layout.has_border() && load.border != LoadOp::image;
+    load.fills_border = own_pieces && f.layout.has_border() && load.border != LoadOp::image;
   }
 
   f.desc.own_heap = info.desc.tiler_heap_B != 0;

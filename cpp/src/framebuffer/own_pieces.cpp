@@ -11,23 +11,10 @@ namespace {
 constexpr LoadOp load_op(TileLoad load) { return static_cast<LoadOp>(load); }
 static_assert(load_op(TileLoad::none) == LoadOp::none && load_op(TileLoad::image) == LoadOp::image);
 
-MsaaCopy copy_of(VkResolveModeFlagBits mode) {
-  switch (mode) {
-    case VK_RESOLVE_MODE_AVERAGE_BIT:
-      return MsaaCopy::average;
-    case VK_RESOLVE_MODE_MIN_BIT:
-      return MsaaCopy::min;
-    case VK_RESOLVE_MODE_MAX_BIT:
-      return MsaaCopy::max;
-    default:
-      return MsaaCopy::sample_zero;
-  }
-}
-
 ResolveSide side_of(TileSource source, const AttachmentPieces& own) {
   if (source == TileSource::none) return {};
   const bool single = source == TileSource::image && own.resolve_view->image()->sample_count() == 1;
-  return {resolve_op(source), single ? MsaaCopy::single : copy_of(own.resolve_mode)};
+  return {resolve_op(source), single ? MsaaCopy::single : reduction(own.resolve_mode)};
 }
 
 }  // namespace
@@ -51,7 +38,7 @@ void map_pieces(const RenderingAttachment& a, uint32_t samples, const PieceTarge
   if (!own.store_view) return;
   store.store = true;
   store.view = own.store_view;
-  store.msaa = own.store_mode == VK_RESOLVE_MODE_NONE ? MsaaCopy::all : copy_of(own.store_mode);
+  store.msaa = own.store_mode == VK_RESOLVE_MODE_NONE ? MsaaCopy::all : reduction(own.store_mode);
   // A tile that no primitive touches must be stored where the image has not its values: they come from elsewhere, or a split left them in
   // the attachment. Else the picture would depend on the size of tiles.
   const bool elsewhere = own.load == TileLoad::image && own.load_view != own.store_view;

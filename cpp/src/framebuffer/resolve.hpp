@@ -16,6 +16,20 @@ using resolve::resolve_rt;
 using resolve::ResolveOp;
 using resolve::ResolveSide;
 
+/// How a resolve mode of Vulkan reduces samples.
+inline MsaaCopy reduction(VkResolveModeFlagBits mode) {
+  switch (mode) {
+    case VK_RESOLVE_MODE_AVERAGE_BIT:
+      return MsaaCopy::average;
+    case VK_RESOLVE_MODE_MIN_BIT:
+      return MsaaCopy::min;
+    case VK_RESOLVE_MODE_MAX_BIT:
+      return MsaaCopy::max;
+    default:
+      return MsaaCopy::sample_zero;
+  }
+}
+
 struct ResolveTarget {
   ResolveSide in_bounds, border;
   Ptr<ImageView> view;  // for ResolveOp::image
