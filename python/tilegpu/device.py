@@ -248,7 +248,7 @@ class Device(Context):
         ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
-        (W,), (W, C) or (L, W, C) then. The sampler's parameters (``filter``, ``address`` and the others) are
+        (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters (``filter``, ``address`` and the others) are
         those of :meth:`sampler`; ``sampler`` takes a ready one. Of a multi-planar ``format`` pixels are a list of its planes: luma (H, W),
         then chroma of its own height and width, (H, W, 2) as Cb, Cr, or (H, W) twice; ``ycbcr`` says how they become RGB.
         """
@@ -265,35 +265,44 @@ class Device(Context):
         chosen = Sampler(**sampling) if sampler is None else sampler
         if not isinstance(mipmaps, bool):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
-        if not isinstance(type, str) or type not in ("1d", "2d"):
-            raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
+        if not isinstance(type, str) or type not in ("1d", "2d", "3d"):
+            raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d', '2d' or '3d'")
+        if cube and type != "2d":
+            raise ValidationError(f"{what}: cube=True and type='{type}'; a cube is of type '2d'")
         info = None if format is None else enums.parse_format(format, what)
         if info is not None and info.planes:
             _check_conversion(info, chosen, mipmaps is not False, what)
             return Texture(self._planes(pixels, info, what, name), chosen)
-        levels = [layers_of(p, what, type == "1d") for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
+        levels = [layers_of(p, what, type) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
         if info is None:
             info = enums.parse_format(default_texture_format(base, what), what)
         _check_conversion(info, chosen, mipmaps is not False, what)
-        chain = max(width, height).bit_length()
+        extent = {"1d": (width,), "2d": (width, height), "3d": (width, height, count)}[type]
+        chain = max(extent).bit_length()
         if len(levels) > chain:
-            raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; a {width}x{height} image has {chain - 1}")
+            sizes = "x".join(map(str, extent))
+            raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; an image of {sizes} has {chain - 1}")
         image = self.image(
-            (width,) if type == "1d" else (width, height),
+            extent,
             info.name,
             mip_levels=None if mipmaps is True else len(levels),
-            layers=count,
+            layers=1 if type == "3d" else count,
             cube=cube,
             label=name,
         )
         for level, array in enumerate(levels):
             size = (max(1, height >> level), max(1, width >> level))
-            if array.shape[0] != count or array.shape[1:3] != size:
+            there = max(1, count >> level) if type == "3d" else count
+            if array.shape[0] != there or array.shape[1:3] != size:
+                parts = "slice(s)" if type == "3d" else "layer(s)"
                 raise ValidationError(
-                    f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} layer(s); it must be {size} and {count}"
+                    f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} {parts}; it must be {size} and {there}"
                 )
+            if type == "3d":
+                image.write(array, level=level)
+                continue
             for layer in range(count):
                 image.core.write(level, layer, texels_of(array[layer], info, what))
         if mipmaps is True and image.mip_levels > 1:

@@ -250,6 +250,7 @@ class RenderPass(PassCommands, PassResults):
             commands.end()
             self._undefined += [note for note in draws.undefined if note not in self._undefined]
             self._undefined += commands.undefined_reads()
+            self._undefined += commands.possible_feedback()
             draws.state.warn_unused(self._what)
             for line in commands.lost_primitives():
                 warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())

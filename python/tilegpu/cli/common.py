@@ -91,8 +91,36 @@ def seconds(text: str) -> float:
     return value
 
 
+def is_capture(name: str) -> bool:
+    """By its name, or a file of another name that is one."""
+    if name.endswith(".tgcap"):
+        return True
+    if not Path(name).is_file() or Path(name).suffix.lower() in (".py", ".gltf", ".glb", ".obj", ".ply", ".stl"):
+        return False
+    import tilegpu
+
+    try:
+        tilegpu.capture_profile(name)
+    except tilegpu.Error:
+        return False
+    return True
+
+
+def capture_of(options: argparse.Namespace) -> Path:
+    """The capture that stands for a scene. Raises :class:`UsageError` where it is not there, or an option wants to change it."""
+    path = Path(options.scene)
+    if not path.is_file():
+        raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+    for name in ("size", "samples", "time", "animation", "camera", "lights", "exposure", "environment"):
+        if getattr(options, name, None) is not None:
+            raise UsageError(f"'{path}' is a capture: --{name} is what it was made with, and can't be another")
+    return path
+
+
 def chosen_scene(options: argparse.Namespace) -> Scene:
     """The scene that the options name, with what they choose of it. Raises :class:`UsageError`."""
+    if is_capture(options.scene):
+        raise UsageError(f"'{options.scene}' is a capture: tilegpu replay draws it, tilegpu explain and what-if say what it costs")
     scene = load_scene(options.scene)
     _check_taken(scene, options)
     try:

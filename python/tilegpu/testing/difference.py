@@ -72,7 +72,7 @@ def _flip(expected: Array, actual: Array) -> float:
     try:
         import flip_evaluator
     except ImportError:
-        raise ValueError('perceptual= needs the package flip-evaluator: pip install "tilegpu[testing]"') from None
+        raise ValueError('perceptual= needs the package flip-evaluator: pip install flip-evaluator (tilegpu[testing])') from None
 
     def colours(picture: Array) -> NDArray[np.float32]:
         if picture.dtype == np.uint8:

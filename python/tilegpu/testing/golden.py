@@ -31,6 +31,10 @@ class ImageMismatch(AssertionError):
         super().__init__(message)
         self.picture = picture
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Both arguments: a worker's failure arrives in the process that waits for it."""
+        return type(self), (str(self), self.picture)
+
 
 @dataclass(frozen=True)
 class Picture:

@@ -96,7 +96,7 @@ def _open(size: Size, title: str) -> tuple[Any, Any]:
         import glfw
         import moderngl  # noqa: F401
     except ImportError as error:
-        raise ViewerError("the window needs glfw and moderngl: pip install 'tilegpu[view]'") from error
+        raise ViewerError("the window needs glfw and moderngl: pip install glfw moderngl (tilegpu[view])") from error
     problems: list[str] = []
     glfw.set_error_callback(lambda _, text: problems.append(text.decode() if isinstance(text, bytes) else str(text)))
     if not glfw.init():
