@@ -319,8 +319,8 @@ def test_a_capture_is_explained(capture: tuple[Path, np.ndarray], capsys: pytest
     assert str(explanation) in capsys.readouterr().out
     assert main(["explain", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["passes"][0]["stats"]["draws"] == 4
-    for command in (["explain", str(path), "--pixel", "1,1"], ["explain", str(path), "--size", "8x8"], ["explain", str(tmp_path / "none.tgcap")]):
-        assert main(command) == 2
+    for words in ([str(path), "--pixel", "1,1"], [str(path), "--size", "8x8"], [str(tmp_path / "none.tgcap")]):
+        assert main(["explain", *words]) == 2
         said = capsys.readouterr().err
         assert "capture" in said
     for command in (["render", str(path), "-o", str(tmp_path / "x.png")], ["compare", str(path)]):

@@ -402,7 +402,8 @@ def test_each_form_of_reading_is_still_an_error_where_it_is_one(dev: tg.Device) 
 )
 def test_a_chain_that_is_read_while_a_level_is_drawn_is_said_before(dev: tg.Device, read: str) -> None:
     """Which level is read is known at run time alone: a warning before the pass is executed, an error where the device is strict."""
-    code = f"#version 450\n{LEVELS}\nlayout(push_constant) uniform P {{ int zero; }};\nlayout(location = 0) out vec4 o;\nvoid main() {{ o = {read}; }}"
+    head = f"#version 450\n{LEVELS}\nlayout(push_constant) uniform P {{ int zero; }};\nlayout(location = 0) out vec4 o;\n"
+    code = f"{head}void main() {{ o = {read}; }}"
     strict = tg.Device(cache_dir="off", threads=2, strict=True)
     for device in (dev, strict):
         image = device.image((SIDE, SIDE), "r32g32b32a32_sfloat", mip_levels=2, label="chain")
@@ -420,7 +421,7 @@ def test_a_chain_that_is_read_while_a_level_is_drawn_is_said_before(dev: tg.Devi
                 draw_level()
             assert (image.numpy(level=1) == (1, 0, 0, 1)).all()
         else:
-            with pytest.warns(tg.UndefinedContentsWarning, match=r"'src' \(set 0, binding 0\) may read color0 of this pass, image 'chain' \(level 1"):
+            with pytest.warns(tg.UndefinedContentsWarning, match=r"'src' .* may read color0 of this pass, image 'chain' \(level 1"):
                 draw_level()
 
 

@@ -110,7 +110,7 @@ def test_textures_that_can_not_be_read(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(tg.ValidationError, match=rf"texture '.*': '.*{name}'.*{said}"):
             dev.texture(tmp_path / name)
     monkeypatch.setitem(sys.modules, "OpenEXR", None)
-    with pytest.raises(tg.ValidationError, match=r'needs the package OpenEXR, which is not installed: pip install OpenEXR \(tilegpu\[exr\]\)'):
+    with pytest.raises(tg.ValidationError, match=r'package OpenEXR, which is not installed: pip install OpenEXR \(tilegpu\[exr\]\)'):
         dev.texture(tmp_path / "bad.exr")
 
 

@@ -254,7 +254,7 @@ class DescriptorWriter:
                         "bind slices of a level: image.view('2d', level=, levels=1, layer=, layers=1)"
                         if image.type == "3d"
                         else f"create it with a size of {wanted[0]} number{'s' if wanted[0] != '1' else ''}, "
-                        f"or dev.texture(..., type='{wanted[:2]}') with pixels ({'D, H, W' if wanted == '3d' else 'W' if wanted[0] == '1' else 'H, W'})"
+                        f"or dev.texture(..., type='{wanted[:2]}') with pixels ({', '.join('DHW'[-int(wanted[0]):])})"
                     )
                 )
             if wanted.startswith("cube") and not image.cube:

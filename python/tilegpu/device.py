@@ -248,8 +248,9 @@ class Device(Context):
         ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
-        (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters (``filter``, ``address`` and the others) are
-        those of :meth:`sampler`; ``sampler`` takes a ready one. Of a multi-planar ``format`` pixels are a list of its planes: luma (H, W),
+        (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters
+        (``filter``, ``address`` and the others) are those of :meth:`sampler`; ``sampler`` takes a ready one. Of a
+        multi-planar ``format`` pixels are a list of its planes: luma (H, W),
         then chroma of its own height and width, (H, W, 2) as Cb, Cr, or (H, W) twice; ``ycbcr`` says how they become RGB.
         """
         name = arguments.text(label, "texture: label") or (

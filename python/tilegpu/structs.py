@@ -169,7 +169,7 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def _in_a_row(member: _Member, value: Any) -> Any:
-    """An array of more dimensions for a run-time array of numbers, vectors or matrices: its elements one after the other, as in a buffer."""
+    """An array of more dimensions for a run-time array of numbers, vectors or matrices: its elements in a row, as in a buffer."""
     if not member.runtime or member.leaf is None or not isinstance(value, np.ndarray):
         return value
     inner = member.leaf.shape[1:]

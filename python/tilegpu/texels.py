@@ -42,7 +42,9 @@ def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
         array = array.astype(np.uint8) * np.uint8(255)
     if type_ == "3d":
         if not 3 <= array.ndim <= 4 or 0 in array.shape or (array.ndim == 4 and array.shape[3] > 4):
-            raise ValidationError(f"{what}: pixels have shape {array.shape}; it must be (D, H, W) or (D, H, W, C) with C 1 to 4, none of them 0")
+            raise ValidationError(
+                f"{what}: pixels have shape {array.shape}; it must be (D, H, W) or (D, H, W, C) with C 1 to 4, none of them 0"
+            )
         return array[..., None] if array.ndim == 3 else array
     if type_ == "1d":
         if not 1 <= array.ndim <= 3 or 0 in array.shape or (array.ndim > 1 and array.shape[-1] > 4):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilegpu.terminal import (
@@ -38,8 +39,10 @@ __all__ = [
     "add_quiet_option",
     "add_scene_options",
     "as_plain",
+    "capture_of",
     "check_output",
     "chosen_scene",
+    "is_capture",
     "load_scene",
     "make_device",
     "parse_size",

@@ -135,7 +135,7 @@ def explain_capture(options: argparse.Namespace) -> int:
     path = capture_of(options)
     for name in ("pixel", "heatmaps", "report"):
         if getattr(options, name):
-            raise UsageError(f"--{name}: '{path}' is a capture, whose passes have no traces; it goes with a scene, or a frame's own program")
+            raise UsageError(f"--{name}: '{path}' is a capture, whose passes have no traces; give a scene, or a program's own frame")
     choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
     replay = tilegpu.Device(profile=options.profile, hsr=choice).load_capture(path)
     stats = replay.run()

@@ -8,7 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_quiet_option, add_scene_options, capture_of, chosen_scene, is_capture, progress
+from tilegpu.cli.common import (
+    EXIT_OK,
+    UsageError,
+    add_quiet_option,
+    add_scene_options,
+    capture_of,
+    chosen_scene,
+    is_capture,
+    progress,
+)
 
 if TYPE_CHECKING:
     from tilegpu.frame_profiles import ProfileRun
