@@ -204,10 +204,11 @@ class SceneRenderer:
         trace = self._trace_of(shape, color, depth)
         with self.device.render_pass(color=color, depth=depth, label=label, trace=trace, window=window) as render_pass:
             state: State | None = None
+            scissor: Any = None
             for draw in draws:
-                if self._dynamic and draw.state is not state:
-                    state = draw.state
-                    render_pass.set(**dynamic_state(shape, state))
+                if self._dynamic and (draw.state is not state or draw.scissor != scissor):
+                    state, scissor = draw.state, draw.scissor
+                    render_pass.set(**dynamic_state(shape, state, scissor))
                 self._draw(render_pass, shape, draw, viewport)
         return render_pass
 
@@ -231,6 +232,7 @@ class SceneRenderer:
             first=draw.first,
             count=draw.element_count,
             viewport=viewport,
+            scissor=None if self._dynamic else draw.scissor,
         )
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
