@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.bench.frame_file import write
 from tilegpu.bench.peers import EVERYDAY, SETS
 from tilegpu.cli import main
 from tilegpu.reference import PreparedFrame, ReferenceError, compare_frame, unavailable
@@ -100,6 +102,48 @@ def test_letters_lie_where_they_should(renderer: SceneRenderer) -> None:
     assert 7 <= rows.min() <= 9 and 21 <= rows.max() <= 23 and 21 <= columns.min() <= columns.max() <= 24
     with pytest.raises(ValueError, match="draw 'nothing': its texts have no letter"):
         page.text([(" ", 0, 0, 10, WHITE)], "nothing")
+
+
+def test_a_frame_as_a_file(renderer: SceneRenderer, tmp_path: Path) -> None:
+    frame = scenes()["shadow_cascades"].frame((96, 54))
+    renderer.render(frame)
+    write(frame, renderer, tmp_path / "frame")
+    lines = (tmp_path / "frame").read_text().splitlines()
+    kinds = [line.split()[0] for line in lines]
+    assert kinds[0] == "frame" and kinds[-2:] == ["picture", "end"] and kinds.count("pass") == 5
+    assert kinds.count("draw") == len(frame.all_draws)
+    assert kinds.count("buffer") == 2 + 1 + 5 + 1, "mesh, blocks, views, cascades: each once"
+    size = (tmp_path / "frame.bin").stat().st_size
+    places = [tuple(map(int, word.split(":"))) for line in lines for word in line.split() if ":" in word]
+    assert places and all(begin >= 0 and begin + count <= size for begin, count in places)
+    with pytest.raises(ValueError, match="has no constants and no input attachments"):
+        deferred = scenes()["deferred"].frame((96, 54))
+        renderer.render(deferred)
+        write(deferred, renderer, tmp_path / "other")
+
+
+def test_a_vulkan_driver_draws_it_from_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A program that does what vkframe does: it answers with the time that it is asked for, and a picture of the right size.
+    program = tmp_path / "vkframe"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\n"
+        "o = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
+        "assert open(o['--frame']).read().startswith('frame 64 64')\n"
+        "open(o['--json'], 'w').write('{\"median_ms\": 2.5}')\n"
+        "open(o['--out'], 'wb').write(b'P6\\n64 64\\n255\\n' + bytes(64 * 64 * 3))\n"
+    )
+    program.chmod(0o755)
+    icd = tmp_path / "icd.json"
+    icd.write_text("{}")
+    monkeypatch.setattr("tilegpu.bench.peers.SETS", {"reference": (), "everyday": ("tiny_64",)})
+    arguments = ["bench", "peers", "--set", "everyday", "--no-gl", "--rounds", "1", "--time", "0.01", "--json", "--vulkan", f"x={icd}"]
+    assert main([*arguments, "--vkframe", str(program)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["peer"] == "x" and row["peer_ms"] == 2.5 and row["differ"] > 0.5
+    assert main(arguments) == 2
+    assert "needs --vkframe PATH" in capsys.readouterr().err
 
 
 def test_what_a_peer_cannot_draw_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,8 @@
 """``tilegpu bench peers``: the reference scenes, or everyday ones, on tilegpu and on other renderers, by turns in one run.
 
 Peers are OpenGL through moderngl (here Mesa's llvmpipe), OpenGL in a Python of its own (``--opengl NAME=PYTHON``), and any Vulkan
-driver, through the program ``vkpeer`` that draws the very same scenes: ``--vkpeer PATH --vulkan NAME=ICD[,PROGRAM]``. PYTHON and
+driver, through the program ``vkpeer`` that draws the reference scenes by itself (``--vkpeer PATH --vulkan NAME=ICD[,PROGRAM]``), or through
+``vkframe``, which draws any scene from a file (``--vkframe PATH``, built by ``make vkframe``; the everyday set needs it). PYTHON and
 PROGRAM may be scripts that start Python or vkpeer with another loader and other libraries: so drivers that need a newer system take
 part. A peer that was asked for and is missing ends the run. Timed is what a frame costs from
 the submission of recorded commands until the image is complete; recording from Python, and frames whose transform changes every time,
@@ -30,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tilegpu as tg
+from tilegpu.bench.frame_file import write
 from tilegpu.bench.timing import by_turns, machine, ratio_of
 from tilegpu.scene import Frame, SceneRenderer, find_scene
 from tilegpu.terminal import UsageError, progress, say
@@ -49,6 +51,8 @@ EVERYDAY = (
 SETS = {"reference": SCENES, "everyday": EVERYDAY}
 #: Scenes so small that what they cost is the way from Python: recorded anew for every frame.
 RECORDED = frozenset({"tiny_64"})
+#: The file of a frame, in the folder that peers are given.
+FRAME = "frame"
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,26 @@ class VulkanPeer:
             words = (done.stderr or done.stdout).strip().splitlines()
             raise RuntimeError(f"peer '{self.name}' did not draw {scene}: {words[-1] if words else 'no output'}")
         return float(found[0]["median_ms"]), _read_ppm(pictures / f"{scene}.ppm")
+
+
+@dataclass(frozen=True)
+class VulkanFramePeer(VulkanPeer):
+    """A driver that draws the scene's frame out of a file (:mod:`tilegpu.bench.frame_file`), ``pictures / FRAME``, by vkframe."""
+
+    def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
+        """Median milliseconds and the picture. Raises ``RuntimeError`` with the program's own words."""
+        log, shown = pictures / f"{self.name}.json", pictures / f"{self.name}.ppm"
+        environment = os.environ | {
+            "VK_ICD_FILENAMES": str(self.icd),
+            "VK_DRIVER_FILES": str(self.icd),
+            "MESA_SHADER_CACHE_DISABLE": "true",
+        }
+        command = [self.program, "--frame", pictures / FRAME, "--time", f"{seconds:g}", "--json", log, "--out", shown]
+        done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode or not log.exists():
+            words = (done.stderr or done.stdout).strip().splitlines()
+            raise RuntimeError(f"peer '{self.name}' did not draw {scene}: {words[-1] if words else 'no output'}")
+        return float(json.loads(log.read_text())["median_ms"]), _read_ppm(shown)
 
 
 @dataclass(frozen=True)
@@ -199,6 +223,13 @@ def measure(
             notes["gl"] = f"OpenGL does not draw it: {error}"
     times: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
+        if any(isinstance(peer, VulkanFramePeer) for peer in others):
+            try:
+                write(frame, renderer, Path(folder) / FRAME)
+            except ValueError as error:
+                absent = [peer for peer in others if isinstance(peer, VulkanFramePeer)]
+                notes |= {peer.name: f"vkframe does not draw it: {error}" for peer in absent}
+                others = [peer for peer in others if peer not in absent]
         for _ in range(rounds):
             for name, found in by_turns(runs, seconds / rounds, 1).items():
                 times.setdefault(name, []).extend(found)
@@ -230,6 +261,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--no-gl", action="store_true", help="leave OpenGL out")
     parser.add_argument(
         "--vkpeer", metavar="PATH", type=Path, help="the program that draws the scenes on Vulkan drivers"
+    )
+    parser.add_argument(
+        "--vkframe", metavar="PATH", type=Path, help="the program that draws any scene from a file on Vulkan drivers (make vkframe)"
     )
     parser.add_argument(
         "--vulkan",
@@ -264,13 +298,15 @@ def _peers(options: argparse.Namespace) -> list[VulkanPeer | OpenGLPeer]:
                 f"--vulkan is '{text}'; it must be NAME=ICD[,PROGRAM], such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
             )
         icd, _, own = rest.partition(",")
-        program = Path(own) if own else options.vkpeer
+        by_file = options.vkframe is not None or options.set != "reference"
+        option = "--vkframe" if by_file else "--vkpeer"
+        program = Path(own) if own else options.vkframe if by_file else options.vkpeer
         if program is None:
             raise UsageError(
-                f"--vulkan {name} needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
+                f"--vulkan {name} needs {option} PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
             )
-        _must_be_files(("program" if own else "--vkpeer", program), (f"--vulkan {name}", Path(icd)))
-        peers.append(VulkanPeer(name, Path(icd), program))
+        _must_be_files(("program" if own else option, program), (f"--vulkan {name}", Path(icd)))
+        peers.append((VulkanFramePeer if by_file else VulkanPeer)(name, Path(icd), program))
     for text in options.opengl:
         name, equals, python = text.partition("=")
         if not equals or not name:

@@ -160,6 +160,19 @@ class SceneRenderer:
             return max((int(one.layout["samples"]) for one in self._drawn), default=0)
         return frame.samples if self._recording is None else self._recording.made_of[0].samples
 
+    def pipelines(self, frame: Frame) -> list[list[tg.Pipeline]]:
+        """The pipeline of each draw, pass by pass, the frame's own pass last: for those who hand the frame on to another renderer."""
+        shapes = []
+        for one in frame.passes:
+            depth = None if one.depth is None else one.depth.target.format
+            shapes.append(Shape(frame.size_of(one.outputs[0].target), one.samples, tuple(o.target.format for o in one.color), depth))
+        shapes.append(Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format))
+        draws = [*(one.draws for one in frame.passes), frame.draws]
+        return [
+            [self._pipeline(shape, d.program, d.state, None if d.vertices is None else d.vertices.dtype) for d in some]
+            for shape, some in zip(shapes, draws, strict=True)
+        ]
+
     def render_to_images(self, frame: Frame) -> list[tg.Image]:
         """Draws a frame; the colour images that the pass wrote, with all their samples. They are the next frame's too."""
         self.render(frame, read=False)
