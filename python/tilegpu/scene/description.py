@@ -168,6 +168,7 @@ class Draw:
     indices, else vertices. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
     (the members of a uniform block), an array (a buffer's content, raw), or :class:`Sampled`.
+    ``scissor``: (x, y, width, height) in pixels of the pass, outside of which nothing is drawn; ``None``: the whole.
     """
 
     program: Program
@@ -180,6 +181,7 @@ class Draw:
     bind: Mapping[str, Texture | Sampled | Mapping[str, Any] | Array] = field(default_factory=dict)
     state: State = State()
     label: str = ""
+    scissor: tuple[int, int, int, int] | None = None
 
     @property
     def element_count(self) -> int:
