@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Path_ = str | os.PathLike[str]
 _RENDER_MODES = ("gmem", "sysmem", "autotune")
-_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62}
+_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62, "compile_memory": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
@@ -93,6 +93,11 @@ class Device(Context):
     ``strict``: passes and dispatches that read, or may read, what nobody wrote (images, and attachments with ``load_op="dont_care"`` within
     a pass) are an :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
 
+    ``isolate_compiler``: shaders are compiled in processes of their own (the program ``tilegpu-compiler`` of the package), so that one that
+    makes the compiler crash or hang is a :class:`ShaderError`, one that makes it want too much memory an :class:`OutOfMemoryError`, and
+    Ctrl-C interrupts it; some milliseconds for the first shader (:doc:`/reliability`). ``compile_timeout``: with it, seconds of processor
+    time that one shader may take, 0 for 60; ``compile_memory``: bytes, 0 for 2**30.
+
     None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result. Threads are made at the first pass, and anew in
     a forked child.
     """
@@ -115,6 +120,9 @@ class Device(Context):
         indirect_budget: int = 0,
         lrz_flush: bool = True,
         render_mode: str = "gmem",
+        isolate_compiler: bool = False,
+        compile_timeout: float = 0,
+        compile_memory: int = 0,
         strict: bool = False,
         label: str = "",
     ) -> None:
@@ -126,6 +134,7 @@ class Device(Context):
             ("tiler_heap", tiler_heap),
             ("loop_budget", loop_budget),
             ("indirect_budget", indirect_budget),
+            ("compile_memory", compile_memory),
         ):
             if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
                 raise ValidationError(
@@ -138,6 +147,13 @@ class Device(Context):
         )
         if not isinstance(cache_dir, (str, os.PathLike)):
             raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
+        limits: tuple[float, int] | None = arguments.number(compile_timeout, "Device: compile_timeout"), int(compile_memory)
+        if not arguments.flag(isolate_compiler, "Device: isolate_compiler"):
+            if any(limits):
+                raise ValidationError(
+                    "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
+                )
+            limits = None
         core = _core.Device(
             profile,
             threads,
@@ -154,12 +170,13 @@ class Device(Context):
             int(indirect_budget),
             arguments.flag(lrz_flush, "Device: lrz_flush"),
             _render_mode(render_mode),
+            limits,
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
 
     @property
     def info(self) -> dict[str, Any]:
-        """CPU, lanes, threads, LLVM, cache directory, profile, vertices of a batch (0: ranges of indices)."""
+        """CPU, lanes, threads, LLVM, cache directory (and why there is none), profile, vertices of a batch (0: ranges of indices)."""
         return self.core.info()
 
     @property
@@ -175,8 +192,26 @@ class Device(Context):
     @property
     def cache_files(self) -> tuple[str, ...]:
         """Names of files in the disk cache (``info["cache_dir"]``) that this device has read or written: compiled shaders, and what is
-        known of them. A device of another machine finds there what is copied into its own. Empty where the cache is off."""
+        known of them. Empty where the cache is off. The files are authentic on this machine alone: :meth:`cache_entries`."""
         return tuple(self.core.cache_files())
+
+    def cache_entries(self) -> dict[str, bytes]:
+        """What :attr:`cache_files` names, as bytes for :meth:`add_cache_entries` of a device on another machine."""
+        entries = {name: self.core.export_cache_entry(name) for name in self.cache_files}
+        return {name: entry for name, entry in entries.items() if entry}
+
+    def add_cache_entries(self, entries: Mapping[str, bytes]) -> int:
+        """Puts entries of another device's :meth:`cache_entries` into this one's disk cache; returns how many are there now. They are
+        machine code that will run here: take them only from who may do that. Files of a cache that are copied by hand are compiled
+        anew, as each user's cache has a key of its own. Raises :class:`ValidationError` for what is no mapping of names to bytes."""
+        if not isinstance(entries, Mapping):
+            raise ValidationError(f"add_cache_entries: entries is {arguments.shown(entries)}; it must be what cache_entries() gave")
+        added = 0
+        for name, entry in entries.items():
+            if not isinstance(entry, bytes):
+                raise ValidationError(f"add_cache_entries: {arguments.shown(name)} is {arguments.shown(entry)}; it must be bytes")
+            added += self.core.import_cache_entry(arguments.text(name, "add_cache_entries: a name"), entry)
+        return added
 
     def wait_compiles(self) -> None:
         """Waits until every function has its optimised code.

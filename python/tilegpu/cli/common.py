@@ -50,6 +50,7 @@ __all__ = [
     "profile_name",
     "progress",
     "seconds",
+    "wants_isolation",
 ]
 
 SAMPLE_COUNTS = (1, 2, 4, 8, 16)
@@ -152,7 +153,7 @@ def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
 
 
 def add_device_options(parser: argparse.ArgumentParser) -> None:
-    """``--threads``, ``--lanes``, ``--profile``."""
+    """``--threads``, ``--lanes``, ``--profile``, ``--isolate-compiler``."""
     parser.add_argument(
         "--threads", type=positive, metavar="N", help="threads to render with (default: all that this process may use)"
     )
@@ -170,6 +171,21 @@ def add_device_options(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="the GPU to model: host, immortalis-g925, ... (default: host; a wrong name lists them)",
     )
+    parser.add_argument(
+        "--isolate-compiler",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="compile shaders in a process of their own, which may crash or hang (default: for files; not for named scenes)",
+    )
+
+
+def wants_isolation(options: argparse.Namespace) -> bool:
+    """As ``--isolate-compiler`` says, else whether what is drawn comes from a file."""
+    chosen = getattr(options, "isolate_compiler", None)
+    if chosen is not None:
+        return bool(chosen)
+    source = str(getattr(options, "capture", None) or getattr(options, "scene", ""))
+    return any(Path(name).is_file() for name in (source, source.rpartition(":")[0]) if name)
 
 
 def make_device(options: argparse.Namespace, profile: str | None = None) -> Device:
@@ -181,6 +197,8 @@ def make_device(options: argparse.Namespace, profile: str | None = None) -> Devi
         arguments["threads"] = options.threads
     if options.lanes is not None:
         arguments["lanes"] = options.lanes
+    if wants_isolation(options):
+        arguments["isolate_compiler"] = True
     return tilegpu.Device(**arguments)
 
 

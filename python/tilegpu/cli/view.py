@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, add_scene_options, chosen_scene
+from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, add_scene_options, chosen_scene, wants_isolation
 from tilegpu.cli.render import check_picture_path
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
         profile=options.profile,
         threads=options.threads,
         lanes=options.lanes,
+        isolate_compiler=wants_isolation(options),
         max_frames=options.frames,
         screenshot=options.screenshot,
         start_time=options.time,
