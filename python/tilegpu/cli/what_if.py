@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_quiet_option, add_scene_options, chosen_scene, progress
+from tilegpu.cli.common import EXIT_OK, UsageError, add_quiet_option, add_scene_options, chosen_scene, progress, refuse
 
 if TYPE_CHECKING:
     from tilegpu.frame_profiles import ProfileRun
@@ -69,8 +69,8 @@ def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tup
         path = Path(options.scene)
         if not path.is_file():
             raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
-        if options.size or options.samples:
-            raise UsageError(f"'{path}' is a capture: --size and --samples are those that it was made with")
+        chosen = ("size", "samples", "time", "animation", "camera", "lights", "exposure", "environment")
+        refuse(options, chosen, f"'{path}' is a capture, and holds what it was made with")
         return path, path.name, ()
     import tilegpu
     from tilegpu.scene import SceneRenderer
