@@ -134,6 +134,8 @@ class DescriptorBinder:
         self._note_view(pipeline, (slot.set, slot.binding), view, what, sampler, others)
 
     def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
+        whole = thing.image if isinstance(thing, ImageView) else getattr(thing, "buffer", thing)
+        self._arena.device.say_foreign(whole, slot.title)
         self.uses.note(uses_of_descriptor, slot, thing)
 
     def _note_stores(self, pipeline: Program, place: tuple[int, int], given: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core
+from tilegpu import _core, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
@@ -96,6 +96,14 @@ class Replay:
         if self._submission is None:
             raise ValidationError(f"capture '{self.path}': {what} are there only after run()")
         return self._submission
+
+    def _repr_html_(self) -> str:
+        """Its pictures, once it ran; else how to."""
+        if self._submission is None:
+            return f"<pre>{notebook.escaped(repr(self))}: run() draws it</pre>"
+        rows = [("passes", str(self._submission.pass_count())), ("dispatches", str(self.dispatches))]
+        shapes = [(f"picture {k}", f"{' x '.join(map(str, array.shape))}, {array.dtype}") for k, array in enumerate(self.pictures)]
+        return notebook.table(f"capture '{self.path}'", (), [*rows, *shapes], {1})
 
     def __repr__(self) -> str:
         return f"<tilegpu.Replay of '{self.path}'>"

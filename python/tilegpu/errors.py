@@ -91,6 +91,11 @@ class OrderWarning(UserWarning):
     written through it in the meantime. Shown once for each place."""
 
 
+class ExtensionWarning(UserWarning):
+    """Vulkan forbids it, and tilegpu has a result all the same, which :doc:`/undefined` says; what does it runs on no other Vulkan. Shown
+    once for each place; ``Device(strict=True)`` makes it a :class:`ValidationError`."""
+
+
 class LostPrimitivesWarning(UserWarning):
     """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
     beyond is not drawn. Shown once for each place."""
@@ -122,6 +127,13 @@ def users_level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def beyond_vulkan(message: str, strict: bool) -> None:
+    """Says that something is tilegpu's own, or raises where the device is strict. A row of ``docs/undefined.md`` has its result."""
+    if strict:
+        raise ValidationError(f"{message} (Device(strict=True): what Vulkan forbids is an error)")
+    warnings.warn(f"{message}; Vulkan forbids it, and other drivers do as they like", ExtensionWarning, stacklevel=users_level())
 
 
 _CLASSES: dict[str, type[Error]] = {

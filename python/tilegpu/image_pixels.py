@@ -17,7 +17,7 @@ from tilegpu.buffer import Buffer
 from tilegpu.context import check_order, open_here
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.files import output_problem
-from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, texels_of, to_pillow
+from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, say_depth, texels_of, to_pillow
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -248,6 +248,8 @@ class ImagePixels:
             texels_of(part, self.format_info, what) if name == "color" else depth_stencil_texels(part, self.format_info, name, what)
             for part in array
         ]
+        if name == "depth" and self.format_info.depth_bits == 32:
+            say_depth(self.label, np.concatenate(texels).view(np.float32), what, self._device.strict)
         check_order(what, self, True, aspect=name, levels=(level, level + 1), layers=(layer, layer + count))
         source = Buffer.create(np.concatenate(texels), None, f"pixels of {self.label}")
         part = (ASPECT_BITS[name], level, 0 if volume else layer, 1 if volume else count)

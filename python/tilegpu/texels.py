@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, arguments, enums, files, hdr
-from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
+from tilegpu.errors import ClampedValueWarning, ValidationError, beyond_vulkan, users_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -251,3 +251,10 @@ def depth_stencil_texels(pixels: NDArray[Any], info: enums.FormatInfo, aspect: s
     if not (float(pixels.min()) >= 0 and float(pixels.max()) <= 1):  # no NaN either
         raise ValidationError(f"{what}: pixels are from {pixels.min()} to {pixels.max()}; depth of {info.name} is from 0 to 1")
     return np.rint(pixels.astype(np.float64) * ((1 << bits) - 1)).astype(stored).reshape(-1).view(np.uint8)
+
+
+def say_depth(label: str, values: NDArray[Any], what: str, strict: bool) -> None:
+    """Depth of floats is stored as it is, beyond 0 to 1 too (VUID-vkCmdCopyBufferToImage-None-00214)."""
+    within = (values >= 0) & (values <= 1)
+    if not np.all(within):
+        beyond_vulkan(f"{what}: {float(values[~within].flat[0]):g} is given as depth of image '{label}'; depth is from 0 to 1", strict)

@@ -291,6 +291,8 @@ def add_parser(commands: Any) -> None:
 def _peers(options: argparse.Namespace) -> list[VulkanPeer | OpenGLPeer]:
     """The peers that run in processes of their own."""
     peers: list[VulkanPeer | OpenGLPeer] = []
+    if options.vkpeer is not None and not options.vulkan:
+        raise UsageError("--vkpeer has no effect: it draws on drivers; give --vulkan NAME=ICD")
     for text in options.vulkan:
         name, equals, rest = text.partition("=")
         if not equals or not name:

@@ -49,6 +49,7 @@ __all__ = [
     "positive",
     "profile_name",
     "progress",
+    "refuse",
     "seconds",
     "wants_isolation",
 ]
@@ -72,7 +73,7 @@ def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tup
         metavar="N",
         help="samples for each pixel: 1, 2, 4, 8 or 16 (default: the scene's own)",
     )
-    parser.add_argument("--time", type=seconds, default=0.0, metavar="T", help="the moment to show, in seconds (default: 0)")
+    parser.add_argument("--time", type=seconds, metavar="T", help="the moment to show, in seconds (default: 0)")
     parser.add_argument(
         "--animation", metavar="NAME|INDEX", help="of a model: which of its animations (default: the first); none: as the file has it"
     )
@@ -82,6 +83,18 @@ def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tup
     parser.add_argument(
         "--environment", metavar="SKY", help="of a model: a .hdr or .exr picture of the whole sky that lights it (default: a studio)"
     )
+
+
+def given_options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+    """Which of these the command line has, as they are written; ``None``, ``False`` and an empty list are what nobody gave."""
+    found = [name for name in names if getattr(options, name, None) not in (None, False, [])]
+    return [f"--{name.replace('_', '-')}" for name in found]
+
+
+def refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    """Raises :class:`UsageError` for options that nothing would look at. ``why``: what the command does instead, and the fix."""
+    if given := given_options(options, names):
+        raise UsageError(f"{', '.join(given)} {'has' if len(given) == 1 else 'have'} no effect: {why}")
 
 
 def seconds(text: str) -> float:
@@ -128,7 +141,7 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
     scene = load_scene(options.scene)
     _check_taken(scene, options)
     try:
-        return scene.configured(
+        chosen = scene.configured(
             animation=options.animation,
             camera=options.camera,
             lights=options.lights,
@@ -137,6 +150,10 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if not chosen.moves:
+        refuse(options, ("time",), f"{chosen.name} looks the same at any time; leave it out")
+    options.time = options.time or 0.0
+    return chosen
 
 
 def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
@@ -144,6 +161,8 @@ def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
     from tilegpu.scene import FunctionScene
 
     if not isinstance(scene, FunctionScene):
+        if scene.fixed_samples and options.samples not in (None, scene.default_samples):
+            raise UsageError(f"--samples {options.samples}: scene {scene.name} is defined with {scene.default_samples}; leave it out")
         return
     for name in ("size", "samples"):
         if getattr(options, name) is None or {name, "view"} & set(scene.parameters):

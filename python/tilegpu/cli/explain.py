@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return EXIT_OK
     if histories:
-        print("\n".join(map(str, histories)))
+        print("\n".join([*map(str, histories), *written]))
         return EXIT_OK
     print(result.explain)
     stats = result.stats

@@ -322,6 +322,7 @@ class Scene:
     default_size: tuple[int, int] = (1920, 1080)
     default_samples: int = 1
     fixed_samples: bool = False
+    moves: bool = True  #: whether its picture depends on the time; a scene that is always the same may say ``False``
 
     def camera(self) -> OrbitCamera | None:
         """A new camera at the scene's own viewpoint, for the viewer; ``None`` if the scene has no viewpoint to move."""
