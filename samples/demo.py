@@ -116,7 +116,7 @@ class Demo(Scene):
         return OrbitCamera(target=(0.0, 0.86, 0.15), distance=6.3, yaw=0.10, pitch=0.17, fov_y=31.0, radius=9.0, near=0.4, far=30.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         view = {"view_projection": camera.view_projection(size[0] / size[1]), "eye": np.array([*camera.eye, 0.85], "f4")}
         solid = [t for t in gallery() if not t.kind or t.kind == "WALL"]

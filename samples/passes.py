@@ -162,7 +162,7 @@ class ShadowMap(Passes):
     name, description = "shadow_map", "two passes: depth as the light sees it, then a picture that compares with it"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         first, target = self.shadow_pass(view, time)
         lit = program("passes_mesh.vert", "passes_lit.frag", SHADOW=1)
@@ -175,7 +175,7 @@ class Reflections(Passes):
     name, description = "reflections", "two passes: what the floor mirrors, then the picture with it"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         mirrored, depth = Target("r8g8b8a8_srgb", label="mirrored"), Target("d32_sfloat", label="mirror depth")
         below = program("passes_mesh.vert", "passes_lit.frag", MIRROR=1)
@@ -194,7 +194,7 @@ class Bloom(Passes):
     name, description = "bloom", "nine passes: a picture with high range, its bright parts smaller and smaller and up again, both together"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         hdr, depth = Target(HDR, label="high range"), Target("d32_sfloat", label="depth")
         lit = program("passes_mesh.vert", "passes_lit.frag")
@@ -209,7 +209,7 @@ class Deferred(Passes):
     name, description = "deferred", "two passes: a g-buffer that is read in the tile and never leaves it, and the tone curve"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         first, lit = self.deferred_pass(self.view(size, camera or self.camera()), time, samples, None)
         return Frame(size, 1, ("r8g8b8a8_srgb",), depth_format=None, draws=(self.compose(lit, None),), label="compose", passes=(first,))
 
@@ -219,7 +219,7 @@ class WholeFrame(Passes):
     description = "a frame as games have it: shadow map, g-buffer read in the tile, bloom, user interface"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         shadow, shadow_map = self.shadow_pass(view, time)
         main, lit = self.deferred_pass(view, time, samples, shadow_map)

@@ -47,7 +47,7 @@ class Reference(Scene):
         return OrbitCamera(**self._view) if self._view else None
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         resolve = "none" if samples == 1 else "pass" if self._resolve == "none" else self._resolve
         draws = tuple(self._make(F(size[0]) / F(size[1]), camera))
         return Frame(size, samples, self._colors, store_depth=self._store_depth, resolve=resolve, draws=draws, label=self.name)

@@ -313,7 +313,8 @@ def test_a_file_that_shows_another_picture_is_found(tmp_path: Path) -> None:
     said["frames"][3]["files"][0] |= {"sha256": hashlib.sha256(run.files[3].read_bytes()).hexdigest(), "bytes": run.files[3].stat().st_size}
     run.manifest.write_text(json.dumps(said))
     found = verify(run.manifest)
-    assert not found.same and found.files_differ == [run.files[3].name] and not found.differ
+    assert not found.same and found.files_other == [run.files[3].name] and not found.differ and not found.files_differ
+    assert "shows another picture" in str(found)
 
 
 def test_a_file_that_is_none_is_not_waited_for(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "interrupts.hpp"
+#include "tilegpu/binding_accesses.hpp"
 #include "tilegpu/image_reads.hpp"
 
 namespace tilegpu::bindings {
@@ -138,9 +139,9 @@ void bind_shader(py::module_& m) {
           py::arg("specialization"))
       .def(
           "image_reads",
-          [](const ShaderModule& s, uint32_t set, uint32_t binding) {
+          [](const ShaderModule& s, uint32_t set, uint32_t binding, const std::vector<std::pair<uint32_t, uint64_t>>& specialization) {
             unwrap(s.parse());
-            const ImageReads r = image_reads(s, set, binding);
+            const ImageReads r = image_reads(s, set, binding, specialization);
             py::dict d;
             d["samples"] = r.samples;
             d["lods"] = r.samples_constant ? py::object(py::make_tuple(r.least_lod, r.greatest_lod)) : py::object(py::none());
@@ -150,7 +151,17 @@ void bind_shader(py::module_& m) {
             d["stores"] = r.stores;
             return d;
           },
-          py::arg("set"), py::arg("binding"))
+          py::arg("set"), py::arg("binding"), py::arg("specialization"))
+      .def(
+          "binding_accesses",
+          [](const ShaderModule& s, const std::vector<std::pair<uint32_t, uint64_t>>& specialization) {
+            unwrap(s.parse());
+            py::dict d;
+            for (const auto& [place, a] : binding_accesses(s, specialization))
+              d[py::make_tuple(place.first, place.second)] = py::make_tuple(a.reads, a.writes, a.atomics);
+            return d;
+          },
+          py::arg("specialization"))
       .def_property_readonly(
           "spirv", [](const ShaderModule& s) { return py::bytes(reinterpret_cast<const char*>(s.words().data()), s.words().size() * 4); });
 }

@@ -25,6 +25,8 @@ _ENVIRONMENT = (
     "TILEGPU_GOLDEN_KEEP",
     "TILEGPU_GOLDEN_RUN",
 )
+#: What a variable says where something is off; as tilegpu.testing reads it, which is not imported here.
+_NO = ("", "0", "false", "no", "off")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -68,7 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TILEGPU_GOLDEN_ROOT"] = str(config.rootpath)
     os.environ["TILEGPU_GOLDEN_OUTPUT"] = str(output)
     own_run = None
-    if os.environ.get("TILEGPU_GOLDEN_UPDATE") and not hasattr(config, "workerinput"):  # processes of xdist have that of the first
+    updates = os.environ.get("TILEGPU_GOLDEN_UPDATE", "").lower() not in _NO
+    if updates and not hasattr(config, "workerinput"):  # processes of xdist have that of the first
         own_run = os.environ["TILEGPU_GOLDEN_RUN"] = tempfile.mkdtemp(prefix="tilegpu-golden-")
     config.pluginmanager.register(_Pictures(config, output, before, own_run), "tilegpu-pictures")
 

@@ -30,6 +30,7 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.device import Device
 from tilegpu.enums import FormatInfo, format_names, parse_format
 from tilegpu.errors import (
+    CacheWarning,
     ClampedValueWarning,
     DeviceLostError,
     Error,
@@ -107,6 +108,7 @@ __all__ = [
     "Buffer",
     "BufferSlice",
     "BufferView",
+    "CacheWarning",
     "ClampedValueWarning",
     "CommandStats",
     "ComputePipeline",

@@ -5,6 +5,7 @@ In: what the user gives for a colour, depth or stencil attachment. Out: the core
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,11 @@ from typing import Any
 from tilegpu import _core, arguments, enums
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.image import Image, ImageView, Texture
+from tilegpu.texels import MOST_FINITE
+
+#: What sums and products of 32 bits leave beside 0 and 1.
+_ROUNDING = 1e-5
+_MOST_UNSIGNED = {"b10g11r11_ufloat_pack32": 65024.0, "e5b9g9r9_ufloat_pack32": 65408.0}
 
 
 class Attachment:
@@ -129,12 +135,21 @@ def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
         fits, must = [float(v).is_integer() and low <= v <= high for v in values], f"whole numbers from {low} to {high}"
     elif info.numeric in ("unorm", "srgb", "snorm"):
         low = -1 if info.numeric == "snorm" else 0
-        fits, must = [low <= v <= 1 for v in values], f"numbers from {low} to 1"
+        # What rounding leaves above 1 is stored as 1 all the same.
+        fits, must = [low - _ROUNDING <= v <= 1 + _ROUNDING or v != v for v in values], f"numbers from {low} to 1"
+    elif info.numeric == "sfloat":
+        most = MOST_FINITE[info.component_bits]
+        fits, must = [abs(v) <= most or math.isinf(v) or v != v for v in values], f"numbers up to {most:g}"
+    elif info.numeric == "ufloat":
+        most = _MOST_UNSIGNED.get(info.name, math.inf)
+        fits, must = [0 <= v <= most or v == math.inf or v != v for v in values], f"numbers from 0 to {most:g}"
     else:
         return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
     if not all(fits[: info.component_count]):  # what the format has not is nowhere
-        hint = "; (r, g, b, a) of 255 are divided by 255" if max(values) > 1 and not info.is_integer else ""
-        text = f"{what} is {arguments.shown(value)}; {info.name} takes {must}, and others are clamped{hint}"
+        fixed = info.numeric in ("unorm", "srgb", "snorm")
+        hint = "; (r, g, b, a) of 255 are divided by 255" if max(values) > 2 and fixed else ""
+        become = "larger ones become infinite" if info.numeric == "sfloat" else "others are clamped"
+        text = f"{what} is {arguments.shown(value)}; {info.name} takes {must}, and {become}{hint}"
         warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
     return values + [0.0, 0.0, 0.0, 1.0][len(values) :]
 

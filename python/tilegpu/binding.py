@@ -38,16 +38,19 @@ class DescriptorBinder:
         self._compute = compute
         self._writer = DescriptorWriter(arena.upload, self._note, self._note_use)
         self.uses = Uses()  #: what is bound, for frames
-        self._sets: dict[Any, list[tuple[int, _core.DescriptorSet]]] = {}
+        self._sets: dict[Any, tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None]]] = {}  # and what may be read undefined
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
         self._parts: dict[ImageView, str] = {}  # what nobody wrote of a view: to look at all levels and layers takes as long as a draw
-        self._seen: set[tuple[int, int, int]] = set()  # sets= whose views were looked at, at which of their updates, for which pipeline
+        # sets= whose views were looked at, at which of their updates, for which pipeline: what may be read undefined.
+        self._seen: dict[tuple[int, int, int], dict[str, None]] = {}
         # Storage images of draws before this one, by image: at which places of which pipelines.
         self._storage: dict[int, set[tuple[Program, tuple[int, int]]]] = {}
         self._for: tuple[Program, tuple[Sampler, ...]] | None = None  # what bind= is of, and the samplers in it
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
         self.undefined: dict[str, None] = {}
+        self._notes: dict[str, None] = {}  # the same of the set that is made
+        self._of_draw: list[dict[str, None]] = []  # the same of the draw that was bound last, which may draw nothing
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -71,6 +74,7 @@ class DescriptorBinder:
             raise ValidationError(
                 f"{what}, {pipeline.title}: bind is {arguments.shown(bind)}; it must be a mapping by name or (set, binding)"
             )
+        self._of_draw.clear()
         whole_sets = self._whole_sets(commands, pipeline, sets, what) if sets is not None else ()
         if not bind:
             if pipeline.interface.bindings:
@@ -83,9 +87,17 @@ class DescriptorBinder:
             if key is not None:
                 self._sets[key] = made
                 self._keep.append((pipeline, list(bind.values())))
-        for number, descriptors in made:
+        descriptors_of, notes = made
+        if notes:
+            self._of_draw.append(notes)
+        for number, descriptors in descriptors_of:
             if self._bound.get(number) is not descriptors:
                 self._bind_one(commands, number, descriptors)
+
+    def take(self) -> None:
+        """What was bound last is used: something is drawn, or dispatched."""
+        for notes in self._of_draw:
+            self.undefined.update(notes)
 
     def _bind_one(self, commands: _core.CommandBuffer, number: int, descriptors: _core.DescriptorSet) -> None:
         if self._compute:
@@ -119,13 +131,15 @@ class DescriptorBinder:
             numbers.append(int(number))
             seen = (id(descriptors), descriptors.updates, id(pipeline))
             if seen not in self._seen:
-                self._seen.add(seen)
+                self._notes = self._seen[seen] = {}
                 self._keep.append((descriptors, pipeline))
                 self.uses.note(descriptors.uses)
                 for at, where, view, sampler in descriptors.views():
                     self._note_view(pipeline, (int(number), at), view, where, sampler)
                 for at, image in descriptors.storage_images():
                     self._note_stores(pipeline, (int(number), at), image)
+            if self._seen[seen]:
+                self._of_draw.append(self._seen[seen])
         return tuple(numbers)
 
     def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
@@ -160,7 +174,7 @@ class DescriptorBinder:
             return
         for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else others):
             if part := view.undefined_part(levels):
-                self.undefined[f"{what} may be read, but the contents of image '{view.image.label}' {part}"] = None
+                self._notes[f"{what} may be read, but the contents of image '{view.image.label}' {part}"] = None
                 return
 
     @staticmethod
@@ -190,8 +204,9 @@ class DescriptorBinder:
 
     def _make(
         self, pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...], what: str
-    ) -> list[tuple[int, _core.DescriptorSet]]:
+    ) -> tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None]]:
         interface = pipeline.interface
+        notes = self._notes = {}
         values: dict[tuple[int, int], Any] = {}
         for name, value in bind.items():
             if isinstance(name, tuple):
@@ -230,4 +245,4 @@ class DescriptorBinder:
         for slot, value in values.items():
             if interface.bindings[slot].descriptor == "storage_image":
                 self._note_stores(pipeline, slot, value)
-        return list(sets.items())
+        return list(sets.items()), notes

@@ -32,11 +32,16 @@ def all_usages() -> int:
     return mask
 
 
+def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in this machine's byte order, itself where it is so already. NumPy's ``isnative`` is true of all subarrays."""
+    own = dtype.newbyteorder("=")
+    return dtype if own == dtype else own
+
+
 def native(array: NDArray[Any]) -> NDArray[Any]:
     """The array C-contiguous and in this machine's byte order; itself where it is so already."""
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    return np.ascontiguousarray(array)
+    dtype = native_dtype(array.dtype)
+    return np.ascontiguousarray(array if dtype is array.dtype else array.astype(dtype))
 
 
 def matrix_fields(dtype: np.dtype[Any]) -> list[str]:

@@ -219,6 +219,7 @@ def _run(
     only_if: tuple[Any, Any],
     record: Callable[[_core.CommandBuffer], None],
     indirect: BufferSlice | None = None,
+    empty: bool = False,
 ) -> DispatchStats:
     condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
     arena = Arena(device)
@@ -228,6 +229,8 @@ def _run(
     commands.bind_compute_pipeline(pipeline.core)
     binder = DescriptorBinder(arena, compute=True)
     binder.bind(commands, pipeline, bind, sets, what)
+    if not empty:
+        binder.take()
     if only_if[0] is not None:
         binder.uses.note_buffer(only_if[0], "condition")
     if indirect is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from tilegpu import _core, arguments
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.errors import ValidationError
+from tilegpu.with_block import WithBlock
 
 _WORD_B = 4
 
@@ -35,13 +36,21 @@ class Condition:
         commands.begin_conditional_rendering(self._buffer.core, self._offset_B, self._inverted)
 
 
-class ConditionalRendering:
+class ConditionalRendering(WithBlock):
     """Draws and clears in its ``with`` block, executed on a condition. Made by ``rp.conditional``."""
 
-    def __init__(self, commands: Callable[[], _core.CommandBuffer], condition: Condition) -> None:
-        self._commands, self._condition = commands, condition
+    _example = "with rp.conditional(...):"
+
+    def __init__(self, label: str, commands: Callable[[], _core.CommandBuffer], condition: Condition) -> None:
+        self._made()
+        self._label, self._commands, self._condition = label, commands, condition
+
+    def end_of_pass(self) -> None:
+        """The pass has ended: what was not meant is said."""
+        self.say_never_entered(f"rp.conditional() of pass '{self._label}'", "the draws behind it don't depend on it")
 
     def __enter__(self) -> ConditionalRendering:
+        self._was_entered = True
         self._condition.begin(self._commands())
         return self
 

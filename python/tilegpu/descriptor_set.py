@@ -141,6 +141,10 @@ class DescriptorSet:
         """What it binds, for frames."""
         return [use for slot, thing in list(self._bound.values()) for use in uses_of_descriptor(slot, thing)]
 
+    def bound(self) -> list[tuple[int, Any]]:
+        """What it binds, by binding."""
+        return [(binding, thing) for (binding, _), (_, thing) in list(self._bound.items())]
+
     def views(self) -> list[tuple[int, str, ImageView, Sampler | None]]:
         """What shaders may read of it: binding, what messages call it, the view, and the sampler that goes with it; for lint()."""
         return list(self._views.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.errors import ValidationError
+from tilegpu.errors import CacheWarning, ValidationError, users_level
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 Path_ = str | os.PathLike[str]
 _RENDER_MODES = ("gmem", "sysmem", "autotune")
+_NO_CACHE: set[str] = set()  # folders that were told of
 _LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62, "compile_memory": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
@@ -173,6 +175,20 @@ class Device(Context):
             limits,
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
+        self._say_no_cache(os.fspath(cache_dir))
+
+    def _say_no_cache(self, asked: str) -> None:
+        """Warns, once for each folder, where compiled shaders can't be kept."""
+        if asked == "off" or self.info["cache_dir"] or asked in _NO_CACHE:
+            return
+        _NO_CACHE.add(asked)
+        folder = f"cache_dir is {asked!r}, which" if asked else "the user's cache (XDG_CACHE_HOME, or .cache in the home folder)"
+        warnings.warn(
+            f"Device: {folder} can't be had, so each run compiles its shaders anew; it must be a folder that can be made or is this "
+            "user's own, and that others may not write to (cache_dir='off' says that none is meant)",
+            CacheWarning,
+            stacklevel=users_level(),
+        )
 
     @property
     def info(self) -> dict[str, Any]:

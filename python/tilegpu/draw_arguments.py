@@ -21,6 +21,7 @@ from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
 from tilegpu.errors import LostPrimitivesWarning, ValidationError, beyond_vulkan, users_level
+from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_rules import require_no_sample_interpolation, require_sample_places, require_triangles
 from tilegpu.pipeline_state import depth_bias_of
@@ -95,9 +96,9 @@ def _unequal(layout: VertexLayout, numbers: Sequence[int], sources: list[Any], c
 
 
 class DrawArguments:
-    """What an open pass has bound. ``commands``: where it records."""
+    """What an open pass has bound. ``commands``: where it records. ``part``: of a pass that is not known (a secondary command buffer)."""
 
-    def __init__(self, device: Context, commands: _core.CommandBuffer, what: str, size: tuple[int, int]) -> None:
+    def __init__(self, device: Context, commands: _core.CommandBuffer, what: str, size: tuple[int, int], part: bool = False) -> None:
         self.commands = commands
         self._what = what
         self._whole = [[0, 0, *size]]
@@ -105,6 +106,7 @@ class DrawArguments:
         self._binder = DescriptorBinder(self.arena)
         self.undefined = self._binder.undefined  #: what draws may read though nobody wrote it
         self.uses = self._binder.uses  #: what draws read and write, for frames
+        self.hazards = Hazards(part)  #: what draws read that others write too late
         self._pipeline: Pipeline | None = None
         self._vertex: dict[int, tuple[_core.Buffer, int]] = {}
         self._index: tuple[_core.Buffer, int, str] | None = None
@@ -183,6 +185,26 @@ class DrawArguments:
         if self.state.pending:
             self._apply_state(pipeline)
         return available
+
+    def drawn(
+        self,
+        pipeline: Pipeline,
+        bind: Mapping[Any, Any] | None,
+        sets: Mapping[int, DescriptorSet] | None,
+        vertices: Any,
+        indices: Any,
+        instances: Any,
+        *more: tuple[str, Any],
+    ) -> None:
+        """What was prepared draws something, or may. ``more``: what else the hardware reads for it, and how."""
+        self._binder.take()
+        self.hazards.draw(
+            f"{self._what}, {pipeline.title}",
+            pipeline,
+            bind,
+            sets,
+            (("vertices", vertices), ("indices", indices), ("instances", instances), *more),
+        )
 
     def check_reach(
         self, pipeline: Pipeline, first: int, count: int, vertex_offset: int, available: int | None, indexed: bool
@@ -374,7 +396,7 @@ class DrawArguments:
             if dtype is None:
                 self._reach = min(self._reach, layout.bindings[number].elements(size_B, layout.ends_B[number]))
             return buffer.core, offset, size_B // max(1, stride_B)
-        array, count = vertex_array(data, dtype, what)
+        array, count = vertex_array(data, layout, number, what)
         return self.arena.upload(array), 0, count
 
     def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:

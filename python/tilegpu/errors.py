@@ -77,13 +77,15 @@ class ClampedValueWarning(UserWarning):
 
 
 class UndefinedContentsWarning(UserWarning):
-    """Something reads, or may read, an image that nobody wrote; it gets what its memory holds: zeros in a new image. Shown once for
-    each place; ``Device(strict=True)`` makes it an :class:`UndefinedContentsError` before anything is executed."""
+    """Something reads, or may read, an image that nobody wrote, or what an earlier draw of the same pass writes too late for it; it gets
+    what the memory holds: zeros in a new image. Shown once for each place; ``Device(strict=True)`` makes it an
+    :class:`UndefinedContentsError` before anything is executed."""
 
 
 class UnusedNameWarning(UserWarning):
-    """A name was given that the shader has not or does not use, a colour attachment that it does not write, or a state (``rp.set``) that
-    no pipeline of the pass leaves open. Shown once for each pipeline, or place, and name."""
+    """A name was given that the shader has not or does not use, a colour attachment that it does not write, a state (``rp.set``) that
+    no pipeline of the pass leaves open, or something was made for a ``with`` block (a pass, a query, a condition) and never entered.
+    Shown once for each pipeline, or place, and name."""
 
 
 class OrderWarning(UserWarning):
@@ -98,7 +100,12 @@ class ExtensionWarning(UserWarning):
 
 class LostPrimitivesWarning(UserWarning):
     """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
-    beyond is not drawn. Shown once for each place."""
+    beyond is not drawn. So is what an open pass recorded that was dropped, and of transform feedback what its buffers don't hold. Shown
+    once for each place."""
+
+
+class CacheWarning(UserWarning):
+    """The folder that compiled shaders are to be kept in can't be had: each run compiles them anew. Shown once for each folder."""
 
 
 class Place(NamedTuple):

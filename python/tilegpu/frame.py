@@ -27,6 +27,7 @@ from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
 from tilegpu.stats import PassStats, bytes_text
 from tilegpu.uses import Use
+from tilegpu.with_block import WithBlock
 
 if TYPE_CHECKING:
     from tilegpu.explain import Explanation
@@ -38,13 +39,15 @@ _VERBS = {
 }  # fmt: skip
 
 
-class Frame:
+class Frame(WithBlock):
     """A frame of several passes. Made by :meth:`tilegpu.Device.frame`; see there.
 
     ``nodes``: what was done, in order (:class:`Node`). What the host wrote meanwhile (``buffer.write``, ``dev.texture``) is no node, and
     :meth:`replay` does not write it again. ``takes_inner``: frames may be opened inside of it, and what is done in them is its own as well:
     for who watches a program that has frames itself.
     """
+
+    _example = 'with dev.frame("...") as f:'
 
     def __init__(self, device: Context, label: str, strict: bool, outputs: Any) -> None:
         self.label = arguments.text(label, "frame: label")
@@ -65,10 +68,15 @@ class Frame:
         self._state = "not entered"
         self._lock = threading.Lock()
         self._graph: tuple[int, Graph] | None = None
+        self._made()  # last: what could not be made was told
+
+    def __del__(self) -> None:
+        self.say_never_entered(getattr(self, "_what", "a frame"), "nothing is in it")
 
     # -- the with block
 
     def __enter__(self) -> Frame:
+        self._was_entered = True
         if self._state != "not entered":
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.frame")
         for open_pass in open_passes():

@@ -269,10 +269,11 @@ class ImagePixels:
         """Writes a picture, in the format of the suffix; ``.npy``: the array of :meth:`numpy`.
 
         ``.exr`` keeps floats as they are (float16, float32; depth as channel Z; uint32), with the package OpenEXR (``tilegpu[exr]``).
-        All others have 8 bits: floats are clamped to 0..1, 16-bit values rounded, integers clamped to 0..255; depth is
-        grey, 1 white. ``.png``, ``.webp``, ``.tga``, ``.tif``, ``.bmp``, ``.ppm`` are lossless, ``.jpg`` and ``.gif`` (256 colours) are
-        not. The last four have no alpha: the colours are written as they are. ``quality``: 1 to 100, of ``.jpg`` (default 95), and of
-        ``.webp``, which it makes lossy. An image with more than one sample needs ``sample=`` (or ``.npy``, which takes all).
+        All others have 8 bits: floats are clamped to 0..1, 16-bit values rounded; integers (of ``uint`` and ``sint`` formats) are kept,
+        and beyond 0..255 an error; depth is grey, 1 white. ``.png``, ``.webp``, ``.tga``, ``.tif``, ``.bmp``, ``.ppm`` are lossless,
+        ``.jpg`` and ``.gif`` (256 colours) are not. The last four have no alpha: the colours are written as they are. ``quality``: 1 to
+        100, of ``.jpg`` (default 95), and of ``.webp``, which it makes lossy. An image with more than one sample needs ``sample=`` (or
+        ``.npy``, which takes all).
 
         Raises :class:`tilegpu.ValidationError` for a suffix or a format that does not fit, and names those that do.
         """
@@ -294,6 +295,10 @@ class ImagePixels:
             one = array[:, :, sample] if self.samples > 1 else array
             picture_file.save_exr(one, target, f"image '{self.label}' of {self.format_info.name}", depth=name == "depth")
             return
+        if self.format_info.is_integer:
+            self._require_one_sample(sample)
+            whole = f"image '{self.label}' of {self.format_info.name}"
+            picture_file.check_integers(self.numpy(level, layer, name), suffix, whole)
         picture_file.save_picture(self._pillow(name, sample, level, layer), target, suffix, f"image '{self.label}'", quality)
 
     def _require_one_sample(self, sample: int | None) -> None:

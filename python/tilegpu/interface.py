@@ -106,6 +106,7 @@ class Interface:
         self, label: str, stages: Stages, specialization: Mapping[str, list[tuple[int, int]]] | None = None
     ) -> None:
         self.label = label
+        self.specialization = {stage: list(pairs) for stage, pairs in (specialization or {}).items()}  #: (id, bits) by stage
         self.inputs: list[Variable] = []
         #: Array lengths and sizes are those with the constants' values.
         self.reflections: dict[str, _core.Reflection] = {

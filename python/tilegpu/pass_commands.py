@@ -44,6 +44,7 @@ class PassCommands:
     _views: int = 1  # how many the pass has; without: 1
 
     def __init__(self) -> None:
+        self._blocks: list[Query | StatisticsQuery | ConditionalRendering | TransformFeedback] = []  # that were made in it
         self._turn = threading.Lock()  # a draw is several commands of the core: none of another thread's comes between them
         self._statistics: list[StatisticsQuery] = []  # the one that is active
 
@@ -155,6 +156,8 @@ class PassCommands:
                 draws.commands.draw(count, instance_count, first, first_instance)
             else:
                 draws.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
+            if count and instance_count:
+                draws.drawn(pipeline, bind, sets, vertices, indices, instances)
 
     def _check_range(
         self, pipeline: Pipeline, first: Any, count: Any, first_instance: Any, vertex_offset: Any
@@ -222,6 +225,7 @@ class PassCommands:
                     raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
             offset = arguments.whole(offset, f"{what}: offset")
             stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
+            given, given_count = indirect, draw_count
             counter: tuple[_core.Buffer, int] | None = None
             rows: NDArray[Any] | None = None  # the parameters, where they are an array
             if isinstance(draw_count, (Buffer, BufferSlice)):
@@ -239,7 +243,8 @@ class PassCommands:
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
                 self._device.say_foreign(indirect, f"{what}: indirect")
-                draws.uses.note_buffer(indirect.slice(min(offset, indirect.size)), "indirect")
+                given = indirect.slice(min(offset, indirect.size))
+                draws.uses.note_buffer(given, "indirect")
                 require_words(indirect, f"{what}: indirect")
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
@@ -280,6 +285,9 @@ class PassCommands:
                 draws.commands.draw_indirect_byte_count(core, offset, byte_count)
             else:
                 draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride, *(counter or ()))
+            if rows is None or np.any((rows[:, 0] > 0) & (rows[:, 1] > 0)):
+                read = (("indirect", given), ("draw count", given_count))
+                draws.drawn(pipeline, bind, sets, vertices, indices, instances, *read)
 
     def clear(
         self,
@@ -329,7 +337,9 @@ class PassCommands:
         """An occlusion query: ``with rp.query() as q: rp.draw(...)``, after the pass ``q.samples``; of a pass with views
         the sum, and ``q.views`` has that of each."""
         self._open()
-        return Query(self.label, lambda: self._open().commands, self._views)
+        made = Query(self.label, lambda: self._open().commands, self._views)
+        self._blocks.append(made)
+        return made
 
     def conditional(self, buffer: Buffer | BufferSlice, *, inverted: bool = False) -> ConditionalRendering:
         """``with rp.conditional(visible): rp.draw(...)``: draws and clears of the block are left out where the ``uint32`` that
@@ -341,7 +351,10 @@ class PassCommands:
         draws = self._open()
         condition = Condition(buffer, inverted, f"{self._what}: buffer of conditional")
         draws.uses.note_buffer(buffer, "condition")
-        return ConditionalRendering(lambda: self._open().commands, condition)
+        draws.hazards.reads(buffer, f"{self._what}: conditional", "condition")
+        made = ConditionalRendering(self.label, lambda: self._open().commands, condition)
+        self._blocks.append(made)
+        return made
 
     def transform_feedback(
         self, buffers: Any, *, resume: Any = None, keep: Any = None, stream: int = 0
@@ -358,9 +371,14 @@ class PassCommands:
         for given, write in ((buffers, True), (keep, True), (resume, False)):
             for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
                 draws.uses.note(use_of_buffer, buffer, write, "transform feedback")
+                if write:
+                    draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
+        self._blocks.append(made)
         return made
 
     def statistics(self) -> StatisticsQuery:
         """A pipeline-statistics query: ``with rp.statistics() as q: rp.draw(...)``, after the pass ``q["vertex_shader_invocations"]``."""
         self._open()
-        return StatisticsQuery(self.label, lambda: self._open().commands, self._views, self._statistics)
+        made = StatisticsQuery(self.label, lambda: self._open().commands, self._views, self._statistics)
+        self._blocks.append(made)
+        return made

@@ -43,6 +43,18 @@ def choices(array: NDArray[Any] | None = None) -> str:
     return ", ".join(fit[:-1]) + f" or {fit[-1]}"
 
 
+def check_integers(array: NDArray[Any], suffix: str, what: str) -> None:
+    """Raises where integers, such as ids, are beyond what 8 bits hold."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high > 255:
+        fit = ".npy" if array.dtype.name not in _EXR_TYPES else ".exr or .npy"
+        raise ValidationError(
+            f"{what}: {suffix} holds whole numbers from 0 to 255, and these pixels ({array.dtype}) are from {low} to {high}; save as {fit}"
+        )
+
+
 def suffix_of(path: str | os.PathLike[str], what: str) -> str:
     """The suffix, in lower case. Raises :class:`ValidationError` that names the choices."""
     if not isinstance(path, (str, os.PathLike)):

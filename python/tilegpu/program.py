@@ -8,7 +8,7 @@ import struct as _struct
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 #: All that were made of files and are in use.
 _FROM_FILES: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+class Accesses(NamedTuple):
+    """Of one binding: what stages before the rasterizer do, and what the fragment shader does. Atomics write, and don't read."""
+
+    vertex_reads: bool
+    vertex_writes: bool
+    fragment_reads: bool
+    fragment_writes: bool
 
 
 class Program:
@@ -64,7 +73,8 @@ class Program:
         if self._again is None:
             raise ValidationError(f"{self.title}: reload() is for shaders given as paths; these were texts or SPIR-V")
         made = self._again()
-        self.__dict__.pop("interface", None)
+        for known in ("interface", "may_write", "accesses"):
+            self.__dict__.pop(known, None)
         self.__dict__.update(made.__dict__)
 
     @functools.cached_property
@@ -76,14 +86,31 @@ class Program:
         """What it is, and what its shaders ask for."""
         return f"<pre>{notebook.escaped(repr(self))}</pre>{self.interface._repr_html_()}"
 
+    @functools.cached_property
+    def may_write(self) -> bool:
+        """Whether a shader has a descriptor that it might store to."""
+        return any(b.used and not b.readonly and b.descriptor.startswith("storage") for b in self.interface.bindings.values())
+
+    @functools.cached_property
+    def accesses(self) -> dict[tuple[int, int], Accesses]:
+        """What the shaders do with the memory at each (set, binding), as far as the constants let them."""
+        found: dict[tuple[int, int], list[bool]] = {}
+        for stage, module in self._stages.items():
+            for place, (reads, writes, atomics) in module.binding_accesses(self.interface.specialization.get(stage, [])).items():
+                entry = found.setdefault(place, [False] * 4)
+                first = 2 if stage == "fragment" else 0
+                entry[first] |= reads
+                entry[first + 1] |= writes or atomics
+        return {place: Accesses(*entry) for place, entry in found.items()}
+
     def levels_read(self, set: int, binding: int, count: int, samplers: Sequence[Sampler]) -> list[tuple[int, int]]:
         """Which of the ``count`` levels of a view at a binding the shaders can read, as (first, end) in several ranges; ``samplers``:
         those that it may be sampled with, empty if nobody knows."""
         found: list[tuple[int, int]] = []
-        for module in self._stages.values():
+        for stage, module in self._stages.items():
             if not any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings):
                 continue
-            reads = module.image_reads(set, binding)
+            reads = module.image_reads(set, binding, self.interface.specialization.get(stage, []))
             if reads["loads"] or reads["gathers"]:
                 found.append((0, 1))
             if reads["fetched_levels"]:
@@ -98,8 +125,8 @@ class Program:
     def stores_to(self, set: int, binding: int) -> bool:
         """Whether the shaders store to an image at a binding."""
         return any(
-            module.image_reads(set, binding)["stores"]
-            for module in self._stages.values()
+            module.image_reads(set, binding, self.interface.specialization.get(stage, []))["stores"]
+            for stage, module in self._stages.items()
             if any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings)
         )
 

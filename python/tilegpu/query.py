@@ -7,12 +7,23 @@ from types import TracebackType
 
 from tilegpu import _core, notebook
 from tilegpu.errors import ValidationError
+from tilegpu.with_block import WithBlock
 
 
-class Query:
+def _not_there(label: str, entered: bool, example: str) -> ValidationError:
+    what = f"query of pass '{label}'"
+    if not entered:
+        return ValidationError(f"{what} was never entered, so nothing was counted; write `{example}`")
+    return ValidationError(f"{what}: the result is there only after the pass's with block has ended")
+
+
+class Query(WithBlock):
     """An occlusion query: ``samples`` that passed all tests, once the pass has ended."""
 
+    _example = "with rp.query() as q:"
+
     def __init__(self, label: str, commands: Callable[[], _core.CommandBuffer], views: int = 1) -> None:
+        self._made()
         self._label, self._commands, self._count = label, commands, views
         self._pool = _core.QueryPool(views)
         self._begun = False
@@ -26,14 +37,17 @@ class Query:
     def views(self) -> list[int]:
         """The same for each view of the pass, in the order of their numbers; one where the pass has none."""
         if not self._pool.available(0):
-            raise ValidationError(
-                f"query of pass '{self._label}': the result is there only after the pass's with block has ended"
-            )
+            raise _not_there(self._label, self._was_entered, self._example)
         return [self._pool.value(i) for i in range(self._count)]
+
+    def end_of_pass(self) -> None:
+        """The pass has ended: what was not meant is said."""
+        self.say_never_entered(f"rp.query() of pass '{self._label}'", "counts nothing")
 
     def __enter__(self) -> Query:
         if self._begun:
             raise ValidationError(f"query of pass '{self._label}' was begun before; make a new one for other draws")
+        self._was_entered = True
         self._commands().begin_query(self._pool, 0, True)
         self._begun = True
         return self
@@ -60,7 +74,7 @@ STATISTICS = {
 }
 
 
-class StatisticsQuery:
+class StatisticsQuery(WithBlock):
     """Pipeline statistics and generated primitives of the draws in its ``with`` block, once the pass has ended: ``q["..."]``.
 
     Keys: those of :data:`STATISTICS`, and ``primitives_generated`` (also where nothing is rasterized). ``clipping_primitives`` are those of
@@ -68,9 +82,12 @@ class StatisticsQuery:
     for each view.
     """
 
+    _example = "with rp.statistics() as q:"
+
     def __init__(
         self, label: str, commands: Callable[[], _core.CommandBuffer], views: int = 1, active: list[StatisticsQuery] | None = None
     ) -> None:
+        self._made()
         self._label, self._commands, self._count = label, commands, views
         self._active = [] if active is None else active  # of the pass: the one that is open
         self._pools = (_core.QueryPool.statistics(views, sum(STATISTICS.values())), _core.QueryPool.primitives_generated(views))
@@ -81,7 +98,7 @@ class StatisticsQuery:
         """The counts of each view, in the order of their numbers; one where the pass has none."""
         statistics, generated = self._pools
         if not statistics.available(0):
-            raise ValidationError(f"query of pass '{self._label}': the result is there only after the pass's with block has ended")
+            raise _not_there(self._label, self._was_entered, self._example)
         many = len(STATISTICS)
         return [
             {**{name: statistics.value(v * many + i) for i, name in enumerate(STATISTICS)}, "primitives_generated": generated.value(v)}
@@ -102,11 +119,16 @@ class StatisticsQuery:
             raise ValidationError(f"query of pass '{self._label}': '{name}' is not counted; there are {', '.join(views[0])}")
         return sum(view[name] for view in views)
 
+    def end_of_pass(self) -> None:
+        """The pass has ended: what was not meant is said."""
+        self.say_never_entered(f"rp.statistics() of pass '{self._label}'", "counts nothing")
+
     def __enter__(self) -> StatisticsQuery:
         if self._begun:
             raise ValidationError(f"query of pass '{self._label}' was begun before; make a new one for other draws")
         if self._active:
             raise ValidationError(f"query of pass '{self._label}': another query of statistics is active; end it first")
+        self._was_entered = True
         for pool in self._pools:
             self._commands().begin_query(pool, 0, False)
         self._active.append(self)

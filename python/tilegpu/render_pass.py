@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 import weakref
 from collections.abc import Iterable, Sequence
@@ -23,10 +24,13 @@ from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.uses import Use, Uses, use_of_view
+from tilegpu.with_block import WithBlock
 
 
-class RenderPass(PassCommands, PassResults):
+class RenderPass(PassCommands, PassResults, WithBlock):
     """A pass that is recorded in a ``with`` block. Made by :meth:`tilegpu.Device.render_pass`; see there."""
+
+    _example = "with dev.render_pass(...) as rp:"
 
     def __init__(
         self,
@@ -93,6 +97,16 @@ class RenderPass(PassCommands, PassResults):
         self._within: Any = None  # the frame that was open when the pass was entered
         self._open_with: list[Any] = []  # the open passes of the thread that entered it
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
+        self._made()  # last: what could not be made was told
+
+    def __del__(self) -> None:
+        """Who drops an open pass has given it up; what it drew, or was to draw, is lost."""
+        if self._draws is not None and not sys.is_finalizing() and self._made_at is not None:
+            self._made_at.warn(
+                f"{self._what} was dropped while it was open: what it recorded is lost; leave its with block, or call __exit__",
+                LostPrimitivesWarning,
+            )
+        self.say_never_entered(getattr(self, "_what", "a pass"), "draws nothing")
 
     def _window_of(self, value: Sequence[int]) -> tuple[int, int, int, int]:
         most = _core.MAX_FRAMEBUFFER_SIZE_PX
@@ -114,6 +128,7 @@ class RenderPass(PassCommands, PassResults):
     # -- the with block
 
     def __enter__(self) -> RenderPass:
+        self._was_entered = True
         if self._draws is not None or self._stats is not None:
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.render_pass")
         commands = _core.CommandBuffer(self._device.core)
@@ -253,7 +268,7 @@ class RenderPass(PassCommands, PassResults):
         try:
             commands.end_rendering()
             commands.end()
-            self._undefined += [note for note in draws.undefined if note not in self._undefined]
+            self._undefined += [note for note in (*draws.undefined, *draws.hazards.found) if note not in self._undefined]
             self._undefined += commands.undefined_reads()
             self._undefined += commands.possible_feedback()
             draws.state.warn_unused(self._what)
@@ -263,6 +278,8 @@ class RenderPass(PassCommands, PassResults):
             self._reads.append(draws.arena)
             self._execute(commands)
             self._recorded = commands
+            for block in self._blocks:
+                block.end_of_pass()
         finally:
             draws.end()
 
@@ -364,6 +381,8 @@ class RenderPass(PassCommands, PassResults):
             self._reads += secondaries
             for secondary in secondaries:
                 self._open().uses.take(secondary.uses)
+                self._open().hazards.take(secondary.hazards)
+                self._blocks += secondary._blocks
                 self._undefined += [note for note in secondary.undefined if note not in self._undefined]
 
     def __repr__(self) -> str:

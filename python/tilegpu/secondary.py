@@ -14,6 +14,7 @@ from tilegpu.context import Context
 from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.pass_commands import PassCommands
+from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import formats_of
 from tilegpu.uses import Uses
 
@@ -61,13 +62,14 @@ class SecondaryCommandBuffer(PassCommands):
         self._discarded = False
         self.uses = Uses()  #: what draws read and write, for frames
         self.undefined: list[str] = []  #: what draws may read though nobody wrote it, for lint()
+        self.hazards = Hazards(part=True)  #: what draws read and write, for those of the pass around it
 
     def __enter__(self) -> SecondaryCommandBuffer:
         if self._draws is not None or self._ended is not None or self._discarded:
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.secondary")
         commands = _core.CommandBuffer(self._device.core, True)
         commands.begin_part(*self._begin)
-        self._draws = DrawArguments(self._device, commands, self._what, self._size)
+        self._draws = DrawArguments(self._device, commands, self._what, self._size, part=True)
         self._draws.views = bool(self._begin[-1])
         return self
 
@@ -85,7 +87,7 @@ class SecondaryCommandBuffer(PassCommands):
                 draws.state.warn_unused(self._what)
                 self._ended, self._reads, self._discarded = draws.commands, draws.arena, False
                 self.undefined = list(draws.undefined)
-                self.uses = draws.uses
+                self.uses, self.hazards = draws.uses, draws.hazards
         finally:
             draws.end()
 

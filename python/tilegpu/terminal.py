@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
         found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if found:
             choices = [c.strip(" '") for c in found.group(2).split(",")]
-            near = difflib.get_close_matches(found.group(1), choices, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(found.group(1), choices, n=1, cutoff=0.6)
             message = f"'{found.group(1)}' is none of {', '.join(choices)}" + (
                 f"; did you mean {near[0]}?" if near else ""
             )
@@ -69,6 +69,11 @@ def check_output(path: str | Path, option: str, folder: bool = False) -> Path:
     problem = output_problem(path, folder)
     if problem:
         raise UsageError(f"{option} {path}: {problem}")
+    if folder:  # some file systems, such as /proc, say that they may be written to
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{option} {path}: the folder can't be made: {error.strerror}") from None
     return Path(path)
 
 

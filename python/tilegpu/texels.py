@@ -130,7 +130,8 @@ def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
 
 
-_MOST_FINITE = {16: 65504.0, 32: float(np.finfo(np.float32).max)}
+#: By bits of a float.
+MOST_FINITE = {16: 65504.0, 32: float(np.finfo(np.float32).max), 64: float(np.finfo(np.float64).max)}
 
 
 def _say_clamped(array: NDArray[Any], info: enums.FormatInfo, what: str) -> None:
@@ -146,7 +147,7 @@ def _say_clamped(array: NDArray[Any], info: enums.FormatInfo, what: str) -> None
         text = f"takes floats from {least} to 1, and others are clamped"
         text += "; divide pixels of 255 by 255, or give uint8" if high > 2 else ""
     elif info.numeric == "sfloat":
-        most = _MOST_FINITE.get(info.component_bits, float("inf"))
+        most = MOST_FINITE.get(info.component_bits, float("inf"))
         if not (max(-low, high) > most) or not np.any(np.isfinite(array) & (np.abs(array) > most)):
             return
         text = f"takes floats up to {most:g}, and larger ones become infinite"

@@ -8,7 +8,8 @@ from typing import Any
 
 from tilegpu import _core, arguments
 from tilegpu.buffer import Buffer, BufferSlice
-from tilegpu.errors import ValidationError
+from tilegpu.errors import LostPrimitivesWarning, ValidationError
+from tilegpu.with_block import WithBlock
 
 Place = tuple[_core.Buffer, int, int]
 _BUFFERS = 4
@@ -31,16 +32,19 @@ def places_of(given: Any, what: str) -> list[Place]:
     return [place_of(item, f"{what}[{k}]") for k, item in enumerate(items)]
 
 
-class TransformFeedback:
+class TransformFeedback(WithBlock):
     """Vertices of the draws in its ``with`` block, in buffers. Made by ``rp.transform_feedback``.
 
     ``primitives`` that were written, and how many were ``needed``, once the pass has ended; of ``stream`` 0, or of another.
     """
 
+    _example = "with rp.transform_feedback(...) as captured:"
+
     def __init__(
         self, label: str, commands: Callable[[], _core.CommandBuffer], buffers: Any, resume: Any, keep: Any, stream: int
     ) -> None:
         what = f"transform feedback of pass '{label}'"
+        self._made()
         self._label, self._commands = label, commands
         self._buffers = places_of(buffers, f"{what}: buffers")
         self._resume = [] if resume is None else places_of(resume, f"{what}: resume")
@@ -50,6 +54,10 @@ class TransformFeedback:
         self._begun = False
 
     def _result(self, k: int) -> int:
+        if not self._was_entered:
+            raise ValidationError(
+                f"transform feedback of pass '{self._label}' was never entered, so nothing was captured; write `{self._example}`"
+            )
         if not self._pool.available(0):
             raise ValidationError(
                 f"transform feedback of pass '{self._label}': the result is there only after the pass's with block has ended"
@@ -66,9 +74,20 @@ class TransformFeedback:
         """Primitives that there would have been, had the buffers been large enough."""
         return self._result(1)
 
+    def end_of_pass(self) -> None:
+        """The pass has ended: what was not meant, or did not fit, is said."""
+        self.say_never_entered(f"rp.transform_feedback() of pass '{self._label}'", "captures nothing")
+        if self._was_entered and self._made_at is not None and self._pool.available(0) and self.needed > self.primitives:
+            self._made_at.warn(
+                f"transform feedback of pass '{self._label}': {self.primitives} of {self.needed} primitives fit the buffers, the others "
+                "are not captured; make the buffers larger (`captured.needed` says for how many)",
+                LostPrimitivesWarning,
+            )
+
     def __enter__(self) -> TransformFeedback:
         if self._begun:
             raise ValidationError(f"transform feedback of pass '{self._label}' was begun before; make a new one for other draws")
+        self._was_entered = True
         commands = self._commands()
         commands.bind_transform_feedback_buffers(self._buffers)
         commands.begin_transform_feedback(self._resume)  # says first what the pass can't have

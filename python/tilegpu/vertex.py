@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.buffer import matrix_fields, native, upload_layout
+from tilegpu.buffer import matrix_fields, native, native_dtype, upload_layout
 from tilegpu.errors import ValidationError, beyond_vulkan
 
 if TYPE_CHECKING:
@@ -55,6 +55,14 @@ class VertexLayout:
         self.per_instance: list[int] = []
         self.ends_B: list[int] = []  #: by binding: where the last of an element's attributes ends
         self.alignments_B: list[int] = []  #: by binding: what Vulkan wants its addresses to be multiples of
+
+    def normalised(self, number: int) -> set[int]:
+        """Bytes of a binding's elements at which integers begin that the shader reads as floats of 0 to 1, or -1 to 1."""
+        return {
+            offset_B
+            for _, binding, format_, offset_B in self.attributes
+            if binding == number and enums.format_of(format_).numeric in ("unorm", "snorm")
+        }
 
     def finish(self) -> VertexLayout:
         """Remembers which bindings advance with the vertex and which with the instance."""
@@ -137,8 +145,7 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
                 raise ValidationError(
                     f"{what}: {rate}={arguments.shown(entry)} is no dtype; give array.dtype, a list of dtypes, or tilegpu.VertexBinding"
                 ) from None
-            if not dtype.isnative:
-                dtype = dtype.newbyteorder("=")
+            dtype = native_dtype(dtype)
             layout.bindings.append(BoundLayout(dtype.itemsize, rate, dtype))
             dtypes.append((number, dtype))
     if len(layout.bindings) > _core.MAX_VERTEX_BINDINGS:
@@ -167,8 +174,48 @@ def _check_rows(
             )
 
 
-def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
-    """The array with the dtype: fields by name, or the columns of a plain 2-D array."""
+def _field_numbers(values: NDArray[Any], own: np.dtype[Any], normalised: bool, what: str) -> NDArray[Any]:
+    """Numbers of an array as a field of the pipeline has them: unchanged, but for the rounding of floats."""
+    kind, width_bits = own.kind, own.itemsize * 8
+    if values.dtype.kind not in "fiub" or kind not in "fiub":
+        raise ValidationError(f"{what} has dtype {values.dtype}; the pipeline's is {own}")
+    if kind == "b":
+        return values.astype(own)
+    if kind == "f":
+        with np.errstate(all="ignore"):
+            made = values.astype(own)
+        lost = ~np.isfinite(made) & np.isfinite(values) if values.dtype.kind != "b" else np.zeros(values.shape, bool)
+        must = f"the pipeline's {own} can't hold"
+        fix = "give smaller numbers, or dev.pipeline a dtype with wider floats"
+    else:
+        limits = np.iinfo(own)
+        if values.dtype.kind == "f" and normalised:
+            least = -1 if kind == "i" else 0
+            raise ValidationError(
+                f"{what} has floats ({values.dtype}), the pipeline's is {own}, which the shader reads as {least} to 1 (a normalised "
+                f"integer of {limits.min} to {limits.max}); multiply by {limits.max}, round, and give .astype(np.{own})"
+            )
+        with np.errstate(all="ignore"):
+            made = values.astype(own)
+        if values.dtype.kind == "f":
+            # As floats of 64 bits the limits of 64-bit integers round up, so the upper end is one that is not allowed.
+            end = float(limits.max) + (1.0 if width_bits < 64 else 0.0)
+            lost = ~((values >= float(limits.min)) & (values < end) & (values == np.floor(values)))
+        elif values.dtype.kind == "b":
+            lost = np.zeros(values.shape, bool)
+        else:
+            lost = (values < limits.min) | (values > limits.max)
+        must = f"the pipeline's {own} can't hold: it takes whole numbers from {limits.min} to {limits.max}"
+        fix = "give dev.pipeline a dtype that holds them"
+    if np.any(lost):
+        raise ValidationError(f"{what} has {values[lost].flat[0].item()!r}, which {must}; {fix}")
+    return made
+
+
+def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str, normalised: Collection[int]) -> NDArray[Any]:
+    """The array with the dtype: fields by name, or the columns of a plain 2-D array. ``normalised``: bytes at which the shader's
+    floats of 0 to 1 or -1 to 1 begin that are integers here."""
+    fields: Any = dtype.fields or {}
     if dtype.names and array.dtype.names:
         missing = [n for n in dtype.names if n not in array.dtype.names]
         if missing:
@@ -181,7 +228,7 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
                 raise ValidationError(
                     f"{what}: vertex field '{name}' has shape {array[name].shape[1:]}, the pipeline has {out[name].shape[1:]}"
                 )
-            out[name] = array[name]
+            out[name] = _field_numbers(array[name], out[name].dtype, fields[name][1] in normalised, f"{what}: vertex field '{name}'")
         return out
     if array.dtype.names:
         raise ValidationError(
@@ -194,22 +241,22 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str) -> NDArray[An
         raise ValidationError(
             f"{what}: vertices of shape {array.shape} have {columns} columns; the pipeline's {dtype} takes {width}"
         )
-    if array.dtype.kind not in "fiub":
-        raise ValidationError(f"{what}: vertices have dtype {array.dtype}; the pipeline's is {dtype}")
     flat = array.reshape(len(array), width)
     if not dtype.names:
-        return flat.astype(dtype.base).reshape(len(array), *dtype.shape)
+        return _field_numbers(flat, dtype.base, 0 in normalised, f"{what}: vertices: the array").reshape(len(array), *dtype.shape)
     out = np.zeros(len(array), dtype)
     column = 0
     for name, shape in leaves:
         count = int(np.prod(shape, dtype=int))
-        out[name] = flat[:, column : column + count].reshape(len(array), *shape)
+        numbers = flat[:, column : column + count].reshape(len(array), *shape)
+        out[name] = _field_numbers(numbers, out[name].dtype, fields[name][1] in normalised, f"{what}: vertex field '{name}'")
         column += count
     return out
 
 
-def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDArray[Any], int]:
-    """(bytes to upload as an array, number of vertices) for a NumPy argument of a draw."""
+def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tuple[NDArray[Any], int]:
+    """(bytes to upload as an array, number of vertices) for a NumPy argument of a draw, which feeds a binding."""
+    dtype = layout.bindings[number].dtype
     array = arguments.array(data, f"{what}: what is given as vertices")
     if array.ndim == 0:
         raise ValidationError(
@@ -228,11 +275,7 @@ def vertex_array(data: Any, dtype: np.dtype[Any] | None, what: str) -> tuple[NDA
         same = array.dtype == dtype.base and array.shape[1:] == dtype.shape
         count = len(array)
     if not same:
-        try:
-            with np.errstate(over="raise", invalid="raise"):
-                array = _convert(array, dtype, what)
-        except FloatingPointError:
-            raise ValidationError(f"{what}: vertices hold numbers that the pipeline's {dtype} can't hold") from None
+        array = _convert(array, dtype, what, layout.normalised(number))
     if len(dtype.shape) == 2:  # rows of mathematics to the shader's columns
         return np.ascontiguousarray(np.swapaxes(array, -1, -2)), count
     return upload_layout(array) if matrix_fields(array.dtype) else array, count

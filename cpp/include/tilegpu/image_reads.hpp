@@ -2,6 +2,9 @@
 // Source: SPIR-V specification, "Image Instructions".
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "tilegpu/shader.hpp"
 
 namespace tilegpu {
@@ -19,6 +22,8 @@ struct ImageReads {
 };
 
 /// All of it false where sizes and levels alone are asked. The module must be parsed (ShaderModule::parse).
-TILEGPU_API ImageReads image_reads(const ShaderModule& module, uint32_t set, uint32_t binding);
+/// `specialization`: the constants of the pipeline that it is of, by id; all others have their defaults.
+TILEGPU_API ImageReads image_reads(const ShaderModule& module, uint32_t set, uint32_t binding,
+                                   const std::vector<std::pair<uint32_t, uint64_t>>& specialization);
 
 }  // namespace tilegpu

@@ -6,6 +6,7 @@ WebP is lossless; GIF has 256 colours a picture; MP4 is H.264 with 4:2:0 chroma 
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,48 @@ def durations_ms(count: int, fps: float, step_ms: int) -> list[int]:
     return [b - a for a, b in itertools.pairwise([0, *ends])]
 
 
-def write(path: Path, pictures: Iterable[Any], count: int, fps: float) -> None:
-    """Writes ``count`` Pillow pictures of one size, taken one by one."""
+def write(path: Path, pictures: Iterable[Any], count: int, fps: float, who: str = "the picture", first: int = 0) -> None:
+    """Writes ``count`` Pillow pictures, taken one by one. ``who`` makes them, the first with the number ``first``, for messages.
+
+    Raises :class:`UsageError` where they are of different sizes. Where a picture can't be had, those before it are the film, and the error
+    is raised then.
+    """
+    taken = _Taken(path, pictures, who, first)
+    _write(path, iter(taken), count, fps)
+    if taken.error is not None:
+        if taken.count:
+            print(f"{path}: has the {taken.count} of {count} pictures that there were before the error", file=sys.stderr)
+        raise taken.error
+
+
+class _Taken:
+    """Pictures of one size, until one can't be had. The first may raise: then there is no film."""
+
+    def __init__(self, path: Path, pictures: Iterable[Any], who: str, first: int) -> None:
+        self._path, self._pictures, self._who, self._first = path, pictures, who, first
+        self.count = 0
+        self.error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        size: tuple[int, int] | None = None
+        try:
+            for picture in self._pictures:
+                size = size or picture.size
+                if picture.size != size:
+                    here, there = (f"{width}x{height}" for width, height in (picture.size, size))
+                    raise UsageError(
+                        f"{self._path}: a film's pictures have one size; {self._who} made frame {self._first + self.count} {here}, "
+                        f"those before it {there}: make all of one size, or write them one by one (-o {self._path.stem}.png)"
+                    )
+                yield picture
+                self.count += 1
+        except BaseException as error:
+            if not self.count or isinstance(error, GeneratorExit):
+                raise
+            self.error = error
+
+
+def _write(path: Path, pictures: Iterator[Any], count: int, fps: float) -> None:
     suffix = path.suffix.lower()
     if suffix == ".mp4":
         _write_mp4(path, pictures, fps)
@@ -61,13 +102,11 @@ def write(path: Path, pictures: Iterable[Any], count: int, fps: float) -> None:
         options: dict[str, Any] = {"format": "GIF", "duration": durations_ms(count, fps, 10), "disposal": 1}
     else:
         options = {"format": "WEBP", "duration": durations_ms(count, fps, 1), "lossless": True, "exact": True, "method": 3}
-    rest: Iterator[Any] = iter(pictures)
-    next(rest).save(path, save_all=True, append_images=rest, loop=0, **options)
+    next(pictures).save(path, save_all=True, append_images=pictures, loop=0, **options)
 
 
-def _write_mp4(path: Path, pictures: Iterable[Any], fps: float) -> None:
+def _write_mp4(path: Path, rest: Iterator[Any], fps: float) -> None:
     av = _av(path)
-    rest = iter(pictures)
     first = next(rest)  # may be refused: then there is no file yet
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as file:
         from fractions import Fraction  # it brings decimal, and this module is imported for every command

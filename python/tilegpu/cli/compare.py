@@ -174,6 +174,8 @@ def _beside_a_given(options: argparse.Namespace, scene: Scene) -> tuple[Frame, l
             frame, ours = _drawn(options, scene, size)
             ours = ours[:1]
         else:
+            if options.reference == options.scene:
+                raise UsageError(f"{named}: is the scene itself, which is equal to itself; name a picture, or another scene or function")
             other = load_scene(options.reference)
             frame, ours = _drawn(options, scene, options.size)
             _, pictures = _drawn(options, other, (ours[0].shape[1], ours[0].shape[0]) if takes_size(other) else None)

@@ -118,5 +118,5 @@ def _film(options: argparse.Namespace, job: Job, path: Path, fps: float, common:
                 animation.check(path, (images[0].shape[1], images[0].shape[0]), fps)
             yield Pillow.fromarray(images[0])
 
-    animation.write(path, each(), len(options.frames), fps)
+    animation.write(path, each(), len(options.frames), fps, f"scene {job.scene}", options.frames[0])
     return run

@@ -186,7 +186,7 @@ def run(options: argparse.Namespace) -> int:
             yield as_picture(result.images[0])
 
     if animated:
-        animation.write(path, pictures(), len(numbers), fps)
+        animation.write(path, pictures(), len(numbers), fps, where_of(scene), numbers[0])
     else:
         for index, (frame, result) in zip(numbers, drawn(), strict=True):  # noqa: B007
             written += save_result(result, output_path(options.output, index, of))
@@ -201,6 +201,13 @@ def run(options: argparse.Namespace) -> int:
     print(summary(scene.name, frame, size, has, written, times_ms, animated))
     sys.stdout.flush()
     return EXIT_OK
+
+
+def where_of(scene: Scene) -> str:
+    """Who makes its pictures, for messages: of a user's function file, line and name."""
+    from tilegpu.scene import FunctionScene
+
+    return scene.where if isinstance(scene, FunctionScene) else f"scene {scene.name}"
 
 
 def check_picture_path(output: str, more: tuple[str, ...] = (), option: str = "-o") -> Path:

@@ -20,7 +20,7 @@ import numpy as np
 
 from tilegpu.farm.job import FarmError
 from tilegpu.files import npy_array, open_picture, read_regular
-from tilegpu.picture_file import eight_bits, save_exr, save_picture, suffix_of
+from tilegpu.picture_file import check_integers, eight_bits, save_exr, save_picture, suffix_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,6 +70,8 @@ def encoded(image: NDArray[Any], suffix: str, what: str = "the picture") -> byte
             save_exr(image, str(path), what)
             return path.read_bytes()
     else:
+        if image.dtype != np.uint16:  # which are numbers of 0 to 1
+            check_integers(image, suffix, what)
         save_picture(as_picture(image), stream, suffix, what)
     return stream.getvalue()
 
@@ -126,6 +128,8 @@ class BandWriter:
                 np.lib.format.write_array_header_1_0(self._file, {**head, "shape": (self._size[1], self._size[0], band.shape[2])})
             self._file.write(np.ascontiguousarray(band).data.cast("B"))
         else:
+            if band.dtype != np.uint16:
+                check_integers(band, self._suffix, str(self._path))
             self._write_png(eight_bits(band))
         self._rows += band.shape[0]
 

@@ -127,8 +127,10 @@ class Journal:
         self._file.flush()
 
     def close(self, whole: bool) -> None:
-        """``whole``: the manifest takes its place."""
+        """``whole``: the manifest takes its place. A journal of no frames says nothing to the next run, and goes."""
         self._file.close()
+        if not whole and not self._manifest.frames:
+            self.part.unlink(missing_ok=True)
         if whole:
             self._manifest.write(self._path)
             self.part.unlink(missing_ok=True)

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 @dataclass
 class Verified:
     """``drawn``, ``of``: frames or tiles that were drawn again, and how many the manifest has. ``differ``: numbers of frames whose
-    pixels are others; ``files_differ``: names of files that are not as the manifest says, or do not show what was drawn;
+    pixels are others; ``files_differ``: names of files that are not as the manifest says; ``files_other``: of those that are, and
+    show something else than was drawn, though the manifest's hash of the pixels is right;
     ``files``: how many were looked at, ``files_missing``: how many are not there. ``seed``: what chose the share."""
 
     manifest: Path
@@ -46,13 +47,14 @@ class Verified:
     files: int = 0
     files_missing: int = 0
     files_differ: list[str] = field(default_factory=list)
+    files_other: list[str] = field(default_factory=list)
     seed: int = 0
     seconds: float = 0.0
 
     @property
     def same(self) -> bool:
         """Whether nothing differs."""
-        return not self.differ and not self.files_differ
+        return not self.differ and not self.files_differ and not self.files_other
 
     def __str__(self) -> str:
         what = "tiles" if self.tiles else "frames"
@@ -68,6 +70,8 @@ class Verified:
         if self.files or self.files_missing:
             lines.append(f"{self.files} files are as it says{missing}")
         lines += [f"{name} is not as it says" for name in self.files_differ]
+        other = "is the file of the manifest, and shows another picture than the frame that was drawn"
+        lines += [f"{name} {other}" for name in self.files_other]
         return "\n".join(lines)
 
 
@@ -170,12 +174,14 @@ def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] |
 
 
 def _compare_pixels(frame: FrameRecord, images: Sequence[NDArray[Any]], folder: Path, result: Verified) -> None:
-    """Files whose format keeps every bit against what was drawn: a manifest may state the hash of another picture."""
+    """Files whose format keeps every bit against what was drawn: a manifest may state the hash of another picture. Where the pixels
+    themselves are others, that is told."""
+    if frame.index in result.differ:
+        return
     for file, image in zip(frame.files, images, strict=False):
         if file.name in result.files_differ or not is_as_written(folder, file) or shows(folder / file.name, image):
             continue
-        result.files -= 1
-        result.files_differ.append(file.name)
+        result.files_other.append(file.name)
 
 
 def _compare_files(said: Manifest, folder: Path, result: Verified) -> None:

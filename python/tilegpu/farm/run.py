@@ -156,21 +156,21 @@ def render(
     todo = [n for n in wanted if n not in kept]
     head.frames |= kept
     run = Run(path, kept=sorted(n for n in kept if n in set(wanted)), size_px=prepared.first.size)
-    journal = Journal(head, path)
-    whole = False
+    chosen = workers_of(executor, workers)  # before there is a journal: what is wrong with it leaves none
     start = time.perf_counter()
     try:
-        if todo:
-            prepared.warm(todo[0])
-            chosen = workers_of(executor, workers)
-            try:
+        journal = Journal(head, path)
+        whole = False
+        try:
+            if todo:
+                prepared.warm(todo[0])
                 _draw(prepared, todo, output, suffix, chosen, journal, run, threads, progress)
-            finally:
-                chosen.close()
-        whole = True
+            whole = True
+        finally:
+            journal.close(whole)
+            run.seconds = time.perf_counter() - start
     finally:
-        journal.close(whole)
-        run.seconds = time.perf_counter() - start
+        chosen.close()
     run.files = [output.parent / file.name for n in wanted for file in head.frames[n].files]
     return run
 
@@ -216,6 +216,8 @@ def _received(run: Run, done: Done) -> None:
         raise FarmError(f"frame {done.index}: what came from {done.worker} is not what it sent (a hash differs)")
     run.workers[done.worker] = run.workers.get(done.worker, 0) + 1
     run.compiled += done.compiled
+    if done.window is None and all(done.size_px):  # a function may draw as large as it likes
+        run.size_px = done.size_px
     run.render_ms.append(done.render_ms)
     run.save_ms.append(done.save_ms)
 

@@ -64,6 +64,7 @@ class Done:
     images: tuple[Any, ...] = ()
     render_ms: float = 0.0
     save_ms: float = 0.0
+    size_px: tuple[int, int] = (0, 0)  #: of colour 0, or of the window
     compiled: int = 0  #: functions that this worker's device compiled since its last frame
 
 
@@ -166,5 +167,6 @@ def _draw(task: Task, worker: str) -> Done:
         images=tuple(images) if task.keep_images else (),
         render_ms=(drawn - start) * 1e3,
         save_ms=(time.perf_counter() - drawn) * 1e3,
+        size_px=(images[0].shape[1], images[0].shape[0]) if images else (0, 0),
         compiled=newly,
     )

@@ -32,7 +32,7 @@ from tilegpu.scene.model_file import ModelError
 from tilegpu.scene.page import Page
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
-from tilegpu.scene.resources import MODEL_SUFFIXES, find_scene, load_file, scenes
+from tilegpu.scene.resources import MODEL_SUFFIXES, UnknownSceneError, find_scene, load_file, scenes
 from tilegpu.scene.user_file import DrawnFrame, FrameScene, FunctionScene, SceneFileError
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "State",
     "Target",
     "Texture",
+    "UnknownSceneError",
     "View",
     "bake",
     "camera",

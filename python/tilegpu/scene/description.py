@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu import arguments
+from tilegpu.errors import ValidationError
+
 if TYPE_CHECKING:
     from tilegpu.scene.camera import OrbitCamera
 
@@ -190,7 +193,7 @@ class Draw:
             return self.count
         source = self.indices if self.indices is not None else self.vertices
         if source is None:
-            raise ValueError(f"draw '{self.label}': no vertices and no indices, so count must be given")
+            raise ValidationError(f"draw '{self.label}': no vertices and no indices, so count must be given")
         return int(source.shape[0]) - self.first
 
 
@@ -256,18 +259,12 @@ class Frame:
         return (*(draw for one in self.passes for draw in one.draws), *self.draws)
 
     def check_passes(self) -> None:
-        """Raises ``ValueError`` that names the pass and the target where the passes make no sense: sizes that differ, a target that is
-        sampled or loaded though no pass before stored it, or sampled while it is drawn to; samples that would have to be loaded."""
-        stored: set[int] = set()
-        for one in self.passes:
-            what = f"frame '{self.label}', pass '{one.label}'"
-            _check_outputs(what, one, self)
-            for output in one.outputs:
-                if output.load == "load" and id(output.target) not in stored:
-                    raise ValueError(f"{what} loads target '{output.target.label}', which no pass before stored; load='clear'")
-            _check_sampled(what, one.draws, stored, {id(output.target) for output in one.outputs})
-            stored |= {id(output.target) for output in one.outputs if output.store}
-        _check_sampled(f"frame '{self.label}'", self.draws, stored, set())
+        """Raises :class:`tilegpu.ValidationError` that names the pass and the target where the passes make no sense: sizes that differ, a
+        target that is sampled or loaded though no pass before stored it, or sampled while it is drawn to; samples that would have to be
+        loaded."""
+        from tilegpu.scene.frame_checks import check_passes  # which looks at frames
+
+        check_passes(self)
 
     def told(self, live: Any) -> Frame:
         """The frame, told of mouse and keys (:class:`tilegpu.scene.Interaction`), where somebody asks for them: a function that draws."""
@@ -281,33 +278,6 @@ class Frame:
     def triangles(self) -> int:
         """Triangles of all draws, degenerate ones included (primitive restart is not looked at)."""
         return sum(draw.triangle_count * draw.instances for draw in self.all_draws)
-
-
-def _check_outputs(what: str, one: Pass, frame: Frame) -> None:
-    if not one.outputs:
-        raise ValueError(f"{what} has no attachment; give color= or depth=")
-    if one.samples not in (1, 2, 4, 8, 16):
-        raise ValueError(f"{what}: samples is {one.samples}; allowed are 1, 2, 4, 8 and 16")
-    sizes = {output.target.label: frame.size_of(output.target) for output in one.outputs}
-    if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"'{label}' {width}x{height}" for label, (width, height) in sizes.items())
-        raise ValueError(f"{what}: its attachments have sizes {shown}; they must be of one size")
-    for output in one.outputs:
-        if one.samples > 1 and output.load == "load":
-            raise ValueError(f"{what} has {one.samples} samples and loads target '{output.target.label}', which has one; load='clear'")
-    if one.samples > 1 and one.depth is not None and one.depth.store:
-        raise ValueError(f"{what} has {one.samples} samples and stores depth target '{one.depth.target.label}'; store=False, or one sample")
-
-
-def _check_sampled(what: str, draws: Sequence[Draw], stored: set[int], drawn: set[int]) -> None:
-    for draw in draws:
-        for name, value in draw.bind.items():
-            if not isinstance(value, Sampled):
-                continue
-            if id(value.target) in drawn:
-                raise ValueError(f"{what}, draw '{draw.label}': {name} samples target '{value.target.label}', which the pass draws to")
-            if id(value.target) not in stored:
-                raise ValueError(f"{what}, draw '{draw.label}': {name} samples target '{value.target.label}', which no pass before stores")
 
 
 class Scene:
@@ -336,11 +306,11 @@ class Scene:
     def configured(self, **options: Any) -> Scene:
         """This scene with other choices; ``None`` is the scene's own. Models have some: :meth:`tilegpu.scene.model.ModelScene.configured`.
 
-        Raises ``ValueError`` for a choice that there is not.
+        Raises :class:`tilegpu.ValidationError` for a choice that there is not.
         """
         for name, value in options.items():
             if value is not None:
-                raise ValueError(f"scene '{self.name}' has no {name} to choose; models have (glTF, GLB, OBJ, PLY, STL)")
+                raise ValidationError(f"scene '{self.name}' has no {name} to choose; models have (glTF, GLB, OBJ, PLY, STL)")
         return self
 
     def frame(
@@ -352,22 +322,31 @@ class Scene:
     ) -> Frame:
         """The picture at ``time`` (seconds). ``camera = None`` is the scene's own viewpoint, exactly as specified.
 
-        Raises ``ValueError`` for a size or sample count that makes no sense.
+        Raises :class:`tilegpu.ValidationError` for a size, sample count, camera or time that makes no sense.
         """
         raise NotImplementedError
 
-    def _resolve_request(self, size: tuple[int, int] | None, samples: int | None) -> tuple[tuple[int, int], int]:
-        """Defaults filled in and checked; for :meth:`frame` of the subclasses."""
-        width, height = self.default_size if size is None else size
+    def _resolve_request(
+        self, size: tuple[int, int] | None, samples: int | None, camera: Any = None, time: Any = 0.0
+    ) -> tuple[tuple[int, int], int]:
+        """Defaults filled in and checked, and the other arguments of :meth:`frame`; for that of the subclasses."""
+        what = f"scene '{self.name}'"
+        must = f"it must be (width, height), 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
+        width, height = arguments.wholes(self.default_size if size is None else size, f"{what}: size", 2, must)
         if self.fixed_samples or samples is None:
             samples = self.default_samples
         if not (1 <= width <= _MOST_TILED_PX and 1 <= height <= _MOST_TILED_PX):
-            raise ValueError(
-                f"scene '{self.name}': size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
+            raise ValidationError(
+                f"{what}: size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
             )
-        if samples not in (1, 2, 4, 8, 16):
-            raise ValueError(f"scene '{self.name}': samples is {samples}; allowed are 1, 2, 4, 8 and 16")
-        return (int(width), int(height)), int(samples)
+        if isinstance(samples, bool) or samples not in (1, 2, 4, 8, 16):
+            raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; allowed are 1, 2, 4, 8 and 16")
+        if camera is not None and not hasattr(camera, "view_projection"):
+            raise ValidationError(f"{what}: camera is {arguments.shown(camera)}; it must be a tilegpu.math.OrbitCamera, or None")
+        seconds = "it must be a number of seconds"
+        if not np.isfinite(arguments.number(time, f"{what}: time", seconds)):
+            raise ValidationError(f"{what}: time is {time}; {seconds}")
+        return (width, height), int(samples)
 
 
 @dataclass

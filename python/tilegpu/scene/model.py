@@ -9,12 +9,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from tilegpu import arguments
+from tilegpu.errors import ValidationError
 from tilegpu.scene.camera import FixedCamera, OrbitCamera
 from tilegpu.scene.description import Draw, Frame, Scene, Texture
 from tilegpu.scene.environment import Environment
@@ -111,13 +114,14 @@ class ModelScene(Scene):
         ``animation``: name or number of one of :attr:`animations`; ``"none"``: the model stands as the file has it.
         ``camera``: name or number of one of :attr:`cameras`; ``"none"``: one that frames the model (at first).
         ``lights``: ``"file"`` (at first, if it has any) or ``"studio"``. ``exposure``: what the light is multiplied by (0.62).
-        ``environment``: path of a ``.hdr`` or ``.exr`` picture of the whole sky, or an :class:`~tilegpu.scene.Environment`; it takes
-        the place of the studio's lights and sky, and is seen behind the model. ``"none"``: the studio (at first).
-        Raises ``ValueError`` with what there is to choose.
+        ``environment``: path of a ``.hdr`` or ``.exr`` picture of the whole sky, an array of its pixels, or an
+        :class:`~tilegpu.scene.Environment`; it takes the place of the studio's lights and sky, and is seen behind the model. ``"none"``:
+        the studio (at first).
+        Raises :class:`tilegpu.ValidationError` with what there is to choose.
         """
         unknown = [name for name in options if name not in CHOICES]
         if unknown:
-            raise ValueError(f"model '{self._source}': there is no choice of {', '.join(unknown)}; there are {', '.join(CHOICES)}")
+            raise ValidationError(f"model '{self._source}': there is no choice of {', '.join(unknown)}; there are {', '.join(CHOICES)}")
         out = copy.copy(self)
         if options.get("animation") is not None:
             out._animation = self._chosen("animation", options["animation"], self.animations)
@@ -129,17 +133,31 @@ class ModelScene(Scene):
         lights = options.get("lights")
         if lights is not None:
             if lights not in ("file", "studio") or (lights == "file" and not (self._poser and self._poser.has_lights)):
-                raise ValueError(f"model '{self._source}': lights is '{lights}'; there is studio, and file where it has lights of its own")
+                there = "there is studio, and file where it has lights of its own"
+                raise ValidationError(f"model '{self._source}': lights is '{lights}'; {there}")
             out._lights = lights
         exposure = options.get("exposure")
         if exposure is not None:
-            if not 0 < float(exposure) < 1e6:
-                raise ValueError(f"model '{self._source}': exposure is {exposure}; a number above 0 is needed, below 1e6")
-            out._exposure = float(exposure)
+            must = "a number above 0 is needed, below 1e6"
+            number = arguments.number(exposure, f"model '{self._source}': exposure", must)
+            if not 0 < number < 1e6:
+                raise ValidationError(f"model '{self._source}': exposure is {exposure}; {must}")
+            out._exposure = number
         sky = options.get("environment")
         if sky is not None:
-            out._environment = sky if isinstance(sky, Environment) else None if str(sky).lower() == "none" else Environment.read(sky)
+            out._environment = self._sky(sky)
         return out
+
+    def _sky(self, given: Any) -> Environment | None:
+        """An environment of whatever one can be made of; ``None`` for "none"."""
+        if isinstance(given, Environment):
+            return given
+        if isinstance(given, np.ndarray):
+            return Environment(given)
+        if not isinstance(given, (str, os.PathLike)):
+            must = "a .hdr or .exr file, an array of shape (H, W, 3), or an Environment is needed"
+            raise ValidationError(f"model '{self._source}': environment is {arguments.shown(given)}; {must}")
+        return None if str(given).lower() == "none" else Environment.read(os.fspath(given))
 
     def _chosen(self, what: str, wanted: str | int, names: list[str]) -> int | None:
         """Number of a named thing; ``None`` for "none"."""
@@ -151,7 +169,7 @@ class ModelScene(Scene):
         if text.isascii() and text.isdigit() and int(text) < len(names):
             return int(text)
         there = ", ".join(f"{k} '{name}'" for k, name in enumerate(names)) or "none"
-        raise ValueError(f"model '{self._source}': {what} is '{text}'; there is {there}")
+        raise ValidationError(f"model '{self._source}': {what} is '{text}'; there is {there}")
 
     # ---------------------------------------------------------------------------------------------------------- space
 
@@ -240,7 +258,7 @@ class ModelScene(Scene):
         time: float = 0.0,
     ) -> Frame:
         """See :meth:`Scene.frame`."""
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         aspect = size[0] / size[1]
         seen: OrbitCamera | FixedCamera = camera if camera is not None else self.camera(aspect)
         if camera is None and self._camera is not None:

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 import tilegpu as tg
+from tilegpu import arguments
 from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
+from tilegpu.scene.frame_checks import check_frame
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -54,6 +56,9 @@ class SceneRenderer:
     """
 
     def __init__(self, device: tg.Device, dynamic: bool = False) -> None:
+        if not isinstance(device, tg.Device):
+            must = "it must be a tilegpu.Device, such as tg.Device()"
+            raise tg.ValidationError(f"SceneRenderer: device is {arguments.shown(device)}; {must}")
         self.device = device
         self._dynamic = dynamic
         self._frame_number = 0
@@ -87,9 +92,11 @@ class SceneRenderer:
         there; passes before it are drawn whole. With it frames may be up to 65,534 px wide and high. A function that draws itself has none.
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
+        check_frame(frame, "SceneRenderer.render")
         if isinstance(frame, DrawnFrame):
             if window is not None:
-                raise ValueError(f"frame '{frame.label}': its function draws by itself, so no window of it can be drawn; return a Frame")
+                why = "its function draws by itself, so no window of it can be drawn; return a Frame"
+                raise tg.ValidationError(f"frame '{frame.label}': {why}")
             return self._render_drawn(frame, read)
         self._drawn = None
         self._frame_number += 1
@@ -141,7 +148,7 @@ class SceneRenderer:
         """The pass of the frame that was drawn last, of several the last; it can be asked (``why``, ``heatmap``)."""
         if self._drawn is not None:
             if not self._drawn:
-                raise ValueError("the function that drew the frame has no render pass to ask")
+                raise tg.ValidationError("the function that drew the frame has no render pass to ask")
             return self._drawn[-1]
         assert self._recording is not None
         return self._recording.render_pass
@@ -183,9 +190,9 @@ class SceneRenderer:
 
     def _record(self, frame: Frame) -> _Recording:
         if frame.resolve != "none" and frame.samples == 1:
-            raise ValueError(f"frame '{frame.label}': resolve is '{frame.resolve}', but samples is 1; use 'none'")
+            raise tg.ValidationError(f"frame '{frame.label}': resolve is '{frame.resolve}', but samples is 1; use 'none'")
         if frame.resolve == "none" and frame.samples > 1:
-            raise ValueError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
+            raise tg.ValidationError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
         frame.check_passes()
         held = frame.size if self._window is None else self._window[2:]
         key = targets.key_of(frame), held
@@ -364,6 +371,9 @@ def render(
 
     For more than one picture use a :class:`SceneRenderer`, which keeps pipelines, textures and buffers.
     """
+    if not isinstance(frame_or_scene, (Scene, Frame)):
+        shown = arguments.shown(frame_or_scene)
+        raise tg.ValidationError(f"render: frame_or_scene is {shown}; it must be a scene (find_scene), or a tilegpu.scene.Frame")
     if isinstance(frame_or_scene, Scene):
         frame_or_scene = frame_or_scene.frame(size, samples, camera, time)
     return SceneRenderer(device).render(frame_or_scene)

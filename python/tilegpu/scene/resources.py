@@ -9,14 +9,21 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from tilegpu.errors import Error, ValidationError
 from tilegpu.scene.description import Scene
 from tilegpu.scene.programs import folder_of, program, shader_path, shader_text
 from tilegpu.scene.user_file import SceneFileError, error_in, scene_of
 
-__all__ = ["MODEL_SUFFIXES", "find_scene", "program", "scenes", "shader_path", "shader_text"]
+__all__ = ["MODEL_SUFFIXES", "UnknownSceneError", "find_scene", "program", "scenes", "shader_path", "shader_text"]
 
 #: Suffixes of model files that :func:`find_scene` takes.
 MODEL_SUFFIXES = (".gltf", ".glb", ".obj", ".ply", ".stl")
+
+
+class UnknownSceneError(Error, KeyError):
+    """There is neither a scene nor a file of this name; the message has near ones."""
+
+    __str__ = Exception.__str__  # KeyError's is in quotes
 
 
 def _load_module(path: Path, name: str) -> ModuleType:
@@ -41,7 +48,7 @@ def _scenes() -> dict[str, Scene]:
     for path in sorted(folder_of("samples").glob("[!_]*.py")):
         for scene in _load_module(path, f"tilegpu._samples.{path.stem}").SCENES:
             if scene.name in table:
-                raise ValueError(f"sample {path}: scene '{scene.name}' exists already; names must be unique")
+                raise ValidationError(f"sample {path}: scene '{scene.name}' exists already; names must be unique")
             table[scene.name] = scene
     return table
 
@@ -77,8 +84,8 @@ def load_file(path: Path, name: str = "") -> Scene:
 def find_scene(name_or_path: str | Path) -> Scene:
     """A sample by its name, or a file as a scene: a model, or Python of the user's own (``FILE.py`` or ``FILE.py:NAME``).
 
-    Raises ``KeyError`` with near names if there is neither, what :func:`tilegpu.scene.model.load_model` raises for a bad model, and
-    :class:`SceneFileError` for what is wrong in Python.
+    Raises :class:`tilegpu.scene.UnknownSceneError` with near names if there is neither, what
+    :func:`tilegpu.scene.model.load_model` raises for a bad model, and :class:`SceneFileError` for what is wrong in Python.
     """
     text = str(name_or_path)
     table = _scenes()
@@ -95,7 +102,7 @@ def find_scene(name_or_path: str | Path) -> Scene:
 
     near = difflib.get_close_matches(text, table, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
-    raise KeyError(
+    raise UnknownSceneError(
         f"no scene and no model file '{text}'{hint} ('tilegpu scenes' lists all; models are {', '.join(MODEL_SUFFIXES)}; "
         "your own: FILE.py or FILE.py:NAME)"
     )

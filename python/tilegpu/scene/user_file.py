@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import Device, Error, Image, ImageView, Texture
+from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
@@ -164,6 +164,11 @@ class FunctionScene(Scene):
                 )
 
     @property
+    def where(self) -> str:
+        """File, line and name, for messages."""
+        return self._where
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """What it asks for."""
         return tuple(name for name in self._parameters if name in PARAMETERS)
@@ -193,7 +198,7 @@ class FunctionScene(Scene):
     ) -> Frame:
         """What the function draws, or is going to draw. A function without ``device``, ``mouse`` and ``keys`` is called now, for its
         Frame."""
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         now = float(time)
         values = {"size": size, "samples": samples, "time": now, "t": now, "camera": camera or self.camera()}
         drawn = DrawnFrame(
@@ -241,10 +246,10 @@ class FrameScene(Scene):
         camera: OrbitCamera | None = None,
         time: float = 0.0,
     ) -> Frame:
-        """The frame. Raises ``ValueError`` for another size or sample count than it has."""
+        """The frame. Raises :class:`tilegpu.ValidationError` for another size or sample count than it has."""
         for word, asked, has in (("size", size, self._frame.size), ("samples", samples, self._frame.samples)):
             if asked is not None and asked != has:
-                raise ValueError(
+                raise ValidationError(
                     f"frame '{self.name}' has {word} {has}, asked for is {asked}; write a function of {word} that returns it"
                 )
         return self._frame

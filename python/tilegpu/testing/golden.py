@@ -115,7 +115,7 @@ def assert_image_equal(
             raise GoldenError(f"assert_image_equal: {what} is {value!r}; it must be a number")
     if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
         raise GoldenError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
-    update = os.environ.get("TILEGPU_GOLDEN_UPDATE", "") not in ("", "0")
+    update = naming.is_set("TILEGPU_GOLDEN_UPDATE")
     with claimed(path, naming.place()) if update else nullcontext() as first:
         _compare(_Asked(path, name, update, first), array, tolerance, differing_px, perceptual)
 
@@ -228,7 +228,7 @@ def _keep(
     test = naming.test_id()
     failed = status in ("different", "missing", "updated")
     kept: dict[str, str] = {}
-    if failed or os.environ.get("TILEGPU_GOLDEN_KEEP", "") not in ("", "0"):
+    if failed or naming.is_set("TILEGPU_GOLDEN_KEEP"):
         root = Path(os.environ.get("TILEGPU_GOLDEN_OUTPUT", "tilegpu-pictures"))
         folder = root / naming.of_test(test) if test else root
         pictures = {"actual": shown(actual)}

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from tilegpu.errors import ValidationError
 from tilegpu.testing.pictures import GoldenError
 
 #: File names have at most 255 bytes; room for ``.side_by_side.png`` and the like.
@@ -20,6 +21,16 @@ _LONGEST = 160
 
 #: The test whose pictures without a name are numbered, and how many there were.
 _numbered: tuple[str, int] = ("", 0)
+
+
+def is_set(name: str) -> bool:
+    """Whether a variable of the environment says yes: 1, true, yes or on; 0, false, no, off or nothing are no."""
+    value = os.environ.get(name, "")
+    if value.lower() in ("1", "true", "yes", "on"):
+        return True
+    if value.lower() in ("", "0", "false", "no", "off"):
+        return False
+    raise ValidationError(f"{name} is {value!r}; it must be 1 (or true, yes, on) or 0 (or false, no, off)")
 
 
 def test_id() -> str:

@@ -33,7 +33,9 @@ def as_array(image: Any) -> Array:
     array = np.asarray(array)
     if array.dtype.kind not in "buif":
         raise GoldenError(f"a picture of {array.dtype} has no pixels to compare; give an image, or an array of integers or floats")
-    if array.ndim < 2 or 0 in array.shape:
+    if array.size == 0:
+        raise GoldenError(f"a picture has pixels, this one of shape {array.shape} is empty")
+    if array.ndim < 2:
         raise GoldenError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
     return np.ascontiguousarray(array)
 

@@ -1,6 +1,6 @@
 // shader/lower/image_reads.cpp -- which texels of a bound image a stage can read. In: a ShaderModule, a binding. Out: ImageReads.
 //
-// Specialisation constants have their defaults, and count as not known. Source: SPIR-V specification 1.6, "Image Instructions".
+// What is behind a branch that the stage's constants close is not read. Source: SPIR-V specification 1.6, "Image Instructions".
 #include "tilegpu/image_reads.hpp"
 
 #include <algorithm>
@@ -198,23 +198,19 @@ struct Reader {
 
 namespace tilegpu {
 
-ImageReads image_reads(const ShaderModule& module, uint32_t set, uint32_t binding) {
+ImageReads image_reads(const ShaderModule& module, uint32_t set, uint32_t binding,
+                       const std::vector<std::pair<uint32_t, uint64_t>>& specialization) {
   ImageReads unknown;
   unknown.samples = unknown.gathers = unknown.loads = true, unknown.fetched_levels = ~0u;
-  Expected<shader::Constants> constants = shader::specialise(module, {});
+  Expected<shader::Constants> constants = shader::specialise(module, specialization);
   if (!constants) return unknown;
   const shader::Module& m = module.module();
   assert(!m.reachable.empty());
-  // Branches by specialisation constants may go another way than by their defaults.
-  const bool specialised = !module.reflection().constants.empty();
   shader::Reader reader{m, shader::find_reach(m, *constants), set, binding};
   for (const uint32_t id : m.reachable)
     for (const shader::BasicBlock& block : m.functions.at(id).blocks)
       for (uint32_t k = block.first; k < block.end; k++)
-        if (specialised || reader.reach[k] != shader::Runs::never) reader.look_at(k);
-  if (specialised && reader.result.loads == false)  // a store that always runs by the defaults may not run
-    for (const shader::Instruction& i : m.instructions)
-      if (i.op == spv::OpImageRead && reader.is_ours(m.operand(i, 0))) reader.result.loads = true;
+        if (reader.reach[k] != shader::Runs::never) reader.look_at(k);
   return reader.result;
 }
 

@@ -1,0 +1,152 @@
+"""Draws of one pass that depend on each other: what shaders of one write, and another reads where Vulkan would want a barrier.
+
+In: what each draw binds, and what its shaders do with it. Out: a line for each, of what is read too early, for a warning or an error
+before anything is executed. Not looked at: fragments that read what fragments wrote (each pixel may read its own, which is defined), and
+what is reached by address. Source: Vulkan specification, "Synchronization and Cache Control", "Render Pass Self-Dependency".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tilegpu.buffer import Buffer, BufferSlice, BufferView
+from tilegpu.descriptor_set import DescriptorSet
+from tilegpu.image import Image, ImageView, Texture
+from tilegpu.uses import Use, use_of_buffer, use_of_image, use_of_view
+
+if TYPE_CHECKING:
+    from tilegpu.interface import Binding
+    from tilegpu.program import Program
+
+_FRAGMENTS = "fragments are shaded when the vertices of all draws have been"
+_TILES = "a tile's fragments do not wait for those of other tiles"
+_VERTICES = "a draw does not wait for the vertices of those before it"
+#: What the hardware reads of a buffer for a draw, as :attr:`tilegpu.uses.Use.how` says it, and how a message does.
+FIXED = {
+    "vertices": "reads its vertices from",
+    "instances": "reads its instances from",
+    "indices": "reads its indices from",
+    "indirect": "reads its parameters from",
+    "draw count": "reads how many draws there are from",
+    "condition": "depends on",
+}
+
+
+class _Write(NamedTuple):
+    """By whom a part of a thing is written."""
+
+    use: Use
+    who: str
+    by_fragments: bool
+
+
+def _uses_of(thing: Any, write: bool) -> Iterator[Use]:
+    """Of what a binding was given: buffers, images, parts of them, lists."""
+    if isinstance(thing, Texture):
+        thing = thing.image
+    if isinstance(thing, (Buffer, BufferSlice, BufferView)):
+        yield use_of_buffer(thing, write, "")
+    elif isinstance(thing, ImageView):
+        yield from use_of_view(thing, write, "")
+    elif isinstance(thing, Image):
+        yield from use_of_image(thing, write, "")
+    elif isinstance(thing, (list, tuple)):
+        for item in thing:
+            yield from _uses_of(item, write)
+
+
+def _bound(
+    pipeline: Program, bind: Mapping[Any, Any] | None, sets: Mapping[int, DescriptorSet] | None
+) -> Iterator[tuple[Binding, Any]]:
+    """What a draw binds, by the pipeline's bindings."""
+    interface = pipeline.interface
+    for name, value in (bind or {}).items():
+        binding = interface.bindings.get(name) if isinstance(name, tuple) else interface.names.get(name)
+        if binding is not None:
+            yield binding, value
+    for number, descriptors in (sets or {}).items():
+        for at, thing in descriptors.bound():
+            binding = interface.bindings.get((int(number), at))
+            if binding is not None:
+                yield binding, thing
+
+
+class Hazards:
+    """Of one pass, or of one secondary command buffer (``part``), which may stand behind writes that it doesn't know. ``found``: a line
+    each, in order."""
+
+    __slots__ = ("_part", "_reads", "_written", "found")
+
+    def __init__(self, part: bool = False) -> None:
+        self._written: dict[int, list[_Write]] = {}
+        self._part = part
+        self._reads: dict[tuple[Any, ...], tuple[Use, str, bool]] = {}  # of a part
+        self.found: dict[str, None] = {}
+
+    @property
+    def active(self) -> bool:
+        """Whether anything was written by a draw."""
+        return bool(self._written)
+
+    def wrote(self, uses: Iterable[Use], who: str, by_fragments: bool) -> None:
+        """A draw's shaders write this."""
+        for use in uses:
+            self._written.setdefault(id(use.thing), []).append(_Write(use, who, by_fragments))
+
+    def reads(self, given: Any, what: str, how: str) -> None:
+        """The hardware reads this for a draw: ``how`` is a key of :data:`FIXED`."""
+        for use in _uses_of(given, False):
+            self._check(use, f"{what} {FIXED[how]}")
+
+    def draw(
+        self,
+        what: str,
+        pipeline: Program,
+        bind: Mapping[Any, Any] | None,
+        sets: Mapping[int, DescriptorSet] | None,
+        fixed: Sequence[tuple[str, Any]],
+    ) -> None:
+        """A draw that draws something. ``fixed``: what the hardware reads for it, and how (:data:`FIXED`)."""
+        if not (self._written or self._part or pipeline.may_write):
+            return
+        accesses = pipeline.accesses
+        bound = [(binding, value) for binding, value in _bound(pipeline, bind, sets) if (binding.set, binding.binding) in accesses]
+        for binding, value in bound if self._written or self._part else ():
+            access = accesses[binding.set, binding.binding]
+            uniform = access.fragment_reads and binding.descriptor == "uniform_buffer"
+            if access.vertex_reads or uniform:
+                stage = "vertex shader" if access.vertex_reads else "fragment shader"
+                for use in _uses_of(value, False):
+                    self._check(use, f"{what}: its {stage} reads, as {binding.title},", access.vertex_reads)
+        for binding, value in bound:
+            access = accesses[binding.set, binding.binding]
+            if access.fragment_writes or access.vertex_writes:
+                stage = "fragment shader" if access.fragment_writes else "vertex shader"
+                who = f"the {stage} of {pipeline.title} writes as {binding.title}"
+                self.wrote(_uses_of(value, True), who, access.fragment_writes)
+        for how, given in fixed:
+            self.reads(given, f"{what}:", how)
+
+    def take(self, other: Hazards) -> None:
+        """Those of a secondary command buffer, which is executed here."""
+        for use, what, vertex in other._reads.values() if self._written else ():
+            self._check(use, what, vertex)
+        for key, writes in other._written.items():
+            self._written.setdefault(key, []).extend(writes)
+        self.found.update(other.found)
+
+    def _check(self, use: Use, what: str, vertex: bool = True) -> None:
+        """``vertex``: it is read with or before the vertices, else by fragments."""
+        if self._part:
+            self._reads[(id(use.thing), *use[1:], what)] = use, what, vertex
+        for write in self._written.get(id(use.thing), ()):
+            if not write.use.meets(use.aspect, use.levels, use.layers, use.bytes) or not (vertex or write.by_fragments):
+                continue
+            kind = "buffer" if isinstance(use.thing, Buffer) else "image"
+            why = _VERTICES if not write.by_fragments else _FRAGMENTS if vertex else _TILES
+            self.found[
+                f"{what} {kind} '{use.thing.label}', which a draw of the same pass writes ({write.who}): {why}, so it may find what was "
+                "there before; draw it in a pass behind this one"
+            ] = None
+            return

@@ -1,0 +1,29 @@
+"""What does its work in a ``with`` block alone, and is told where it never was in one. In: where it was made. Out: a warning there.
+
+Without this a condition that was made and not entered leaves draws unconditional, and a pass that was never entered draws nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tilegpu.errors import Place, UnusedNameWarning, users_place
+
+
+class WithBlock:
+    """Base of what has to be entered. ``_example``: how it is written, for messages."""
+
+    _example = "with ...:"
+    _made_at: Place | None = None
+    _was_entered = False
+
+    def _made(self) -> None:
+        """Remembers the user's line."""
+        self._made_at = users_place()
+
+    def say_never_entered(self, what: str, effect: str) -> None:
+        """Warns, once for each place, where it was made and not entered."""
+        if self._was_entered or self._made_at is None or sys.is_finalizing():
+            return
+        place, self._made_at = self._made_at, None
+        place.warn(f"{what} was never entered, and {effect}; write `{self._example}`", UnusedNameWarning)
