@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, add_scene_options, chosen_scene, positive, wants_isolation
+from tilegpu.cli.common import (
+    EXIT_OK,
+    UsageError,
+    add_device_options,
+    add_scene_options,
+    chosen_scene,
+    positive,
+    wants_isolation,
+)
 from tilegpu.cli.render import check_picture_path
 
 if TYPE_CHECKING:
