@@ -56,7 +56,7 @@ framebuffer::LevelRange levels_of_code(const Program& program, const SetUse::Rea
   const auto add = [&](uint32_t from, uint32_t to) { first = std::min(first, from), end = std::max(end, to); };
   for (const pipeline::Stage& stage : program.stages) {
     if (!stage.module->parse()) return all;
-    const ImageReads code = image_reads(*stage.module, read.name.set, read.name.binding);
+    const ImageReads code = image_reads(*stage.module, read.name.set, read.name.binding, stage.specialization);
     if (code.samples || code.loads || code.stores || code.fetched_levels > view.info().level_count) return all;
     const auto level = [&](float lod) { return static_cast<uint32_t>(std::clamp(lod, 0.0f, static_cast<float>(last))); };
     if (code.samples_constant) add(level(std::floor(code.least_lod)), level(std::ceil(code.greatest_lod)) + 1);
