@@ -97,7 +97,7 @@ def test_the_same_bits(isolated: tg.Device) -> None:
     pipe = isolated.pipeline(FULL, fragment, color=["r8g8b8a8_unorm"], blend="alpha")
     out = isolated.image((8, 8), "r8g8b8a8_unorm")
     with isolated.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
-        rp.draw(pipe, count=3, resources={"t": image})
+        rp.draw(pipe, count=3, bind={"t": image})
     assert out.numpy().any()
 
 

@@ -319,7 +319,7 @@ class Device(Context):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
         if not isinstance(type, str) or type not in ("1d", "2d", "3d"):
             raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d', '2d' or '3d'")
-        if cube and type != "2d":
+        if cube is True and type != "2d":
             raise ValidationError(f"{what}: cube=True and type='{type}'; a cube is of type '2d'")
         info = None if format is None else enums.parse_format(format, what)
         if info is not None and info.planes:
@@ -335,7 +335,7 @@ class Device(Context):
         chain = max(extent).bit_length()
         if len(levels) > chain:
             sizes = "x".join(map(str, extent))
-            raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; an image of {sizes} has {chain - 1}")
+            raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; a {sizes} image has {chain - 1}")
         image = self.image(
             extent,
             info.name,

@@ -290,7 +290,5 @@ def candidates(name: object, known: Iterable[str], meant: Sequence[str] = ()) ->
     hint = f"; did you mean '{near[0]}'?" if near else ";"
     if len(names) > _MAX_LISTED:
         listed = ", ".join(near or names[:_MAX_NEAR])
-        if len(near) == 1:
-            return f"{hint} there are {len(names)}"
         return f"{hint} among the {len(names)} that there are: {listed}" + ("" if near else ", ...")
     return f"{hint} there {'is' if len(names) == 1 else 'are'}: {', '.join(names) if names else 'none'}"

@@ -25,7 +25,7 @@
 namespace tilegpu {
 namespace {
 
-constexpr size_t kWatcherStack_B = 64 << 10;
+constexpr size_t kWatcherStack_B = 2 << 20;  // the static TLS of the library lies on it
 constexpr uint64_t kGrownPart = 4;  // of its memory that a process may keep between requests
 
 uint64_t address_space_B() {
@@ -51,7 +51,10 @@ void start_watcher() {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kWatcherStack_B);
   pthread_t thread;
-  if (pthread_create(&thread, &attributes, watch, nullptr) != 0) _exit(shader::kExitNoMemory);
+  if (pthread_create(&thread, &attributes, watch, nullptr) != 0) {
+    std::fprintf(stderr, "tilegpu-compiler: no thread can be had\n");
+    _exit(shader::kExitNoMemory);
+  }
   pthread_attr_destroy(&attributes);
 }
 

@@ -128,9 +128,8 @@ def capture_of(options: argparse.Namespace) -> Path:
     path = Path(options.scene)
     if not path.is_file():
         raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
-    for name in ("size", "samples", "time", "animation", "camera", "lights", "exposure", "environment"):
-        if getattr(options, name, None) is not None:
-            raise UsageError(f"'{path}' is a capture: --{name} is what it was made with, and can't be another")
+    chosen = ("size", "samples", "time", "animation", "camera", "lights", "exposure", "environment")
+    refuse(options, chosen, f"'{path}' is a capture, and holds what it was made with")
     return path
 
 
