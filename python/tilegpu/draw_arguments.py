@@ -67,6 +67,17 @@ def indirect_rows(given: Any, words: int, what: str) -> NDArray[Any]:
     return array.astype(np.int64)
 
 
+def check_parameter_names(buffer: Buffer, words: int, what: str) -> None:
+    """Fields of a structured buffer that are called as parameters must be in their order."""
+    names = [] if buffer.dtype is None else list(buffer.dtype.names or ())
+    known = [name.replace(" ", "") for name in _PARAMETERS[words]]
+    for at, name in enumerate(names[:words]):
+        plain = name.lower().replace("_", "")
+        if plain in known and known.index(plain) != at:
+            order = ", ".join(_PARAMETERS[words])
+            raise ValidationError(f"{what}: buffer '{buffer.label}': field {at} is '{name}'; the order is {order}")
+
+
 def _sources(given: Any, bindings: int) -> list[Any]:
     """One for each binding. A list for a single binding is its rows, or holds what it is given."""
     if not isinstance(given, (list, tuple)):

@@ -16,7 +16,7 @@ from tilegpu import _core, arguments, keywords
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
-from tilegpu.draw_arguments import MAX_U32, DrawArguments, indirect_rows
+from tilegpu.draw_arguments import MAX_U32, DrawArguments, check_parameter_names, indirect_rows
 from tilegpu.errors import ValidationError
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback, place_of
@@ -242,6 +242,7 @@ class PassCommands:
                 given = indirect.slice(min(offset, indirect.size))
                 draws.uses.note_buffer(given, "indirect")
                 require_words(indirect, f"{what}: indirect")
+                check_parameter_names(indirect, words, f"{what}: indirect")
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
