@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -175,6 +175,10 @@ bench-clear: build ## a frame of the scene clear beside a memset of the same byt
 	$(CXX) -O3 -march=x86-64-v3 -std=c++20 -pthread benchmarks/cpp/bench_clear.cpp -o $(BUILD)/bench_clear
 	for threads in 1 2; do $(BUILD)/bench_clear $$threads; done
 	$(PY) -m tilegpu bench peers --no-gl --scene clear
+
+vkframe: ## the program that draws scenes on other Vulkan drivers (tilegpu bench peers --vkframe); wants libvulkan-dev
+	@mkdir -p $(BUILD)
+	$(CXX) -O2 -std=c++20 -Wall -Wextra -Wno-missing-field-initializers benchmarks/cpp/vkframe.cpp -o $(BUILD)/vkframe -lvulkan
 
 bench-kernel: build ## scenes drawn by a kernel that can do nothing else, beside tilegpu (KERNEL_ARGS=--stages)
 	$(PY) benchmarks/kernel.py $(KERNEL_ARGS)

@@ -34,6 +34,8 @@ def push(mvp=None, p0=(0, 0, 0, 0), p1=(0, 0, 0, 0), p2=(0, 0, 0, 0)) -> dict[st
 class Reference(Scene):
     """A scene of the list: ``make(aspect, camera)`` returns its draws, the rest is how the pass is set up."""
 
+    moves = False
+
     def __init__(self, name, description, make, *, size=(1920, 1080), samples=1, resolve="none", view=None,
                  colors=("r8g8b8a8_unorm",), store_depth=False):
         self.name, self.description, self.default_size, self.default_samples = name, description, size, samples

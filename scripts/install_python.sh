@@ -7,7 +7,7 @@ set -eu
 build=$1 site=$2
 stamp="$site/tilegpu/.installed"
 of=$(realpath "$build")
-newer() { find "$build"/_core*.so "$build"/libtilegpu.so "$build"/tilegpu_icd.json -newer "$stamp"; }
+newer() { find "$build"/_core*.so "$build"/libtilegpu.so "$build"/tilegpu-compiler "$build"/tilegpu_icd.json -newer "$stamp"; }
 if [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$of" ] && [ -z "$(newer)" ]; then exit 0; fi
 new=$(mktemp -d "$site/.tilegpu-new-XXXXXX")
 trap 'rm -rf "$new"' EXIT

@@ -229,3 +229,19 @@ def test_push_constants_of_floats_are_the_bytes_of_the_general_way(order: str, b
             drawn({**plain, **wrong})
     with pytest.raises(tg.ValidationError):
         drawn({"m": m, "v": (0.0, 0.0, 0.0), "x": 1.0, "a": (0.0,) * 4})
+
+
+def test_an_array_of_more_dimensions_is_a_run_of_elements() -> None:
+    code = """#version 450
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0, std430) readonly buffer A { float a[]; };
+layout(set = 0, binding = 1, std430) readonly buffer B { vec3 b[]; };
+layout(set = 0, binding = 2, std430) buffer O { float o[]; };
+void main() { o[0] = a[7]; o[1] = float(a.length()); o[2] = b[5].z; o[3] = float(b.length()); }"""
+    device = tg.Device(cache_dir="off", threads=1)
+    out = device.buffer(np.zeros(4, np.float32))
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(18.0).reshape(2, 3, 3)
+    device.dispatch(device.compute_pipeline(code), 1, bind={"A": {"a": a}, "B": {"b": b}, "O": out})
+    assert out.numpy().tolist() == [7, 12, 17, 6]
+    with pytest.raises(tg.ValidationError, match=r"'b': it is a member of block 'B'; bind the block, as 'B'"):
+        device.dispatch(device.compute_pipeline(code), 1, bind={"A": a, "b": b, "O": out})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import random
 import struct
 import subprocess
@@ -296,3 +298,31 @@ def test_a_device_is_no_capture() -> None:
     """It never ends; its first bytes tell."""
     with pytest.raises(tg.ValidationError, match="this is no capture of tilegpu"):
         tg.capture_profile("/dev/zero")
+
+
+def test_a_capture_is_explained(capture: tuple[Path, np.ndarray], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path, _ = capture
+    device = tg.Device(cache_dir="off")
+    replay = device.load_capture(path)
+    with pytest.raises(tg.ValidationError, match="explanations are there only after run"):
+        replay.explain()
+    with pytest.raises(tg.ValidationError, match="run it outside of the frame"), device.frame("f"):
+        replay.run()
+    (stats,) = replay.run()
+    (explanation,) = replay.explain()
+    assert sum(row["draws"] for row in explanation.rows) == stats.draws == 4
+    assert isinstance(replay.lint(), list)
+    again = pickle.loads(pickle.dumps(stats))
+    assert again.asdict() == stats.asdict() and str(again) == str(stats)
+
+    assert main(["explain", str(path)]) == 0
+    assert str(explanation) in capsys.readouterr().out
+    assert main(["explain", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passes"][0]["stats"]["draws"] == 4
+    for words in ([str(path), "--pixel", "1,1"], [str(path), "--size", "8x8"], [str(tmp_path / "none.tgcap")]):
+        assert main(["explain", *words]) == 2
+        said = capsys.readouterr().err
+        assert "capture" in said
+    for command in (["render", str(path), "-o", str(tmp_path / "x.png")], ["compare", str(path)]):
+        assert main(command) == 2
+        assert "is a capture: tilegpu replay draws it" in capsys.readouterr().err

@@ -129,11 +129,12 @@ for k in terminal.progress(range(3), 3, "work"):
     ours, theirs = os.openpty()
     done = subprocess.run([sys.executable, "-c", code, *option], stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=True)
     os.close(theirs)
-    os.set_blocking(ours, False)
+    shown = ""
     try:
-        shown = os.read(ours, 10_000).decode()
-    except OSError:  # nothing was written
-        shown = ""
+        while part := os.read(ours, 10_000):  # a terminal hands on what was written piece by piece
+            shown += part.decode()
+    except OSError:  # Linux's word for the end: the other side is closed
+        pass
     os.close(ours)
     assert done.stdout == b"row 0\nrow 1\nrow 2\n"
     if option:

@@ -87,7 +87,7 @@ def assembly(rng: random.Random) -> State:
     topology = rng.choice(["triangle_list", rng.choice(TOPOLOGIES)])
     restart = flag(rng) and ("strip" in topology or "fan" in topology)
     provoking = rng.choice(["first", "last"])
-    stream = int(flag(rng, 0.04))  # without a geometry shader there is only 0
+    stream = 0 * flag(rng, 0.04)  # without a geometry shader there is no other
     fixed = {"topology": topology, "primitive_restart": restart, "provoking_vertex": provoking, "rasterization_stream": stream}
     dynamic = {
         "primitive_topology": topology,
@@ -254,6 +254,9 @@ def random_state(rng: random.Random, samples: int) -> State:
     ):
         fixed |= part[0]
         dynamic |= part[1]
+    if "point" in fixed["topology"] or "line" in fixed["topology"]:  # which have no conservative coverage
+        fixed |= {"conservative": None}
+        dynamic |= {"conservative_rasterization_mode": "disabled"}
     if fixed["line_mode"] in ("bresenham", "rectangular_smooth"):  # where all is fixed, these don't go together
         fixed |= {"alpha_to_coverage": False, "alpha_to_one": False}
         dynamic |= {"alpha_to_coverage_enable": False, "alpha_to_one_enable": False}

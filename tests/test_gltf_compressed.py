@@ -253,7 +253,7 @@ def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     b = draco_model()
     without(monkeypatch, "DracoPy")
-    with pytest.raises(ModelError, match=r'needs the package DracoPy, which is not installed: pip install "tilegpu\[gltf\]"'):
+    with pytest.raises(ModelError, match=r'needs the package DracoPy, which is not installed: pip install DracoPy \(tilegpu\[gltf\]\)'):
         load_model(b.glb(tmp_path / "a.glb"))
     b.json["extensionsRequired"] = []
     for k, array in enumerate((np.zeros((36, 3), "f4"), np.tile(np.array([0, 0, 1], "f4"), (36, 1)), np.zeros((36, 4), "u1"))):
@@ -300,7 +300,7 @@ def test_basis_universal(tmp_path: Path, codec: str) -> None:
 def test_basis_universal_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = base64.b64decode(KTX2["uastc"])
     without(monkeypatch, "opengl_basisu")
-    with pytest.raises(ModelError, match=r'opengl_basisu, which is not installed: pip install "tilegpu\[gltf\]"'):
+    with pytest.raises(ModelError, match=r'opengl_basisu, which is not installed: pip install opengl_basisu \(tilegpu\[gltf\]\)'):
         pixels_of(textured({"extensions": {BASIS: {"source": 0}}}, data), tmp_path / "a.glb")
     both = textured({"source": 1, "extensions": {BASIS: {"source": 0}}}, data, png((9, 8, 7, 255)))
     with pytest.warns(UserWarning, match="opengl_basisu.*the other picture is taken"):

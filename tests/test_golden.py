@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from PIL import Image as Pillow
 import tilegpu as tg
 from tilegpu import testing
 from tilegpu.testing import ImageMismatch, assert_image_equal, difference_of
+from tilegpu.testing.golden import Picture
 
 RNG = np.random.default_rng(7)
 
@@ -417,3 +419,9 @@ def test_the_plugin_does_not_load_tilegpu_by_itself(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(Path(tg.__file__).parent.parent)}
     done = subprocess.run([*words, "test_a.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_a_mismatch_arrives_from_another_process() -> None:
+    picture = Picture("a.png", "", "golden/a.png", "different", "it differs", {"actual": "x.png"})
+    made = pickle.loads(pickle.dumps(ImageMismatch("a.png is another one", picture)))
+    assert type(made) is ImageMismatch and str(made) == "a.png is another one" and made.picture == picture

@@ -254,3 +254,32 @@ def test_a_volume_is_sampled(dev: tg.Device) -> None:
     inside = np.all((at[..., :3] > 0.26) & (at[..., :3] < 0.74), axis=-1)  # of level 1: 2 x 2 x 3 texels
     assert inside.any() and np.all(got[inside][:, 1] == 0.25)
     assert np.abs(got[:, :1, 3] - 0.25).max() < 1e-6
+
+
+def test_a_volume_as_a_texture(dev: tg.Device) -> None:
+    """``type="3d"``: slices, with a chain by boxes, and what does not fit."""
+    texels = np.random.default_rng(4).integers(0, 256, (4, 6, 8), dtype=np.uint8)
+    texture = dev.texture(texels, type="3d", filter="nearest", label="fog")
+    assert texture.image.type == "3d" and texture.image.size == (8, 6) and texture.image.depth == 4
+    for z in range(4):
+        assert np.array_equal(texture.image.numpy(layer=z)[..., 0], texels[z])
+    code = """#version 450
+layout(local_size_x = 1) in;
+layout(binding = 0) uniform sampler3D fog;
+layout(binding = 1, std430) buffer O { float o[]; };
+void main() { o[0] = texelFetch(fog, ivec3(5, 2, 3), 0).r; }"""
+    out = dev.buffer(np.zeros(1, np.float32))
+    dev.dispatch(dev.compute_pipeline(code), 1, bind={"fog": texture, "O": out})
+    assert out.numpy()[0] == np.float32(texels[3, 2, 5]) / np.float32(255)
+    chain = dev.texture(np.stack([texels] * 4, -1), type="3d", mipmaps=True)
+    assert chain.image.mip_levels == 4 and chain.image.numpy(level=1, layer=1).shape[:2] == (3, 4)
+    chain.image.write(np.zeros((2, 3, 4, 4), np.uint8), level=1)
+    texture.image.write(texels[:2], layer=2)  # (slices, H, W)
+    assert np.array_equal(texture.image.numpy(layer=3)[..., 0], texels[1])
+    for wrong, said in (
+        ({"pixels": texels[0]}, r"it must be \(D, H, W\) or \(D, H, W, C\)"),
+        ({"pixels": texels, "cube": True}, "a cube is of type '2d'"),
+        ({"pixels": texels, "mipmaps": [texels[:1, :3, :4]]}, r"level 1 has shape \(3, 4\) and 1 slice\(s\); it must be \(3, 4\) and 2"),
+    ):
+        with pytest.raises(tg.ValidationError, match=said):
+            dev.texture(**wrong, type="3d")

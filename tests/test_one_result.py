@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.bench.peers import EVERYDAY
 from tilegpu.scene import Frame, scenes
 from tilegpu.scene.render import render
 
@@ -63,6 +64,15 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 16, "threads": 1, "code": "quick", "hsr": "all"},
 ]
 
+# Everyday scenes are many: each kind of code, of threads and of bins once. They are as small as their kinds of triangles allow.
+EVERYDAY_SIZE = (160, 90)
+EVERYDAY_CONFIGURATIONS: list[dict[str, Any]] = [
+    {"lanes": 16, "threads": 8, "code": "optimised"},
+    {"lanes": 4, "threads": 1, "bin_px": 32, "code": "quick"},
+    {"lanes": 16, "threads": 2, "jit_target": "x86-64-v3", "code": "quick"},
+    {"lanes": 8, "threads": 2, "hsr": "off", "tiler_heap": 1 << 15, "code": "quick"},
+]
+
 
 def has_avx512() -> bool:
     return "avx512vl" in Path("/proc/cpuinfo").read_text()
@@ -109,6 +119,14 @@ def test_same_bits_in_every_configuration(devices: list[tg.Device], name: str) -
     yardstick = image_hashes(devices[0], frame)
     for device, configuration in zip(devices[1:], CONFIGURATIONS[1:], strict=True):
         assert image_hashes(device, frame) == yardstick, f"{name} differs with {configuration}"
+
+
+@pytest.mark.parametrize("name", EVERYDAY)
+def test_everyday_scenes_have_one_result(name: str) -> None:
+    frame = scenes()[name].frame(EVERYDAY_SIZE)
+    yardstick, *others = (image_hashes(device_of(c), frame) for c in EVERYDAY_CONFIGURATIONS)
+    for found, configuration in zip(others, EVERYDAY_CONFIGURATIONS[1:], strict=True):
+        assert found == yardstick, f"{name} differs with {configuration}"
 
 
 @pytest.mark.parametrize("name", sorted(scenes()))

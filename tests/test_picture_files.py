@@ -110,7 +110,7 @@ def test_textures_that_can_not_be_read(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(tg.ValidationError, match=rf"texture '.*': '.*{name}'.*{said}"):
             dev.texture(tmp_path / name)
     monkeypatch.setitem(sys.modules, "OpenEXR", None)
-    with pytest.raises(tg.ValidationError, match=r'needs the package OpenEXR, which is not installed: pip install "tilegpu\[exr\]"'):
+    with pytest.raises(tg.ValidationError, match=r'package OpenEXR, which is not installed: pip install OpenEXR \(tilegpu\[exr\]\)'):
         dev.texture(tmp_path / "bad.exr")
 
 
@@ -149,7 +149,7 @@ def test_what_does_not_fit_names_what_does(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(tg.ValidationError, match=r"16384 x 1 px are more than .webp holds \(16383"):
         wide.save(tmp_path / "x.webp")
     monkeypatch.setitem(sys.modules, "OpenEXR", None)
-    with pytest.raises(tg.UnsupportedError, match=r'pip install "tilegpu\[exr\]"'):
+    with pytest.raises(tg.UnsupportedError, match=r'pip install OpenEXR \(tilegpu\[exr\]\)'):
         image_of(np.zeros((4, 4, 4), np.float32), "r32g32b32a32_sfloat").save(tmp_path / "x.exr")
     assert list(tmp_path.iterdir()) == []
 
@@ -205,4 +205,4 @@ def test_films_that_can_not_be(
 def test_a_video_without_its_package(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
     assert main(["render", "cube", "--frames", "2", "-o", str(tmp_path / "x.mp4")]) == 2
-    assert 'pip install "tilegpu[video]"' in capsys.readouterr().err
+    assert 'pip install av (tilegpu[video])' in capsys.readouterr().err

@@ -115,8 +115,8 @@ def devices() -> Iterator[list[tg.Device]]:
         device(16, "optimised", threads=1),
         device(16, "quick", threads=2),
         device(16, "optimised", threads=2, bin_px=32),
-        device(16, "optimised", threads=1, bin_px=128, jit_target="x86-64-v4"),
-    ][: 5 if PIXELS else 4]
+        *([device(16, "optimised", threads=1, bin_px=128, jit_target="x86-64-v4")] if PIXELS else []),
+    ]
 
 
 def textures(d: tg.Device) -> dict[str, object]:

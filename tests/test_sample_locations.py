@@ -193,13 +193,7 @@ def test_it_is_explained_and_checked(dev: tg.Device) -> None:
     ):
         with pytest.raises(ValidationError, match=message):
             dev.pipeline(VERT, BY_PIXEL, sample_locations=wrong, **state)
-    for samples, count, message in ((4, 8, "8, and the pass has 4 samples"), (1, 1, "the pass has 1 sample; .* 2, 4, 8 and 16")):
-        image = dev.image((SIZE, SIZE), "r8g8b8a8_unorm", samples=samples)
-        other = dev.pipeline(
-            VERT, BY_PIXEL, sample_locations=as_pixels(locations(1, count)), vertex=DTYPE, color=[image.format], samples=samples
-        )
-        with (
-            pytest.raises(ValidationError, match=message),
-            dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp,
-        ):
-            rp.draw(other, triangles(1, 1)[0])
+    for samples, count, message in ((4, 8, "has 8 places, and samples is 4"), (1, 1, "samples is 1; give samples=2, 4, 8 or 16")):
+        places = as_pixels(locations(1, count))
+        with pytest.raises(ValidationError, match=message):
+            dev.pipeline(VERT, BY_PIXEL, sample_locations=places, vertex=DTYPE, color=[many.format], samples=samples)

@@ -340,3 +340,10 @@ def test_second_process_neither_compiles_nor_validates(tmp_path: Path) -> None:
         with pytest.raises(tg.ShaderError):
             shader.load(broken.tobytes(), "vertex", device=device.core)
         assert device.compile_stats["modules_validated"] == 1
+
+
+def test_a_list_of_extensions_is_kept() -> None:
+    """glslang writes what would help on lines of their own, without a prefix."""
+    with pytest.raises(tg.ShaderError, match=r"Possible extensions include: GL_\w+, GL_\w+") as caught:
+        shader.load("#version 450\nvoid main() { gl_Layer = 0; gl_Position = vec4(0); }", "vertex")
+    assert len(caught.value.messages) == 1 and "GL_ARB_shader_viewport_layer_array" in caught.value.messages[0].text

@@ -112,3 +112,8 @@ def test_wrong_sizes_are_named(call: Any, said: str) -> None:
     with pytest.raises(tg.ValidationError) as error:
         call()
     assert said in str(error.value)
+
+
+def test_only_takes_names_or_a_list_of_them() -> None:
+    ball = tg.shapes.sphere(1.0)
+    assert tg.shapes.only(ball, ("position", "uv")).vertices.dtype == tg.shapes.only(ball, "position", "uv").vertices.dtype

@@ -61,6 +61,9 @@ def test_numbers_of_another_kind_are_refused(written: str) -> None:
             if "mat" not in read + written and "d" not in read[0] + written[0] and components(read) > components(written):
                 with pytest.raises(tg.ValidationError, match=f"as {read}, which the vertex shader writes as {written} 'c'; declare as many"):
                     dev.pipeline(vert, frag, color=[FMT])
+            elif KINDS[written] == "integer" and written[0] != read[0]:
+                with pytest.raises(tg.ValidationError, match=f"writes as {written} 'c'; declare both alike, signed or not"):
+                    dev.pipeline(vert, frag, color=[FMT])
             else:
                 dev.pipeline(vert, frag, color=[FMT])
             continue
@@ -102,7 +105,7 @@ layout(location = 0) out vec4 o; void main() { o = vec4(b.uv[1], b.id.xy); }"""
 
 def test_components_that_are_not_written_are_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """In Python they are an error; programs on the driver read them."""
-    monkeypatch.setattr("tilegpu.pipeline._check_widths", lambda *_: None)
+    monkeypatch.setattr("tilegpu.pipeline_rules._check_interfaces", lambda *_: None)
     dirty = (vertex("vec4", "vec4(4, 5, 6, 7)"), fragment("vec4"))
     for lanes, threads in itertools.product((4, 8, 16), (1, 2)):
         dev = tg.Device(cache_dir="off", lanes=lanes, threads=threads)

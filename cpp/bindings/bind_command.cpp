@@ -155,7 +155,8 @@ void bind_rendering(CommandBufferClass& c) {
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("undefined_reads", &CommandBuffer::undefined_reads)
-      .def("lost_primitives", &CommandBuffer::lost_primitives);
+      .def("lost_primitives", &CommandBuffer::lost_primitives)
+      .def("possible_feedback", &CommandBuffer::possible_feedback);
 }
 
 // What draws use: the pipeline, buffers, sets, and state that the commands of Vulkan 1.0 set.

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "bindings.hpp"
+#include "interrupts.hpp"
 #include "tilegpu/binding_accesses.hpp"
 #include "tilegpu/image_reads.hpp"
 
@@ -41,6 +42,7 @@ py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::s
     return device ? device->compile_glsl(source, &messages) : compile_glsl(source, &messages);
   }();
   if (words) return py::make_tuple(py::bytes(reinterpret_cast<const char*>((*words).data()), (*words).size() * 4), "", py::list());
+  if (restore_interrupt()) throw py::error_already_set();
   if (words.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY) throw CoreError{words.error()};  // not the shader's fault
   py::list list;
   for (const ShaderMessage& message : messages)

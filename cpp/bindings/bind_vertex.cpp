@@ -192,6 +192,9 @@ Expected<VertexMatch> match_fields(const std::vector<VertexField>& fields, const
     const std::string text = who + ": the vertex shader reads '" + input->name + "' (" + type_name(input->type) + ", location " +
                              std::to_string(input->location) + "), ";
     if (!has_bindings) return invalid(text + "but no vertex= was given; give the dtype of the vertex array");
+    if (std::all_of(fields.begin(), fields.end(), [](const VertexField& field) { return field.name.empty(); }))
+      return invalid(text + "but what vertex= has is an array without names; give a dtype with fields, such as [('" + input->name +
+                     "', 'f4', 3)]");
     return invalid(text + "but no field of vertex= feeds it" + near_pair(unused, {input->name}) +
                    " fields left are: " + (unused.empty() ? "none" : joined(unused)));
   }

@@ -1,5 +1,6 @@
 // bindings/errors.cpp -- Error values of the core become exceptions of tilegpu.errors, which chooses the class by the code.
 #include "bindings.hpp"
+#include "interrupts.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -34,6 +35,7 @@ const char* result_name(VkResult code) {
 }
 
 void raise(const Error& error) {
+  if (restore_interrupt()) return;
   const py::object exception = py::module_::import("tilegpu.errors").attr("from_core")(result_name(error.code), text(error.message));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }

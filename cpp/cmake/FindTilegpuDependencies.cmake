@@ -35,7 +35,7 @@ find_package(glslang CONFIG REQUIRED)
 find_package(SPIRV-Tools CONFIG REQUIRED)
 find_package(SPIRV-Tools-opt CONFIG REQUIRED)
 
-llvm_map_components_to_libnames(_llvm_libs x86codegen x86asmparser x86desc x86info passes)
+llvm_map_components_to_libnames(_llvm_libs bitreader bitwriter x86codegen x86asmparser x86desc x86info passes)
 if(NOT TARGET Tilegpu::ShaderDependencies)
   add_library(Tilegpu::ShaderDependencies INTERFACE IMPORTED)
   target_include_directories(Tilegpu::ShaderDependencies SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})

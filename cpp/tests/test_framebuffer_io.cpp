@@ -543,7 +543,7 @@ void run_pass(uint32_t seed, stats::Ledger& ledger) {
           tile_io::TileRegion region{bx, by, layer, density != 0 && random() % 4 < density};
           std::memset(memory, 0xcd, tile.size_B);
           if (tile_io::tile_is_clean(f, region, part)) {
-            tile_io::count_clean_tile(f, tile, region, ledger, part);
+            tile_io::skip_clean_tile(f, tile, region, ledger, part);
             continue;
           }
           tile_io::load_tile(f, tile, region, memory, ledger, part);

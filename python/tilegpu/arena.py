@@ -22,7 +22,7 @@ class Arena:
     """Copies arrays and bytes into buffers. Whoever may execute what reads them holds the arena: their memory is used again without it."""
 
     def __init__(self, device: Context) -> None:
-        self._device = device
+        self.device = device
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         self._used_B = _CHUNK_B
         self._usage = all_usages()
@@ -38,7 +38,7 @@ class Arena:
             np.frombuffer(memoryview(memory), np.uint8)[: source.nbytes] = source
             return buffer
         if self._used_B + size_B > _CHUNK_B:
-            self._chunks.append(self._device._take_chunk() or self._new_chunk())
+            self._chunks.append(self.device._take_chunk() or self._new_chunk())
             self._used_B = 0
         memory, view = self._chunks[-1]
         buffer.bind(memory, self._used_B)
@@ -48,7 +48,7 @@ class Arena:
 
     def descriptor_set(self, layout: _core.DescriptorSetLayout) -> _core.DescriptorSet:
         """A set of the device, all null."""
-        return _core.DescriptorSet(self._device.core, layout)
+        return _core.DescriptorSet(self.device.core, layout)
 
     @staticmethod
     def _new_chunk() -> tuple[_core.DeviceMemory, NDArray[np.uint8]]:
@@ -57,4 +57,4 @@ class Arena:
 
     def __del__(self) -> None:
         # Nobody reads the chunks any more: submissions are waited for, and recordings hold the arena until they are dropped.
-        self._device._give_chunks(self._chunks, _MAX_KEPT)
+        self.device._give_chunks(self._chunks, _MAX_KEPT)

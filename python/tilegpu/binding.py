@@ -14,12 +14,20 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.descriptor_writer import DescriptorWriter, Slot, uses_of_descriptor, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import Image, ImageView, Texture, image_of
-from tilegpu.interface import Binding
+from tilegpu.interface import Binding, Interface
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 from tilegpu.uses import Uses
 
 _STABLE = (Buffer, BufferSlice, BufferView, Texture, Image, ImageView, Sampler, type(None))
+
+
+def _member_of(interface: Interface, name: object) -> str:
+    """Blocks without an instance name have one name alone, their own; its members are what GLSL calls them by."""
+    for block in interface.bindings.values():
+        if isinstance(name, str) and block.type is not None and any(member == name for member, _, _ in block.type.members):
+            return f": it is a member of block '{block.name}'; bind the block, as '{block.name}': {{'{name}': ...}} or the bytes of it"
+    return ""
 
 
 class DescriptorBinder:
@@ -140,6 +148,8 @@ class DescriptorBinder:
         self._note_view(pipeline, (slot.set, slot.binding), view, what, sampler, others)
 
     def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
+        whole = thing.image if isinstance(thing, ImageView) else getattr(thing, "buffer", thing)
+        self._arena.device.say_foreign(whole, slot.title)
         self.uses.note(uses_of_descriptor, slot, thing)
 
     def _note_stores(self, pipeline: Program, place: tuple[int, int], given: Any) -> None:
@@ -207,7 +217,7 @@ class DescriptorBinder:
             if binding is None:
                 raise ValidationError(
                     f"{what}, {pipeline.title}: the shaders have no binding "
-                    f"{arguments.shown(name)}{candidates(name, interface.candidates())}"
+                    f"{arguments.shown(name)}{_member_of(interface, name)}{candidates(name, interface.candidates())}"
                 )
             slot = (binding.set, binding.binding)
             if binding.set in whole_sets:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tilegpu import _core, arguments, dlpack, enums
+from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import OutOfMemoryError, ValidationError, users_place
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 _MAX_SIZE_B = 1 << 40
+_MOST_SHOWN = 8
 _WHOLE = 0xFFFFFFFFFFFFFFFF
 _BYTES = np.dtype(np.uint8)
 _SHORT_USAGES = ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel", "transform_feedback")
@@ -366,6 +367,10 @@ class Buffer:
         size = _WHOLE if size is None else arguments.whole(size, f"{what}: size")
         if not (0 <= offset <= self.size and (0 <= size <= self.size or size == _WHOLE)):
             raise ValidationError(f"{what}: {size} bytes at offset {offset}; both must be 0 to the buffer's {self.size}")
+        usages = _core.ENUMS["buffer_usage"]
+        only_storage = self.usage & usages["storage_texel_buffer"] and not self.usage & usages["uniform_texel_buffer"]
+        if only_storage and not info.storage:
+            raise ValidationError(f"{what}: {info.name} can't be stored to, and storage_texel is the only usage; give uniform_texel too")
         return BufferView(self, _core.BufferView(self.core, info.number, offset, size), info)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -403,6 +408,15 @@ class Buffer:
     def __len__(self) -> int:
         return self.size // (self.dtype.itemsize if self.dtype else 1)
 
+    def _repr_html_(self) -> str:
+        """What it is, and its first elements as they lie in memory."""
+        usages = [name.removesuffix("_buffer") for name, bit in _core.ENUMS["buffer_usage"].items() if self.usage & bit]
+        usage = "all" if self.usage == all_usages() else ", ".join(usages)
+        kind = "bytes" if self.dtype is None else str(self._array_dtype)
+        rows = [("size", f"{self.size:,} B"), ("dtype", kind), ("elements", f"{len(self):,}"), ("usage", usage)]
+        made = notebook.table(f"buffer '{self.label}'", (), rows)
+        return made + _first_elements(self, 0, self.size)
+
     def __repr__(self) -> str:
         kind = f", dtype {self.dtype}" if self.dtype is not None else ""
         return f"<tilegpu.Buffer '{self.label}', {self.size} bytes{kind}>"
@@ -420,6 +434,11 @@ class BufferSlice:
     def device_address(self) -> int:
         """The address of its first byte; see :attr:`Buffer.device_address`."""
         return self.buffer.device_address + self.offset
+
+    def _repr_html_(self) -> str:
+        rows = [("from byte", f"{self.offset:,}"), ("size", f"{self.size:,} B")]
+        made = notebook.table(f"slice of buffer '{self.buffer.label}'", (), rows, {1})
+        return made + _first_elements(self.buffer, self.offset, self.size)
 
     def __repr__(self) -> str:
         return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"
@@ -441,8 +460,30 @@ class BufferView:
     def __len__(self) -> int:
         return self.core.range_B // self.format_info.texel_B
 
+    def _repr_html_(self) -> str:
+        rows = [("format", self.format), ("texels", f"{len(self):,}")]
+        return notebook.table(f"texels in buffer '{self.buffer.label}'", (), rows, {1})
+
     def __repr__(self) -> str:
         return f"<tilegpu.BufferView of '{self.buffer.label}', {len(self)} texels, {self.format}>"
+
+
+def _first_elements(buffer: Buffer, offset_B: int, size_B: int) -> str:
+    """A row for each of the first, with a column for each field; of bytes as numbers of 16. ``""`` where nothing whole is there."""
+    dtype = buffer._array_dtype or _BYTES
+    shape = buffer.row_shape if dtype.names is None else ()
+    if dtype == _BYTES and not shape:
+        shape = (min(16, size_B),)
+    row_B = dtype.itemsize * int(np.prod(shape, dtype=int))
+    count = min(_MOST_SHOWN, size_B // row_B if row_B else 0)
+    if not count:
+        return ""
+    raw = np.frombuffer(memoryview(buffer.core), np.uint8)[offset_B : offset_B + count * row_B].copy()
+    array = raw.view(dtype).reshape(count, *(() if dtype.names else shape))
+    names = list(dtype.names or ("value",))
+    cells = [[str(i), *(str((row[n] if dtype.names else row).tolist()) for n in names)] for i, row in enumerate(array)]
+    left = size_B // row_B - count
+    return notebook.table("", ("", *names), cells, {0}) + (notebook.notes([f"and {left:,} more"]) if left else "")
 
 
 def require_usage(buffer: Buffer, usage: str, what: str) -> None:

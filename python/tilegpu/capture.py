@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core
+from tilegpu import _core, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
+from tilegpu.explain import Explanation
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
@@ -35,9 +36,29 @@ class Replay:
         self._submission: _core.Submission | None = None
 
     def run(self) -> list[PassStats]:
-        """Executes it, and waits; what each pass cost. Again: on what the images and buffers hold by then."""
-        self._submission = self._device.core.submit_and_wait(self._capture.command_buffers)
-        return [PassStats(f"{i}", self._submission.pass_stats(i)) for i in range(self._submission.pass_count())]
+        """Executes it, and waits; what each pass cost. Again: on what the images and buffers hold by then.
+
+        Raises :class:`tilegpu.ValidationError` within a frame of the same device: a frame knows what its own passes name, and a capture
+        brings its own images. :meth:`explain`, :meth:`lint` and ``tilegpu what-if`` say of it what a frame says.
+        """
+        if (frame := self._device._frame) is not None:
+            raise ValidationError(
+                f"capture '{self.path}': run() within frame '{frame.label}', which can't see its passes; run it outside of the frame"
+            )
+        submission = self._submission = self._device.core.submit_and_wait(self._capture.command_buffers)
+        return [PassStats(submission.pass_label(i) or f"{i}", submission.pass_stats(i)) for i in range(submission.pass_count())]
+
+    def explain(self) -> list[Explanation]:
+        """Of each pass, per draw: which hidden-surface removal was on, and why not; after :meth:`run`. Without costs of draws, which want
+        the pass executed again with a trace."""
+        submission = self._executed("explanations")
+        return [Explanation(submission.pass_label(i) or f"{i}", submission.explain(i)) for i in range(submission.pass_count())]
+
+    def lint(self) -> list[str]:
+        """What its passes pay without need, and what was hardly meant: lines that name their pass; after :meth:`run`."""
+        submission = self._executed("findings")
+        passes = range(submission.pass_count())
+        return [f"pass '{submission.pass_label(i) or i}': {line}" for i in passes for line in submission.lint(i)]
 
     @property
     def pictures(self) -> list[NDArray[Any]]:
@@ -75,6 +96,14 @@ class Replay:
         if self._submission is None:
             raise ValidationError(f"capture '{self.path}': {what} are there only after run()")
         return self._submission
+
+    def _repr_html_(self) -> str:
+        """Its pictures, once it ran; else how to."""
+        if self._submission is None:
+            return f"<pre>{notebook.escaped(repr(self))}: run() draws it</pre>"
+        rows = [("passes", str(self._submission.pass_count())), ("dispatches", str(self.dispatches))]
+        shapes = [(f"picture {k}", f"{' x '.join(map(str, array.shape))}, {array.dtype}") for k, array in enumerate(self.pictures)]
+        return notebook.table(f"capture '{self.path}'", (), [*rows, *shapes], {1})
 
     def __repr__(self) -> str:
         return f"<tilegpu.Replay of '{self.path}'>"

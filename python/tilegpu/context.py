@@ -12,8 +12,8 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from tilegpu import _core
-from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning, users_level
+from tilegpu import _core, notebook
+from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning, beyond_vulkan, users_level
 
 if TYPE_CHECKING:
     from typing import Any
@@ -33,6 +33,10 @@ class CommandStats(NamedTuple):
     def moved_B(self) -> int:
         """Both."""
         return self.read_B + self.written_B
+
+    def _repr_html_(self) -> str:
+        rows = [("read", f"{self.read_B:,} B"), ("written", f"{self.written_B:,} B")]
+        return notebook.table(self.command, (), rows, {1})
 
 
 class _OpenPasses(threading.local):
@@ -103,6 +107,14 @@ class Context:
                 warnings.warn(named, UndefinedContentsWarning, stacklevel=users_level())
         if self._frame is not None:
             self._frame.before(what, undefined)
+
+    def say_foreign(self, thing: Any, what: str) -> None:
+        """Of an image or a buffer that another device of the process made: its memory is used as it is."""
+        device = thing._device
+        if device is not self and device is not self.core and device is not None:
+            kind = "image" if isinstance(device, Context) else "buffer"
+            named = what if f"'{thing.label}'" in what else f"{what}: {kind} '{thing.label}'"
+            beyond_vulkan(f"{named} was made by another device", self.strict)
 
     def _check_order(self, what: str, uses: Iterable[Any]) -> None:
         """Of what is executed now, and uses this; see :func:`check_order`."""

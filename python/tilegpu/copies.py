@@ -13,6 +13,7 @@ from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.context import CommandStats, Context
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, image_of
+from tilegpu.texels import say_depth
 from tilegpu.uses import Use, use_of_buffer, use_of_image
 
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
@@ -144,6 +145,42 @@ def _slices_of_layers(
     return layers
 
 
+def _check_said(source: _Side, destination: _Side, given: dict[str, Any]) -> None:
+    """Arguments that nothing looks at, by what the two sides are."""
+    buffers = [isinstance(side.thing, Buffer) for side in (source, destination)]
+    for side, name, is_buffer in ((source, "source", buffers[0]), (destination, "destination", buffers[1])):
+        if is_buffer and (side.level or side.layer or any(side.pos)):
+            said = next(n for n, v in (("level", side.level), ("layer", side.layer), ("pos", any(side.pos))) if v)
+            raise ValidationError(f"copy: {name}_{said} is given, and the {name} is a buffer, which has none; leave it out")
+        if not is_buffer and side.offset_B:
+            raise ValidationError(f"copy: {name}_offset is given, and the {name} is an image; give {name}_pos, in pixels")
+    if all(buffers):
+        idle, why = ("row_length", "image_height", "extent", "layers", "aspect"), "both are buffers; give size, in bytes"
+    else:
+        idle, why = ("size",), "one is an image; give extent, in pixels"
+        if not any(buffers):
+            idle, why = (*idle, "row_length", "image_height"), "both are images; give extent, in pixels"
+    for name in idle:
+        if given[name]:
+            raise ValidationError(f"copy: {name} is given, and {why}")
+
+
+def _say_depth_of_buffer(
+    image: Image, name: str, source: _Side, size_px: tuple[int, int, int], layers: int, rows: tuple[int, int]
+) -> None:
+    """Of a copy from a buffer, where all of what it reads is there; else the core says so."""
+    if name != "depth" or image.format_info.depth_bits != 32 or source.offset_B % 4:
+        return
+    (width, height), count = size_px[:2], max(layers, size_px[2])
+    pitch, slab = rows[0] or width, (rows[0] or width) * (rows[1] or height)
+    numbers = np.frombuffer(memoryview(source.thing.core), np.uint8)[source.offset_B :]
+    numbers = numbers[: len(numbers) // 4 * 4].view(np.float32)
+    if pitch >= width and slab >= pitch * height and (count - 1) * slab + (height - 1) * pitch + width <= len(numbers):
+        strides = (4 * slab, 4 * pitch, 4)
+        values = np.lib.stride_tricks.as_strided(numbers, (count, height, width), strides, writeable=False)
+        say_depth(image.label, values, "copy", image.device.strict)
+
+
 def _copy_texels(
     device: Context, source: _Side, destination: _Side, aspect: str | None, extent: Any, layers: int | None, rows: tuple[int, int]
 ) -> CommandStats:
@@ -162,6 +199,8 @@ def _copy_texels(
         slices = _slices_of_layers(source, destination, size_px, extent, layers)
         size_px = (*size_px[:2], slices)
         counts = (1, slices) if source.volume else (slices, 1)
+    if isinstance(from_, Buffer) and isinstance(to, Image):
+        _say_depth_of_buffer(to, name, source, size_px, counts[0], rows)
     from_part = (_ASPECTS[name], source.level, source.layer, counts[0])
     to_part = (_ASPECTS[name], destination.level, destination.layer, counts[1])
     if isinstance(from_, Image):
@@ -234,7 +273,7 @@ def copy(
     source, destination = (side.plane_of(aspect) if isinstance(side, Image) else side for side in sides)
     if source is not sides[0] or destination is not sides[1]:
         aspect = None  # said by the plane
-    size = None if size is None else arguments.count(size, "copy: size")
+    asked, size = size is not None, None if size is None else arguments.count(size, "copy: size")
     layers = None if layers is None else arguments.count(layers, "copy: layers", _MAX_U32)
     row_length = arguments.count(row_length, "copy: row_length", _MAX_U32)
     image_height = arguments.count(image_height, "copy: image_height", _MAX_U32)
@@ -259,6 +298,11 @@ def copy(
         size = source.size
     from_ = _side("source", source, source_offset, source_level, source_layer, source_pos)
     to = _side("destination", destination, destination_offset, destination_level, destination_layer, destination_pos)
+    given = {"size": size if asked else None, "row_length": row_length, "image_height": image_height, "extent": extent is not None}
+    _check_said(from_, to, {**given, "layers": layers is not None, "aspect": aspect is not None})
+    for side, name in ((from_, "source"), (to, "destination")):
+        if isinstance(side.thing, (Buffer, Image)):
+            self.say_foreign(side.thing, f"copy: {name}")
     if isinstance(from_.thing, Buffer) and isinstance(to.thing, Buffer):
         return _copy_bytes(self, from_, to, size)
     return _copy_texels(self, from_, to, aspect, extent, layers, (row_length, image_height))

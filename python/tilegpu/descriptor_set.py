@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, notebook
 from tilegpu.buffer import all_usages
 from tilegpu.context import Context
 from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, uses_of_descriptor, warn_short
@@ -153,6 +153,18 @@ class DescriptorSet:
         """Those that it binds, by binding."""
         bound = list(self._bound.items())
         return [(binding, thing) for (binding, _), (slot, thing) in bound if slot.descriptor == "storage_image"]
+
+    def _repr_html_(self) -> str:
+        """Its bindings, and what was bound to them; contents of blocks and samplers alone have no name."""
+        held: dict[int, list[str]] = {}
+        for (number, element), (_, thing) in sorted(self._bound.items(), key=lambda item: item[0]):
+            held.setdefault(number, []).append(f"[{element}] {thing!r}" if self._counts[number][1] != 1 else repr(thing))
+        names = dict(zip(self._counts, self._names(), strict=True))
+        rows = [
+            (str(number), names[number], kind + (f"[{count}]" if count != 1 else ""), ", ".join(held.get(number, [])))
+            for number, (kind, count) in self._counts.items()
+        ]
+        return notebook.table(f"descriptor set '{self.label}'", ("binding", "name", "kind", "holds"), rows, {0})
 
     def __repr__(self) -> str:
         of = "" if self._pipeline is None else f", set {self.set} of {self._pipeline.title}"

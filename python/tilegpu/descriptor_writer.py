@@ -117,6 +117,17 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is 0: make it of {slot.layout.end_B} bytes")
 
 
+def _require_sign(binding: Slot, numeric: str, what: str) -> None:
+    """Integers of the other sign are other numbers (VUID-vkCmdDraw-format-07753)."""
+    base = "" if binding.type is None else binding.type.base
+    if (base, numeric) in (("int", "uint"), ("uint", "sint")):
+        prefix = {"int": "i", "uint": "u"}
+        raise ValidationError(
+            f"{what}: the shader reads {base}, and the texels are {numeric}; declare {prefix[numeric.replace('sint', 'int')]}sampler2D (or "
+            "image), or bind a view of the other format"
+        )
+
+
 def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
     """What a sampler may do with an image, and what the shader expects of both; where they come together."""
     info, label = view.image.format_info, view.image.label
@@ -132,7 +143,16 @@ def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str)
         raise ValidationError(
             f"{what}: the sampler has compare=, and image '{label}' has format {info.name}; depth formats alone are compared"
         )
-    sampler.require_filter(info, f"{what}: image '{label}' has format {info.name}")
+    stencil = info.is_depth_stencil and view.numeric == "uint"
+    read = ", of which stencil is read" if stencil else ""
+    sampler.require_filter(info, f"{what}: image '{label}' has format {info.name}{read}", stencil)
+    integers = view.numeric in ("uint", "sint")
+    if sampler.border and integers != (sampler.border == "int"):
+        fix = "an int_... colour, or integers" if integers else "a float_... colour, or floats such as (1.0, 0.0, 0.0, 1.0)"
+        raise ValidationError(
+            f"{what}: the sampler's border_color is of {sampler.border}s, and image '{label}' holds "
+            f"{'integers' if integers else 'no integers'}; give {fix}"
+        )
 
 
 class DescriptorWriter:
@@ -254,7 +274,7 @@ class DescriptorWriter:
                         "bind slices of a level: image.view('2d', level=, levels=1, layer=, layers=1)"
                         if image.type == "3d"
                         else f"create it with a size of {wanted[0]} number{'s' if wanted[0] != '1' else ''}, "
-                        f"or dev.texture(..., type='{wanted[:2]}')"
+                        f"or dev.texture(..., type='{wanted[:2]}') with pixels ({', '.join('DHW'[-int(wanted[0]):])})"
                     )
                 )
             if wanted.startswith("cube") and not image.cube:
@@ -267,6 +287,7 @@ class DescriptorWriter:
                     f"bind image.view('{wanted}', layer=, layers=1)"
                 )
             view = image.view(wanted, aspect=_read_aspect(image), ycbcr=ycbcr)
+        _require_sign(binding, view.numeric, what)
         multisampled = view.image.samples > 1
         if binding.type.multisampled != multisampled:
             have = f"has {view.image.samples} sample{'s' if multisampled else ''}"
@@ -283,6 +304,8 @@ class DescriptorWriter:
                 (value, 0, value.size) if isinstance(value, Buffer) else (value.buffer, value.offset, value.size)
             )
             require_usage(buffer, binding.descriptor, what)
+            if not size_B:
+                raise ValidationError(f"{what}: the slice of buffer '{buffer.label}' has 0 bytes; a descriptor has at least 1")
             if binding.layout is not None and not binding.conflict and (wrong := block_misfit(buffer, binding.layout, what, offset_B)):
                 raise ValidationError(wrong)
             return buffer.core, offset_B, size_B
@@ -298,6 +321,7 @@ class DescriptorWriter:
         base = "float" if binding.type is None else binding.type.base
         if isinstance(value, BufferView):
             require_usage(value.buffer, binding.descriptor, what)
+            _require_sign(binding, value.format_info.numeric, what)
             if wrong := texel_misfit(value.buffer, value.format_info, what):
                 raise ValidationError(wrong)
             return value.core

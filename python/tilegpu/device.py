@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Path_ = str | os.PathLike[str]
 _RENDER_MODES = ("gmem", "sysmem", "autotune")
 _NO_CACHE: set[str] = set()  # folders that were told of
-_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62}
+_LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62, "compile_memory": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
 _POSITION = "it must be (x, y) in pixels, or (x, y, z) of a 3D image"
@@ -95,6 +95,11 @@ class Device(Context):
     ``strict``: passes and dispatches that read, or may read, what nobody wrote (images, and attachments with ``load_op="dont_care"`` within
     a pass) are an :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
 
+    ``isolate_compiler``: shaders are compiled in processes of their own (the program ``tilegpu-compiler`` of the package), so that one that
+    makes the compiler crash or hang is a :class:`ShaderError`, one that makes it want too much memory an :class:`OutOfMemoryError`, and
+    Ctrl-C interrupts it; some milliseconds for the first shader (:doc:`/reliability`). ``compile_timeout``: with it, seconds of processor
+    time that one shader may take, 0 for 60; ``compile_memory``: bytes, 0 for 2**30.
+
     None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result. Threads are made at the first pass, and anew in
     a forked child.
     """
@@ -117,6 +122,9 @@ class Device(Context):
         indirect_budget: int = 0,
         lrz_flush: bool = True,
         render_mode: str = "gmem",
+        isolate_compiler: bool = False,
+        compile_timeout: float = 0,
+        compile_memory: int = 0,
         strict: bool = False,
         label: str = "",
     ) -> None:
@@ -128,6 +136,7 @@ class Device(Context):
             ("tiler_heap", tiler_heap),
             ("loop_budget", loop_budget),
             ("indirect_budget", indirect_budget),
+            ("compile_memory", compile_memory),
         ):
             if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
                 raise ValidationError(
@@ -140,6 +149,13 @@ class Device(Context):
         )
         if not isinstance(cache_dir, (str, os.PathLike)):
             raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
+        limits: tuple[float, int] | None = arguments.number(compile_timeout, "Device: compile_timeout"), int(compile_memory)
+        if not arguments.flag(isolate_compiler, "Device: isolate_compiler"):
+            if any(limits):
+                raise ValidationError(
+                    "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
+                )
+            limits = None
         core = _core.Device(
             profile,
             threads,
@@ -156,6 +172,7 @@ class Device(Context):
             int(indirect_budget),
             arguments.flag(lrz_flush, "Device: lrz_flush"),
             _render_mode(render_mode),
+            limits,
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
         self._say_no_cache(os.fspath(cache_dir))
@@ -175,7 +192,7 @@ class Device(Context):
 
     @property
     def info(self) -> dict[str, Any]:
-        """CPU, lanes, threads, LLVM, cache directory, profile, vertices of a batch (0: ranges of indices)."""
+        """CPU, lanes, threads, LLVM, cache directory (and why there is none), profile, vertices of a batch (0: ranges of indices)."""
         return self.core.info()
 
     @property
@@ -191,8 +208,26 @@ class Device(Context):
     @property
     def cache_files(self) -> tuple[str, ...]:
         """Names of files in the disk cache (``info["cache_dir"]``) that this device has read or written: compiled shaders, and what is
-        known of them. A device of another machine finds there what is copied into its own. Empty where the cache is off."""
+        known of them. Empty where the cache is off. The files are authentic on this machine alone: :meth:`cache_entries`."""
         return tuple(self.core.cache_files())
+
+    def cache_entries(self) -> dict[str, bytes]:
+        """What :attr:`cache_files` names, as bytes for :meth:`add_cache_entries` of a device on another machine."""
+        entries = {name: self.core.export_cache_entry(name) for name in self.cache_files}
+        return {name: entry for name, entry in entries.items() if entry}
+
+    def add_cache_entries(self, entries: Mapping[str, bytes]) -> int:
+        """Puts entries of another device's :meth:`cache_entries` into this one's disk cache; returns how many are there now. They are
+        machine code that will run here: take them only from who may do that. Files of a cache that are copied by hand are compiled
+        anew, as each user's cache has a key of its own. Raises :class:`ValidationError` for what is no mapping of names to bytes."""
+        if not isinstance(entries, Mapping):
+            raise ValidationError(f"add_cache_entries: entries is {arguments.shown(entries)}; it must be what cache_entries() gave")
+        added = 0
+        for name, entry in entries.items():
+            if not isinstance(entry, bytes):
+                raise ValidationError(f"add_cache_entries: {arguments.shown(name)} is {arguments.shown(entry)}; it must be bytes")
+            added += self.core.import_cache_entry(arguments.text(name, "add_cache_entries: a name"), entry)
+        return added
 
     def wait_compiles(self) -> None:
         """Waits until every function has its optimised code.
@@ -264,8 +299,9 @@ class Device(Context):
         ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
-        (W,), (W, C) or (L, W, C) then. The sampler's parameters (``filter``, ``address`` and the others) are
-        those of :meth:`sampler`; ``sampler`` takes a ready one. Of a multi-planar ``format`` pixels are a list of its planes: luma (H, W),
+        (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters
+        (``filter``, ``address`` and the others) are those of :meth:`sampler`; ``sampler`` takes a ready one. Of a
+        multi-planar ``format`` pixels are a list of its planes: luma (H, W),
         then chroma of its own height and width, (H, W, 2) as Cb, Cr, or (H, W) twice; ``ycbcr`` says how they become RGB.
         """
         name = arguments.text(label, "texture: label") or (
@@ -281,35 +317,44 @@ class Device(Context):
         chosen = Sampler(**sampling) if sampler is None else sampler
         if not isinstance(mipmaps, bool):
             mipmaps = arguments.sequence(mipmaps, f"{what}: mipmaps", "it must be True, False or a list of levels")
-        if not isinstance(type, str) or type not in ("1d", "2d"):
-            raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d' or '2d'")
+        if not isinstance(type, str) or type not in ("1d", "2d", "3d"):
+            raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d', '2d' or '3d'")
+        if cube and type != "2d":
+            raise ValidationError(f"{what}: cube=True and type='{type}'; a cube is of type '2d'")
         info = None if format is None else enums.parse_format(format, what)
         if info is not None and info.planes:
             _check_conversion(info, chosen, mipmaps is not False, what)
             return Texture(self._planes(pixels, info, what, name), chosen)
-        levels = [layers_of(p, what, type == "1d") for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
+        levels = [layers_of(p, what, type) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         base = levels[0]
         count, height, width = base.shape[:3]
         if info is None:
             info = enums.parse_format(default_texture_format(base, what), what)
         _check_conversion(info, chosen, mipmaps is not False, what)
-        chain = max(width, height).bit_length()
+        extent = {"1d": (width,), "2d": (width, height), "3d": (width, height, count)}[type]
+        chain = max(extent).bit_length()
         if len(levels) > chain:
-            raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; a {width}x{height} image has {chain - 1}")
+            sizes = "x".join(map(str, extent))
+            raise ValidationError(f"{what}: {len(levels) - 1} mipmaps given; an image of {sizes} has {chain - 1}")
         image = self.image(
-            (width,) if type == "1d" else (width, height),
+            extent,
             info.name,
             mip_levels=None if mipmaps is True else len(levels),
-            layers=count,
+            layers=1 if type == "3d" else count,
             cube=cube,
             label=name,
         )
         for level, array in enumerate(levels):
             size = (max(1, height >> level), max(1, width >> level))
-            if array.shape[0] != count or array.shape[1:3] != size:
+            there = max(1, count >> level) if type == "3d" else count
+            if array.shape[0] != there or array.shape[1:3] != size:
+                parts = "slice(s)" if type == "3d" else "layer(s)"
                 raise ValidationError(
-                    f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} layer(s); it must be {size} and {count}"
+                    f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} {parts}; it must be {size} and {there}"
                 )
+            if type == "3d":
+                image.write(array, level=level)
+                continue
             for layer in range(count):
                 image.core.write(level, layer, texels_of(array[layer], info, what))
         if mipmaps is True and image.mip_levels > 1:

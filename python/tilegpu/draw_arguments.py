@@ -20,9 +20,10 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
-from tilegpu.errors import LostPrimitivesWarning, ValidationError, users_level
+from tilegpu.errors import LostPrimitivesWarning, ValidationError, beyond_vulkan, users_level
 from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
+from tilegpu.pipeline_rules import require_no_sample_interpolation, require_sample_places, require_triangles
 from tilegpu.pipeline_state import depth_bias_of
 from tilegpu.vertex import VertexLayout, index_array, vertex_array
 
@@ -122,6 +123,9 @@ class DrawArguments:
         self._index: tuple[_core.Buffer, int, str] | None = None
         self._last_vertices: tuple[Pipeline, Any, int] | None = None
         self._last_indices: tuple[Any, int] | None = None
+        self._device = device
+        self.views = False  #: the pass has views, which choose the layers
+        self._reach = 1 << 32  # vertices that can be read of buffers whose attributes are given outright
         self._vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
         self._counts: list[int] = []  # of the last sources, elements
         self._unequal = ("", False)  # what of the draw's vertices is longer than the shortest, and whether it is an array
@@ -219,11 +223,12 @@ class DrawArguments:
         """Raises where a draw reaches beyond its indices, or beyond its vertices by what is known when it is recorded."""
         if not count:
             return
-        if available is not None and first + count > available and (indexed or self._vertex_count is not None):
+        there = self._there(available, indexed)
+        if there is not None and first + count > there and (indexed or self._vertex_count is not None):
             thing, things = ("index", "indices") if indexed else ("vertex", "vertices")
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: first={first}, count={count} reaches {thing} {first + count - 1}; "
-                f"there are {available} {things}"
+                f"there are {there} {things}"
             )
         if not indexed or self._index_values is None or self._vertex_count is None:
             return
@@ -239,6 +244,10 @@ class DrawArguments:
                 f"{self._what}, {pipeline.title}: indices{offset} reach vertex {low if low < 0 else high}; "
                 f"there are {self._vertex_count} vertices"
             )
+
+    def _there(self, available: int | None, indexed: bool) -> int | None:
+        """What a draw may reach: of attributes that are given outright the last may end before its stride does."""
+        return available if indexed or self._vertex_count is None else max(available or 0, self._vertex_count)
 
     def _assembly(self, pipeline: Pipeline) -> tuple[int, int]:
         """As :attr:`Pipeline.primitive`, of what was set."""
@@ -277,8 +286,9 @@ class DrawArguments:
             return
         step, least = self._primitive
         rest = drawn[(rows[drawn, 0] % step != 0) | (rows[drawn, 0] < least)]
-        if available is not None and (indexed or self._vertex_count is not None):
-            far = drawn[rows[drawn, 0] + rows[drawn, 2] > available]
+        there = self._there(available, indexed)
+        if there is not None and (indexed or self._vertex_count is not None):
+            far = drawn[rows[drawn, 0] + rows[drawn, 2] > there]
             if far.size:
                 count, first = int(rows[far[0], 0]), int(rows[far[0], 2])
                 self.check_reach(pipeline, first, count, 0, available, indexed)
@@ -292,6 +302,11 @@ class DrawArguments:
         return restart
 
     def _bind_pipeline(self, pipeline: Pipeline) -> None:
+        if self.views and pipeline.reads_layer:
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: the pass has views (view_mask), which are the layers, and a shader names gl_Layer; use "
+                "gl_ViewIndex, or a pass with layers="
+            )
         self.commands.bind_pipeline(pipeline.core)
         state = pipeline.state
         self._dynamic = self._pipelines_own = (state.stencil_reference, state.blend_constants, state.depth_bias)
@@ -330,6 +345,7 @@ class DrawArguments:
                 pipeline.warn_unused(name, f"{name} of draw has no effect: the pipeline was made without {pipeline.idle[name]}")
 
     def _apply_state(self, pipeline: Pipeline) -> None:
+        self._check_state(pipeline)
         applied = self.state.apply(self.commands, pipeline.dynamic)
         if not _ASSEMBLY.isdisjoint(pipeline.dynamic):
             self._primitive = self._assembly(pipeline)
@@ -338,6 +354,28 @@ class DrawArguments:
             self._viewport = []
         if "scissor" in applied:
             self._scissor = []
+
+    def _check_state(self, pipeline: Pipeline) -> None:
+        """State that was set fits together, and the pipeline (VUID-vkCmdDraw-viewportCount-03417 to -03419, -attachmentCount-07750,
+        -sampleLocationsPerPixel-07482, -conservativePointAndLineRasterization-07499)."""
+        values, dynamic, what = self.state.values, pipeline.dynamic, f"{self._what}, {pipeline.title}"
+        if not (dynamic.isdisjoint(_VIEWPORT) or dynamic.isdisjoint(_SCISSOR)) and {"viewport", "scissor"} <= values.keys():
+            counts = [len(of(values[name], what)) for name, of in (("viewport", viewports_of), ("scissor", scissors_of))]
+            if counts[0] != counts[1]:
+                raise ValidationError(f"{what}: set are {counts[0]} viewport(s) and {counts[1]} scissor(s); give as many")
+        enabled, targets = values.get("color_write_enable"), len(pipeline.color_formats)
+        if "color_write_enable" in dynamic and isinstance(enabled, (list, tuple)) and len(enabled) < targets:
+            raise ValidationError(f"{what}: color_write_enable has {len(enabled)} entries; there are {targets} colour attachments")
+        if "sample_locations" in dynamic and "sample_locations" in values and values.get("sample_locations_enable", True):
+            samples = values.get("rasterization_samples", pipeline.samples) if "rasterization_samples" in dynamic else pipeline.samples
+            require_sample_places(len(values["sample_locations"]), int(samples), f"{what}: sample_locations")
+            require_no_sample_interpolation(pipeline.stages, what)
+        mode = values.get("conservative_rasterization_mode") if "conservative_rasterization_mode" in dynamic else None
+        if mode is not None and "geometry" not in pipeline.stages and enums.parse("conservative_rasterization_mode", mode, what):
+            topology = pipeline.assembly[0]
+            if "primitive_topology" in dynamic:
+                topology = values.get("primitive_topology", topology)
+            require_triangles(enums.parse("primitive_topology", topology, what), what)
 
     def _vertex_input(self, pipeline: Pipeline) -> None:
         layout = pipeline.vertex_layout
@@ -360,6 +398,14 @@ class DrawArguments:
                 if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
                     raise ValidationError(wrong)
             self.uses.note_buffer(data, "vertices")
+            self._device.say_foreign(buffer, what)
+            if offset % layout.alignments_B[number]:
+                beyond_vulkan(
+                    f"{what}: the vertices begin at byte {offset} of buffer '{buffer.label}', no multiple of {layout.alignments_B[number]}",
+                    self._device.strict,
+                )
+            if dtype is None:
+                self._reach = min(self._reach, layout.bindings[number].elements(size_B, layout.ends_B[number]))
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, layout, number, what)
         return self.arena.upload(array), 0, count
@@ -398,11 +444,13 @@ class DrawArguments:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
             )
+        self._reach = 1 << 32
         available = self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}")
         self._unequal = _unequal(layout, numbers, sources, self._counts, "vertices")
         # Where attributes are given outright the last vertex may end before its stride does; state may change all of it.
-        if all(layout.bindings[number].dtype is not None for number in numbers) and _LAYOUT.isdisjoint(pipeline.dynamic):
-            self._vertex_count = available
+        if _LAYOUT.isdisjoint(pipeline.dynamic):
+            own = [count for number, count in zip(numbers, self._counts, strict=True) if layout.bindings[number].dtype is not None]
+            self._vertex_count = min([self._reach, *own])
         if isinstance(vertices, (Buffer, BufferSlice)) and available is not None:
             self._last_vertices = (pipeline, vertices, available)
         return available
@@ -493,6 +541,7 @@ class DrawArguments:
                     f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
                 )
             self.uses.note_buffer(indices, "indices")
+            self._device.say_foreign(buffer, f"{what}: indices")
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:

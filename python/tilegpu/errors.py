@@ -93,6 +93,11 @@ class OrderWarning(UserWarning):
     pass ends, and find what was written in the meantime. Shown once for each place."""
 
 
+class ExtensionWarning(UserWarning):
+    """Vulkan forbids it, and tilegpu has a result all the same, which :doc:`/undefined` says; what does it runs on no other Vulkan. Shown
+    once for each place; ``Device(strict=True)`` makes it a :class:`ValidationError`."""
+
+
 class LostPrimitivesWarning(UserWarning):
     """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
     beyond is not drawn. So is what an open pass recorded that was dropped, and of transform feedback what its buffers don't hold. Shown
@@ -129,6 +134,13 @@ def users_level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def beyond_vulkan(message: str, strict: bool) -> None:
+    """Says that something is tilegpu's own, or raises where the device is strict. A row of ``docs/undefined.md`` has its result."""
+    if strict:
+        raise ValidationError(f"{message} (Device(strict=True): what Vulkan forbids is an error)")
+    warnings.warn(f"{message}; Vulkan forbids it, and other drivers do as they like", ExtensionWarning, stacklevel=users_level())
 
 
 _CLASSES: dict[str, type[Error]] = {
@@ -297,5 +309,7 @@ def candidates(name: object, known: Iterable[str], meant: Sequence[str] = ()) ->
     hint = f"; did you mean '{near[0]}'?" if near else ";"
     if len(names) > _MAX_LISTED:
         listed = ", ".join(near or names[:_MAX_NEAR])
+        if len(near) == 1:
+            return f"{hint} there are {len(names)}"
         return f"{hint} among the {len(names)} that there are: {listed}" + ("" if near else ", ...")
     return f"{hint} there {'is' if len(names) == 1 else 'are'}: {', '.join(names) if names else 'none'}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats, Context, open_passes
-from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
 from tilegpu.files import output_problem
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
@@ -106,6 +107,19 @@ class Frame(WithBlock):
                 f"{self._what} ends while {', '.join(left_open)} {are} open: what is executed then is no part of it; leave the pass first, "
                 "its with block lies within the frame's"
             )
+        if kind is None:
+            self._look_at_outputs()
+
+    def _look_at_outputs(self) -> None:
+        """What the frame is said to be drawn for, and nothing in it writes: for all that is asked of it later it is not there."""
+        written = {id(use.thing) for node in self.nodes for use in node.uses if use.write}
+        for image in self._outputs:
+            if id(image) in written or any(id(plane) in written for plane in image.planes):
+                continue
+            message = f"{self._what}: outputs has image '{image.label}', which nothing in the frame writes; draw to it, or leave it out"
+            if self.strict or self._device.strict:
+                raise ValidationError(message)
+            warnings.warn(message, UnusedNameWarning, stacklevel=users_level())
 
     def entered(self, render_pass: PassResults, what: str) -> None:
         """A pass was begun; it has to end before the frame does."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, notebook
 from tilegpu.attachment import Attachment, clear_color, clear_depth_stencil, rect_of
 from tilegpu.context import Context
 from tilegpu.errors import Error, ValidationError
@@ -360,6 +360,16 @@ class Framebuffer:
             if target.store is not None:
                 how = "store" if target.store.image.samples == self.layout.samples else "resolve"
                 yield from use_of_view(target.store, True, how, whole=whole, **more)
+
+    def _repr_html_(self) -> str:
+        """Its targets: where each begins, and where it goes."""
+
+        def name(view: ImageView | None) -> str:
+            return "" if view is None else view.image.label
+
+        rows = [(t.name, self.layout.formats[t.name].name, name(t.load), name(t.store), name(t.resolve)) for t in self.targets]
+        title = f"framebuffer '{self.label}', {self.layout.samples} sample(s)"
+        return notebook.table(title, ("target", "format", "load", "store", "resolve"), rows)
 
     def __repr__(self) -> str:
         return f"<tilegpu.Framebuffer '{self.label}', {', '.join(self.layout.formats)}, {self.layout.samples} samples>"

@@ -188,7 +188,9 @@ def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) 
     try:
         import OpenEXR
     except ImportError:
-        raise HdrError(f'{where}: an .exr file needs the package OpenEXR, which is not installed: pip install "tilegpu[exr]"') from None
+        raise HdrError(
+            f"{where}: an .exr file needs the package OpenEXR, which is not installed: pip install OpenEXR (tilegpu[exr])"
+        ) from None
     try:
         with OpenEXR.File(os.fspath(path), header_only=True) as file:
             parts = len(file.parts)

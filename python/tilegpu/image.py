@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments, enums, keywords
+from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.image_arguments import default_usage, sizes_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tilegpu.keywords import Never
 
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
+_TRANSFERS: int = _core.ENUMS["image_usage"]["transfer_src"] | _core.ENUMS["image_usage"]["transfer_dst"]
 _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
 
 
@@ -51,8 +52,10 @@ class Image(ImagePixels):
         label: str,
         depth: int = 1,
         type_: str = "2d",
+        usage: int = 0,
     ) -> None:
         self.core = core
+        self.usage = usage  #: of VkImageUsageFlagBits; 0: whatever the format allows
         self.size = size
         self.format_info = format_
         self.samples = samples
@@ -115,6 +118,8 @@ class Image(ImagePixels):
             raise ValidationError(f"{what}: layers is {layers}; it must be at least 1")
         if not 0 <= samples <= _MAX_U32:
             raise ValidationError(f"{what}: samples is {samples}, allowed is 1, 2, 4, 8 or 16")
+        if info.is_depth_stencil and type_ == "3d":
+            raise ValidationError(f"{what}: size has three numbers; depth and stencil ({info.name}) are of 1D and 2D images, with layers=")
         full_chain = max(width, height, depth).bit_length()
         levels = full_chain if mip_levels is None else arguments.whole(mip_levels, f"{what}: mip_levels")
         if not 1 <= levels <= full_chain:
@@ -165,6 +170,7 @@ class Image(ImagePixels):
             label=label,
             depth=depth,
             type_=type_,
+            usage=mask,
         )
 
     @property
@@ -229,6 +235,11 @@ class Image(ImagePixels):
                 if self.layers > 1 and layers != 1
                 else self.type
             )
+        if self.usage and not self.usage & ~_TRANSFERS:
+            raise ValidationError(
+                f"{what}: the image's usage is of copies alone, which need no view; "
+                "create it with 'sampled', 'storage' or an attachment's too"
+            )
         kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
         number = (
             self.format_info.number
@@ -257,6 +268,7 @@ class Image(ImagePixels):
             )
             found = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
             found.swizzle = "rgba" if swizzle is None else swizzle.lower()
+            found.numeric = "uint" if aspects == ASPECT_BITS["stencil"] or self.format == "s8_uint" else enums.format_of(number).numeric
             self._views[key] = found
         return found
 
@@ -286,7 +298,7 @@ class Image(ImagePixels):
 class ImageView:
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
-    __slots__ = ("core", "image", "layer", "layers", "level", "levels", "swizzle", "type")
+    __slots__ = ("core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type")
 
     def __init__(
         self,
@@ -300,6 +312,7 @@ class ImageView:
     ) -> None:
         self.image, self.core, self.type, self.level, self.layer = image, core, type_, level, layer
         self.levels, self.layers = levels, layers  #: how many, None for all from the first on
+        self.numeric = image.format_info.numeric  #: of its texels: ``"unorm"``, ``"uint"``, ...
         self.swizzle = "rgba"  #: four letters of ``rgba01``
 
     def require_identity(self, what: str, use: str) -> None:
@@ -355,6 +368,29 @@ class ImageView:
                     one = image.mip_levels == 1 and image._layer_count(0) == 1
                     return f"are undefined: {reason}" if one else f"of level {level}, layer {layer} are undefined: {reason}"
         return ""
+
+    def _repr_png_(self) -> bytes | None:
+        """The first level and layer that it shows, its components as the image has them; ``None`` where that is no picture."""
+        image = self.image
+        if image.planes or image.samples > 1 or image.format_info.needs_conversion or self.why_undefined():
+            return None
+        import io
+
+        stream = io.BytesIO()
+        image._pillow(image._aspect(None), None, self.level, self.layer).save(stream, format="PNG")
+        return stream.getvalue()
+
+    def _repr_html_(self) -> str:
+        layers = "all" if self.layers is None else str(self.layers)
+        rows = [
+            ("type", self.type),
+            ("levels", f"{self.level_count} from {self.level} on"),
+            ("layers", f"{layers} from {self.layer} on"),
+            ("swizzle", self.swizzle),
+        ]
+        png = self._repr_png_()
+        shown = "" if png is None else notebook.picture(png, f"level {self.level}, layer {self.layer}")
+        return notebook.table(f"view of image '{self.image.label}'", (), rows, {1}) + shown
 
     def __repr__(self) -> str:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"

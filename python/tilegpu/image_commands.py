@@ -38,7 +38,7 @@ def blit(
 ) -> CommandStats:
     """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
     Of 3D images (x0, y0, z0, x1, y1, z1). Returns what it moved: the texels of both rects."""
-    source, destination = _image(source, "blit: source"), _image(destination, "blit: destination")
+    source, destination = _image(self, source, "blit: source"), _image(self, destination, "blit: destination")
     mode = enums.parse("filter", filter, "blit: filter")
     aspects = sum(_ASPECTS[name] for name in source.format_info.aspects)
     layers = arguments.count(layers, "blit: layers", _MAX_U32)
@@ -94,7 +94,7 @@ def clear(
 ) -> CommandStats:
     """Fills an image, or some of its levels and layers (``None``: all from the first on): (r, g, b, a) for colour, or
     depth and stencil. Returns what it moved."""
-    target = _image(image, "clear")
+    target = _image(self, image, "clear")
     what = f"clear of image '{target.label}'"
     part = (
         arguments.count(level, f"{what}: level", _MAX_U32),
@@ -130,7 +130,7 @@ def clear(
 
 def generate_mipmaps(self: Context, image: Any) -> CommandStats:
     """Makes levels 1 and up from level 0, each from the one above. Returns what it moved. Warns where there is no level 1 to make."""
-    target = _image(image, "generate_mipmaps")
+    target = _image(self, image, "generate_mipmaps")
     if target.mip_levels == 1 and max(target._level_size(0)) > 1:
         warnings.warn(
             f"generate_mipmaps has no effect: image '{target.label}' has one level; create it with mip_levels=None, for all levels",
@@ -164,7 +164,7 @@ def resolve(
     """Averages the samples of a stored multisampled image into a single-sampled one: all layers from the first on, and
     as much as the source has from its position on, or a region. Returns what it moved: of every pixel all samples read, and one written; a
     pass that resolves in the tile (``resolve=`` of its attachment) writes one."""
-    source, destination = _image(source, "resolve: source"), _image(destination, "resolve: destination")
+    source, destination = _image(self, source, "resolve: source"), _image(self, destination, "resolve: destination")
     source_layer = arguments.count(source_layer, "resolve: source_layer", _MAX_U32)
     count = source.layers - source_layer if layers is None else arguments.count(layers, "resolve: layers", _MAX_U32)
     destination_level = arguments.count(destination_level, "resolve: destination_level", _MAX_U32)
@@ -223,8 +223,9 @@ def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[i
     return tuple(values[:3]), tuple(values[3:])
 
 
-def _image(value: Any, what: str) -> Image:
+def _image(device: Context, value: Any, what: str) -> Image:
     image = image_of(value)
     if not isinstance(image, Image):
         raise ValidationError(f"{what} is {arguments.shown(value)}; it must be an image")
+    device.say_foreign(image, what)
     return image

@@ -17,7 +17,7 @@ from tilegpu.buffer import Buffer
 from tilegpu.context import check_order, open_here
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.files import output_problem
-from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, texels_of, to_pillow
+from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, say_depth, texels_of, to_pillow
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -86,7 +86,8 @@ class ImagePixels:
             return name
         reason = self.core.why_undefined(ASPECT_BITS[name], level, layer, rect)
         if reason:
-            fix = "give its attachment store_op='store'"
+            never = reason.startswith("nothing was stored")
+            fix = "clear it, copy or draw to it before" if never else "give its attachment store_op='store'"
             if self.samples > 1:
                 fix += ", or resolve it into a single-sampled image with resolve= and read that"
             where = "" if self.mip_levels == self._layer_count(0) == 1 else f" of level {level}, layer {layer}"
@@ -211,7 +212,8 @@ class ImagePixels:
     ) -> None:
         """Writes pixels: an array, a path or a Pillow image, converted as :meth:`tilegpu.Device.texture` does.
 
-        ``pixels``: (H, W), (H, W, C) or (L, H, W, C) for L layers or slices from ``layer`` on. Integers of the format's width are
+        ``pixels``: (H, W), (H, W, C) or (L, H, W, C) for L layers or slices from ``layer`` on; of a 3D image (L, H, W) too, where W is
+        more than 4. Integers of the format's width are
         stored as they are, floats are converted (linear light for ``*_srgb``). Depth takes floats from 0 to 1 (or the
         format's own integers), stencil integers from 0 to 255; ``aspect`` says which where a format has both. ``pos``: (x, y) in
         pixels of the level where the upper left pixel goes. Nothing outside of it changes.
@@ -229,6 +231,9 @@ class ImagePixels:
         level = arguments.count(level, f"{what}: level")
         layer = arguments.count(layer, f"{what}: layer")
         x, y, _ = arguments.vector(pos, 0, f"{what}: pos", "it must be (x, y) in pixels")
+        volume = self.type == "3d"
+        if volume and np.ndim(pixels) == 3 and np.shape(pixels)[2] > 4:  # else one slice of several components
+            pixels = np.asarray(pixels)[..., None]
         array = layers_of(pixels, what)
         count, height, width = array.shape[:3]
         if not level < self.mip_levels:
@@ -243,9 +248,10 @@ class ImagePixels:
             texels_of(part, self.format_info, what) if name == "color" else depth_stencil_texels(part, self.format_info, name, what)
             for part in array
         ]
+        if name == "depth" and self.format_info.depth_bits == 32:
+            say_depth(self.label, np.concatenate(texels).view(np.float32), what, self._device.strict)
         check_order(what, self, True, aspect=name, levels=(level, level + 1), layers=(layer, layer + count))
         source = Buffer.create(np.concatenate(texels), None, f"pixels of {self.label}")
-        volume = self.type == "3d"
         part = (ASPECT_BITS[name], level, 0 if volume else layer, 1 if volume else count)
         region = (0, 0, 0, part, (x, y, layer if volume else 0), (width, height, count if volume else 1))
         self._device._run(lambda cb: cb.copy_buffer_to_image(source.core, self.core, [region]))

@@ -46,6 +46,7 @@ class PassCommands:
     def __init__(self) -> None:
         self._blocks: list[Query | StatisticsQuery | ConditionalRendering | TransformFeedback] = []  # that were made in it
         self._turn = threading.Lock()  # a draw is several commands of the core: none of another thread's comes between them
+        self._statistics: list[StatisticsQuery] = []  # the one that is active
 
     def _open(self) -> DrawArguments:
         if self._draws is None:
@@ -218,6 +219,8 @@ class PassCommands:
             words = 4 if indices is None else 5
             if byte_count is not None:
                 byte_count = arguments.count(byte_count, f"{what}: byte_count", MAX_U32)
+                if byte_count % 4:
+                    raise ValidationError(f"{what}: byte_count is {byte_count}; vertices of transform feedback are multiples of 4 bytes")
                 if indices is not None or not isinstance(indirect, (Buffer, BufferSlice)):
                     raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
             offset = arguments.whole(offset, f"{what}: offset")
@@ -239,6 +242,7 @@ class PassCommands:
             if isinstance(indirect, BufferSlice):
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
+                self._device.say_foreign(indirect, f"{what}: indirect")
                 given = indirect.slice(min(offset, indirect.size))
                 draws.uses.note_buffer(given, "indirect")
                 require_words(indirect, f"{what}: indirect")
@@ -376,6 +380,6 @@ class PassCommands:
     def statistics(self) -> StatisticsQuery:
         """A pipeline-statistics query: ``with rp.statistics() as q: rp.draw(...)``, after the pass ``q["vertex_shader_invocations"]``."""
         self._open()
-        made = StatisticsQuery(self.label, lambda: self._open().commands, self._views)
+        made = StatisticsQuery(self.label, lambda: self._open().commands, self._views, self._statistics)
         self._blocks.append(made)
         return made

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, notebook
 from tilegpu.context import Context
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError
@@ -50,6 +50,10 @@ class PassResults:
     def uses(self) -> list[Use]:
         """What it reads and writes."""
         return []
+
+    def _repr_html_(self) -> str:
+        """What it cost, once it has ended."""
+        return f"<pre>{notebook.escaped(repr(self))}</pre>" if self._stats is None else self._stats._repr_html_()
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
         path, self._device._next_capture = self._device._next_capture, None

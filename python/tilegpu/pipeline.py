@@ -12,6 +12,7 @@ from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
 from tilegpu.errors import ValidationError
 from tilegpu.interface import Interface, Stages
+from tilegpu.pipeline_rules import check_pipeline, reads_layer
 from tilegpu.pipeline_state import (
     PipelineState,
     factors_of,
@@ -29,10 +30,17 @@ from tilegpu.pipeline_state import (
     set_stencil,
     write_mask_of,
 )
-from tilegpu.pipeline_warnings import idle_arguments, warn_of_idle, warn_of_ignored, warn_of_outputs, warn_of_tests
+from tilegpu.pipeline_warnings import (
+    idle_arguments,
+    warn_of_assembly,
+    warn_of_idle,
+    warn_of_ignored,
+    warn_of_outputs,
+    warn_of_tests,
+)
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
-from tilegpu.vertex import VertexLayout, make_layout
+from tilegpu.vertex import VertexLayout, make_layout, warn_of_layout
 
 _SHORT = {"vertex": "vert", "fragment": "frag"}  # of the arguments
 #: Vertices of a primitive of a list, and the fewest that make one; 1 and as many as the first takes of the others.
@@ -78,6 +86,11 @@ class Pipeline(Program):
         self.primitive_restart = primitive_restart
         self.state = state
         self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
+
+    @functools.cached_property
+    def reads_layer(self) -> bool:
+        """Whether one of its shaders names gl_Layer."""
+        return reads_layer(self._stages)
 
     def __repr__(self) -> str:
         formats = ", ".join(f or "none" for f in self.color_formats)
@@ -325,7 +338,6 @@ def create_pipeline(
     interface, specialization = _specialize(stages, constants, what)
     reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
     layout = make_layout(vertex, instance, reflection, what)
-    _check_widths(stages, what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":
@@ -348,10 +360,13 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
+    check_pipeline(info, stages, left, factors_of(blend, len(colors), what), given, what)
+    warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     _finish(pipeline, info, interface, given)
+    warn_of_assembly(pipeline, info, left, given)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -373,33 +388,3 @@ def _finish(
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
     warn_of_ignored(pipeline, info, given, pipeline.dynamic)
     warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))
-
-
-def _words(variable: _core.ReflectedVariable) -> set[tuple[int, int]] | None:
-    """(location, component) of a scalar or vector of 32 bits; ``None`` of what takes several locations."""
-    type_ = variable.type
-    if type_.array_length or type_.members or type_.columns > 1 or type_.base not in ("float", "int", "uint"):
-        return None
-    return {(variable.location, variable.component + k) for k in range(max(1, type_.rows))}
-
-
-def _check_widths(stages: Stages, what: str) -> None:
-    """A fragment shader must not read components that the vertex shader does not declare (VUID-RuntimeSpirv-OpEntryPoint-08743)."""
-    if set(stages) != {"vertex", "fragment"}:
-        return
-    outputs = stages["vertex"].reflection.outputs
-    words = [_words(output) for output in outputs]
-    written = {word for found in words if found is not None for word in found}
-    if None in words:
-        return
-    for variable in stages["fragment"].reflection.inputs:
-        wanted = _words(variable) if variable.used else None
-        if wanted and any((variable.location, k) in written for k in range(4)) and not wanted <= written:
-            writer = next(o for o in outputs if o.location == variable.location)
-            if (writer.type.base == "float") != (variable.type.base == "float"):
-                continue  # the core says so
-            read, wrote = _core.type_name(variable.type), _core.type_name(writer.type)
-            raise ValidationError(
-                f"{what}: the fragment shader reads '{variable.name}' (location {variable.location}) as {read}, which the vertex shader "
-                f"writes as {wrote} '{writer.name}'; declare as many components there"
-            )

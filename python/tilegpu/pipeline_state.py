@@ -6,13 +6,15 @@ A new ``GraphicsPipelineCreateInfo`` holds Vulkan's plain state; only what diffe
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums
-from tilegpu.errors import ValidationError, candidates
+from tilegpu.errors import ClampedValueWarning, ValidationError, candidates, users_level
 
 _ALL_CHANNELS = 0xF
+_MOST_LINE_WIDTH_px = 64
 _PRESETS: dict[str, dict[str, str]] = {
     "alpha": {
         "src_color": "src_alpha",
@@ -260,6 +262,9 @@ def line_width_of(value: Any, what: str) -> float:
     width = arguments.number(value, what)
     if not 0 < width < math.inf:
         raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a number of pixels above 0 (beyond 1 to 64 it is cut)")
+    if not 1 <= width <= _MOST_LINE_WIDTH_px:
+        cut = f"{what} is {arguments.shown(value)}; lines are 1 to {_MOST_LINE_WIDTH_px} px wide, and it is cut to that"
+        warnings.warn(cut, ClampedValueWarning, stacklevel=users_level())
     return width
 
 
@@ -313,6 +318,8 @@ def set_depth(
     if compare is not None:
         state.depth_compare = enums.parse("compare_op", compare, f"{what}: depth_compare")
     if bounds is not None:
+        if not has_format:
+            raise ValidationError(f"{what}: depth_bounds are given, but depth= names no format; give the depth attachment's")
         state.depth_bounds_test = True
         state.min_depth_bounds, state.max_depth_bounds = depth_bounds_of(bounds, f"{what}: depth_bounds")
 

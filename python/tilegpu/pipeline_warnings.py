@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tilegpu.interface import Stages
 
 _TYPES: dict[str, int] = _core.ENUMS["descriptor_type"]
+_TOPOLOGIES: dict[str, int] = _core.ENUMS["primitive_topology"]
+_LINES = {_TOPOLOGIES[name] for name in _TOPOLOGIES if "line" in name}
 _INPUT = _TYPES["input_attachment"]
 _WRITTEN = {_TYPES[name] for name in ("storage_buffer", "storage_image", "storage_texel_buffer")}
 _SOURCE_ALPHA = frozenset({"src_alpha", "one_minus_src_alpha", "src_alpha_saturate"})
@@ -43,6 +45,25 @@ def warn_of_idle(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, idle
         pipeline.warn_unused("blend_constants", f"blend_constants has no effect without {idle['blend_constants']}")
     if info.rasterization.depth_bias_enable and not info.depth_format:
         pipeline.warn_unused("depth_bias", "depth_bias has no effect without a depth attachment; give depth=")
+
+
+def warn_of_assembly(
+    pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], given: Mapping[str, Any]
+) -> None:
+    """State of patches without tessellation, of lines where there are none, blending where a logic operation takes its place.
+    ``given``: the arguments of ``dev.pipeline``."""
+    if "tessellation_control" not in pipeline._stages:
+        for name, plain in (("patch_control_points", 3), ("domain_origin", "upper_left")):
+            if given[name] != plain and name not in dynamic:
+                pipeline.warn_unused(name, f"{name} has no effect without tessellation shaders")
+    plain = pipeline._stages.keys() <= {"vertex", "fragment"} and dynamic.isdisjoint({"primitive_topology", "polygon_mode", "line_width"})
+    if plain and given["polygon_mode"] == "fill" and info.topology not in _LINES:
+        for name, nothing in (("line_width", 1), ("line_mode", None), ("line_stipple", None)):
+            if given[name] != nothing:
+                fix = "give topology='line_list', or polygon_mode='line'"
+                pipeline.warn_unused(name, f"{name} has no effect: nothing is drawn as lines; {fix}")
+    if given["blend"] is not None and given["logic_op"] is not None and "logic_op_enable" not in dynamic:
+        pipeline.warn_unused("blend", "blend has no effect beside logic_op, which takes its place; leave one of them out")
 
 
 def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], depth_write: bool | None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, notebook
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.interface import Interface, Stages
 from tilegpu.shader import files_of, is_path
@@ -47,6 +47,11 @@ class Program:
         self._sources: tuple[Any, ...] = ()
         self._again: Callable[[], Program] | None = None
 
+    @property
+    def stages(self) -> Stages:
+        """Its modules by stage."""
+        return self._stages
+
     def keep_sources(self, sources: Iterable[Any], again: Callable[[], Program]) -> None:
         """What it was made of, and how it is made once more, where files are among that; see :meth:`reload`."""
         if any(is_path(s) for s in sources):
@@ -76,6 +81,10 @@ class Program:
     def interface(self) -> Interface:
         """The table of names that its shaders ask for."""
         return Interface(self.title, self._stages)
+
+    def _repr_html_(self) -> str:
+        """What it is, and what its shaders ask for."""
+        return f"<pre>{notebook.escaped(repr(self))}</pre>{self.interface._repr_html_()}"
 
     @functools.cached_property
     def may_write(self) -> bool:

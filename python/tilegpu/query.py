@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import TracebackType
 
-from tilegpu import _core
+from tilegpu import _core, notebook
 from tilegpu.errors import ValidationError
 from tilegpu.with_block import WithBlock
 
@@ -26,6 +26,7 @@ class Query(WithBlock):
         self._made()
         self._label, self._commands, self._count = label, commands, views
         self._pool = _core.QueryPool(views)
+        self._begun = False
 
     @property
     def samples(self) -> int:
@@ -44,8 +45,11 @@ class Query(WithBlock):
         self.say_never_entered(f"rp.query() of pass '{self._label}'", "counts nothing")
 
     def __enter__(self) -> Query:
+        if self._begun:
+            raise ValidationError(f"query of pass '{self._label}' was begun before; make a new one for other draws")
         self._was_entered = True
         self._commands().begin_query(self._pool, 0, True)
+        self._begun = True
         return self
 
     def __exit__(
@@ -80,10 +84,14 @@ class StatisticsQuery(WithBlock):
 
     _example = "with rp.statistics() as q:"
 
-    def __init__(self, label: str, commands: Callable[[], _core.CommandBuffer], views: int = 1) -> None:
+    def __init__(
+        self, label: str, commands: Callable[[], _core.CommandBuffer], views: int = 1, active: list[StatisticsQuery] | None = None
+    ) -> None:
         self._made()
         self._label, self._commands, self._count = label, commands, views
+        self._active = [] if active is None else active  # of the pass: the one that is open
         self._pools = (_core.QueryPool.statistics(views, sum(STATISTICS.values())), _core.QueryPool.primitives_generated(views))
+        self._begun = False
 
     @property
     def views(self) -> list[dict[str, int]]:
@@ -97,6 +105,13 @@ class StatisticsQuery(WithBlock):
             for v in range(self._count)
         ]
 
+    def _repr_html_(self) -> str:
+        """The counts, once the pass has ended."""
+        if not self._begun or not self._pools[0].available(0):
+            return f"<pre>{notebook.escaped(repr(self))}</pre>"
+        rows = [(name.replace("_", " "), f"{self[name]:,}") for name in self.views[0]]
+        return notebook.table(f"statistics of pass '{self._label}'", (), rows, {1})
+
     def __getitem__(self, name: str) -> int:
         """The count in all views. Raises before the pass has ended."""
         views = self.views
@@ -109,14 +124,21 @@ class StatisticsQuery(WithBlock):
         self.say_never_entered(f"rp.statistics() of pass '{self._label}'", "counts nothing")
 
     def __enter__(self) -> StatisticsQuery:
+        if self._begun:
+            raise ValidationError(f"query of pass '{self._label}' was begun before; make a new one for other draws")
+        if self._active:
+            raise ValidationError(f"query of pass '{self._label}': another query of statistics is active; end it first")
         self._was_entered = True
         for pool in self._pools:
             self._commands().begin_query(pool, 0, False)
+        self._active.append(self)
+        self._begun = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._active.clear()
         if kind is None:
             for pool in self._pools:
                 self._commands().end_query(pool, 0)

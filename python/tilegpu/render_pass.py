@@ -19,7 +19,7 @@ from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
 from tilegpu.framebuffer import Framebuffer
 from tilegpu.hsr import parse as parse_hsr
-from tilegpu.image import Image, ImageView, Texture
+from tilegpu.image import Image, ImageView, Texture, image_of
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
@@ -205,6 +205,11 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     def _entered(self, commands: _core.CommandBuffer, views: Sequence[ImageView | None]) -> RenderPass:
         self._formats = [None if v is None else v.image.format_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
+        self._draws.views = bool(self._view_mask)
+        for name, _, view, _, _, resolve in self._bound:
+            self._device.say_foreign(view.image, f"{self._what}: {name}")
+            if resolve is not None:
+                self._device.say_foreign(image_of(resolve), f"{self._what}: {name}'s resolve")
         self._within = self._device._frame
         if self._within is not None:
             self._within.entered(self, self._what)
@@ -266,6 +271,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             commands.end()
             self._undefined += [note for note in (*draws.undefined, *draws.hazards.found) if note not in self._undefined]
             self._undefined += commands.undefined_reads()
+            self._undefined += commands.possible_feedback()
             draws.state.warn_unused(self._what)
             for line in commands.lost_primitives():
                 warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())

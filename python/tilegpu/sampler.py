@@ -48,7 +48,7 @@ class Sampler:
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
 
-    __slots__ = ("_text", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr")
+    __slots__ = ("_text", "border", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr")
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Sampler:
         if filter is not None:
             mag_filter = min_filter = mipmap_mode = filter
         self.compares = compare is not None
-        given = mag_filter, min_filter
+        given, between = (mag_filter, min_filter), mipmap_mode is not None
         mag_filter, min_filter, mipmap_mode = ("linear" if name is None else name for name in (*given, mipmap_mode))
         if ycbcr is not None and not isinstance(ycbcr, SamplerYcbcrConversion):
             raise ValidationError(
@@ -90,6 +90,7 @@ class Sampler:
         linear = _core.ENUMS["filter"]["linear"]
         self.linear = any(name is not None and n == linear for name, n in zip(given, (info.mag_filter, info.min_filter), strict=True))
         info.mipmap_mode = enums.parse("sampler_mipmap_mode", mipmap_mode, "sampler: mipmap_mode")
+        self.linear |= between and info.mipmap_mode == _core.ENUMS["sampler_mipmap_mode"]["linear"]
         info.address_u, info.address_v, info.address_w = (
             enums.parse("sampler_address_mode", a, "sampler: address") for a in addresses
         )
@@ -110,6 +111,8 @@ class Sampler:
                 UnusedNameWarning,
                 stacklevel=users_level(),
             )
+        #: Kind of the border's numbers, ``"float"`` or ``"int"``, where it has some and shows; else ``""``.
+        self.border = _border_kind(info.border_color) if border in (info.address_u, info.address_v, info.address_w) else ""
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
@@ -135,9 +138,9 @@ class Sampler:
             return math.floor(first), math.ceil(last) + 1
         return max(math.ceil(first + 0.5) - 1, 0), max(math.ceil(last + 0.5) - 1, 0) + 1
 
-    def require_filter(self, info: enums.FormatInfo, what: str) -> None:
-        """Raises where it was asked to filter what can't be filtered."""
-        if self.linear and not self.compares and not info.linear_filter and not info.planes:
+    def require_filter(self, info: enums.FormatInfo, what: str, stencil: bool = False) -> None:
+        """Raises where it was asked to filter what can't be filtered. ``stencil``: that is what is read of the format."""
+        if self.linear and not self.compares and (stencil or not info.linear_filter) and not info.planes:
             raise ValidationError(
                 f"{what}, which can't be filtered, and the sampler's filter is linear: leave it out, or give filter='nearest', "
                 "mipmap_mode='nearest'"
@@ -145,6 +148,11 @@ class Sampler:
 
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"
+
+
+def _border_kind(color: int) -> str:
+    name = enums.name_of("border_color", color)
+    return "" if "transparent" in name else "int" if name.startswith("int") else "float"
 
 
 def _custom_border(color: Any) -> tuple[int, list[int]]:

@@ -41,6 +41,10 @@ class SecondaryCommandBuffer(PassCommands):
             raise ValidationError(f"{self._what}: depth is {depth_info.name}, which has no depth")
         if stencil_info is not None and not stencil_info.stencil_bits:
             raise ValidationError(f"{self._what}: stencil is {stencil_info.name}, which has no stencil")
+        if depth_info is not None and stencil_info is not None and depth_info.name != stencil_info.name:
+            raise ValidationError(
+                f"{self._what}: depth is {depth_info.name} and stencil {stencil_info.name}; where a pass has both they are one image"
+            )
         self._formats = colors
         self._begin = (
             [0 if info is None else info.number for info in colors],
@@ -66,6 +70,7 @@ class SecondaryCommandBuffer(PassCommands):
         commands = _core.CommandBuffer(self._device.core, True)
         commands.begin_part(*self._begin)
         self._draws = DrawArguments(self._device, commands, self._what, self._size, part=True)
+        self._draws.views = bool(self._begin[-1])
         return self
 
     def __exit__(

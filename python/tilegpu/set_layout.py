@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ValidationError
 
 _MAX_U32 = 0xFFFFFFFF
@@ -44,6 +44,10 @@ class DescriptorSetLayout:
     def bindings(self) -> dict[int, tuple[str, int]]:
         """Type and count of each binding."""
         return {number: (enums.name_of("descriptor_type", kind), count) for number, kind, count in self.core.bindings}
+
+    def _repr_html_(self) -> str:
+        rows = [(str(number), kind, str(count)) for number, (kind, count) in self.bindings.items()]
+        return notebook.table(f"descriptor set layout '{self.label}'", ("binding", "kind", "count"), rows, {0, 2})
 
     def __repr__(self) -> str:
         return f"<tilegpu.DescriptorSetLayout '{self.label}', {self.bindings}>"

@@ -78,9 +78,11 @@ def _names(attributes: Any) -> Sequence[str]:
     return attributes
 
 
-def only(mesh: Mesh, *attributes: str) -> Mesh:
-    """The mesh with these vertex attributes alone, in this order; what shaders don't read costs memory. Raises
-    :class:`tilegpu.ValidationError` for one that it has not."""
+def only(mesh: Mesh, *attributes: str | Sequence[str]) -> Mesh:
+    """The mesh with these vertex attributes alone, in this order (one by one, or one list of names); what shaders don't read costs
+    memory. Raises :class:`tilegpu.ValidationError` for one that it has not."""
+    if len(attributes) == 1 and isinstance(attributes[0], (list, tuple)):
+        attributes = tuple(attributes[0])
     if not isinstance(mesh, Mesh):
         raise ValidationError(f"shapes: mesh is {mesh!r:.80}; it must be a Mesh, such as shapes.sphere()")
     have = mesh.vertices.dtype

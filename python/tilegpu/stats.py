@@ -10,7 +10,6 @@ from tilegpu import _core, notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError, candidates
 
-_OF_PROFILES = "vertices of the modelled GPU"  # not counted on host
 #: Heading, counters and what they are called when they are printed.
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
     "geometry": (
@@ -63,7 +62,7 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("primitives_deferred", "primitives deferred"),
         ("varyings_deferred_B", "varyings not written (bytes)"),
     ),
-    _OF_PROFILES: (
+    "vertices of the modelled GPU": (
         ("vertices_in_tiles", "in tiles, where deferred"),
         ("vertices_positioned_in_prepass", "positions in the pre-pass"),
         ("vertices_shaded_in_prepass", "whole in the pre-pass"),
@@ -94,12 +93,17 @@ class PassStats:
 
     def __init__(self, label: str, counters: _core.PassStats) -> None:
         self.label = label
-        self._counters = counters  # a copy, made when the pass had ended
+        self._counters: _core.PassStats | None = counters  # a copy, made when the pass had ended
 
     @functools.cached_property
     def _values(self) -> dict[str, Any]:
         """Made when someone asks: frames that only draw do not pay for it."""
+        assert self._counters is not None  # a pickled one has its values
         return self._counters.asdict()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Plain numbers: to other processes."""
+        return {**vars(self), "_counters": None, "_values": self._values}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -133,8 +137,8 @@ class PassStats:
     def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
         groups: list[tuple[str, list[tuple[str, str]]]] = []
         for title, fields in GROUPS.items():
-            if title == _OF_PROFILES and not any(self._values.get(key) for key, _ in fields):
-                continue
+            if not any(self._values.get(key) for key, _ in fields):
+                continue  # techniques that were off, stages that are not there, vertices of no modelled GPU
             rows = [(text, _number(self._values[key])) for key, text in fields if key in self._values]
             if title == "geometry" and self._values.get("vertices_unique_requested"):
                 rows.append(("shaded for each unique vertex", f"{self.vertex_ratio:.3f}"))

@@ -168,6 +168,16 @@ def _shape_text(shape: tuple[int, ...]) -> str:
     return "a number" if shape == () else f"shape {shape}"
 
 
+def _in_a_row(member: _Member, value: Any) -> Any:
+    """An array of more dimensions for a run-time array of numbers, vectors or matrices: its elements in a row, as in a buffer."""
+    if not member.runtime or member.leaf is None or not isinstance(value, np.ndarray):
+        return value
+    inner = member.leaf.shape[1:]
+    if value.ndim <= len(member.leaf.shape) or value.shape[value.ndim - len(inner) :] != inner:
+        return value
+    return value.reshape(-1, *inner)
+
+
 class StructLayout:
     """Packs values by name into the bytes of one block.
 
@@ -295,6 +305,7 @@ class StructLayout:
                     member = self.struct.members[key]
                     self._write_member(self._block, member, member.offset_B, fields[key], f"{self.name}.{key}")
                 return bytes(self._block)
+        fields = {key: _in_a_row(self.struct.members[key], value) for key, value in fields.items()}
         block = bytearray(self._runtime_size_B(fields))
         for key, member in self.struct.members.items():
             self._write_member(block, member, member.offset_B, fields[key], f"{self.name}.{key}")

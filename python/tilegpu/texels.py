@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, arguments, enums, files, hdr
-from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
+from tilegpu.errors import ClampedValueWarning, ValidationError, beyond_vulkan, users_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _MAX_PICTURE_B = 1 << 31
 
 
-def layers_of(pixels: Any, what: str, rows: bool = False) -> NDArray[Any]:
-    """What the user gave as pixels: (layers, H, W, C). ``rows``: of a 1D image, as (W,), (W, C) or (layers, W, C)."""
+def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
+    """What the user gave as pixels: (layers, H, W, C). ``type_``: of the image; "1d": as (W,), (W, C) or (layers, W, C), "3d": as
+    (D, H, W) or (D, H, W, C)."""
     if isinstance(pixels, (str, os.PathLike)) and os.path.splitext(pixels)[1].lower() in hdr.SUFFIXES:  # noqa: PTH122
         try:
             pixels = hdr.read_floats(pixels, f"{what}: '{os.fspath(pixels)}'")
@@ -39,7 +40,13 @@ def layers_of(pixels: Any, what: str, rows: bool = False) -> NDArray[Any]:
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
     if array.dtype.kind == "b":
         array = array.astype(np.uint8) * np.uint8(255)
-    if rows:
+    if type_ == "3d":
+        if not 3 <= array.ndim <= 4 or 0 in array.shape or (array.ndim == 4 and array.shape[3] > 4):
+            raise ValidationError(
+                f"{what}: pixels have shape {array.shape}; it must be (D, H, W) or (D, H, W, C) with C 1 to 4, none of them 0"
+            )
+        return array[..., None] if array.ndim == 3 else array
+    if type_ == "1d":
         if not 1 <= array.ndim <= 3 or 0 in array.shape or (array.ndim > 1 and array.shape[-1] > 4):
             raise ValidationError(
                 f"{what}: pixels have shape {array.shape}; it must be (W,), (W, C) or (layers, W, C) with C 1 to 4, none of them 0"
@@ -245,3 +252,10 @@ def depth_stencil_texels(pixels: NDArray[Any], info: enums.FormatInfo, aspect: s
     if not (float(pixels.min()) >= 0 and float(pixels.max()) <= 1):  # no NaN either
         raise ValidationError(f"{what}: pixels are from {pixels.min()} to {pixels.max()}; depth of {info.name} is from 0 to 1")
     return np.rint(pixels.astype(np.float64) * ((1 << bits) - 1)).astype(stored).reshape(-1).view(np.uint8)
+
+
+def say_depth(label: str, values: NDArray[Any], what: str, strict: bool) -> None:
+    """Depth of floats is stored as it is, beyond 0 to 1 too (VUID-vkCmdCopyBufferToImage-None-00214)."""
+    within = (values >= 0) & (values <= 1)
+    if not np.all(within):
+        beyond_vulkan(f"{what}: {float(values[~within].flat[0]):g} is given as depth of image '{label}'; depth is from 0 to 1", strict)

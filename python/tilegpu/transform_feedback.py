@@ -51,6 +51,7 @@ class TransformFeedback(WithBlock):
         self._keep = [] if keep is None else places_of(keep, f"{what}: keep")
         self._stream = arguments.count(stream, f"{what}: stream", 3)
         self._pool = _core.QueryPool.transform_feedback(1)
+        self._begun = False
 
     def _result(self, k: int) -> int:
         if not self._was_entered:
@@ -84,11 +85,14 @@ class TransformFeedback(WithBlock):
             )
 
     def __enter__(self) -> TransformFeedback:
+        if self._begun:
+            raise ValidationError(f"transform feedback of pass '{self._label}' was begun before; make a new one for other draws")
         self._was_entered = True
         commands = self._commands()
         commands.bind_transform_feedback_buffers(self._buffers)
         commands.begin_transform_feedback(self._resume)  # says first what the pass can't have
         commands.begin_query(self._pool, 0, False, self._stream)
+        self._begun = True
         return self
 
     def __exit__(

@@ -9,10 +9,13 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.buffer import matrix_fields, native, native_dtype, upload_layout
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, beyond_vulkan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_MOST_STRIDE_B = 2048  # maxVertexInputBindingStride
 
 
 class VertexBinding(NamedTuple):
@@ -35,6 +38,12 @@ class BoundLayout(NamedTuple):
     dtype: np.dtype[Any] | None  #: None: explicit, only buffers fit
     divisor: int = 1
 
+    def elements(self, size_B: int, end_B: int) -> int:
+        """How many can be read of so many bytes. ``end_B``: where the attributes of one end, which may be before its stride does."""
+        if size_B < end_B:
+            return 0
+        return (size_B - end_B) // self.stride_B + 1 if self.stride_B else 1 << 32
+
 
 class VertexLayout:
     """Bindings and attributes of a pipeline."""
@@ -44,6 +53,8 @@ class VertexLayout:
         self.attributes: list[tuple[int, int, int, int]] = []  #: location, binding, format, offset
         self.per_vertex: list[int] = []
         self.per_instance: list[int] = []
+        self.ends_B: list[int] = []  #: by binding: where the last of an element's attributes ends
+        self.alignments_B: list[int] = []  #: by binding: what Vulkan wants its addresses to be multiples of
 
     def normalised(self, number: int) -> set[int]:
         """Bytes of a binding's elements at which integers begin that the shader reads as floats of 0 to 1, or -1 to 1."""
@@ -57,7 +68,39 @@ class VertexLayout:
         """Remembers which bindings advance with the vertex and which with the instance."""
         self.per_vertex = [i for i, b in enumerate(self.bindings) if b.rate == "vertex"]
         self.per_instance = [i for i, b in enumerate(self.bindings) if b.rate == "instance"]
+        self.ends_B, self.alignments_B = [0] * len(self.bindings), [1] * len(self.bindings)
+        for _, number, format_, offset_B in self.attributes:
+            info = enums.format_of(format_)
+            self.ends_B[number] = max(self.ends_B[number], offset_B + info.texel_B)
+            self.alignments_B[number] = max(self.alignments_B[number], component_B(info))
         return self
+
+
+def component_B(info: enums.FormatInfo) -> int:
+    """Bytes of a component, or of the word that a packed format is; Vulkan aligns attributes to them."""
+    return info.texel_B if "pack" in info.name else max(1, info.component_bits // 8)
+
+
+def warn_of_layout(layout: VertexLayout, what: str, strict: bool) -> None:
+    """Vulkan has attributes at multiples of their components (the specification's text on attribAddress), and limits of strides and offsets
+    (VUID-VkVertexInputBindingDescription-stride-00619, VUID-VkVertexInputAttributeDescription-offset-00622); tilegpu reads any byte."""
+    for location, number, format_, offset_B in layout.attributes:
+        info, stride_B = enums.format_of(format_), layout.bindings[number].stride_B
+        step_B = component_B(info)
+        if stride_B > _MOST_STRIDE_B or offset_B >= _MOST_STRIDE_B:
+            beyond_vulkan(
+                f"{what}: the attribute at location {location} has offset {offset_B} and stride {stride_B}, in bytes; Vulkan's limit is "
+                f"{_MOST_STRIDE_B}: split the array in several bindings",
+                strict,
+            )
+            return
+        if offset_B % step_B or stride_B % step_B:
+            beyond_vulkan(
+                f"{what}: the attribute at location {location}, {info.name}, has offset {offset_B} and stride {stride_B}, in bytes, not "
+                f"both multiples of {step_B}; align the dtype (np.dtype(..., align=True))",
+                strict,
+            )
+            return
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -67,6 +67,8 @@ class TILEGPU_API CommandBuffer {
   std::vector<std::string> undefined_reads() const;
   /// The same: draws whose shaders choose among layers or viewports, where there is one. Who wants what goes to others finds it nowhere.
   std::vector<std::string> lost_primitives() const;
+  /// The same: shaders that may read what their pass writes, by a view of more levels or layers, a condition or an index.
+  std::vector<std::string> possible_feedback() const;
 
   void bind_pipeline(Ptr<Pipeline> pipeline);
   void bind_pipeline(Ptr<ComputePipeline> pipeline);

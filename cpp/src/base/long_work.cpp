@@ -13,6 +13,7 @@ namespace {
 // No lock: a process may fork while one of its threads is here.
 std::atomic<decltype(LongWorkCalls::begin)> the_begin{nullptr};
 std::atomic<decltype(LongWorkCalls::end)> the_end{nullptr};  // whoever finds a begin finds its end
+std::atomic<bool (*)()> the_goes_on{nullptr};
 
 }  // namespace
 
@@ -22,6 +23,13 @@ void set_long_work(const LongWorkCalls& calls) {
   if (!calls.begin) return;
   the_end = calls.end;
   the_begin = calls.begin;
+}
+
+void set_long_work_goes_on(bool (*goes_on)()) { the_goes_on = goes_on; }
+
+bool long_work_goes_on() {
+  const auto goes_on = the_goes_on.load();
+  return !goes_on || goes_on();
 }
 
 void LongWork::begin() {

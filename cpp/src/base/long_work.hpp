@@ -21,4 +21,8 @@ class LongWork {
   void* held_ = nullptr;
 };
 
+/// What the front end asks (null: nothing), and what it says: whether who waits for this thread's work still wants it.
+void set_long_work_goes_on(bool (*goes_on)());
+bool long_work_goes_on();
+
 }  // namespace tilegpu

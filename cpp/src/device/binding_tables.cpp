@@ -4,10 +4,12 @@
 #include "device/binding_tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <unordered_set>
 
 #include "pipeline/create.hpp"
+#include "tilegpu/image_reads.hpp"
 
 namespace tilegpu::device {
 
@@ -44,6 +46,28 @@ void note_written(command::Pass& pass, const Element& e) {
   if (e.view && e.view->view) pass.written_views.insert(e.view->view);
 }
 
+/// Of the levels that the view's samplers let through, those that the stages' code can ask for: constant levels (textureLod, texelFetch)
+/// are known. Asked only where the view shares memory with a target, since it reads the module.
+framebuffer::LevelRange levels_of_code(const Program& program, const SetUse::Read& read, const ImageView& view) {
+  const framebuffer::LevelRange all = read.levels;
+  if (std::min(all.count, view.info().level_count) <= 1 || read.written) return all;
+  const uint32_t last = std::min(all.first + (all.count - 1), view.info().level_count - 1);
+  uint32_t first = ~0u, end = 0;
+  const auto add = [&](uint32_t from, uint32_t to) { first = std::min(first, from), end = std::max(end, to); };
+  for (const pipeline::Stage& stage : program.stages) {
+    if (!stage.module->parse()) return all;
+    const ImageReads code = image_reads(*stage.module, read.name.set, read.name.binding, stage.specialization);
+    if (code.samples || code.loads || code.stores || code.fetched_levels > view.info().level_count) return all;
+    const auto level = [&](float lod) { return static_cast<uint32_t>(std::clamp(lod, 0.0f, static_cast<float>(last))); };
+    if (code.samples_constant) add(level(std::floor(code.least_lod)), level(std::ceil(code.greatest_lod)) + 1);
+    if (code.gathers) add(0, 1);
+    if (code.fetched_levels) add(0, code.fetched_levels);
+  }
+  if (first >= end) return all;
+  first = std::clamp(first, all.first, last);
+  return {first, std::clamp(end - 1, first, last) - first + 1};
+}
+
 Status note_use(command::Pass& pass, const Program& program, const SetUse& use) {
   for (const SetUse::Read& read : use.reads) {
     const Element& e = *read.element;
@@ -60,7 +84,8 @@ Status note_use(command::Pass& pass, const Program& program, const SetUse& use) 
       const uint64_t begin_B = texels.buffer->memory_offset_B() + texels.offset_B;
       ok = note_range(pass, program, read.name, *texels.buffer, {begin_B, begin_B + texels.range_B}, access);
     } else {
-      ok = note_parts(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view, read.levels), access, false);
+      const framebuffer::LevelRange levels = levels_of_code(program, read, *e.view->view);
+      ok = note_parts(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view, levels), access, false);
     }
     if (!ok) return ok;
   }

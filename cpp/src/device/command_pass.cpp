@@ -206,6 +206,9 @@ std::vector<std::string> lines_of_passes(const Recorder& r, std::vector<std::str
 
 std::vector<std::string> CommandBuffer::undefined_reads() const { return lines_of_passes(*recorder_, device::undefined_reads); }
 std::vector<std::string> CommandBuffer::lost_primitives() const { return lines_of_passes(*recorder_, device::lost_primitives); }
+std::vector<std::string> CommandBuffer::possible_feedback() const {
+  return lines_of_passes(*recorder_, [](const command::Pass& pass) { return framebuffer::possible_feedback(pass.feedback); });
+}
 
 Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
                                        uint32_t base_layer, uint32_t layer_count) {

@@ -6,6 +6,7 @@
 // directory is as trusted as for the machine code beside it.
 #include <cstring>
 
+#include "device/compiler_requests.hpp"
 #include "device/device_state.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/module/module_record.hpp"
@@ -36,7 +37,8 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
     return words;
   }
   s.glsl_compiled++;
-  auto words = tilegpu::compile_glsl(source, messages);
+  shader::CompilerPool* compilers = s.jit->compilers();
+  auto words = compilers ? device::compile_elsewhere(*compilers, source, messages) : tilegpu::compile_glsl(source, messages);
   if (words && fixed) s.jit->store_bytes(key, std::string(reinterpret_cast<const char*>(words->data()), words->size() * 4));
   return words;
 }
@@ -49,7 +51,9 @@ Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> w
     if (Ptr<ShaderModule> known = ShaderModule::from_record(std::move(words), label, record)) return known;
   s.modules_validated++;
   // NOLINTNEXTLINE(bugprone-use-after-move): from_record takes the words only where it returns a module
-  auto module = ShaderModule::create(std::move(words), std::move(label), entry_point);
+  shader::CompilerPool* compilers = s.jit->compilers();
+  auto module = compilers ? device::create_elsewhere(*compilers, std::move(words), std::move(label), entry_point)
+                          : ShaderModule::create(std::move(words), std::move(label), entry_point);
   if (module) shader::keep_record(*s.jit, **module);
   return module;
 }

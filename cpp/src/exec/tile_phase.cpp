@@ -117,7 +117,7 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
     if (moved) *moved = trace_of(run, region, part, *before, worker.ledger());
   };
   if (!run.dry && tile_io::tile_is_clean(pass.framebuffer, region, part)) {
-    tile_io::count_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
+    tile_io::skip_clean_tile(pass.framebuffer, context.tile, region, worker.ledger(), part);
     keep_trace();
     return;
   }

@@ -102,7 +102,8 @@ const char* doubt(PossibleUse::Why why, bool writes) {
       return ": under a condition; if it does, the values are undefined";
     case PossibleUse::Why::part_of_view:
       return writes ? ": its view has other layers as well; if it writes this one, the values are undefined"
-                    : ": its view has other levels or layers as well; if it reads this one, the values are undefined";
+                    : ": its view has other levels or layers as well; if it reads this one, the values are undefined; bind a view of "
+                      "those that it reads";
     case PossibleUse::Why::part_of_buffer:
       return ": its range has other bytes as well; if it does, the values are undefined";
   }

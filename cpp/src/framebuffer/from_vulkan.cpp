@@ -56,6 +56,7 @@ void map_load(const RenderingAttachment& a, const PassShape& shape, LoadTarget& 
       // "Don't care" with store op NONE loads: a spill would write the tile over contents that the pass promised to leave alone.
       load.for_splits = a.store_op == VK_ATTACHMENT_STORE_OP_NONE;
       load.in_bounds = load.for_splits ? LoadOp::image : LoadOp::none;
+      load.zeroes = !load.for_splits;
       break;
   }
   load.msaa = load_copy(*a.view, shape.samples);

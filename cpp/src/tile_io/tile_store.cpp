@@ -165,6 +165,17 @@ void store_target(const StoreJob& job, stats::Ledger& ledger) {
   }
 }
 
+/// What nothing covers of a target that begins with "don't care" is zero in every bin: results depend on no tiles. Hardware leaves such a
+/// bin alone, so nothing is counted.
+void zero_clean(const Framebuffer& f, const Target& t, const HostTile& tile, const TileRegion& region, const BinAreas& areas) {
+  if (!t.present() || !t.load->zeroes || !t.store->store) return;
+  assert(!region.has_primitives && t.load->in_bounds == LoadOp::none);
+  const BinAreas inside = {areas.inside, areas.inside, {}};
+  const ClearWords zero{};
+  stats::Ledger nobodys;
+  store_target({f.layout, t, tile, region, inside, nullptr, *t.store, *t.plane, tile.samples, TrafficCause::store, &zero}, nobodys);
+}
+
 /// Whether samples of a quad that is kept once are read one by one, or change when they are reduced.
 bool reads_equal_samples(const Target& t, const StoreTarget& store, uint32_t samples) {
   if (!store.store || t.aspect != VK_IMAGE_ASPECT_COLOR_BIT) return false;
@@ -218,6 +229,7 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
     const Target t = target_at(f, tile, i, part);
     if (!is_active(f, t, region, part)) {
       ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(f.layout, t, tile, areas));
+      zero_clean(f, t, tile, region, areas);
       continue;
     }
     ClearWords clear;
@@ -239,12 +251,15 @@ void store_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& re
   _mm_sfence();  // streamed lines are visible before the bin counts as done
 }
 
-void count_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part) {
+void skip_clean_tile(const Framebuffer& f, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger, Part part) {
   const BinAreas areas = bin_areas(f.layout, tile, region);
   for (uint32_t i = 0; i < kTargets; ++i) {
     const Target t = target_at(f, tile, i, part);
-    if (t.present()) ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(f.layout, t, tile, areas));
+    if (!t.present()) continue;
+    ledger.add(i, TrafficCause::saved_clean_tile, skipped_bytes(f.layout, t, tile, areas));
+    zero_clean(f, t, tile, region, areas);
   }
+  _mm_sfence();
 }
 
 }  // namespace tilegpu::tile_io

@@ -106,7 +106,10 @@ bool stores_clear_values(const Framebuffer& f, const HostTile& tile, Part part) 
   for (uint32_t i = 0; i < kTargets; ++i) {
     if (!is_present(tile, i)) continue;
     const Target t = target_at(f, tile, i, part);
-    if (!is_active(f, t, region, part)) continue;
+    if (!is_active(f, t, region, part)) {
+      if (t.load->zeroes && !by_rows(*t.store)) return false;
+      continue;
+    }
     if (!stores_clear_value(f, t, region) || !by_rows(*t.store) || !by_rows(*t.resolved)) return false;
   }
   return true;

@@ -70,7 +70,7 @@ def add_parser(commands: Any) -> None:
         "operations, bytes read and written, and cycles",
     )
     parser.add_argument("--hsr", action="append", choices=list(CHOICES), help="may be repeated (default: all of them)")
-    parser.add_argument("--rounds", type=positive, default=5, help="runs of each, interleaved (default: 5)")
+    parser.add_argument("--rounds", type=positive, help="runs of each, interleaved (default: 5); with --profile nothing is timed")
     parser.add_argument("--json", action="store_true", help="rows as JSON")
     parser.set_defaults(run=run)
 
@@ -175,6 +175,8 @@ def measure(
 def run_model(options: argparse.Namespace) -> int:
     """Arm's table on a profile."""
     whole = [name for name in options.hsr or () if name in ("off", "default", "all")]
+    if options.rounds:
+        raise UsageError("--rounds has no effect with --profile, where nothing is timed; leave it out")
     if whole or options.order:
         given = f"--hsr {whole[0]}" if whole else "--order"
         raise UsageError(f"{given} does not go with --profile, which switches one technique: --hsr pre_pass, lrz, forward_pixel_kill, ...")
@@ -195,7 +197,7 @@ def run(options: argparse.Namespace) -> int:
     for name in progress(names, len(names), "bench hsr"):
         orders = list(dict.fromkeys(options.order or ["given"]))
         choices = list(dict.fromkeys(options.hsr or CHOICES))
-        rows += measure(load_scene(name), options.size, orders, choices, options.rounds)
+        rows += measure(load_scene(name), options.size, orders, choices, options.rounds or 5)
     if options.json:
         print(json.dumps(rows, indent=1))
         return EXIT_OK

@@ -1,11 +1,14 @@
-"""``tilegpu bench peers``: the reference scenes on tilegpu and on other renderers, by turns in one run.
+"""``tilegpu bench peers``: the reference scenes, or everyday ones, on tilegpu and on other renderers, by turns in one run.
 
 Peers are OpenGL through moderngl (here Mesa's llvmpipe), OpenGL in a Python of its own (``--opengl NAME=PYTHON``), and any Vulkan
-driver, through the program ``vkpeer`` that draws the very same scenes: ``--vkpeer PATH --vulkan NAME=ICD[,PROGRAM]``. PYTHON and
+driver, through the program ``vkpeer`` that draws the reference scenes by itself (``--vkpeer PATH --vulkan NAME=ICD[,PROGRAM]``), or through
+``vkframe``, which draws any scene from a file (``--vkframe PATH``, built by ``make vkframe``; the everyday set needs it). PYTHON and
 PROGRAM may be scripts that start Python or vkpeer with another loader and other libraries: so drivers that need a newer system take
 part. A peer that was asked for and is missing ends the run. Timed is what a frame costs from
 the submission of recorded commands until the image is complete; recording from Python, and frames whose transform changes every time,
-are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less.
+are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less. Of the set ``everyday``
+(``--set``) the scene ``tiny_64`` is recorded anew from Python for every frame, ours and OpenGL's: there the whole path counts.
+What a peer can't draw is said in its row.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tilegpu as tg
+from tilegpu.bench.frame_file import write
 from tilegpu.bench.timing import by_turns, machine, ratio_of
 from tilegpu.scene import Frame, SceneRenderer, find_scene
 from tilegpu.terminal import UsageError, progress, say
@@ -37,6 +41,18 @@ SCENES = (
     "mesh_100k", "mesh_1m", "textured_pbr", "msaa1", "msaa4_pass_resolve", "multisampling1", "multisampling4_pass_resolve", "gbuffer5",
     "draws_10k",
 )  # fmt: skip
+#: Real work of many kinds, which nothing was tuned for.
+EVERYDAY = (
+    "foliage", "foliage_msaa", "foliage_coverage", "forest", "terrain", "crowd", "particles", "particles_additive", "particles_soft",
+    "toy_ray_march", "toy_noise", "toy_fractal", "blur_separable", "blur_disc", "bloom_chain", "tone_mapping", "ssao", "taa",
+    "shadow_cascades", "decals", "lights_200", "sky_ibl", "materials", "interface", "text_4k", "line_chart", "point_cloud", "sprites",
+    "tiny_64", "poster_8k",
+)  # fmt: skip
+SETS = {"reference": SCENES, "everyday": EVERYDAY}
+#: Scenes so small that what they cost is the way from Python: recorded anew for every frame.
+RECORDED = frozenset({"tiny_64"})
+#: The file of a frame, in the folder that peers are given.
+FRAME = "frame"
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,7 @@ class Row:
     Where no peer was asked for there is one row, whose peer is ``"none"`` and whose figures of it are ``None``.
     ``differ``: share of the pixels whose colour differs by more than 2/255 from ours, ``None`` where the peer has no picture.
     ``moving_ms``: a frame of ours that is recorded anew with another transform, ``None`` unless asked for.
+    ``note``: why the peer has no figures.
     """
 
     scene: str
@@ -57,6 +74,7 @@ class Row:
     ratio_max: float | None = None
     differ: float | None = None
     moving_ms: float | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,26 @@ class VulkanPeer:
             words = (done.stderr or done.stdout).strip().splitlines()
             raise RuntimeError(f"peer '{self.name}' did not draw {scene}: {words[-1] if words else 'no output'}")
         return float(found[0]["median_ms"]), _read_ppm(pictures / f"{scene}.ppm")
+
+
+@dataclass(frozen=True)
+class VulkanFramePeer(VulkanPeer):
+    """A driver that draws the scene's frame out of a file (:mod:`tilegpu.bench.frame_file`), ``pictures / FRAME``, by vkframe."""
+
+    def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
+        """Median milliseconds and the picture. Raises ``RuntimeError`` with the program's own words."""
+        log, shown = pictures / f"{self.name}.json", pictures / f"{self.name}.ppm"
+        environment = os.environ | {
+            "VK_ICD_FILENAMES": str(self.icd),
+            "VK_DRIVER_FILES": str(self.icd),
+            "MESA_SHADER_CACHE_DISABLE": "true",
+        }
+        command = [self.program, "--frame", pictures / FRAME, "--time", f"{seconds:g}", "--json", log, "--out", shown]
+        done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode or not log.exists():
+            words = (done.stderr or done.stdout).strip().splitlines()
+            raise RuntimeError(f"peer '{self.name}' did not draw {scene}: {words[-1] if words else 'no output'}")
+        return float(json.loads(log.read_text())["median_ms"]), _read_ppm(shown)
 
 
 @dataclass(frozen=True)
@@ -167,17 +205,31 @@ def measure(
     renderer = SceneRenderer(tg.Device())
     picture = renderer.render(frame).images[0]
     renderer.device.wait_compiles()
-    runs: dict[str, Callable[[], object]] = {"tilegpu": lambda: renderer.render(frame, read=False)}
+    anew = scene in RECORDED
+    runs: dict[str, Callable[[], object]] = {
+        "tilegpu": lambda: renderer.render(dataclasses.replace(frame) if anew else frame, read=False)
+    }
     differ: dict[str, float | None] = {}
+    notes: dict[str, str] = {}
     if gl:
-        from tilegpu.reference import PreparedFrame, Renderer
+        from tilegpu.reference import PreparedFrame, ReferenceError, Renderer
 
-        prepared = PreparedFrame(frame)
-        runs["gl"] = prepared.run
-        with Renderer.shared() as reference:
-            differ["gl"] = _share_over_2(picture, reference.render(frame).images[0])
+        try:
+            prepared = PreparedFrame(frame)
+            with Renderer.shared() as reference:
+                differ["gl"] = _share_over_2(picture, reference.render(frame).images[0])
+            runs["gl"] = prepared.run
+        except ReferenceError as error:
+            notes["gl"] = f"OpenGL does not draw it: {error}"
     times: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
+        if any(isinstance(peer, VulkanFramePeer) for peer in others):
+            try:
+                write(frame, renderer, Path(folder) / FRAME)
+            except ValueError as error:
+                absent = [peer for peer in others if isinstance(peer, VulkanFramePeer)]
+                notes |= {peer.name: f"vkframe does not draw it: {error}" for peer in absent}
+                others = [peer for peer in others if peer not in absent]
         for _ in range(rounds):
             for name, found in by_turns(runs, seconds / rounds, 1).items():
                 times.setdefault(name, []).extend(found)
@@ -193,6 +245,7 @@ def measure(
         Row(scene, ours_ms, name, statistics.median(theirs), *ratio_of(ours, theirs), differ.get(name), moving_ms)
         for name, theirs in times.items()
     ]
+    rows += [Row(scene, ours_ms, name, moving_ms=moving_ms, note=note) for name, note in notes.items()]
     return rows or [Row(scene, ours_ms, moving_ms=moving_ms)]
 
 
@@ -200,13 +253,17 @@ def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser(
         "peers",
-        help="the reference scenes beside OpenGL and Vulkan drivers, by turns",
+        help="the reference scenes, or everyday ones, beside OpenGL and Vulkan drivers, by turns",
         description=(__doc__ or "").split("\n\n", 1)[1].replace("\n", " "),
     )
-    parser.add_argument("--scene", action="append", metavar="NAME", help="one scene (again for more; default: all)")
+    parser.add_argument("--scene", action="append", metavar="NAME", help="one scene (again for more; default: all of the set)")
+    parser.add_argument("--set", choices=SETS, default="reference", help="which scenes (default reference)")
     parser.add_argument("--no-gl", action="store_true", help="leave OpenGL out")
     parser.add_argument(
         "--vkpeer", metavar="PATH", type=Path, help="the program that draws the scenes on Vulkan drivers"
+    )
+    parser.add_argument(
+        "--vkframe", metavar="PATH", type=Path, help="the program that draws any scene from a file on Vulkan drivers (make vkframe)"
     )
     parser.add_argument(
         "--vulkan",
@@ -234,6 +291,8 @@ def add_parser(commands: Any) -> None:
 def _peers(options: argparse.Namespace) -> list[VulkanPeer | OpenGLPeer]:
     """The peers that run in processes of their own."""
     peers: list[VulkanPeer | OpenGLPeer] = []
+    if options.vkpeer is not None and not options.vulkan:
+        raise UsageError("--vkpeer has no effect: it draws on drivers; give --vulkan NAME=ICD")
     for text in options.vulkan:
         name, equals, rest = text.partition("=")
         if not equals or not name:
@@ -241,13 +300,15 @@ def _peers(options: argparse.Namespace) -> list[VulkanPeer | OpenGLPeer]:
                 f"--vulkan is '{text}'; it must be NAME=ICD[,PROGRAM], such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
             )
         icd, _, own = rest.partition(",")
-        program = Path(own) if own else options.vkpeer
+        by_file = options.vkframe is not None or options.set != "reference"
+        option = "--vkframe" if by_file else "--vkpeer"
+        program = Path(own) if own else options.vkframe if by_file else options.vkpeer
         if program is None:
             raise UsageError(
-                f"--vulkan {name} needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
+                f"--vulkan {name} needs {option} PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
             )
-        _must_be_files(("program" if own else "--vkpeer", program), (f"--vulkan {name}", Path(icd)))
-        peers.append(VulkanPeer(name, Path(icd), program))
+        _must_be_files(("program" if own else option, program), (f"--vulkan {name}", Path(icd)))
+        peers.append((VulkanFramePeer if by_file else VulkanPeer)(name, Path(icd), program))
     for text in options.opengl:
         name, equals, python = text.partition("=")
         if not equals or not name:
@@ -279,7 +340,7 @@ def run(options: argparse.Namespace) -> int:
         print(
             f"{'scene':28}{'tilegpu ms':>11}  {'peer':8}{'ms':>10}{'ratio':>7}  {'spread':13}{'differ':>8}{'moving ms':>11}"
         )
-    names = options.scene or SCENES
+    names = options.scene or SETS[options.set]
     for scene in progress(names, len(names), "bench peers"):
         found = measure(scene, not options.no_gl, peers, options.time, options.rounds, options.moving)
         rows += found
@@ -300,6 +361,7 @@ def _print(rows: Iterable[Row]) -> None:
         differ = "-" if row.differ is None else f"{row.differ:.2%}"
         spread = f"{figure(row.ratio_min):>5} ..{figure(row.ratio_max):>5}"
         moving = "" if row.moving_ms is None else f"{row.moving_ms:11.2f}"
+        moving += f"  {row.note}" if row.note else ""
         say(
             f"{row.scene:28}{row.tilegpu_ms:11.2f}  {row.peer:8}{figure(row.peer_ms):>10}{figure(row.ratio):>7}  "
             f"{spread}{differ:>8}{moving}"

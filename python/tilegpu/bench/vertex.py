@@ -128,7 +128,8 @@ def in_order(mesh: Mesh, order: str) -> Mesh:
         import meshopt
     except ImportError:
         raise UsageError(
-            "bench vertex: the optimised order needs meshopt, which is not installed: pip install 'tilegpu[mesh]', or name the orders that "
+            "bench vertex: the optimised order needs meshopt: pip install meshopt (tilegpu[mesh]), or name the orders "
+            "that "
             "you want: --order given --order random"
         ) from None
     indices, _, _ = meshopt.reorder_mesh(mesh.triangles.ravel(), triangles=True, optsize=False)

@@ -41,7 +41,7 @@ def _av(path: Path) -> Any:
     try:
         import av
     except ImportError:
-        raise UsageError(f'{path}: .mp4 needs the package av: pip install "tilegpu[video]"; .gif and .webp need nothing') from None
+        raise UsageError(f'{path}: .mp4 needs the package av: pip install av (tilegpu[video]); .gif and .webp need nothing') from None
     return av
 
 

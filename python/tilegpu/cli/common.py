@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilegpu.terminal import (
@@ -38,15 +39,19 @@ __all__ = [
     "add_quiet_option",
     "add_scene_options",
     "as_plain",
+    "capture_of",
     "check_output",
     "chosen_scene",
+    "is_capture",
     "load_scene",
     "make_device",
     "parse_size",
     "positive",
     "profile_name",
     "progress",
+    "refuse",
     "seconds",
+    "wants_isolation",
 ]
 
 SAMPLE_COUNTS = (1, 2, 4, 8, 16)
@@ -68,7 +73,7 @@ def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tup
         metavar="N",
         help="samples for each pixel: 1, 2, 4, 8 or 16 (default: the scene's own)",
     )
-    parser.add_argument("--time", type=seconds, default=0.0, metavar="T", help="the moment to show, in seconds (default: 0)")
+    parser.add_argument("--time", type=seconds, metavar="T", help="the moment to show, in seconds (default: 0)")
     parser.add_argument(
         "--animation", metavar="NAME|INDEX", help="of a model: which of its animations (default: the first); none: as the file has it"
     )
@@ -78,6 +83,18 @@ def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tup
     parser.add_argument(
         "--environment", metavar="SKY", help="of a model: a .hdr or .exr picture of the whole sky that lights it (default: a studio)"
     )
+
+
+def given_options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+    """Which of these the command line has, as they are written; ``None``, ``False`` and an empty list are what nobody gave."""
+    found = [name for name in names if getattr(options, name, None) not in (None, False, [])]
+    return [f"--{name.replace('_', '-')}" for name in found]
+
+
+def refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    """Raises :class:`UsageError` for options that nothing would look at. ``why``: what the command does instead, and the fix."""
+    if given := given_options(options, names):
+        raise UsageError(f"{', '.join(given)} {'has' if len(given) == 1 else 'have'} no effect: {why}")
 
 
 def seconds(text: str) -> float:
@@ -91,12 +108,40 @@ def seconds(text: str) -> float:
     return value
 
 
+def is_capture(name: str) -> bool:
+    """By its name, or a file of another name that is one."""
+    if name.endswith(".tgcap"):
+        return True
+    if not Path(name).is_file() or Path(name).suffix.lower() in (".py", ".gltf", ".glb", ".obj", ".ply", ".stl"):
+        return False
+    import tilegpu
+
+    try:
+        tilegpu.capture_profile(name)
+    except tilegpu.Error:
+        return False
+    return True
+
+
+def capture_of(options: argparse.Namespace) -> Path:
+    """The capture that stands for a scene. Raises :class:`UsageError` where it is not there, or an option wants to change it."""
+    path = Path(options.scene)
+    if not path.is_file():
+        raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+    for name in ("size", "samples", "time", "animation", "camera", "lights", "exposure", "environment"):
+        if getattr(options, name, None) is not None:
+            raise UsageError(f"'{path}' is a capture: --{name} is what it was made with, and can't be another")
+    return path
+
+
 def chosen_scene(options: argparse.Namespace) -> Scene:
     """The scene that the options name, with what they choose of it. Raises :class:`UsageError`."""
+    if is_capture(options.scene):
+        raise UsageError(f"'{options.scene}' is a capture: tilegpu replay draws it, tilegpu explain and what-if say what it costs")
     scene = load_scene(options.scene)
     _check_taken(scene, options)
     try:
-        return scene.configured(
+        chosen = scene.configured(
             animation=options.animation,
             camera=options.camera,
             lights=options.lights,
@@ -105,6 +150,10 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if not chosen.moves:
+        refuse(options, ("time",), f"{chosen.name} looks the same at any time; leave it out")
+    options.time = options.time or 0.0
+    return chosen
 
 
 def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
@@ -112,6 +161,8 @@ def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
     from tilegpu.scene import FunctionScene
 
     if not isinstance(scene, FunctionScene):
+        if scene.fixed_samples and options.samples not in (None, scene.default_samples):
+            raise UsageError(f"--samples {options.samples}: scene {scene.name} is defined with {scene.default_samples}; leave it out")
         return
     for name in ("size", "samples"):
         if getattr(options, name) is None or {name, "view"} & set(scene.parameters):
@@ -121,7 +172,7 @@ def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
 
 
 def add_device_options(parser: argparse.ArgumentParser) -> None:
-    """``--threads``, ``--lanes``, ``--profile``."""
+    """``--threads``, ``--lanes``, ``--profile``, ``--isolate-compiler``."""
     parser.add_argument(
         "--threads", type=positive, metavar="N", help="threads to render with (default: all that this process may use)"
     )
@@ -139,6 +190,21 @@ def add_device_options(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="the GPU to model: host, immortalis-g925, ... (default: host; a wrong name lists them)",
     )
+    parser.add_argument(
+        "--isolate-compiler",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="compile shaders in a process of their own, which may crash or hang (default: for files; not for named scenes)",
+    )
+
+
+def wants_isolation(options: argparse.Namespace) -> bool:
+    """As ``--isolate-compiler`` says, else whether what is drawn comes from a file."""
+    chosen = getattr(options, "isolate_compiler", None)
+    if chosen is not None:
+        return bool(chosen)
+    source = str(getattr(options, "capture", None) or getattr(options, "scene", ""))
+    return any(Path(name).is_file() for name in (source, source.rpartition(":")[0]) if name)
 
 
 def make_device(options: argparse.Namespace, profile: str | None = None) -> Device:
@@ -150,6 +216,8 @@ def make_device(options: argparse.Namespace, profile: str | None = None) -> Devi
         arguments["threads"] = options.threads
     if options.lanes is not None:
         arguments["lanes"] = options.lanes
+    if wants_isolation(options):
+        arguments["isolate_compiler"] = True
     return tilegpu.Device(**arguments)
 
 

@@ -20,6 +20,7 @@ from tilegpu.cli.common import (
     chosen_scene,
     load_scene,
     make_device,
+    refuse,
 )
 from tilegpu.cli.render import check_picture_path, save_image
 from tilegpu.terminal import end_of_steps, step
@@ -88,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
     scene = chosen_scene(options)
     found: list[Comparison]
     if options.reference is not None:
+        refuse(options, ("driver_lod",), "--reference takes OpenGL's place; leave one of them out")
         frame, found, findings = _beside_a_given(options, scene)
         tolerance, proved = stored.TOLERANCE, False
     else:

@@ -14,8 +14,10 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     as_plain,
+    capture_of,
     check_output,
     chosen_scene,
+    is_capture,
     progress,
 )
 
@@ -65,6 +67,8 @@ def run(options: argparse.Namespace) -> int:
     import tilegpu
     from tilegpu.scene import SceneRenderer
 
+    if is_capture(options.scene):
+        return explain_capture(options)
     if options.report:
         check_output(options.report, "--report")
     if options.heatmaps:
@@ -110,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return EXIT_OK
     if histories:
-        print("\n".join(map(str, histories)))
+        print("\n".join([*map(str, histories), *written]))
         return EXIT_OK
     print(result.explain)
     stats = result.stats
@@ -121,6 +125,28 @@ def run(options: argparse.Namespace) -> int:
     )
     if written:
         print("\n".join(written))
+    return EXIT_OK
+
+
+def explain_capture(options: argparse.Namespace) -> int:
+    """Draws a capture once, and prints of each pass what became of its draws and what it pays without need."""
+    import tilegpu
+
+    path = capture_of(options)
+    for name in ("pixel", "heatmaps", "report"):
+        if getattr(options, name):
+            raise UsageError(f"--{name}: '{path}' is a capture, whose passes have no traces; give a scene, or a program's own frame")
+    choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
+    replay = tilegpu.Device(profile=options.profile, hsr=choice).load_capture(path)
+    stats = replay.run()
+    explanations, findings = replay.explain(), replay.lint()
+    if options.json:
+        passes = [
+            {"pass": e.label, "explain": as_plain(e), "stats": as_plain(s)} for e, s in zip(explanations, stats, strict=True)
+        ]
+        print(json.dumps({"capture": str(path), "passes": passes, "lint": findings}, indent=1))
+        return EXIT_OK
+    print("\n".join([*map(str, explanations), *findings]))
     return EXIT_OK
 
 

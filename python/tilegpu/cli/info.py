@@ -72,7 +72,7 @@ def report() -> dict[str, str]:
         "llvm": str(found.get("llvm_version", "")),
         "threads": f"{found.get('threads', '')} of {os.cpu_count()}",
         "profile": str(found.get("profile", "host")),
-        "cache": f"{cache or 'off'} ({_cache_size(cache)})",
+        "cache": f"{cache or 'off'} ({found.get('cache_off_because') or _cache_size(cache)})",
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": platform.platform(),
         "numpy": _version_of("numpy"),

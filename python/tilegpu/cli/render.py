@@ -23,6 +23,7 @@ from tilegpu.cli.common import (
     make_device,
     positive,
     progress,
+    refuse,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--frames",
         type=frame_range,
-        default=range(1),
         metavar="N|A:B",
         help="N pictures of one turn of the camera, or of a model's animation: OUT gets the number before its suffix, or is a .gif, "
         ".webp or .mp4 of them all; A:B: those from number A to B - 1",
@@ -75,12 +75,24 @@ def frame_range(text: str) -> range:
 
 def whole_of(options: argparse.Namespace) -> int:
     """How many frames the whole has. Raises :class:`UsageError` where a part is named and the whole is not, or is less."""
-    numbers, of = options.frames, options.of
+    refuse(options, () if options.frames else ("of",), "--frames says which frames are drawn; give it too")
+    numbers, of = options.frames or range(1), options.of
+    options.frames = numbers
     if of is None and numbers.start > 0:
         raise UsageError(f"--frames {numbers.start}:{numbers.stop}: of how many? Give the whole turn or animation: --of N")
     if of is not None and of < numbers.stop:
         raise UsageError(f"--of {of}: --frames goes on to {numbers.stop - 1}; the whole has at least {numbers.stop}")
     return int(of or numbers.stop)
+
+
+def _check_frames(options: argparse.Namespace, scene: Scene, of: int, animated: bool) -> None:
+    """Raises :class:`UsageError` for frames that are all alike, and for a rate that nothing goes by."""
+    if of > 1 and not scene.moves and scene.camera() is None:
+        alike = f"{scene.name} has no camera to turn and looks the same at any time; all are one picture"
+        print(f"warning: --frames: {alike}", file=sys.stderr)
+    if not animated and not (of > 1 and scene.moves):
+        what = "one picture is drawn; give --frames" if of == 1 else f"{scene.name} is turned, frame by frame, and pictures have no rate"
+        refuse(options, ("fps",), what)
 
 
 def job_of_options(options: argparse.Namespace, of: int) -> Job:
@@ -131,11 +143,12 @@ def save_result(result: RenderResult, path: Path) -> list[Path]:
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
     path = check_picture_path(options.output, (".mp4",))
-    numbers, of = options.frames, whole_of(options)
+    of, numbers = whole_of(options), options.frames
     animated = path.suffix.lower() == ".mp4" or (len(numbers) > 1 and path.suffix.lower() in animation.SUFFIXES)
     if options.stats:
         check_output(options.stats, "--stats")
     scene = chosen_scene(options)
+    _check_frames(options, scene, of, animated)
     from tilegpu.farm import frame_of, output_path, pictures_per_second
     from tilegpu.scene import DrawnFrame, SceneRenderer
 

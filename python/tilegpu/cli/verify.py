@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tilegpu.cli.common import EXIT_FAILED, EXIT_OK, LANE_COUNTS, UsageError, add_quiet_option, positive, progress
+from tilegpu.cli.common import (
+    EXIT_FAILED,
+    EXIT_OK,
+    LANE_COUNTS,
+    UsageError,
+    add_quiet_option,
+    positive,
+    progress,
+    refuse,
+)
 from tilegpu.cli.farm import add_executor_options
 from tilegpu.cli.render import frame_range
 
@@ -41,6 +50,9 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draws and compares; says what differs."""
     from tilegpu.farm import FarmError, verify
+
+    if options.share == 1:
+        refuse(options, ("seed",), "all frames are drawn; give --share, of which it chooses")
 
     try:
         result = verify(

@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, add_scene_options, chosen_scene
+from tilegpu.cli.common import (
+    EXIT_OK,
+    UsageError,
+    add_device_options,
+    add_scene_options,
+    chosen_scene,
+    positive,
+    wants_isolation,
+)
 from tilegpu.cli.render import check_picture_path
 
 if TYPE_CHECKING:
@@ -18,7 +26,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("view", help="show a scene or a model in a window", description=__doc__)
     add_scene_options(parser)
     add_device_options(parser)
-    parser.add_argument("--frames", type=int, default=0, metavar="N", help="close after N frames (default: stay open)")
+    parser.add_argument("--frames", type=positive, default=0, metavar="N", help="close after N frames (default: stay open)")
     parser.add_argument("--screenshot", metavar="OUT.png", help="write what the window shows when it closes")
     parser.set_defaults(run=run)
     own_help = parser.format_help
@@ -69,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
         profile=options.profile,
         threads=options.threads,
         lanes=options.lanes,
+        isolate_compiler=wants_isolation(options),
         max_frames=options.frames,
         screenshot=options.screenshot,
         start_time=options.time,

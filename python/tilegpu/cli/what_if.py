@@ -8,7 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_quiet_option, add_scene_options, chosen_scene, progress
+from tilegpu.cli.common import (
+    EXIT_OK,
+    UsageError,
+    add_quiet_option,
+    add_scene_options,
+    capture_of,
+    chosen_scene,
+    is_capture,
+    progress,
+)
 
 if TYPE_CHECKING:
     from tilegpu.frame_profiles import ProfileRun
@@ -47,30 +56,11 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _is_capture(name: str) -> bool:
-    """By its name, or a file of another name that is one."""
-    if name.endswith(".tgcap"):
-        return True
-    if not Path(name).is_file() or Path(name).suffix.lower() in (".py", ".gltf", ".glb", ".obj", ".ply", ".stl"):
-        return False
-    import tilegpu
-
-    try:
-        tilegpu.capture_profile(name)
-    except tilegpu.Error:
-        return False
-    return True
-
-
 def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tuple[Any, ...]]:
     """A capture of what is asked for, its name, and what its frame knows across passes (of a capture: nothing): what costs without need,
     its nodes, what nobody reads."""
-    if _is_capture(options.scene):
-        path = Path(options.scene)
-        if not path.is_file():
-            raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
-        if options.size or options.samples:
-            raise UsageError(f"'{path}' is a capture: --size and --samples are those that it was made with")
+    if is_capture(options.scene):
+        path = capture_of(options)
         return path, path.name, ()
     import tilegpu
     from tilegpu.scene import SceneRenderer

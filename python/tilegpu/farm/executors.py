@@ -121,7 +121,7 @@ def _dask(name: str) -> Workers:
     try:
         import distributed
     except ImportError:
-        raise FarmError(f'{name} needs the package distributed: pip install "tilegpu[farm]"') from None
+        raise FarmError(f'{name} needs the package distributed: pip install distributed (tilegpu[farm])') from None
     address = name[len("dask://") :]
     if not address:
         raise FarmError(f"executor is '{name}'; it must be dask://ADDRESS, such as dask://127.0.0.1:8786")

@@ -89,9 +89,8 @@ class Prepared:
         self.device.wait_compiles()
 
     def pack(self) -> dict[str, bytes]:
-        """The files of its shaders."""
-        folder = Path(self.device.info["cache_dir"])
-        return {name: (folder / name).read_bytes() for name in self.device.cache_files if (folder / name).is_file()}
+        """Its shaders, for the caches of other machines."""
+        return self.device.cache_entries()
 
     def tasks(self, frames: Iterable[int], suffix: str, threads: int, **more: Any) -> list[Task]:
         """One for each frame, or for each of its tiles."""

@@ -117,7 +117,8 @@ def install_shaders(task: Task) -> bool:
     """Puts the pack's files into this machine's cache. True: some are missing, and there is no pack."""
     if not task.shaders or getattr(_mine, "shaders", None) == task.shaders:
         return False
-    folder_text = tilegpu.Device(threads=1).info["cache_dir"]  # makes it, or says that there is none
+    device = tilegpu.Device(threads=1)
+    folder_text = device.info["cache_dir"]  # makes it, or says that there is none
     if not folder_text:
         _mine.shaders = task.shaders
         return False
@@ -125,14 +126,8 @@ def install_shaders(task: Task) -> bool:
     missing = [name for name in task.shaders if not (folder / name).exists()]
     if missing and task.pack is None:
         return True
-    for name in missing:
-        data = (task.pack or {}).get(name)
-        if data is None or len(name) != 32 or not name.isalnum():
-            continue
-        part = folder / f"{name}.{os.getpid()}.{threading.get_ident()}.farm"
-        part.touch(mode=0o600)
-        part.write_bytes(data)
-        part.replace(folder / name)
+    pack = task.pack or {}
+    device.add_cache_entries({name: pack[name] for name in missing if name in pack})
     _mine.shaders = task.shaders
     return False
 

@@ -118,7 +118,7 @@ def _edges_of_draws(renderer: Renderer, frame: Frame) -> Mask:
 
     def put(number: int, draw: Draw) -> None:
         uniforms = {"tg_draw": float(number + 1), "tg_size": (float(width), float(height))}
-        renderer.draw(target, draw, tail, uniforms, blend_off=True, color_count=colors)
+        renderer.draw(target, draw, tail, uniforms, blend_off=True, color_count=colors, scale=scale)
 
     renderer.clear(target, frame)
     forget_ids()

@@ -32,7 +32,7 @@ from tilegpu.reference.translate import (
     translate,
     with_constants,
 )
-from tilegpu.scene import ALPHA_BLEND, Blend, Draw, DrawnFrame, Frame, Program, Sampled, State, Texture
+from tilegpu.scene import ALPHA_BLEND, Blend, Draw, DrawnFrame, Frame, Program, Sampled, Texture
 from tilegpu.scene.frame_checks import check_passes
 
 if TYPE_CHECKING:
@@ -248,9 +248,9 @@ class Renderer:
         return self.ctx.framebuffer(colors, attachment)
 
     # ---------------------------------------------------------------------------------------------------------------- draws
-    def set_state(self, state: State, depth: bool, blend_off: bool) -> None:
-        """Fixed-function state of a draw; ``depth``: there is a depth buffer."""
-        ctx = self.ctx
+    def set_state(self, draw: Draw, depth: bool, blend_off: bool) -> None:
+        """Fixed-function state of a draw, but for its scissor; ``depth``: there is a depth buffer."""
+        ctx, state = self.ctx, draw.state
         ctx.disable(ctx.DEPTH_TEST | ctx.CULL_FACE | ctx.BLEND)
         if depth and state.depth_test:
             ctx.enable(ctx.DEPTH_TEST)
@@ -272,6 +272,7 @@ class Renderer:
         for on, capability in (
             (state.alpha_to_coverage and not blend_off, glraw.SAMPLE_ALPHA_TO_COVERAGE),
             (state.primitive_restart, glraw.PRIMITIVE_RESTART_FIXED_INDEX),
+            (state.topology == "point_list" and "gl_PointSize" in draw.program.vertex, glraw.PROGRAM_POINT_SIZE),
         ):
             (ctx.enable_direct if on else ctx.disable_direct)(capability)
 
@@ -389,10 +390,13 @@ class Renderer:
         uniforms: Mapping[str, Any] | None = None,
         blend_off: bool = False,
         color_count: int = 1,
+        scale: int = 1,
     ) -> None:
-        """One draw into ``target``. ``tail`` is GLSL put behind the fragment shader, whose ``main`` becomes ``shaded_main``."""
+        """One draw into ``target``, which is ``scale`` times as large as the picture.
+
+        ``tail`` is GLSL put behind the fragment shader, whose ``main`` becomes ``shaded_main``."""
         program, vertex, fragment = self.program(draw.program, tail)
-        self.set_state(draw.state, target.depth_attachment is not None, blend_off)
+        self.set_state(draw, target.depth_attachment is not None, blend_off)
         array = self.vertex_array(program, draw)
         constants, bind, made = self.prepare_bindings(program, (vertex, fragment), draw)
         bind()
@@ -408,12 +412,15 @@ class Renderer:
         elif attachments:
             target.color_mask = [mask if i < color_count else (True,) * 4 for i in range(attachments)]
         target.depth_mask = draw.state.depth_write
+        target.scissor = None if draw.scissor is None else tuple(scale * side for side in draw.scissor)
         target.use()
         if self.shift_px is not None:
             if "tg_offset" in program:
                 program["tg_offset"].value = self.shift_px  # type: ignore[union-attr]
             glraw.set_viewport(*self.shift_px, *target.size)
         array.render(self.mode(draw), vertices=draw.element_count, first=draw.first, instances=draw.instances)
+        if draw.scissor is not None:
+            target.scissor = None
         array.release()
         for buffer in made:
             buffer.release()

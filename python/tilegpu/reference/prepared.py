@@ -55,10 +55,11 @@ class PreparedFrame:
         constants, bind, _ = renderer.prepare_bindings(program, (vertex, fragment), draw)
 
         def set_up() -> None:
-            renderer.set_state(draw.state, depth, False)
+            renderer.set_state(draw, depth, False)
             if count:
                 target.color_mask = mask if count == 1 else [mask] * count
             target.depth_mask = draw.state.depth_write
+            target.scissor = draw.scissor
             target.use()
             bind()
 
@@ -78,25 +79,27 @@ class PreparedFrame:
                 self.renderer.give_passes(self.passes)
             for number, draws in enumerate(self.draws_of_passes):
                 assert self.passes is not None
-                self.passes.begin(number)
-                self._run(draws, number)
+                self._run(draws, number, self.passes.begin(number))
                 self.passes.end(number)
             self.renderer.clear(self.target, self.frame)
-            self._run(self.draws, -1)
+            self._run(self.draws, -1, self.target)
             for resolved, source in self.resolves:
                 self.renderer.ctx.copy_framebuffer(resolved, source)
             self.renderer.ctx.finish()
 
-    def _run(self, draws: list[tuple[Draw, Callable[[], None], Callable[[], None]]], number: int) -> None:
+    def _run(self, draws: list[tuple[Draw, Callable[[], None], Callable[[], None]]], number: int, target: Any) -> None:
         last: Draw | None = None
         for draw, set_up, go in draws:
             self.renderer.copy_tile(draw, number)
-            same = last is not None and (last.state, last.program, last.bind) == (
+            same = last is not None and (last.state, last.program, last.bind, last.scissor) == (
                 draw.state,
                 draw.program,
                 draw.bind,
+                draw.scissor,
             )
             if not same:
                 set_up()
             go()
             last = draw
+        if last is not None and last.scissor is not None:
+            target.scissor = None  # clears go by it

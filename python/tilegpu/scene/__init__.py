@@ -7,7 +7,7 @@ The door of this room: other rooms import from here. The modules that it names a
 """
 
 from tilegpu import keywords
-from tilegpu.scene import bake, camera, mesh, procedural, shapes
+from tilegpu.scene import bake, camera, glyphs, mesh, procedural, shapes
 from tilegpu.scene.description import (
     ALPHA_BLEND,
     CLAMPED,
@@ -29,6 +29,7 @@ from tilegpu.scene.environment import Environment
 from tilegpu.scene.interaction import Interaction, Keys, Mouse, View
 from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelError
+from tilegpu.scene.page import Page
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
 from tilegpu.scene.resources import MODEL_SUFFIXES, UnknownSceneError, find_scene, load_file, scenes
@@ -50,6 +51,7 @@ __all__ = [
     "ModelError",
     "Mouse",
     "Output",
+    "Page",
     "Pass",
     "Program",
     "RenderResult",
@@ -66,6 +68,7 @@ __all__ = [
     "bake",
     "camera",
     "find_scene",
+    "glyphs",
     "load_file",
     "mesh",
     "mip_chain",

@@ -171,6 +171,7 @@ class Draw:
     indices, else vertices. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
     (the members of a uniform block), an array (a buffer's content, raw), or :class:`Sampled`.
+    ``scissor``: (x, y, width, height) in pixels of the pass, outside of which nothing is drawn; ``None``: the whole.
     """
 
     program: Program
@@ -183,6 +184,7 @@ class Draw:
     bind: Mapping[str, Texture | Sampled | Mapping[str, Any] | Array] = field(default_factory=dict)
     state: State = State()
     label: str = ""
+    scissor: tuple[int, int, int, int] | None = None
 
     @property
     def element_count(self) -> int:
@@ -282,6 +284,7 @@ class Scene:
     default_size: tuple[int, int] = (1920, 1080)
     default_samples: int = 1
     fixed_samples: bool = False
+    moves: bool = True  #: whether its picture depends on the time; a scene that is always the same may say ``False``
 
     def camera(self) -> OrbitCamera | None:
         """A new camera at the scene's own viewpoint, for the viewer; ``None`` if the scene has no viewpoint to move."""

@@ -17,14 +17,14 @@ class Shape(NamedTuple):
     depth_format: str | None
 
 
-def dynamic_state(frame: Shape, state: State) -> dict[str, Any]:
+def dynamic_state(frame: Shape, state: State, scissor: tuple[int, int, int, int] | None = None) -> dict[str, Any]:
     """Of pipelines with ``dynamic="all"``: every state that a draw of the frame reads, with the values that a fixed one has."""
     depth = frame.depth_format is not None and state.depth_test
     blend = dataclasses.asdict(state.blend) if isinstance(state.blend, Blend) else state.blend
     constant, slope = state.depth_bias or (0.0, 0.0)
     return {
         "viewport": (0, 0, *frame.size),
-        "scissor": (0, 0, *frame.size),
+        "scissor": scissor or (0, 0, *frame.size),
         "primitive_topology": state.topology,
         "primitive_restart_enable": state.primitive_restart,
         "polygon_mode": state.polygon_mode,

@@ -14,12 +14,14 @@ import hashlib
 import itertools
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.files import read_regular
 from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
@@ -43,17 +45,19 @@ class Environment:
     """A sky that lights models and is seen behind them.
 
     ``picture``: (H, W, 3) or (H, W, 4) floats, linear, equirectangular: row 0 is straight up, the middle column is what a camera sees
-    that looks along -z. Negative values count as 0, values above 65504 as that. Raises ``ValueError`` for other shapes and for NaN.
+    that looks along -z. Negative values count as 0, values above 65504 (and infinity) as that, with a
+    :class:`tilegpu.ClampedValueWarning`. Raises :class:`tilegpu.ValidationError` for other shapes and for NaN.
     """
 
     def __init__(self, picture: ArrayLike, name: str = "environment") -> None:
         values = np.asarray(picture)
         if values.ndim != 3 or values.shape[2] not in (3, 4) or values.shape[0] < 2 or values.shape[1] < 2 or values.dtype.kind != "f":
-            raise ValueError(
+            raise ValidationError(
                 f"environment '{name}': the picture is {values.dtype} of shape {values.shape}; floats of shape (H, W, 3) are needed, linear"
             )
         if any(np.isnan(values[first : first + _STRIP_px, :, :3]).any() for first in range(0, len(values), _STRIP_px)):
-            raise ValueError(f"environment '{name}': has values that are no numbers (NaN)")
+            raise ValidationError(f"environment '{name}': has values that are no numbers (NaN)")
+        _warn_of_clamped(values, name)
         self.name = name
         background = _BACKGROUND_px if len(values) > _TOP_px else _TOP_px
         small = _shrunk(values, {_IRRADIANCE_px, *(_averaged(values.shape, size) for size in (*_map_sizes(_TOP_px), background))})
@@ -93,6 +97,16 @@ class Environment:
         state = State(depth_write=False, depth_compare="less_or_equal")
         shader = program("sky.vert", "sky.frag")
         return Draw(shader, count=3, push={"corner": directions}, bind={"sky_map": self._background}, state=state, label="the sky")
+
+
+def _warn_of_clamped(values: Array, name: str) -> None:
+    """There is no light below 0, and half floats, as the maps are, end at 65504."""
+    low, high = (float(pick(values[..., :3])) for pick in (np.min, np.max))
+    said = [f"the least is {low:g}, and negative light counts as 0"] if low < 0 else []
+    if high > _LARGEST_VALUE:
+        said.append(f"the largest is {high:g}, and values above {_LARGEST_VALUE:g} count as that")
+    if said:
+        warnings.warn(f"environment '{name}': {'; '.join(said)}", ClampedValueWarning, stacklevel=users_level())
 
 
 #: Environments by the name and the digest of their files, the last one asked for last: a window reads its scene again at each change of a

@@ -94,6 +94,11 @@ class ModelScene(Scene):
         return [] if self._poser is None else [name for name, _ in self._poser.animations]
 
     @property
+    def moves(self) -> bool:  # type: ignore[override]
+        """Whether it has an animation, and shows it."""
+        return self.duration_s > 0
+
+    @property
     def duration_s(self) -> float:
         """How long the chosen animation takes, in seconds; 0 without one."""
         return 0.0 if self._poser is None or self._animation is None else self._poser.animations[self._animation][1]

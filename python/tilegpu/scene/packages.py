@@ -20,7 +20,7 @@ class MissingPackage(ImportError):
     """A package is not installed; the message says what it is for and how to get it."""
 
     def __init__(self, package: str, what: str, extra: str = "gltf") -> None:
-        super().__init__(f'{what} needs the package {package}, which is not installed: pip install "tilegpu[{extra}]"')
+        super().__init__(f'{what} needs the package {package}, which is not installed: pip install {package} (tilegpu[{extra}])')
 
 
 class DracoError(Error, ValueError):

@@ -167,6 +167,19 @@ class SceneRenderer:
             return max((int(one.layout["samples"]) for one in self._drawn), default=0)
         return frame.samples if self._recording is None else self._recording.made_of[0].samples
 
+    def pipelines(self, frame: Frame) -> list[list[tg.Pipeline]]:
+        """The pipeline of each draw, pass by pass, the frame's own pass last: for those who hand the frame on to another renderer."""
+        shapes = []
+        for one in frame.passes:
+            depth = None if one.depth is None else one.depth.target.format
+            shapes.append(Shape(frame.size_of(one.outputs[0].target), one.samples, tuple(o.target.format for o in one.color), depth))
+        shapes.append(Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format))
+        draws = [*(one.draws for one in frame.passes), frame.draws]
+        return [
+            [self._pipeline(shape, d.program, d.state, None if d.vertices is None else d.vertices.dtype) for d in some]
+            for shape, some in zip(shapes, draws, strict=True)
+        ]
+
     def render_to_images(self, frame: Frame) -> list[tg.Image]:
         """Draws a frame; the colour images that the pass wrote, with all their samples. They are the next frame's too."""
         self.render(frame, read=False)
@@ -211,10 +224,11 @@ class SceneRenderer:
         trace = self._trace_of(shape, color, depth)
         with self.device.render_pass(color=color, depth=depth, label=label, trace=trace, window=window) as render_pass:
             state: State | None = None
+            scissor: Any = None
             for draw in draws:
-                if self._dynamic and draw.state is not state:
-                    state = draw.state
-                    render_pass.set(**dynamic_state(shape, state))
+                if self._dynamic and (draw.state is not state or draw.scissor != scissor):
+                    state, scissor = draw.state, draw.scissor
+                    render_pass.set(**dynamic_state(shape, state, scissor))
                 self._draw(render_pass, shape, draw, viewport)
         return render_pass
 
@@ -238,6 +252,7 @@ class SceneRenderer:
             first=draw.first,
             count=draw.element_count,
             viewport=viewport,
+            scissor=None if self._dynamic else draw.scissor,
         )
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:

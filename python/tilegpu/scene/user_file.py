@@ -142,6 +142,7 @@ class FunctionScene(Scene):
         self._live = Interaction()  # keeps what a view keeps
         self._parameters = inspect.signature(function).parameters
         self._check_parameters()
+        self.moves = bool({"time", "t", "view"} & set(self._parameters))
         size = self._default("size")
         self.default_size = _DEFAULT_SIZE if size is None else tuple(size)
         self.default_samples = self._default("samples") or 1
@@ -232,6 +233,8 @@ def _returning(value: Any, function: Callable[..., Any]) -> Callable[[], Any]:
 class FrameScene(Scene):
     """A :class:`Frame` of a user's file: always the same picture."""
 
+    moves = False
+
     def __init__(self, name: str, frame: Frame) -> None:
         self.name, self._frame = name, frame
         self.description, self.default_size, self.default_samples = frame.label, frame.size, frame.samples
@@ -258,10 +261,11 @@ class _CheckedScene(Scene):
     def __init__(self, scene: Scene, path: Path, name: str) -> None:
         self._scene, self.path = scene, path
         self.name, self.description = scene.name or name, scene.description
-        self.default_size, self.default_samples, self.fixed_samples = (
+        self.default_size, self.default_samples, self.fixed_samples, self.moves = (
             scene.default_size,
             scene.default_samples,
             scene.fixed_samples,
+            scene.moves,
         )
 
     @property

@@ -15,8 +15,19 @@ with one HTML page of all of them. Under other test runners the environment vari
 from tilegpu import keywords
 from tilegpu.testing.difference import Difference, difference_of
 from tilegpu.testing.golden import ImageMismatch, Picture, assert_image_equal, take_pictures
+from tilegpu.testing.pictures import GoldenError
 from tilegpu.testing.report import summary, write_report
 
-__all__ = ["Difference", "ImageMismatch", "Picture", "assert_image_equal", "difference_of", "summary", "take_pictures", "write_report"]
+__all__ = [
+    "Difference",
+    "GoldenError",
+    "ImageMismatch",
+    "Picture",
+    "assert_image_equal",
+    "difference_of",
+    "summary",
+    "take_pictures",
+    "write_report",
+]
 
 keywords.explain_calls(globals(), __all__, "tilegpu.testing")

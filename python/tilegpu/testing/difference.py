@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu import notebook
+from tilegpu.testing.pictures import GoldenError
+
 Array = NDArray[Any]
 
 
@@ -25,6 +28,16 @@ class Difference:
     box: tuple[int, int, int, int] | None
     first: tuple[int, int] | None
     flip: float | None = None
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("pixels", f"{self.pixels:,}"),
+            ("differing", f"{self.differing_px:,}"),
+            ("largest difference", f"{self.largest:g}"),
+            ("within", "" if self.box is None else str(self.box)),
+            ("the first at", "" if self.first is None else str(self.first)),
+        ]
+        return notebook.table("difference", (), [*rows, *([("FLIP", f"{self.flip:.4f}")] if self.flip is not None else [])], {1})
 
 
 def _by_pixel(expected: Array, actual: Array) -> NDArray[np.float64]:
@@ -51,12 +64,12 @@ def difference_of(expected: Array, actual: Array, tolerance: float = 0.0, *, per
     """Of two arrays of one shape (H, W, ...) and one dtype. ``tolerance`` is in the values' own units: 2 is 2 of 255 for uint8.
 
     ``perceptual``: FLIP as well, of pictures of 8 bits or of floats from 0 to 1 (package ``flip-evaluator``, extra ``testing``).
-    Raises ``ValueError`` for other shapes, dtypes or values, ``ImageMismatch`` for nothing: this only measures.
+    Raises :class:`GoldenError` for other shapes, dtypes or values, ``ImageMismatch`` for nothing: this only measures.
     """
     if expected.shape != actual.shape or expected.dtype != actual.dtype:
-        raise ValueError(f"pictures are {expected.dtype} {expected.shape} and {actual.dtype} {actual.shape}; they must be alike")
+        raise GoldenError(f"pictures are {expected.dtype} {expected.shape} and {actual.dtype} {actual.shape}; they must be alike")
     if not tolerance >= 0:
-        raise ValueError(f"tolerance: {tolerance} is not 0 or more")
+        raise GoldenError(f"tolerance: {tolerance} is not 0 or more")
     far = _by_pixel(expected, actual)
     rows, columns = np.nonzero(far > tolerance)
     box = first = None
@@ -72,7 +85,7 @@ def _flip(expected: Array, actual: Array) -> float:
     try:
         import flip_evaluator
     except ImportError:
-        raise ValueError('perceptual= needs the package flip-evaluator: pip install "tilegpu[testing]"') from None
+        raise GoldenError('perceptual= needs the package flip-evaluator: pip install flip-evaluator (tilegpu[testing])') from None
 
     def colours(picture: Array) -> NDArray[np.float32]:
         if picture.dtype == np.uint8:
@@ -80,9 +93,9 @@ def _flip(expected: Array, actual: Array) -> float:
         elif picture.dtype.kind == "f" and bool(((picture >= 0) & (picture <= 1)).all()):
             unit = picture.astype(np.float32)
         else:
-            raise ValueError(f"perceptual= takes pictures of uint8, or of floats from 0 to 1, not {picture.dtype} beyond")
+            raise GoldenError(f"perceptual= takes pictures of uint8, or of floats from 0 to 1, not {picture.dtype} beyond")
         if unit.ndim > 3 or (unit.ndim == 3 and unit.shape[2] > 4):
-            raise ValueError(f"perceptual= takes pictures of up to four channels, not of the shape {picture.shape}")
+            raise GoldenError(f"perceptual= takes pictures of up to four channels, not of the shape {picture.shape}")
         return np.ascontiguousarray(_rgb(unit))
 
     return float(flip_evaluator.evaluate(colours(expected), colours(actual), "LDR")[1])

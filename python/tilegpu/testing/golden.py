@@ -19,7 +19,17 @@ from tilegpu import __version__
 from tilegpu.testing import naming
 from tilegpu.testing.claims import claimed
 from tilegpu.testing.difference import Difference, difference_of, marked, shown, side_by_side
-from tilegpu.testing.pictures import Array, as_array, check_name, decode, encode, like_golden, png_bytes, write_file
+from tilegpu.testing.pictures import (
+    Array,
+    GoldenError,
+    as_array,
+    check_name,
+    decode,
+    encode,
+    like_golden,
+    png_bytes,
+    write_file,
+)
 
 Status = Literal["equal", "near", "different", "missing", "written", "updated"]
 
@@ -30,6 +40,10 @@ class ImageMismatch(AssertionError):
     def __init__(self, message: str, picture: Picture) -> None:
         super().__init__(message)
         self.picture = picture
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Both arguments: a worker's failure arrives in the process that waits for it."""
+        return type(self), (str(self), self.picture)
 
 
 @dataclass(frozen=True)
@@ -88,19 +102,19 @@ def assert_image_equal(
     Raises ``ImageMismatch`` (an ``AssertionError``) if the picture differs or there is no golden one; writes expected, actual and
     difference below ``tilegpu-pictures/``. With ``pytest --tilegpu-update`` or TILEGPU_GOLDEN_UPDATE=1 the golden is written instead,
     but not twice in a run: two different pictures of one name are an ``ImageMismatch`` that names both.
-    Raises ``TypeError`` or ``ValueError`` for what is no picture, and for names and values that don't fit.
+    Raises :class:`GoldenError` for what is no picture, and for names and values that don't fit.
     """
     __tracebackhide__ = True  # pytest shows the test's line
     array = as_array(image)
     if name is not None and not isinstance(name, (str, os.PathLike)):
-        raise TypeError(f"assert_image_equal: name is {name!r}; it must be a file's name, such as 'name.png'")
+        raise GoldenError(f"assert_image_equal: name is {name!r}; it must be a file's name, such as 'name.png'")
     path, name = naming.golden_path(name, ".png" if array.dtype == np.uint8 else ".npy")
     check_name(array, path)  # wrong whether there is a golden or not
     for what, value in (("tolerance", tolerance), ("differing_px", differing_px), ("perceptual", perceptual)):
         if value is not None and not isinstance(value, (int, float, np.integer, np.floating)):
-            raise TypeError(f"assert_image_equal: {what} is {value!r}; it must be a number")
+            raise GoldenError(f"assert_image_equal: {what} is {value!r}; it must be a number")
     if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
-        raise ValueError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
+        raise GoldenError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
     update = naming.is_set("TILEGPU_GOLDEN_UPDATE")
     with claimed(path, naming.place()) if update else nullcontext() as first:
         _compare(_Asked(path, name, update, first), array, tolerance, differing_px, perceptual)
@@ -124,7 +138,7 @@ def _compare(asked: _Asked, array: Array, tolerance: float, differing_px: int, p
     except FileNotFoundError:
         golden, made_by = None, None
     except (OSError, ValueError) as error:
-        raise ValueError(f"golden picture '{path}': {getattr(error, 'strerror', None) or error}") from None
+        raise GoldenError(f"golden picture '{path}': {getattr(error, 'strerror', None) or error}") from None
 
     if golden is None:
         if asked.update:

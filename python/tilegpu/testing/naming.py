@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from tilegpu.errors import ValidationError
+from tilegpu.testing.pictures import GoldenError
 
 #: File names have at most 255 bytes; room for ``.side_by_side.png`` and the like.
 _LONGEST = 160
@@ -80,7 +81,7 @@ def _own_name() -> str:
     global _numbered
     test = test_id()
     if not test:
-        raise ValueError('assert_image_equal: without pytest a picture needs a name: assert_image_equal(image, "name.png")')
+        raise GoldenError('assert_image_equal: without pytest a picture needs a name: assert_image_equal(image, "name.png")')
     count = _numbered[1] + 1 if _numbered[0] == test else 1
     _numbered = test, count
     path, colons, rest = test.partition("::")
@@ -99,13 +100,13 @@ def _folder() -> Path:
 def golden_path(name: str | os.PathLike[str] | None, suffix: str) -> tuple[Path, str]:
     """The golden picture's file, and its name in messages and reports: what stands below the folder.
 
-    ``suffix``: of a picture without a name. Raises ``ValueError`` for a relative name that leads out of the folder.
+    ``suffix``: of a picture without a name. Raises :class:`GoldenError` for a relative name that leads out of the folder.
     """
     path = Path(os.path.normpath(name)) if name is not None else Path(_own_name() + suffix)
     if path.is_absolute():
         return path, path.name
     if path.parts[:1] == ("..",):
-        raise ValueError(
+        raise GoldenError(
             f"golden picture '{name}': the name leads out of the folder of golden pictures, {_folder()}; give a name below it, or an "
             "absolute path, or set the folder (tilegpu_golden in pytest's settings, TILEGPU_GOLDEN_FOLDER)"
         )

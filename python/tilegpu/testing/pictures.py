@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import __version__, files
+from tilegpu import Error, __version__, files
 
 Array = NDArray[Any]
 
@@ -22,16 +22,21 @@ _MADE_BY = "tilegpu"
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 
 
+class GoldenError(Error, ValueError, TypeError):
+    """An argument of ``tilegpu.testing``, or a file of a golden picture, that makes no sense. Code that catches ``ValueError`` or
+    ``TypeError`` goes on working."""
+
+
 def as_array(image: Any) -> Array:
-    """The values of a ``tilegpu.Image``, a Pillow image or anything that NumPy takes. Raises ``TypeError`` for what is no numbers."""
+    """The values of a ``tilegpu.Image``, a Pillow image or anything that NumPy takes. Raises :class:`GoldenError` for what is none."""
     array = image.numpy() if callable(getattr(image, "numpy", None)) else np.asarray(image)
     array = np.asarray(array)
     if array.dtype.kind not in "buif":
-        raise TypeError(f"a picture of {array.dtype} has no pixels to compare; give an image, or an array of integers or floats")
+        raise GoldenError(f"a picture of {array.dtype} has no pixels to compare; give an image, or an array of integers or floats")
     if array.size == 0:
-        raise TypeError(f"a picture has pixels, this one of shape {array.shape} is empty")
+        raise GoldenError(f"a picture has pixels, this one of shape {array.shape} is empty")
     if array.ndim < 2:
-        raise TypeError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
+        raise GoldenError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
     return np.ascontiguousarray(array)
 
 
@@ -57,13 +62,13 @@ def png_bytes(array: Array, made_by: str | None = None) -> bytes:
 
 
 def check_name(array: Array, path: Path) -> None:
-    """Raises ``ValueError`` for a suffix that can't hold the picture exactly."""
+    """Raises :class:`GoldenError` for a suffix that can't hold the picture exactly."""
     if path.suffix == ".npy":
         return
     if path.suffix != ".png":
-        raise ValueError(f"golden picture '{path.name}': a name ends in .png or .npy")
+        raise GoldenError(f"golden picture '{path.name}': a name ends in .png or .npy")
     if not _fits_png(array):
-        raise ValueError(
+        raise GoldenError(
             f"golden picture '{path.name}': PNG holds 1 to 4 channels of uint8 or one of uint16 exactly, this picture has {array.dtype} "
             f"{array.shape}; name it '{path.stem}.npy'"
         )

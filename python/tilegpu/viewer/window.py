@@ -96,7 +96,7 @@ def _open(size: Size, title: str) -> tuple[Any, Any]:
         import glfw
         import moderngl  # noqa: F401
     except ImportError as error:
-        raise ViewerError("the window needs glfw and moderngl: pip install 'tilegpu[view]'") from error
+        raise ViewerError("the window needs glfw and moderngl: pip install glfw moderngl (tilegpu[view])") from error
     problems: list[str] = []
     glfw.set_error_callback(lambda _, text: problems.append(text.decode() if isinstance(text, bytes) else str(text)))
     if not glfw.init():
@@ -333,6 +333,7 @@ def view(
     profile: str = "host",
     threads: int | None = None,
     lanes: int | None = None,
+    isolate_compiler: bool = False,
     max_frames: int = 0,
     screenshot: str | None = None,
     event_hook: Any = None,
@@ -361,6 +362,8 @@ def view(
         tell_samples=samples is not None,
     )  # fmt: skip
     options: dict[str, Any] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
+    if isolate_compiler:
+        options["isolate_compiler"] = True
     painter = Painter(options, reload, scene_files or files_of_scene(scene))
     glfw, window = _open(_window_size(scene, size), f"tilegpu  |  {scene.name}")
     loop: _Loop | None = None

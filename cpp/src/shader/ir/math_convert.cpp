@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <vector>
 
 namespace tilegpu::shader {
 namespace {
@@ -56,7 +57,29 @@ Value emit_fract(const Ir& ir, Value x) {
   return ir.select(ir.fge(ir.fsub(x, ir.floor(x)), ir.number(x, 1)), below_one, ir.fsub(x, ir.floor(x)));
 }
 
+/// As the CPU converts 4, 8 or 16 floats: what no int32 can hold, NaN too, becomes 0x80000000. Null for other counts.
+static Value convert_as_the_cpu(const Ir& ir, Value x) {
+  const uint32_t lanes = Ir::lanes_of(x);
+  if (lanes == 4) return ir.call_intrinsic("llvm.x86.sse2.cvttps2dq", {}, {x});
+  if (lanes == 8) return ir.call_intrinsic("llvm.x86.avx.cvtt.ps2dq.256", {}, {x});
+  if (lanes != 16) return nullptr;
+  if (ir.wide) {
+    constexpr uint32_t kNoExceptions = 8;
+    return ir.call_intrinsic("llvm.x86.avx512.mask.cvttps2dq.512", {},
+                             {x, ir.zero(Ir::vec(ir.i32, 16)), LLVMConstInt(ir.i16, 0xffff, 0), ir.c32(kNoExceptions)});
+  }
+  std::vector<int> both(16);
+  for (int k = 0; k < 16; ++k) both[static_cast<size_t>(k)] = k;
+  const std::vector<int> low(both.begin(), both.begin() + 8), high(both.begin() + 8, both.end());
+  return ir.shuffle(convert_as_the_cpu(ir, ir.shuffle(x, low)), convert_as_the_cpu(ir, ir.shuffle(x, high)), both);
+}
+
 Value emit_float_to_int(const Ir& ir, Value x) {
+  if (Value raw = convert_as_the_cpu(ir, x)) {
+    // Below, 0x80000000 is right; above, all bits turned round are.
+    Value result = ir.xor_(raw, ir.sext(ir.fge(x, ir.fk(x, 0x1p31f)), ir.i32));
+    return ir.select(ir.is_nan(x), ir.ik(x, 0), result);
+  }
   // In range by clamping (the largest float below 2^31 for the conversion), then the upper end is put right.
   Value in_range = ir.fclamp(x, ir.fk(x, -0x1p31f), ir.fk(x, 0x1.fffffep30f));
   Value result = ir.fptosi(in_range);
@@ -75,9 +98,8 @@ Value emit_float_to_uint(const Ir& ir, Value x) {
 Value emit_int_to_float(const Ir& ir, Value x) { return ir.sitofp(x); }
 
 Value emit_uint_to_float(const Ir& ir, Value x) {
-  // Two halves, each exact: high * 65536 + low in one fused rounding.
-  Value high = ir.sitofp(ir.lshr(x, 16)), low = ir.sitofp(ir.and_(x, ir.ik(x, 0xffffu)));
-  return ir.fma(high, ir.fk(x, 65536.0f), low);
+  // LLVM's own way rounds once, too, and is one instruction where the sign is known to be 0 (x >> 8), or with AVX-512.
+  return ir.uitofp(x);
 }
 
 Value emit_float_to_half(const Ir& ir, Value x) {

@@ -29,11 +29,13 @@
 #include "shader/jit/background_crew.hpp"
 #include "shader/jit/code_memory.hpp"
 #include "shader/jit/compile_crew.hpp"
+#include "shader/jit/compile_request.hpp"
+#include "shader/jit/compiler_pool.hpp"
 #include "shader/jit/jit_emit.hpp"
-#include "shader/jit/jit_schedule.hpp"
 #include "shader/jit/jit_target.hpp"
 #include "shader/jit/object_cache.hpp"
 #include "shader/jit/object_file.hpp"
+#include "shader/jit/object_request.hpp"
 #include "shader_abi/abi.hpp"
 
 namespace tilegpu::shader {
@@ -77,12 +79,13 @@ void CodeKey::add_bytes(const void* data, size_t size_B) {
 }
 
 struct Jit::State {
-  std::string requested_target, cpu, features, prefix;
+  std::string requested_target, prefix;
   EmitOptions emit_options;
-  LLVMTargetRef target = nullptr;
-  std::string triple, data_layout;
+  TargetOfCode target;
+  std::string data_layout;
   CodeMemory code;
   std::unique_ptr<ObjectCache> cache;
+  std::shared_ptr<CompilerPool> compilers;
 
   std::mutex mutex;  // of everything below
   std::condition_variable finished;
@@ -105,10 +108,6 @@ struct Jit::State {
     for (const auto& machines : idle_machines)
       for (LLVMTargetMachineRef m : machines) LLVMDisposeTargetMachine(m);
   }
-  LLVMTargetMachineRef make_machine(Tier of) const {
-    const LLVMCodeGenOptLevel level = of == Tier::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
-    return LLVMCreateTargetMachine(target, triple.c_str(), cpu.c_str(), features.c_str(), level, LLVMRelocPIC, LLVMCodeModelSmall);
-  }
   LLVMTargetMachineRef take_machine(Tier of) {
     {
       std::lock_guard lock(mutex);
@@ -119,7 +118,7 @@ struct Jit::State {
         return m;
       }
     }
-    return make_machine(of);
+    return make_target_machine(of, target);
   }
   void give_machine(Tier of, LLVMTargetMachineRef m) {
     assert(m);
@@ -141,7 +140,7 @@ struct Jit::State {
 Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
   auto work = std::make_unique<Work>();
   LLVMModuleRef module = work->module = LLVMModuleCreateWithNameInContext(name.c_str(), work->holder.context);
-  LLVMSetTarget(module, triple.c_str());
+  LLVMSetTarget(module, target.triple.c_str());
   LLVMSetDataLayout(module, data_layout.c_str());
   if (Status built = build(module, name.c_str()); !built) return built.error();
   if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f))
@@ -154,6 +153,16 @@ Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const s
 }
 
 Expected<std::string> Jit::State::generate(Work& work, Tier of, const std::string& name, const char* kind) {
+  if (compilers) {
+    Expected<std::string> answer =
+        compilers->ask(std::string("the code for ") + kind, write_object_request(work, of, name, kind, emit_options, target));
+    if (!answer) return answer;
+    Expected<std::string> object = read_answer(*answer);
+    if (!object) return object;
+    Expected<std::string> foreign = foreign_symbol(*object);
+    if (!foreign || !foreign->empty()) return error("the compiler's process gave code that is none");
+    return object;
+  }
   LLVMTargetMachineRef machine = take_machine(of);
   Expected<std::string> object = emit_object(work, of, machine, name, kind, emit_options);
   give_machine(of, machine);
@@ -261,6 +270,7 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
     entry->slot.last.store(true);
     return Ok{};
   }
+  if (!compile_goes_on()) return error(std::string("the code for ") + kind + ": compiling was interrupted");
   if (Status room = check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
   struct Hold {
@@ -289,15 +299,7 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
 }
 
 Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
-  static std::once_flag initialised;
-  std::call_once(initialised, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    install_schedulers();
-    __builtin_cpu_init();
-  });
+  initialise_code_generator();
   if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16) {
     return error("device: lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
   }
@@ -307,7 +309,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   Expected<JitTarget> chosen = choose_target(info.target);
   if (!chosen) return chosen.error();
   const JitTarget& target = *chosen;
-  s.requested_target = target.name, s.cpu = target.cpu, s.features = target.features;
+  s.requested_target = target.name, s.target.cpu = target.cpu, s.target.features = target.features;
+
   jit->wide_ = target.wide, jit->gathers_ = target.gathers;
   // Chains by turns want 32 vector registers.
   const char* schedule = std::getenv("TILEGPU_SCHEDULE");
@@ -317,10 +320,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
     s.emit_options.dump_directory = dump;
     mkdir(dump, 0777);
   }
-  s.triple = take_message(LLVMGetDefaultTargetTriple());
-  char* message = nullptr;
-  if (LLVMGetTargetFromTriple(s.triple.c_str(), &s.target, &message))
-    return error("LLVM has no target '" + s.triple + "': " + take_message(message));
+  s.target.triple = take_message(LLVMGetDefaultTargetTriple());
   bool tiered = info.tiered && s.emit_options.dump_directory.empty();
   if (const char* code = std::getenv("TILEGPU_CODE"); code && *code) {
     const std::string wanted = code;
@@ -330,8 +330,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
     if (wanted == "quick") s.tier = Tier::quick;
   }
   if (tiered) s.tier = Tier::quick;
-  LLVMTargetMachineRef machine = s.make_machine(s.tier);
-  if (!machine) return error("LLVM cannot generate code for '" + s.cpu + "'");
+  LLVMTargetMachineRef machine = make_target_machine(s.tier, s.target);
+  if (!machine) return error("LLVM cannot generate code for '" + s.target.cpu + "' of '" + s.target.triple + "'");
   s.idle_machines[static_cast<size_t>(s.tier)].push_back(machine);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   s.data_layout = take_message(LLVMCopyStringRepOfTargetData(layout));
@@ -354,7 +354,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   }
   add(build_identity());
   add(std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch));
-  add(s.cpu), add(s.features), add(pass_pipelines()), add(s.triple), add("O2 pic small");
+  add(s.target.cpu), add(s.target.features), add(pass_pipelines()), add(s.target.triple), add("O2 pic small");
   s.prefix = environment.bytes();
   return jit;
 }
@@ -453,7 +453,13 @@ void Jit::store_bytes(const CodeKey& key, const std::string& bytes) const {
   state_->cache->store(CacheKey(state_->prefix + key.bytes()), bytes);
 }
 
+void Jit::set_compilers(std::shared_ptr<CompilerPool> compilers) { state_->compilers = std::move(compilers); }
+CompilerPool* Jit::compilers() const { return state_->compilers.get(); }
+
 std::vector<std::string> Jit::cache_files() const { return state_->cache->used(); }
+std::string Jit::export_cache_entry(const std::string& name) const { return state_->cache->export_entry(name); }
+std::string Jit::cache_off_because() const { return state_->cache->why_off(); }
+bool Jit::import_cache_entry(const std::string& name, const std::string& entry) const { return state_->cache->import_entry(name, entry); }
 
 CompileStats Jit::stats() const {
   const uint32_t waiting = state_->background ? state_->background->waiting() : 0;
@@ -468,7 +474,7 @@ void Jit::describe(DeviceInfo& info) const {
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
   info.cpu = take_message(LLVMGetHostCPUName());
-  info.cpu_features = s.features;
+  info.cpu_features = s.target.features;
   info.llvm_version = std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
   info.jit_target = s.requested_target;
   info.cache_dir = s.cache->directory();

@@ -21,6 +21,8 @@ typedef struct LLVMOpaqueModule* LLVMModuleRef;
 
 namespace tilegpu::shader {
 
+class CompilerPool;
+
 /// Bytes that determine a function; hashed strongly. Every field that reaches code generation must be added.
 class CodeKey {
  public:
@@ -77,8 +79,16 @@ class Jit {
   /// Bytes of any kind in the disk cache. False when there are none.
   bool load_bytes(const CodeKey& key, std::string& bytes) const;
   void store_bytes(const CodeKey& key, const std::string& bytes) const;
+  /// LLVM's passes and code generation run elsewhere from now on. Before anything is compiled.
+  void set_compilers(std::shared_ptr<CompilerPool> compilers);
+  /// Null: this process compiles.
+  CompilerPool* compilers() const;
   CompileStats stats() const;
   std::vector<std::string> cache_files() const;
+  /// As ObjectCache has them.
+  std::string export_cache_entry(const std::string& name) const;
+  bool import_cache_entry(const std::string& name, const std::string& entry) const;
+  std::string cache_off_because() const;
   void describe(DeviceInfo& info) const;
 
  private:

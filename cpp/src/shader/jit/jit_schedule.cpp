@@ -3,7 +3,7 @@
 // In: machine functions, those with kWideSchedule marked by jit.cpp. Out: LLVM's scheduler for each. LLVM's own choice keeps few values
 // alive, and so leaves the chains of a shader (three powers, two lights) one after the other: with 16 lanes a processor sees some 200
 // instructions ahead and waits. Its scheduler "ilpmax" takes chains by turns. Shaders and samplers gain, short functions that wait for
-// memory lose. LLVM-C has no way to choose a scheduler for a function; this is the only file that uses LLVM's C++ interface.
+// memory lose. LLVM-C has no way to choose a scheduler for a function; with llvm_memory.cpp this is what uses LLVM's C++ interface.
 #include "shader/jit/jit_schedule.hpp"
 
 #include <llvm-c/Support.h>

@@ -3,23 +3,27 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pwd.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cassert>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace tilegpu::shader {
 namespace {
 
-constexpr char kMagic[8] = {'T', 'G', 'O', 'B', 'J', '0', '0', '2'};
+constexpr char kMagic[8] = {'T', 'G', 'O', 'B', 'J', '0', '0', '3'};
 constexpr uint64_t kMaxEntry_B = 64ull << 20;
 constexpr uint64_t kStoresBetweenPrunes = 128;
 constexpr uint64_t kMaxDirectory_B = 512ull << 20;  // pruned to half of it, oldest first
@@ -27,8 +31,12 @@ constexpr uint64_t kMaxDirectory_B = 512ull << 20;  // pruned to half of it, old
 struct Header {
   char magic[8];
   uint64_t key_B, object_B;
-  uint64_t checksum_low, checksum_high;  // of key, then object
+  Authenticator code;  // over what is before it, key, object
 };
+static_assert(sizeof(Header) == 56 && offsetof(Header, code) == 24);
+constexpr size_t kAuthenticated_B = offsetof(Header, code);
+constexpr int64_t kStaleTemporary_s = 600;  // of a process that was killed as it wrote
+constexpr char kTemporary[] = ".tmp";
 
 uint64_t mix(uint64_t h) {
   h ^= h >> 32;
@@ -38,27 +46,8 @@ uint64_t mix(uint64_t h) {
   return h ^ (h >> 32);
 }
 
-bool make_private_directory(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
-  struct stat s;
-  return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0;
-}
-
-void make_parents(const std::string& path) {
-  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) mkdir(path.substr(0, at).c_str(), 0700);
-}
-
-std::string user_cache_directory() {
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return std::string(xdg) + "/tilegpu";
-  if (const char* home = std::getenv("HOME"); home && home[0] == '/') return std::string(home) + "/.cache/tilegpu";
-  passwd entry, *found = nullptr;
-  char buffer[4096];
-  if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found && found->pw_dir)
-    return std::string(found->pw_dir) + "/.cache/tilegpu";
-  return "";
-}
-
-/// Keeps the directory bounded: removes the least recently written entries. Looks at every file, so it is not for every start.
+/// Keeps the directory bounded: removes what killed processes left, and the least recently written entries. Looks at every file, so it is
+/// not for every start.
 void prune(const std::string& directory) {
   struct Entry {
     int64_t time_s;
@@ -73,6 +62,10 @@ void prune(const std::string& directory) {
     std::string path = directory + "/" + e->d_name;
     struct stat s;
     if (lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+    if (path.ends_with(kTemporary)) {
+      if (std::time(nullptr) - s.st_mtime > kStaleTemporary_s) unlink(path.c_str());
+      continue;
+    }
     entries.push_back({static_cast<int64_t>(s.st_mtime), static_cast<uint64_t>(s.st_size), path});
     total_B += static_cast<uint64_t>(s.st_size);
   }
@@ -109,9 +102,43 @@ bool write_all(int fd, const void* data, size_t size_B) {
   return true;
 }
 
-Hash128 checksum(const CacheKey& key, const std::string& object) {
-  const Hash128 a = key.hash, b = hash128(object.data(), object.size());
-  return {mix(a.low + 3 * b.low), mix(a.high + 5 * b.high)};
+/// A limit of the process on files' sizes (RLIMIT_FSIZE) ends it by a signal unless it is blocked.
+class BlockFileSizeSignal {
+ public:
+  BlockFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~BlockFileSizeSignal() {
+    const timespec at_once{};
+    if (!was_pending_)
+      while (sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
+      }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  BlockFileSizeSignal(const BlockFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_, before_;
+  bool was_pending_ = false;
+};
+
+std::string_view authenticated(const Header& header) { return {reinterpret_cast<const char*>(&header), kAuthenticated_B}; }
+
+/// The header of a whole file, where its sizes are those of the file.
+bool read_header(const std::string& content, Header& header) {
+  if (content.size() < sizeof header) return false;
+  std::memcpy(&header, content.data(), sizeof header);
+  const uint64_t rest_B = content.size() - sizeof header;
+  return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.key_B <= rest_B && header.object_B == rest_B - header.key_B;
+}
+
+bool is_name(const std::string& name) {
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return name.size() == 32 && std::all_of(name.begin(), name.end(), is_digit);
 }
 
 }  // namespace
@@ -149,20 +176,27 @@ Hash128 hash128(const void* data, size_t size_B) {
 
 ObjectCache::ObjectCache(const std::string& setting) {
   if (setting == "off") return;
-  const std::string base = setting.empty() ? user_cache_directory() : setting;
-  if (base.empty()) return;
+  const std::string user = setting.empty() ? user_directory(secure_getenv("XDG_CACHE_HOME"), ".cache") : "";
+  const std::string base = !setting.empty() ? setting : user.empty() ? "" : user + "/tilegpu";
+  if (base.empty()) {
+    why_off_ = "the user has no home directory";
+    return;
+  }
   const std::string path = base + "/objects";
-  make_parents(path);
-  if (!make_private_directory(path)) return;
+  why_off_ = make_private_directory(path);
+  if (!why_off_.empty()) return;
+  Expected<SecretKey> secret = user_cache_key();
+  if (!secret) {
+    why_off_ = secret.error().message;
+    return;
+  }
+  secret_ = *secret;
   directory_ = path;
 }
 
-std::string ObjectCache::path_of(const CacheKey& key) const { return directory_ + "/" + key.hash.hex(); }
-
-bool ObjectCache::note_used(const CacheKey& key) const {
+void ObjectCache::note_used(const std::string& name) const {
   std::lock_guard lock(mutex_);
-  used_.insert(key.hash.hex());
-  return true;
+  used_.insert(name);
 }
 
 std::vector<std::string> ObjectCache::used() const {
@@ -170,52 +204,87 @@ std::vector<std::string> ObjectCache::used() const {
   return {used_.begin(), used_.end()};
 }
 
-bool ObjectCache::load(const CacheKey& key, std::string& object) const {
+/// A file of the user's, whole, whatever is in it. Nothing is waited for: O_NONBLOCK is for pipes.
+bool ObjectCache::read(const std::string& name, std::string& content) const {
   if (directory_.empty()) return false;
-  const int fd = open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  const int fd = open((directory_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
-  Header header;
-  std::string file;
   struct stat s;
-  bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() &&
-              static_cast<uint64_t>(s.st_size) >= sizeof header + key.bytes.size() &&
-              static_cast<uint64_t>(s.st_size) <= sizeof header + key.bytes.size() + kMaxEntry_B;
+  bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0 &&
+              static_cast<uint64_t>(s.st_size) >= sizeof(Header) && static_cast<uint64_t>(s.st_size) <= kMaxEntry_B;
   if (good) {
-    file.resize(static_cast<size_t>(s.st_size));  // whole, by one read
-    good = read_all(fd, file.data(), file.size());
+    try {
+      content.resize(static_cast<size_t>(s.st_size));  // by one read
+      good = read_all(fd, content.data(), content.size());
+    } catch (const std::bad_alloc&) {
+      good = false;
+    }
   }
   close(fd);
-  if (!good) return false;
-  std::memcpy(&header, file.data(), sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_B != key.bytes.size() ||
-      header.object_B != file.size() - sizeof header - key.bytes.size() || file.compare(sizeof header, key.bytes.size(), key.bytes) != 0)
-    return false;
-  object.assign(file, sizeof header + key.bytes.size());
-  const Hash128 sum = checksum(key, object);
-  return sum.low == header.checksum_low && sum.high == header.checksum_high && note_used(key);
+  return good;
+}
+
+bool ObjectCache::load(const CacheKey& key, std::string& object) const {
+  const std::string name = key.hash.hex();
+  std::string content;
+  Header header;
+  if (!read(name, content) || !read_header(content, header)) return false;
+  const std::string_view all(content), key_bytes = all.substr(sizeof header, header.key_B), rest = all.substr(sizeof header);
+  if (key_bytes != key.bytes || !same(header.code, authenticate(secret_, {authenticated(header), rest}))) return false;
+  content.erase(0, sizeof header + key_bytes.size());
+  object = std::move(content);
+  note_used(name);
+  return !object.empty();
+}
+
+void ObjectCache::write(const std::string& name, std::string_view key, std::string_view object) const {
+  const std::string path = directory_ + "/" + name;
+  const std::string temporary = path + "." + random_name() + kTemporary;
+  const BlockFileSizeSignal blocked;
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return;
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.key_B = key.size(), header.object_B = object.size();
+  header.code = authenticate(secret_, {authenticated(header), key, object});
+  const bool good =
+      write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
+  // Not flushed: what a power cut leaves of it is not authentic.
+  if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0)
+    unlink(temporary.c_str());
+  else
+    note_used(name);
 }
 
 void ObjectCache::store(const CacheKey& key, const std::string& object) const {
   assert(!key.bytes.empty() && !object.empty());
-  if (directory_.empty() || object.size() > kMaxEntry_B) return;
-  static std::atomic<uint64_t> serial{0};
-  const std::string path = path_of(key);
-  const std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".tmp";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return;
-  Header header;
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.key_B = key.bytes.size(), header.object_B = object.size();
-  const Hash128 sum = checksum(key, object);
-  header.checksum_low = sum.low, header.checksum_high = sum.high;
-  const bool good = write_all(fd, &header, sizeof header) && write_all(fd, key.bytes.data(), key.bytes.size()) &&
-                    write_all(fd, object.data(), object.size());
-  if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0)
-    unlink(temporary.c_str());
-  else
-    note_used(key);
+  if (directory_.empty() || sizeof(Header) + key.bytes.size() + object.size() > kMaxEntry_B) return;
+  write(key.hash.hex(), key.bytes, object);
   // By the key's hash, so that no process has to count: one store in kStoresBetweenPrunes.
   if (key.hash.low % kStoresBetweenPrunes == 0) prune(directory_);
+}
+
+std::string ObjectCache::export_entry(const std::string& name) const {
+  std::string content, object;
+  Header header;
+  if (!is_name(name) || !read(name, content) || !read_header(content, header)) return "";
+  const CacheKey key(content.substr(sizeof header, header.key_B));
+  if (key.hash.hex() != name || !load(key, object)) return "";
+  const uint64_t key_B = key.bytes.size();
+  return std::string(reinterpret_cast<const char*>(&key_B), sizeof key_B) + key.bytes + object;
+}
+
+bool ObjectCache::import_entry(const std::string& name, const std::string& entry) const {
+  uint64_t key_B = 0;
+  if (directory_.empty() || !is_name(name) || entry.size() <= sizeof key_B || entry.size() > kMaxEntry_B - sizeof(Header)) return false;
+  std::memcpy(&key_B, entry.data(), sizeof key_B);
+  const uint64_t rest_B = entry.size() - sizeof key_B;
+  if (key_B == 0 || key_B >= rest_B) return false;
+  const CacheKey key(entry.substr(sizeof key_B, key_B));
+  if (key.hash.hex() != name) return false;
+  store(key, entry.substr(sizeof key_B + key_B));
+  std::string kept;
+  return load(key, kept);
 }
 
 }  // namespace tilegpu::shader

@@ -24,6 +24,7 @@ namespace {
 
 constexpr size_t kMaxSource_B = 16u << 20;
 constexpr size_t kMaxMessages = 100;
+constexpr size_t kMaxText_B = 1000;
 constexpr size_t kMaxIncludeDepth = 64;
 
 /// Text of every file that took part, by the name that glslang prints; messages quote their line from here.
@@ -157,13 +158,20 @@ bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& 
 std::vector<ShaderMessage> parse_log(const std::string& log, const Files& files) {
   std::vector<ShaderMessage> messages;
   std::istringstream lines(log);
+  bool goes_on = false;  // what follows without a prefix belongs to the last message: lists of extensions
   for (std::string line; std::getline(lines, line) && messages.size() < kMaxMessages;) {
     ShaderMessage message;
-    if (!parse_log_line(line, files, message)) continue;
+    if (!parse_log_line(line, files, message)) {
+      const bool is_list = goes_on && line.compare(0, 3, "GL_") == 0 && messages.back().text.size() < kMaxText_B;
+      if (is_list) messages.back().text += (messages.back().text.back() == ':' ? " " : ", ") + line;
+      goes_on = is_list;
+      continue;
+    }
     const bool repeated = std::any_of(messages.begin(), messages.end(), [&](const ShaderMessage& other) {
       return other.file == message.file && other.line == message.line && other.text == message.text;
     });
     if (!repeated) messages.push_back(std::move(message));
+    goes_on = !repeated && !messages.back().text.empty();
   }
   return messages;
 }

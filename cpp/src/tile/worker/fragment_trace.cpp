@@ -469,7 +469,8 @@ void after_epilogue(Worker& w, uint32_t quad, uint64_t live) {
   const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
   const pipeline::Resolved& resolved = *w.packets.shading.resolved;
   const uint32_t written = resolved.output.written_targets & 0xff;
-  const uint32_t replaced = resolved.classification.reads_inputs ? 0 : resolved.classification.overwritten_colors & written;
+  const uint32_t overwritten = resolved.classification.overwritten_colors & written;
+  const uint32_t replaced = resolved.classification.reads_inputs ? 0 : overwritten;  // what was there went into an input attachment
   const Id id = id_of_quad(w, quad);
   for (uint32_t p = 0; p < 4; p++) {
     uint16_t samples = 0;
@@ -482,7 +483,7 @@ void after_epilogue(Worker& w, uint32_t quad, uint64_t live) {
       if (written >> t & 1) now.samples[t] = samples;
   }
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
-    FragmentEvent& event = note(w, watched, s, written & ~replaced ? FragmentStep::blended : FragmentStep::written, id);
+    FragmentEvent& event = note(w, watched, s, written & ~overwritten ? FragmentStep::blended : FragmentStep::written, id);
     event.color_before = watched.color_before[s];
     event.color_after = stored_colors(w, watched, s);
     add_stored(w, watched, event);

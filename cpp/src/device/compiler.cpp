@@ -1,0 +1,36 @@
+// device/compiler.cpp -- see tilegpu/compiler.hpp. In: a device, limits. Out: its code generator, told so.
+#include "tilegpu/compiler.hpp"
+
+#include "base/long_work.hpp"
+#include "device/device_state.hpp"
+#include "shader/jit/compiler_pool.hpp"
+
+namespace tilegpu {
+namespace {
+
+// The largest shader that is taken (100,000 scalar instructions) wants a fraction of either.
+constexpr double kTimeout_s = 60, kMostTimeout_s = 1e6;
+constexpr uint64_t kIsolatedMemory_B = 1ull << 30;
+
+}  // namespace
+
+Status isolate_compiler(Device& device, const CompilerLimits& limits) {
+  if (!(limits.processor_s >= 0 && limits.processor_s <= kMostTimeout_s))
+    return Error{VK_ERROR_INITIALIZATION_FAILED,
+                 "Device: compile_timeout is " + std::to_string(limits.processor_s) + "; allowed are up to 1e6 seconds, and 0 for 60"};
+  auto pool = shader::CompilerPool::create(
+      {limits.processor_s > 0 ? limits.processor_s : kTimeout_s, limits.memory_B ? limits.memory_B : kIsolatedMemory_B});
+  if (!pool) return pool.error();
+  device.state().jit->set_compilers(std::move(*pool));
+  return Ok{};
+}
+
+void set_compile_goes_on(bool (*goes_on)()) { set_long_work_goes_on(goes_on); }
+
+std::string cache_off_because(Device& device) { return device.state().jit->cache_off_because(); }
+std::string export_cache_entry(Device& device, const std::string& name) { return device.state().jit->export_cache_entry(name); }
+bool import_cache_entry(Device& device, const std::string& name, const std::string& entry) {
+  return device.state().jit->import_cache_entry(name, entry);
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,120 @@
+// device/compiler_process.cpp -- the program tilegpu-compiler: a compiler that may crash, hang and run out of memory.
+//
+// In: requests over a socket. Out: answers. It ends when the other end is gone, whatever it does just then; it has no memory beyond its
+// limit, leaves no core file, and says by its exit code when it found no memory. Its time is watched by who asks. Source:
+// docs/decisions.md, 181.
+#include "tilegpu/compiler_process.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "device/compiler_requests.hpp"
+#include "shader/jit/compile_request.hpp"
+#include "shader/jit/llvm_memory.hpp"
+
+namespace tilegpu {
+namespace {
+
+constexpr size_t kWatcherStack_B = 64 << 10;
+constexpr uint64_t kGrownPart = 4;  // of its memory that a process may keep between requests
+
+uint64_t address_space_B() {
+  uint64_t pages = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "r")) {
+    unsigned long long first = 0;
+    if (std::fscanf(file, "%llu", &first) == 1) pages = first;
+    std::fclose(file);
+  }
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Who asks may end while this process is busy.
+void* watch(void*) {
+  pollfd other_end{kChildSocket, POLLRDHUP, 0};
+  while (poll(&other_end, 1, -1) <= 0) {
+  }
+  _exit(0);
+}
+
+void start_watcher() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kWatcherStack_B);
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes, watch, nullptr) != 0) _exit(shader::kExitNoMemory);
+  pthread_attr_destroy(&attributes);
+}
+
+void limit_memory(uint64_t limit_B) {
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they map terabytes
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) != 0) return;
+  const uint64_t wanted_B = address_space_B() + limit_B;
+  if (space.rlim_max == RLIM_INFINITY || wanted_B < space.rlim_max) space.rlim_cur = wanted_B;
+  setrlimit(RLIMIT_AS, &space);
+#else
+  (void)limit_B;
+#endif
+}
+
+[[noreturn]] void no_memory() { _exit(shader::kExitNoMemory); }
+
+/// LLVM's last words, in place of abort().
+void fatal(const char* reason) {
+  const Expected<std::string> answer = Error{VK_ERROR_INVALID_SHADER_NV, std::string("LLVM gave up: ") + reason};
+  write_message(kChildSocket, shader::kHasGrown + shader::write_answer(answer));
+  _exit(1);
+}
+
+std::string answer_to(const std::string& message) {
+  MessageReader request(message);
+  switch (static_cast<shader::CompileRequest>(request.number<uint32_t>())) {
+    case shader::CompileRequest::object:
+      return shader::write_answer(shader::answer_object_request(request));
+    case shader::CompileRequest::glsl:
+      return device::answer_glsl_request(request);
+    case shader::CompileRequest::module:
+      return device::answer_module_request(request);
+  }
+  return shader::write_answer(Error{VK_ERROR_UNKNOWN, "the compiler's process got a request that it does not know"});
+}
+
+}  // namespace
+
+int run_compiler_process(int count, const char* const* arguments) {
+  int type = 0;
+  socklen_t size_B = sizeof type;
+  if (count != 3 || getsockopt(kChildSocket, SOL_SOCKET, SO_TYPE, &type, &size_B) != 0 || type != SOCK_STREAM) {
+    std::fprintf(stderr, "tilegpu-compiler is started by devices that compile in a process of their own (isolate_compiler)\n");
+    return 2;
+  }
+  if (shader::build_of_compiler() != arguments[2]) return shader::kExitOtherBuild;
+  const uint64_t limit_B = std::strtoull(arguments[1], nullptr, 10);
+  signal(SIGPIPE, SIG_IGN);
+  start_watcher();
+  std::set_new_handler(no_memory);
+  shader::install_memory_handler(no_memory);
+  shader::install_fatal_handler(fatal);
+  const uint64_t before_B = address_space_B();
+  limit_memory(limit_B);
+  for (std::string message; read_message(kChildSocket, message);) {
+    std::string answer = answer_to(message);
+    answer.insert(answer.begin(), address_space_B() > before_B + limit_B / kGrownPart ? shader::kHasGrown : shader::kStaysFresh);
+    if (!write_message(kChildSocket, answer)) break;
+  }
+  return 0;
+}
+
+}  // namespace tilegpu

@@ -1,0 +1,41 @@
+// shader/jit/compiler_pool.hpp -- compilers in processes of their own, for devices that ask for it (DeviceCreateInfo::isolate_compiler).
+//
+// In: requests (compile_request.hpp). Out: answers, or an error where the process crashed, wanted too much memory, took too long, or was
+// interrupted: all of that ends the process and not this one, and the next request starts another. As many processes as requests at once;
+// those that have nothing to do wait, and end with the pool. Source: docs/decisions.md, 181.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/child_process.hpp"
+
+namespace tilegpu::shader {
+
+struct PoolLimits {
+  double processor_s = 0;  // of one request
+  uint64_t memory_B = 0;   // beyond what a process has that did nothing yet
+};
+
+class CompilerPool {
+ public:
+  /// An error where the program is not beside the library.
+  static Expected<std::unique_ptr<CompilerPool>> create(const PoolLimits& limits);
+  /// `what` begins the messages: "shader 'a.frag'". From any thread.
+  Expected<std::string> ask(const std::string& what, const std::string& request);
+  const std::string& program() const { return program_; }
+
+ private:
+  Expected<std::unique_ptr<ChildProcess>> take(bool fresh);  // or, if there is one, one that has answered before
+  void give(std::unique_ptr<ChildProcess> process);
+  Error failed(ChildProcess& process, ChildProcess::Outcome outcome, const std::string& what) const;
+
+  std::string program_, build_;
+  PoolLimits limits_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ChildProcess>> idle_;
+};
+
+}  // namespace tilegpu::shader

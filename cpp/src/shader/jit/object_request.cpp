@@ -1,0 +1,88 @@
+// shader/jit/object_request.cpp -- see object_request.hpp and, for the other end, compile_request.hpp. In: modules of IR. Out: requests,
+// objects.
+#include "shader/jit/object_request.hpp"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Target.h>
+
+#include <cassert>
+#include <mutex>
+
+#include "shader/jit/compile_request.hpp"
+#include "shader/jit/jit_schedule.hpp"
+#include "shader/jit/jit_target.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
+
+}  // namespace
+
+void initialise_code_generator() {
+  static std::once_flag initialised;
+  std::call_once(initialised, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    install_schedulers();
+    __builtin_cpu_init();
+  });
+}
+
+LLVMTargetMachineRef make_target_machine(Tier of, const TargetOfCode& target) {
+  LLVMTargetRef known = nullptr;
+  char* message = nullptr;
+  if (LLVMGetTargetFromTriple(target.triple.c_str(), &known, &message)) {
+    take_message(message);
+    return nullptr;
+  }
+  const LLVMCodeGenOptLevel level = of == Tier::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
+  return LLVMCreateTargetMachine(known, target.triple.c_str(), target.cpu.c_str(), target.features.c_str(), level, LLVMRelocPIC,
+                                 LLVMCodeModelSmall);
+}
+
+std::string write_object_request(const Work& work, Tier of, const std::string& name, const char* kind, const EmitOptions& options,
+                                 const TargetOfCode& target) {
+  assert(work.module && !name.empty());
+  MessageWriter request;
+  request.number(static_cast<uint32_t>(CompileRequest::object)).number(static_cast<uint32_t>(of)).number(options.lanes);
+  request.number(static_cast<uint32_t>(options.wide_schedule)).text(name).text(kind).text(options.dump_directory);
+  request.text(target.triple).text(target.cpu).text(target.features);
+  LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(work.module);
+  request.text({LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode)});
+  LLVMDisposeMemoryBuffer(bitcode);
+  return std::move(request.bytes);
+}
+
+Expected<std::string> answer_object_request(MessageReader& request) {
+  initialise_code_generator();
+  const Tier of = request.number<uint32_t>() == static_cast<uint32_t>(Tier::quick) ? Tier::quick : Tier::optimised;
+  EmitOptions options;
+  options.lanes = request.number<uint32_t>();
+  options.wide_schedule = request.number<uint32_t>() != 0;
+  const std::string name(request.text()), kind(request.text());
+  options.dump_directory = request.text();
+  TargetOfCode target;
+  target.triple = request.text(), target.cpu = request.text(), target.features = request.text();
+  const std::string bitcode(request.text());
+  if (!request.at_end()) return error("the compiler's process got a request that it does not know");
+  LLVMTargetMachineRef machine = make_target_machine(of, target);
+  if (!machine) return error("LLVM cannot generate code for '" + target.cpu + "'");
+  struct Dispose {
+    LLVMTargetMachineRef machine;
+    ~Dispose() { LLVMDisposeTargetMachine(machine); }
+  } dispose{machine};
+  Work work;
+  // Copied, so that it ends with a zero, as LLVM wants it.
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode.data(), bitcode.size(), name.c_str());
+  const bool unread = LLVMParseBitcodeInContext2(work.holder.context, buffer, &work.module) != 0;
+  LLVMDisposeMemoryBuffer(buffer);
+  if (unread) return error("the compiler's process can't read its module: " + work.holder.messages);
+  if (!LLVMGetNamedFunction(work.module, name.c_str())) return error("the module does not define its function");
+  return emit_object(work, of, machine, name, kind.c_str(), options);
+}
+
+}  // namespace tilegpu::shader

@@ -1,0 +1,255 @@
+// tests/test_child_process.cpp -- a program that is asked: answers, crashes, hangs, forks, ends of either side. The child is this program
+// itself, which does what its argument says.
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "base/child_process.hpp"
+#include "base/message.hpp"
+#include "check.hpp"
+
+using namespace tilegpu;
+using Outcome = ChildProcess::Outcome;
+
+namespace {
+
+constexpr int kFaults = 200;
+
+/// The other side.
+int child(const std::string& does) {
+  std::string message;
+  if (does == "leave at once") return 7;
+  while (read_message(kChildSocket, message)) {
+    if (message == "crash") std::abort();
+    if (message == "exit") _exit(9);
+    if (message == "spin")
+      for (volatile int k = 0;; k = k + 1) {
+      }
+    if (message == "sleep") pause();
+    if (message == "half") {
+      const uint64_t size_B = 100;
+      (void)!write(kChildSocket, &size_B, sizeof size_B);
+      _exit(0);
+    }
+    if (message == "huge") {
+      const uint64_t size_B = ~uint64_t{0};
+      (void)!write(kChildSocket, &size_B, sizeof size_B);
+      pause();
+    }
+    if (message == "descriptors") {
+      message.clear();
+      for (int fd = 0; fd < 256; ++fd)
+        if (lseek(fd, 0, SEEK_CUR) != -1 || errno != EBADF) message += std::to_string(fd) + " ";
+    }
+    if (message == "group") message = getpgrp() == getpid() ? "own" : "shared";
+    if (!write_message(kChildSocket, message)) return 1;
+  }
+  return 0;
+}
+
+std::unique_ptr<ChildProcess> start(const char* does = "serve") {
+  auto made = ChildProcess::start("/proc/self/exe", {"child", does});
+  if (!CHECK(made)) std::exit(1);
+  return std::move(*made);
+}
+
+bool always() { return true; }
+
+Outcome ask(ChildProcess& process, const std::string& request, double limit_s = 60) {
+  std::string answer;
+  const Outcome outcome = process.call(request, answer, limit_s, always);
+  if (outcome == Outcome::answered) CHECK(!answer.empty());
+  return outcome;
+}
+
+void test_answers() {
+  auto process = start();
+  for (size_t size_B : {size_t{1}, size_t{1000}, size_t{1} << 16, size_t{20} << 20}) {
+    const std::string request(size_B, 'q');
+    std::string answer;
+    CHECK(process->call(request, answer, 60, nullptr) == Outcome::answered && answer == request);
+  }
+  std::string answer;
+  CHECK(process->call("descriptors", answer, 60, nullptr) == Outcome::answered && answer == "0 1 2 3 ");
+  CHECK(process->call("group", answer, 60, nullptr) == Outcome::answered && answer == "own");
+  CHECK(!ChildProcess::start("/no/such/program", {}));
+}
+
+void test_ends() {
+  int code = 0;
+  for (const char* how : {"crash", "exit", "half", "huge"}) {
+    auto process = start();
+    CHECK(ask(*process, "hello") == Outcome::answered);
+    CHECK(ask(*process, how) == Outcome::ended);
+    const std::string said = process->ended(code);
+    if (!std::strcmp(how, "crash")) CHECK(said == "signal 6 (Aborted)" && code == -1);
+    if (!std::strcmp(how, "exit")) CHECK(said == "exit code 9" && code == 9);
+  }
+  auto process = start("leave at once");
+  CHECK(ask(*process, std::string(1 << 20, 'x')) == Outcome::ended);
+  CHECK(process->ended(code) == "exit code 7");
+}
+
+void test_limits() {
+  auto process = start();
+  CHECK(ask(*process, "spin", 0.2) == Outcome::too_long);
+  process = start();
+  CHECK(ask(*process, "sleep", 0.1) == Outcome::too_long);  // by the clock
+  process = start();
+  static int asked;
+  asked = 0;
+  std::string answer;
+  CHECK(process->call("spin", answer, 60, [] { return ++asked < 3; }) == Outcome::stopped && asked == 3);
+}
+
+/// Programs that wait for any child, or for none.
+void test_other_waiters() {
+  int code = 0;
+  signal(SIGCHLD, SIG_IGN);
+  {
+    auto process = start();
+    CHECK(ask(*process, "exit") == Outcome::ended);
+    CHECK(!process->ended(code).empty());
+  }
+  signal(SIGCHLD, SIG_DFL);
+  {
+    auto process = start();
+    CHECK(ask(*process, "exit") == Outcome::ended);
+    int status;
+    while (waitpid(-1, &status, 0) > 0) {
+    }
+    CHECK(process->ended(code) == "an end that nobody has seen" && code == -1);
+  }
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD);  // no zombies
+}
+
+/// Whether all processes whose parent was `parent` are gone, after a while.
+bool gone(pid_t pid) {
+  for (int k = 0; k < 500; ++k) {
+    if (kill(pid, 0) != 0) return true;
+    // An orphan is waited for by whoever adopted it; where that is nobody it stays as a zombie.
+    std::string state;
+    if (FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r")) {
+      char text[256] = {};
+      (void)!std::fread(text, 1, sizeof text - 1, file);
+      std::fclose(file);
+      const char* after = std::strrchr(text, ')');
+      if (after && after[2] == 'Z') return true;
+    }
+    poll(nullptr, 0, 10);
+  }
+  return false;
+}
+
+/// The parent is killed; the child, which reads, ends by itself. (One that is busy ends by the compiler's watcher:
+/// test_isolated_compiler.py.)
+void test_orphans() {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    auto process = start();
+    std::string answer;
+    process->call("hello", answer, 60, nullptr);
+    // The child's number is the one in its group.
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task/" + std::to_string(getpid())))
+      if (entry.path().filename() == "children") {
+        FILE* file = std::fopen(entry.path().c_str(), "r");
+        int pid = 0;
+        if (file && std::fscanf(file, "%d", &pid) == 1) (void)!write(ends[1], &pid, sizeof pid);
+        if (file) std::fclose(file);
+      }
+    raise(SIGKILL);
+  }
+  int pid = 0;
+  close(ends[1]);
+  const bool known = read(ends[0], &pid, sizeof pid) == sizeof pid;
+  close(ends[0]);
+  CHECK(waitpid(parent, nullptr, 0) == parent);
+  if (known) CHECK(gone(pid));
+}
+
+/// A fork's child neither talks to the parent's process nor keeps it alive, and starts its own.
+void test_forks() {
+  for (int k = 0; k < 20; ++k) {
+    auto process = start();
+    CHECK(ask(*process, "before") == Outcome::answered);
+    const pid_t forked = fork();
+    if (forked == 0) {
+      if (process->is_ours()) _exit(1);
+      process.reset();  // ends nothing of the parent's
+      auto own = ChildProcess::start("/proc/self/exe", {"child", "serve"});
+      std::string answer;
+      _exit(own && (*own)->call("x", answer, 60, nullptr) == Outcome::answered ? 0 : 2);
+    }
+    int status = -1;
+    CHECK(waitpid(forked, &status, 0) == forked && status == 0);
+    CHECK(process->is_ours() && ask(*process, "after") == Outcome::answered);
+  }
+}
+
+/// Two hundred ends in any state, from several threads; none is taken for an answer, nothing stays open.
+void test_many() {
+  const auto count_descriptors = [] {
+    int n = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) n += !entry.path().empty();
+    return n;
+  };
+  const int before = count_descriptors();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      const char* kinds[] = {"crash", "exit", "half", "spin", "huge"};
+      for (int k = 0; k < kFaults / 4; ++k) {
+        auto process = start();
+        CHECK(ask(*process, "hello") == Outcome::answered);
+        const Outcome outcome = ask(*process, kinds[(k + t) % 5], 0.01);
+        CHECK(outcome == Outcome::ended || outcome == Outcome::too_long);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(count_descriptors() == before);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD);
+}
+
+void test_messages() {
+  MessageWriter out;
+  out.number(uint32_t{7}).text("abc").number(int64_t{-1}).text("");
+  MessageReader in(out.bytes);
+  CHECK(in.number<uint32_t>() == 7 && in.text() == "abc" && in.number<int64_t>() == -1 && in.text().empty() && in.at_end());
+  CHECK(in.number<uint8_t>() == 0 && !in.good() && !in.at_end());
+  for (size_t size_B = 0; size_B < out.bytes.size(); ++size_B) {
+    MessageReader cut(std::string_view(out.bytes).substr(0, size_B));
+    cut.number<uint32_t>(), cut.text(), cut.number<int64_t>(), cut.text();
+    CHECK(!cut.good());
+  }
+  MessageWriter wild;
+  wild.number(~uint64_t{0});
+  MessageReader reader(wild.bytes);
+  CHECK(reader.text().empty() && !reader.good());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count == 3 && !std::strcmp(arguments[1], "child")) return child(arguments[2]);
+  test_messages();
+  test_answers();
+  test_ends();
+  test_limits();
+  test_other_waiters();
+  test_orphans();
+  test_forks();
+  test_many();
+  return test::finish("test_child_process");
+}

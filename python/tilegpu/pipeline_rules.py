@@ -1,0 +1,274 @@
+"""What Vulkan forbids of a pipeline though the core could draw with it: errors before anything is compiled.
+
+In: the state as Vulkan has it, the stages' modules. Out: :class:`ValidationError`, or nothing. Source: Vulkan specification, "Valid Usage"
+of VkGraphicsPipelineCreateInfo and "RuntimeSpirv"; the limits are those of the Vulkan driver (``cpp/src/icd/capabilities.cpp``).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilegpu import _core, enums
+from tilegpu.errors import ValidationError
+
+if TYPE_CHECKING:
+    from tilegpu.interface import Stages
+
+_TOPOLOGIES: dict[str, int] = _core.ENUMS["primitive_topology"]
+_POINTS_AND_LINES = frozenset(
+    _TOPOLOGIES[name]
+    for name in ("point_list", "line_list", "line_strip", "line_list_with_adjacency", "line_strip_with_adjacency")
+)
+_DISABLED: int = _core.ENUMS["conservative_rasterization_mode"]["disabled"]
+_STAGES = ("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "fragment")
+#: Stages whose inputs, or outputs, are arrays with an element for each vertex.
+_ARRAYED_INPUTS, _ARRAYED_OUTPUTS = frozenset(_STAGES[1:4]), frozenset({"tessellation_control"})
+_MOST_LOCATIONS = 32  # maxVertexOutputComponents / 4
+_LEAST_TEXEL, _MOST_TEXEL = -8, 7  # minTexelOffset, maxTexelOffset, and of gathers
+_LEAST_INTERPOLATION, _MOST_INTERPOLATION = -0.5, 0.4375
+
+# SPIR-V's numbers: instructions, decorations, execution modes, capabilities, image operands, GLSL.std.450.
+_CAPABILITY, _EXT_INST, _EXECUTION_MODE, _CONSTANT, _COMPOSITE, _NULL, _DECORATE, _MEMBER_DECORATE = 17, 12, 16, 43, 44, 46, 71, 72
+_SAMPLES, _EMIT_STREAM = frozenset(range(87, 98)), 218
+#: First words of those that may have an offset: six operands at least.
+_WITH_OFFSETS = np.array([count << 16 | number for number in _SAMPLES for count in range(7, 12)], np.uint32)
+_BUILT_IN, _STREAM, _LAYER, _OUTPUT_POINTS, _OUTPUT_LINES = 11, 29, 9, 27, 28
+_INTERPOLATION_FUNCTION, _GEOMETRY_STREAMS = 52, 54
+_AT_SAMPLE, _AT_OFFSET = 77, 78
+_OFFSETS, _BEFORE_OFFSETS = 0x8 | 0x10 | 0x20, ((0x1, 1), (0x2, 1), (0x4, 2))  # and how many operands each takes
+
+
+class Words:
+    """A module of SPIR-V, read as far as a question goes."""
+
+    def __init__(self, spirv: bytes) -> None:
+        self._array = np.frombuffer(spirv, np.uint32)
+        self.capabilities: set[int] = set()
+        for at in range(5, len(self._array) - 1, 2):
+            if self._array[at] != 2 << 16 | _CAPABILITY:
+                break
+            self.capabilities.add(int(self._array[at + 1]))
+
+    def has(self, first_words: np.ndarray[Any, Any]) -> bool:
+        """Whether one of these instructions may be there: another's operand may look like one."""
+        return bool(np.isin(self._array, first_words).any())
+
+    def instructions(self) -> Iterator[tuple[int, list[int]]]:
+        """(number, operands) of each."""
+        words, at = self._array.tolist(), 5
+        while at < len(words):
+            count = max(1, words[at] >> 16)
+            yield words[at] & 0xFFFF, words[at + 1 : at + count]
+            at += count
+
+    def constants(self) -> dict[int, list[int]]:
+        """Words of constants by id; those of composites one after another."""
+        found: dict[int, list[int]] = {}
+        for number, operands in self.instructions():
+            if number == _CONSTANT:
+                found[operands[1]] = operands[2:]
+            elif number == _NULL:
+                found[operands[1]] = [0]
+            elif number == _COMPOSITE and all(member in found for member in operands[2:]):
+                found[operands[1]] = [word for member in operands[2:] for word in found[member]]
+        return found
+
+
+def check_pipeline(
+    info: _core.GraphicsPipelineCreateInfo,
+    stages: Stages,
+    dynamic: frozenset[str],
+    factors: Sequence[frozenset[str]],
+    given: Mapping[str, Any],
+    what: str,
+) -> None:
+    """``factors``: names of blend factors of each attachment; ``given``: the arguments of ``dev.pipeline``."""
+    _check_interfaces(stages, what)
+    _check_locations(stages, what)
+    for stage, module in stages.items():
+        _check_offsets(Words(module.spirv), stage, what)
+    if info.rasterization.rasterization_stream:
+        _check_stream(info.rasterization.rasterization_stream, stages, what)
+    if given["conservative"] is not None and info.rasterization.conservative_mode != _DISABLED:
+        _check_conservative(info.topology, stages, "primitive_topology" in dynamic, what)
+    if given["sample_locations"] is not None and "sample_locations" not in dynamic:
+        if dynamic.isdisjoint({"rasterization_samples"}):
+            require_sample_places(len(given["sample_locations"]), info.multisample.samples, f"{what}: sample_locations")
+        require_no_sample_interpolation(stages, what)
+    _check_dual_source(stages, factors, what)
+
+
+# ------------------------------------------------------------------------------------------------------- between stages
+
+
+def _words(variable: _core.ReflectedVariable, arrayed: bool) -> set[tuple[int, int]] | None:
+    """(location, component) of a scalar or vector of 32 bits; ``None`` of what takes several locations."""
+    type_ = variable.type
+    if (type_.array_length and not arrayed) or type_.members or type_.columns > 1 or type_.base not in ("float", "int", "uint"):
+        return None
+    return {(variable.location, variable.component + k) for k in range(max(1, type_.rows))}
+
+
+def _check_interfaces(stages: Stages, what: str) -> None:
+    """A shader must not read components that the one before it does not declare (VUID-RuntimeSpirv-OpEntryPoint-08743), nor integers with
+    the other sign (-07754)."""
+    chain = [stage for stage in _STAGES if stage in stages]
+    for writer_stage, reader_stage in itertools.pairwise(chain):
+        outputs = stages[writer_stage].reflection.outputs
+        words = [_words(output, writer_stage in _ARRAYED_OUTPUTS) for output in outputs]
+        written = {word for found in words if found is not None for word in found}
+        for variable in stages[reader_stage].reflection.inputs:
+            wanted = _words(variable, reader_stage in _ARRAYED_INPUTS) if variable.used else None
+            if not wanted or not any((variable.location, k) in written for k in range(4)):
+                continue
+            there = [(o, w) for o, w in zip(outputs, words, strict=True) if o.location == variable.location and w is not None]
+            writer = max(there, key=lambda found: len(found[1] & wanted))[0]
+            bases = writer.type.base, variable.type.base
+            if (bases[0] == "float") != (bases[1] == "float"):
+                continue  # the core says so
+            read, wrote = _core.type_name(variable.type), _core.type_name(writer.type)
+            reader, by = _stage_words(reader_stage), _stage_words(writer_stage)
+            reads = f"{what}: the {reader} shader reads '{variable.name}' (location {variable.location}) as {read}, which the {by}"
+            if None not in words and not wanted <= written:
+                raise ValidationError(f"{reads} shader writes as {wrote} '{writer.name}'; declare as many components there")
+            if bases[0] != bases[1]:
+                raise ValidationError(f"{reads} shader writes as {wrote} '{writer.name}'; declare both alike, signed or not")
+
+
+def _stage_words(stage: str) -> str:
+    return stage.replace("_", " ")
+
+
+def _check_locations(stages: Stages, what: str) -> None:
+    """Between stages there are 32 locations (VUID-RuntimeSpirv-Location-06272)."""
+    for stage, module in stages.items():
+        sides = ([] if stage == "vertex" else [("reads", module.reflection.inputs)]) + (
+            [] if stage == "fragment" else [("writes", module.reflection.outputs)]
+        )
+        for verb, variables in sides:
+            for variable in variables:
+                if _MOST_LOCATIONS <= variable.location < 1 << 16:
+                    raise ValidationError(
+                        f"{what}: the {_stage_words(stage)} shader {verb} '{variable.name}' at location {variable.location}; between "
+                        f"stages locations go from 0 to {_MOST_LOCATIONS - 1}"
+                    )
+
+
+# --------------------------------------------------------------------------------------------------------- fixed state
+
+
+def _check_stream(stream: int, stages: Stages, what: str) -> None:
+    """What is rasterized must be emitted (VUID-VkGraphicsPipelineCreateInfo-rasterizationStream-02319)."""
+    must = f"{what}: rasterization_stream is {stream}, and "
+    if "geometry" not in stages:
+        raise ValidationError(f"{must}there is no geometry shader, which alone has streams; leave it out")
+    words = Words(stages["geometry"].spirv)
+    if _GEOMETRY_STREAMS in words.capabilities:
+        constants = words.constants()
+        for number, operands in words.instructions():
+            if number == _EMIT_STREAM and constants.get(operands[0], [stream]) == [stream]:  # or nobody knows: a specialisation constant
+                return
+    raise ValidationError(f"{must}the geometry shader emits nothing to it (EmitStreamVertex({stream})); nothing would be drawn")
+
+
+def _check_conservative(topology: int, stages: Stages, open_topology: bool, what: str) -> None:
+    """Points and lines have no conservative coverage (VUID-VkGraphicsPipelineCreateInfo-conservativePointAndLineRasterization-06759,
+    -06760)."""
+    if "geometry" in stages:
+        modes = {operands[1] for number, operands in Words(stages["geometry"].spirv).instructions() if number == _EXECUTION_MODE}
+        if modes & {_OUTPUT_POINTS, _OUTPUT_LINES}:
+            made = "points" if _OUTPUT_POINTS in modes else "lines"
+            raise ValidationError(f"{what}: conservative is for triangles, and the geometry shader makes {made}; leave it out")
+    elif not open_topology:
+        require_triangles(topology, what)
+
+
+def require_triangles(topology: int, what: str) -> None:
+    """Of a conservative pipeline, or of state that is set (VUID-vkCmdDraw-conservativePointAndLineRasterization-07499)."""
+    if topology in _POINTS_AND_LINES:
+        name = enums.name_of("primitive_topology", topology)
+        raise ValidationError(f"{what}: conservative is for triangles, and topology is {name}; leave it out, or draw triangles")
+
+
+def require_sample_places(count: int, samples: int, what: str) -> None:
+    """VUID-VkSampleLocationsInfoEXT-sampleLocationsCount-01527, -sampleLocationsPerPixel-01526, vkCmdDraw -07482, -07483."""
+    if samples == 1:
+        raise ValidationError(f"{what} is for several samples, and samples is 1; give samples=2, 4, 8 or 16, or leave it out")
+    if count != samples:
+        raise ValidationError(f"{what} has {count} places, and samples is {samples}; give one for each sample")
+
+
+def require_no_sample_interpolation(stages: Stages, what: str) -> None:
+    """VUID-vkCmdDraw-sampleLocationsEnable-07487."""
+    if "fragment" not in stages:
+        return
+    words = Words(stages["fragment"].spirv)
+    if _INTERPOLATION_FUNCTION not in words.capabilities:
+        return
+    if any(number == _EXT_INST and operands[3] == _AT_SAMPLE for number, operands in words.instructions()):
+        raise ValidationError(f"{what}: sample_locations beside interpolateAtSample in the fragment shader; use interpolateAtOffset")
+
+
+def _check_dual_source(stages: Stages, factors: Sequence[frozenset[str]], what: str) -> None:
+    """With two sources there is one output (VUID-RuntimeSpirv-Fragment-06427, maxFragmentDualSrcAttachments)."""
+    dual = [i for i, names in enumerate(factors) if any("src1" in name for name in names)]
+    if not dual or "fragment" not in stages:
+        return
+    for output in stages["fragment"].reflection.outputs:
+        if output.location >= 1:
+            raise ValidationError(
+                f"{what}: blend[{dual[0]}] takes a second source (src1), and the fragment shader writes location {output.location} too "
+                f"('{output.name}'); then location 0 is the only one"
+            )
+
+
+# ------------------------------------------------------------------------------------------------------ inside shaders
+
+
+def reads_layer(stages: Stages) -> bool:
+    """Whether a shader has gl_Layer in its interface (VUID-VkGraphicsPipelineCreateInfo-renderPass-06059)."""
+    for module in stages.values():
+        for number, operands in Words(module.spirv).instructions():
+            if (number == _DECORATE and operands[1:3] == [_BUILT_IN, _LAYER]) or (
+                number == _MEMBER_DECORATE and operands[2:4] == [_BUILT_IN, _LAYER]
+            ):
+                return True
+    return False
+
+
+def _check_offsets(words: Words, stage: str, what: str) -> None:
+    """Constant offsets of texels and interpolation beyond the limits (VUID-RuntimeSpirv-OpImageSample-06435, -06436, -OpImage-06376,
+    -06377, -Offset-06344 to -06347)."""
+    interpolates = _INTERPOLATION_FUNCTION in words.capabilities
+    if not interpolates and not words.has(_WITH_OFFSETS):
+        return
+    constants = words.constants()
+    for number, operands in words.instructions():
+        if number in _SAMPLES:
+            offsets = _texel_offset(number, operands)
+            for word in constants.get(offsets, []):
+                value = word - (1 << 32) if word >> 31 else word
+                if not _LEAST_TEXEL <= value <= _MOST_TEXEL:
+                    raise ValidationError(
+                        f"{what}: the {_stage_words(stage)} shader has a texel offset of {value}; {_LEAST_TEXEL} to {_MOST_TEXEL} are "
+                        "allowed, add more to the coordinate"
+                    )
+        elif interpolates and number == _EXT_INST and operands[3] == _AT_OFFSET:
+            for value in np.array(constants.get(operands[5], []), np.uint32).view(np.float32).tolist():
+                if not _LEAST_INTERPOLATION <= value <= _MOST_INTERPOLATION:
+                    raise ValidationError(
+                        f"{what}: the {_stage_words(stage)} shader has interpolateAtOffset of {value:g} px; {_LEAST_INTERPOLATION:g} to "
+                        f"{_MOST_INTERPOLATION:g} are allowed, within the pixel"
+                    )
+
+
+def _texel_offset(number: int, operands: list[int]) -> int:
+    """The id of an instruction's offset, or of its four; 0: it has none."""
+    at = 5 if number in (89, 90, 93, 94, 96, 97) else 4  # Dref and gathers have one operand more
+    if len(operands) <= at or not operands[at] & _OFFSETS:
+        return 0
+    return operands[at + 1 + sum(count for bit, count in _BEFORE_OFFSETS if operands[at] & bit)]

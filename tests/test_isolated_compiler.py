@@ -1,0 +1,269 @@
+"""Devices that compile in processes of their own: the same bits and messages, and what becomes of shaders that are bad for compilers."""
+
+# ruff: noqa: E501
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+FULL = """#version 450
+layout(location = 0) out vec2 uv;
+void main() {
+  uv = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1);
+  gl_Position = vec4(uv * 4.0 - 1.0, 0.5, 1.0);
+}"""
+WAVES = """#version 450
+layout(location = 0) in vec2 uv;
+layout(location = 0) out vec4 color;
+void main() {
+  vec3 sum = vec3(0.0);
+  for (int i = 1; i < 6; ++i) sum += sin(uv.xyx * float(i) * vec3(3.0, 5.0, 7.0)) / float(i);
+  color = vec4(0.5 + 0.5 * sum, 1.0);
+}"""
+
+
+def large(functions: int) -> str:
+    """A fragment shader whose code generation takes long and much: straight code of some 1,000 instructions for each function."""
+    lines = "".join(f"x = sin(x * {k}.25 + y) * cos(y + x) + pow(abs(x), 1.{k}); y = fract(x * y + 0.{k});\n" for k in range(1, 20))
+    parts = "".join(f"float f{n}(float x, float y) {{\n{lines} return x + y; }}\n" for n in range(functions))
+    calls = "".join(f"  s += f{n}(uv.x + s, uv.y);\n" for n in range(functions))
+    return f"#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 c;\n{parts}void main() {{ float s = 0.0;\n{calls} c = vec4(s); }}"
+
+
+def deep(levels: int) -> str:
+    """A sum of so many terms: glslang walks it by recursion, beyond any stack."""
+    return "#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(uv.x" + "+uv.y" * levels + "); }"
+
+
+def draw(device: tg.Device, fragment: str = WAVES) -> np.ndarray:
+    pipe = device.pipeline(FULL, fragment, color=["r8g8b8a8_unorm"])
+    out = device.image((32, 32), "r8g8b8a8_unorm")
+    with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipe, count=3)
+    return out.numpy()
+
+
+def compilers_of(pid: int) -> list[int]:
+    """Compilers whose parent the process is."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            if Path(f"/proc/{child}/comm").read_text().startswith("tilegpu-compile"):
+                found.append(int(child))
+    return found
+
+
+def is_gone(pid: int, seconds: float = 10) -> bool:
+    """Whether the process has ended, waited for or not."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.fixture(scope="module")
+def isolated() -> tg.Device:
+    return tg.Device(cache_dir="off", threads=2, isolate_compiler=True)
+
+
+def test_the_same_bits(isolated: tg.Device) -> None:
+    here = tg.Device(cache_dir="off", threads=2)
+    for wait in (False, True):
+        for lanes in (4, 8, 16):
+            device = tg.Device(cache_dir="off", lanes=lanes, isolate_compiler=True)
+            expected = draw(here)
+            if wait:
+                draw(device)
+                device.wait_compiles()
+            assert (draw(device) == expected).all(), (lanes, wait)
+    assert compilers_of(os.getpid())
+    image = isolated.texture(np.arange(256, dtype=np.uint8).reshape(8, 8, 4))  # samplers and epilogues too
+    fragment = "#version 450\nlayout(binding = 0) uniform sampler2D t;\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 c;\nvoid main() { c = texture(t, uv); }"
+    pipe = isolated.pipeline(FULL, fragment, color=["r8g8b8a8_unorm"], blend="alpha")
+    out = isolated.image((8, 8), "r8g8b8a8_unorm")
+    with isolated.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipe, count=3, resources={"t": image})
+    assert out.numpy().any()
+
+
+def test_one_disk_cache_for_both(tmp_path: Path) -> None:
+    first = tg.Device(cache_dir=tmp_path, isolate_compiler=True)
+    picture = draw(first)
+    first.wait_compiles()
+    assert first.compile_stats["functions_compiled"] > 0
+    second = tg.Device(cache_dir=tmp_path)
+    assert (draw(second) == picture).all()
+    stats = second.compile_stats
+    assert stats["functions_compiled"] == stats["glsl_compiled"] == stats["modules_validated"] == 0, stats
+
+
+def test_messages_are_the_same(isolated: tg.Device, tmp_path: Path) -> None:
+    here = tg.Device(cache_dir="off")
+    (tmp_path / "part.glsl").write_text("float half_of(float x) { return x * 0.5 }\n")
+    wrong = "#version 450\n#include \"part.glsl\"\nvoid main() { gl_Position = vec5(1); nothing(); }"
+    said = []
+    for device in (here, isolated):
+        with pytest.raises(tg.ShaderError) as caught:
+            tg.compile_glsl(wrong, "vertex", include=[tmp_path], device=device.core)
+        said.append((str(caught.value), caught.value.messages))
+    assert said[0] == said[1] and len(said[0][1]) >= 1
+    words = bytearray(tg.compile_glsl(FULL, "vertex"))
+    words[40:44] = b"\xff\xff\x01\x00"
+    for device in (here, isolated):
+        with pytest.raises(tg.ShaderError) as caught:
+            device.pipeline(bytes(words), WAVES, color=["r8g8b8a8_unorm"])
+        said.append((str(caught.value), ()))
+    assert said[2] == said[3]
+
+
+def test_a_crash_is_an_error(isolated: tg.Device) -> None:
+    """Two hundred thousand terms: glslang's stack ends. The device goes on."""
+    for _ in range(2):
+        with pytest.raises(tg.ShaderError, match="the compiler's process ended with signal 11"):
+            draw(isolated, deep(200_000))
+    assert draw(isolated).any()
+
+
+def test_a_killed_compiler_is_replaced(isolated: tg.Device) -> None:
+    draw(isolated)
+    for pid in compilers_of(os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+    assert draw(isolated, WAVES.replace("5.0", "4.0")).any()
+
+
+def test_time_and_memory_are_bounded() -> None:
+    slow = tg.Device(cache_dir="off", isolate_compiler=True, compile_timeout=0.05)
+    with pytest.raises(tg.ShaderError, match=r"took more than 0\.05 s of processor time \(Device\(compile_timeout=\)\)"):
+        draw(slow, large(60))
+    if os.environ.get("TILEGPU_SANITIZED"):
+        return  # whose address space can't be limited
+    small = tg.Device(cache_dir="off", isolate_compiler=True, compile_memory=8 << 20)
+    with pytest.raises(tg.OutOfMemoryError, match=r"Device\(compile_memory=\)|to compile, and the system refuses"):
+        draw(small, large(60))
+
+
+@pytest.mark.parametrize("arguments", [{"compile_timeout": 1}, {"compile_memory": 1 << 30}])
+def test_limits_want_the_process(arguments: dict[str, int]) -> None:
+    with pytest.raises(tg.ValidationError, match="give isolate_compiler too"):
+        tg.Device(**arguments)  # type: ignore[arg-type]
+
+
+def test_wrong_limits() -> None:
+    for value in (-1, float("nan"), 1e9, "x"):
+        with pytest.raises((tg.ValidationError, TypeError), match="compile_timeout"):
+            tg.Device(isolate_compiler=True, compile_timeout=value)  # type: ignore[arg-type]
+    with pytest.raises(tg.ValidationError, match="compile_memory"):
+        tg.Device(isolate_compiler=True, compile_memory=-1)
+
+
+BUSY = """
+    import sys, time
+    sys.path.insert(0, {folder!r})
+    from test_isolated_compiler import draw, large, tg
+    device = tg.Device(cache_dir="off", isolate_compiler={isolated}, threads=2)
+    draw(device)
+    print("ready", flush=True)
+    try:
+        draw(device, large(60))
+        print("compiled", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        print(draw(device).any(), flush=True)
+"""
+
+
+def start_busy(isolated: bool = True) -> subprocess.Popen[str]:
+    code = textwrap.dedent(BUSY).format(folder=str(Path(__file__).parent), isolated=isolated)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_ctrl_c_interrupts_a_compile() -> None:
+    with start_busy() as process:
+        until = time.monotonic() + 60
+        while not compilers_of(process.pid) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert out == "interrupted\nTrue\n"
+
+
+def test_no_compiler_outlives_a_killed_process() -> None:
+    """Even while it is busy."""
+    with start_busy() as process:
+        time.sleep(0.1)
+        compilers = compilers_of(process.pid)
+        assert compilers
+        process.kill()
+        process.wait()
+        assert all(is_gone(pid) for pid in compilers)
+
+
+def test_forked_children_have_compilers_of_their_own(isolated: tg.Device) -> None:
+    expected = draw(isolated)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if (draw(tg.Device(cache_dir="off", isolate_compiler=True)) == expected).all() and draw(isolated, WAVES.replace("5.0", "6.0")).any() else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert draw(isolated, WAVES.replace("5.0", "8.0")).any()
+
+
+def test_the_command_line_isolates_files(run_cli, tmp_path: Path) -> None:
+    from tilegpu.cli.common import wants_isolation
+
+    class Options:
+        isolate_compiler: bool | None = None
+        scene = "triangle"
+
+    assert not wants_isolation(Options)  # type: ignore[arg-type]
+    (tmp_path / "mine.py").write_text("")
+    for name in (str(tmp_path / "mine.py"), f"{tmp_path / 'mine.py'}:draw"):
+        Options.scene = name
+        assert wants_isolation(Options)  # type: ignore[arg-type]
+    Options.isolate_compiler = False
+    assert not wants_isolation(Options)  # type: ignore[arg-type]
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_isolated_compiler import FULL, deep, tg\n"
+        "def draw(device, size=(32, 32)):\n"
+        "    out = device.image(size, 'r8g8b8a8_unorm')\n"
+        "    pipe = device.pipeline(FULL, deep(200_000), color=[out.format])\n"
+        "    with device.render_pass(color=[out]) as rp:\n"
+        "        rp.draw(pipe, count=3)\n"
+        "    return out\n"
+    )
+    done = run_cli("render", str(bad), "-o", "x.png")
+    assert done.returncode == 1 and "the compiler's process ended with signal 11" in done.stderr + done.stdout, done
+    done = run_cli("render", str(bad), "-o", "x.png", "--no-isolate-compiler")
+    assert done.returncode == -signal.SIGSEGV
+
+
+def test_the_program_says_what_it_is() -> None:
+    import tilegpu._core as core
+
+    program = Path(core.__file__).with_name("tilegpu-compiler")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "started by devices" in done.stderr

@@ -1,0 +1,183 @@
+"""Options of the command line, outputs of frames and light of skies that would have no effect, or another: said, or refused.
+
+And what a notebook shows of each public class: a table or a picture, or the reason why its text is enough.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+import tilegpu.testing
+from tilegpu.cli import main
+from tilegpu.scene import Environment
+
+COLOR = "r8g8b8a8_unorm"
+STILL = "import tilegpu as tg\n\n\ndef still(device, size=(32, 32)):\n    return device.texture([[[1.0] * 4] * 32] * 32).image\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "still.py").write_text(STILL)
+    (tmp_path / "moving.py").write_text(STILL.replace("device,", "device, time,").replace("still", "moving"))
+    return tmp_path
+
+
+SMALL = ["--size", "32x32", "--threads", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["render", "triangle", "-o", "x.png", "--fps", "30"], "--fps has no effect: one picture is drawn; give --frames"),
+        (["render", "cube", "-o", "x.png", "--fps", "30"], "--fps has no effect: one picture is drawn"),
+        (["render", "msaa1", "-o", "x.png", "--frames", "2", "--fps", "30"], "--fps has no effect: msaa1 is turned, frame by"),
+        (["render", "triangle", "-o", "x.png", "--of", "4"], "--of has no effect: --frames says which frames are drawn"),
+        (["render", "triangle", "-o", "x.png", "--time", "1"], "--time has no effect: triangle looks the same at any time"),
+        (["render", "still.py", "-o", "x.png", "--time", "1"], "--time has no effect: still looks the same"),
+        (["render", "triangle", "-o", "x.png", "--camera", "0"], "has no camera to choose; models have"),
+        (["render", "triangle", "-o", "x.png", "--exposure", "2"], "has no exposure to choose"),
+        (["render", "msaa4_pass_resolve", "-o", "x.png", "--samples", "8"], "--samples 8: scene msaa4_pass_resolve is defined with 4"),
+        (["compare", "triangle", "--reference", "x.png", "--driver-lod"], "--driver-lod has no effect: --reference takes OpenGL's place"),
+        (["explain", "triangle", "--time", "1"], "--time has no effect"),
+        (["view", "triangle", "--time", "1"], "--time has no effect"),
+        (["view", "triangle", "--frames", "-1"], "--frames"),
+        (["verify", "m.json", "--seed", "1"], "--seed has no effect: all frames are drawn; give --share"),
+        (["what-if", "x.tgcap", "--time", "1", "--exposure", "2"], "--time, --exposure have no effect: 'x.tgcap' is a capture"),
+        (["bench", "hsr", "--profile", "mali-g610", "--rounds", "2"], "--rounds has no effect with --profile"),
+        (["bench", "peers", "--vkpeer", "x"], "--vkpeer has no effect"),
+    ],
+)
+def test_options_without_effect(here: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    if "x.tgcap" in words:
+        (here / "x.tgcap").write_bytes(b"")
+    assert main(words) == 2
+    assert message in capsys.readouterr().err
+    assert not (here / "x.png").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["render", "cube", "-o", "x.png", "--time", "1", *SMALL],
+        ["render", "cube", "-o", "x.gif", "--frames", "2", "--fps", "10", *SMALL],
+        ["render", "moving.py", "-o", "x.png", "--frames", "2", "--fps", "10", "--threads", "1"],
+        ["render", "triangle", "-o", "x.png", "--time", "0", "--frames", "1", "--of", "1", *SMALL],
+    ],
+)
+def test_options_with_effect(here: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main(words) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_frames_that_are_all_alike(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", "still.py", "-o", "x.png", "--frames", "2", "--threads", "1"]) == 0
+    assert "warning: --frames: still has no camera to turn and looks the same at any time" in capsys.readouterr().err
+
+
+# -------------------------------------------------------------------------------------------------- frames and skies
+
+
+def test_outputs_that_nothing_writes() -> None:
+    dev = tg.Device(threads=1)
+    made, other = dev.image((4, 4), COLOR), dev.image((4, 4), COLOR, label="other")
+
+    def frame(strict: bool = False, outputs: Any = (made, other)) -> None:
+        with dev.frame("f", strict=strict, outputs=outputs), dev.render_pass(tg.Attachment(made, clear=(0, 0, 0, 0))):
+            pass
+
+    with pytest.warns(tg.UnusedNameWarning, match="frame 'f': outputs has image 'other', which nothing in the frame writes") as found:
+        frame()
+    assert found[0].filename == __file__ and len(found) == 1
+    with pytest.raises(tg.ValidationError, match="outputs has image 'other'"):
+        frame(strict=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame(outputs=made)
+        with dev.frame("copied", outputs=other):
+            dev.copy(made, other)
+
+
+def test_light_that_there_is_not() -> None:
+    sky = np.ones((8, 16, 3), np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = Environment(sky, "plain")
+    sky[0, 0] = 1.0, -2.5, 1.0
+    sky[1, 0, 0] = np.inf
+    said = r"'s': the least is -2.5, and negative .* as 0; the largest is inf, .* above 65504"
+    with pytest.warns(tg.ClampedValueWarning, match=said) as found:
+        made = Environment(sky, "s")
+    assert found[0].filename == __file__ and np.isfinite(made.irradiance).all() and not np.array_equal(made.irradiance, plain.irradiance)
+    sky[2, 0] = np.nan
+    for wrong in (sky, sky[0], np.ones((8, 16, 3), np.uint8)):
+        with pytest.raises(tg.ValidationError, match="environment 's'"):
+            Environment(wrong, "s")
+
+
+def test_errors_of_golden_tests_are_tilegpus() -> None:
+    assert_equal, pictures = tilegpu.testing.assert_image_equal, np.zeros((2, 2), np.uint8)
+    for arguments in ((pictures, 7), (np.zeros(2, "c8"), "a.png"), (pictures, "a.jpg"), (pictures, "../a.png")):
+        with pytest.raises(tg.Error) as found:
+            assert_equal(*arguments)
+        assert isinstance(found.value, ValueError) and isinstance(found.value, TypeError)
+    with pytest.raises(tilegpu.testing.GoldenError, match="they must be alike"):
+        tilegpu.testing.difference_of(pictures, pictures[:1])
+
+
+# --------------------------------------------------------------------------------------------------------- notebooks
+
+#: Public classes whose text says all that there is to see: a few values, or nothing before a pass has ended.
+AS_TEXT = {
+    "Attachment", "Edge", "FramebufferDesc", "FramebufferLayout", "Load", "Node", "Query", "Resolve", "Sampler",
+    "SamplerYcbcrConversion", "SecondaryCommandBuffer", "ShaderMessage", "Store", "VertexBinding", "FormatInfo",
+}  # fmt: skip
+
+
+def test_every_class_has_something_to_show() -> None:
+    classes = [getattr(tg, name) for name in tg.__all__ if inspect.isclass(getattr(tg, name))]
+    classes = [one for one in classes if not issubclass(one, (Exception, Warning))]
+    shown = {one.__name__ for one in classes if hasattr(one, "_repr_html_") or hasattr(one, "_repr_png_")}
+    assert {one.__name__ for one in classes} - shown == AS_TEXT
+    assert hasattr(tilegpu.testing.Difference, "_repr_html_")
+
+
+def test_what_notebooks_show() -> None:
+    dev = tg.Device(threads=1)
+    fields = np.zeros(12, [("position", "f4", 2), ("<id>", "u4")])
+    fields["position"] = np.arange(24).reshape(12, 2)
+    vertices = dev.buffer(fields, label="<b>", usage="vertex|storage")
+    html = vertices._repr_html_()
+    for part in ("buffer &#x27;&lt;b&gt;&#x27;", "144 B", "storage, vertex", "&lt;id&gt;", "[2.0, 3.0]", "and 4 more"):
+        assert part in html, part
+    assert "[12.0, 13.0]" in vertices.slice(72, 72)._repr_html_() and "from byte" in vertices.slice(72, 72)._repr_html_()
+    assert "[7, 0, 0]" in dev.buffer(bytes([7, 0, 0]))._repr_html_() and "2 B" in dev.buffer(2)._repr_html_()
+    assert "texels" in dev.buffer(64).texels("r32_uint")._repr_html_()
+    out = dev.image((4, 4), COLOR, mip_levels=2, label="out")
+    assert "data:image" not in out.view()._repr_html_()  # nothing was stored
+    stats = dev.clear(out, (1, 0, 0, 1))
+    assert "80 B" in stats._repr_html_() and "data:image/png" in out.view(level=1)._repr_html_()
+    text = "#version 450\nlayout(binding = 0) buffer B { vec4 b; }; void main() { b = vec4(1); }"
+    kernel = dev.compute_pipeline(text, label="k")
+    assert "storage_buffer" in kernel._repr_html_()
+    held = dev.descriptor_set(kernel, 0, {"B": vertices}, label="s")
+    assert "tilegpu.Buffer" in held._repr_html_() and "storage_buffer" in held._repr_html_()
+    assert "uniform_buffer" in dev.descriptor_set_layout({3: "uniform_buffer"})._repr_html_()
+    rp = dev.render_pass(tg.Attachment(out.view(levels=1), clear=(0, 0, 0, 0)), label="<a>")
+    assert "&lt;" in rp._repr_html_() or "RenderPass" in rp._repr_html_()
+    with rp:
+        counted = rp.statistics()
+        assert "StatisticsQuery" in counted._repr_html_()
+        with counted:
+            pass
+    assert "vertex shader invocations" in counted._repr_html_() and "<table>" in rp._repr_html_()
+    layout = tg.FramebufferLayout(color=[COLOR], size=(4, 4))
+    assert "color0" in dev.framebuffer(layout, store={"color0": out.view(levels=1)})._repr_html_()
+    assert "differing" in tilegpu.testing.difference_of(np.zeros((2, 2), "u1"), np.ones((2, 2), "u1"))._repr_html_()
