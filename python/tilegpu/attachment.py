@@ -136,7 +136,7 @@ def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
     elif info.numeric in ("unorm", "srgb", "snorm"):
         low = -1 if info.numeric == "snorm" else 0
         # What rounding leaves above 1 is stored as 1 all the same.
-        fits, must = [low - _ROUNDING <= v <= 1 + _ROUNDING or v != v for v in values], f"numbers from {low} to 1"
+        fits, must = [low - _ROUNDING <= v <= 1 + _ROUNDING for v in values], f"numbers from {low} to 1"
     elif info.numeric == "sfloat":
         most = MOST_FINITE[info.component_bits]
         fits, must = [abs(v) <= most or math.isinf(v) or v != v for v in values], f"numbers up to {most:g}"

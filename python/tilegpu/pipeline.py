@@ -366,7 +366,6 @@ def create_pipeline(
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     _finish(pipeline, info, interface, given)
-    warn_of_assembly(pipeline, info, left, given)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -387,4 +386,5 @@ def _finish(
     warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
     warn_of_ignored(pipeline, info, given, pipeline.dynamic)
+    warn_of_assembly(pipeline, info, pipeline.dynamic, given)
     warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))
