@@ -336,8 +336,7 @@ def create_pipeline(
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
-    layout = make_layout(vertex, instance, reflection, what)
+    layout = make_layout(vertex, instance, interface.reflections["vertex"] if interface else stages["vertex"].reflection, what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":
