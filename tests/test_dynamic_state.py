@@ -87,7 +87,7 @@ def assembly(rng: random.Random) -> State:
     topology = rng.choice(["triangle_list", rng.choice(TOPOLOGIES)])
     restart = flag(rng) and ("strip" in topology or "fan" in topology)
     provoking = rng.choice(["first", "last"])
-    stream = 0 * flag(rng, 0.04)  # without a geometry shader there is no other
+    stream = 0  # without a geometry shader there is no other
     fixed = {"topology": topology, "primitive_restart": restart, "provoking_vertex": provoking, "rasterization_stream": stream}
     dynamic = {
         "primitive_topology": topology,
@@ -273,7 +273,8 @@ def test_every_state_is_drawn_by_the_random_ones() -> None:
                 values.setdefault(name, set()).add(repr(value))
     vertex = {"vertex_input", "vertex_input_binding_stride"}  # DTYPES
     assert set(values) | vertex == set(_core.DYNAMIC_STATES)
-    assert not [name for name, drawn in values.items() if len(drawn) < 2]
+    # Streams are geometry shaders': test_depth_clip_control.
+    assert [name for name, drawn in values.items() if len(drawn) < 2] == ["rasterization_stream"]
     assert values["primitive_topology"] == {repr(name) for name in TOPOLOGIES}
 
 

@@ -184,9 +184,6 @@ RULES: list[tuple[str, Misuse, str]] = [
     ("vkCmdDraw-sampleLocationsPerPixel-07482",
      lambda d: draw(d, {"samples": 4}, samples=4, sample_locations=PLACES, dynamic=["sample_locations"],
                     rp={"sample_locations": PLACES[:2]}), "has 2 places, and samples is 4"),
-    ("vkCmdDraw-sampleLocationsEnable-07487",
-     lambda d: pipe(d, **stage("vec4", "vec4", "interpolateAtSample(c, 1)"), samples=4, sample_locations=PLACES),
-     "beside interpolateAtSample"),
     # draws
     ("VkGraphicsPipelineCreateInfo-renderPass-06059", lambda d: draw(d, {"view_mask": 3}, vert=LAYER), "has views .* names gl_Layer"),
     ("vkCmdDraw-viewportCount-03419",
@@ -230,6 +227,8 @@ def test_right_programs_are_silent(dev: tg.Device) -> None:
         pipe(dev, **tessellated("vec4", "vec4"))
         pipe(dev, **stage("vec4", "vec4", "interpolateAtOffset(c, vec2(-0.5, 0.4375))"), samples=4)
         pipe(dev, samples=4, sample_locations=PLACES)
+        streams = GEOMETRY.replace("MADE", "points").replace("EmitVertex()", "EmitStreamVertex(1)")
+        pipe(dev, geometry=streams, rasterization_stream=1)
         sampled(dev, image(dev), "texture(s, vec2(2))", **BORDER, border_color=(1.0, 0.0, 0.0, 1.0))
         sampled(dev, image(dev, UINT), "texture(s, vec2(2))", "usampler2D", **BORDER, border_color=(1, 0, 0, 1))
         draw(dev, vert=POSITION, vertex=EXPLICIT, vertices=dev.buffer(24), count=3)
@@ -294,10 +293,25 @@ def deep(dev: tg.Device, how: str = "copy") -> None:
     assert np.array_equal(to.numpy()[..., 0], values)
 
 
+def at_samples(dev: tg.Device, dynamic: str = "") -> None:
+    """The second sample lies where the column's number is a whole one: there the input, which is x in pixels, is too."""
+    vert = COVER.replace("void main() {", "layout(location = 0) out float x; void main() {").replace("1); }", "1); x = p.x * 8; }")
+    frag = "layout(location = 0) in float x; layout(location = 0) out vec4 o; void main() { o = vec4(interpolateAtSample(x, 1)); }"
+    many, out = dev.image((8, 8), "r32_sfloat", samples=4), dev.image((8, 8), "r32_sfloat")
+    places, state = [(0.5, 0.5), (0, 0), *PLACES[:2]], {"dynamic": [dynamic]} if dynamic else {}
+    made = dev.pipeline(vert, f"#version 450\n{frag}", color=["r32_sfloat"], samples=4, sample_locations=places, **state)
+    with dev.render_pass(tg.Attachment(many, clear=(9, 0, 0, 0), resolve=out)) as rp:
+        if dynamic:
+            rp.set(sample_locations=places)
+        rp.draw(made, count=3)
+    assert np.array_equal(out.numpy()[:, :, 0], np.tile(np.arange(8, dtype="f4"), (8, 1)))
+
+
 EXTENSIONS: dict[str, list[Misuse]] = {
     "commonparent": [another_devices, *MORE_OF_SHARING],
     "attribAddress": [packed, lambda d: draw(d, vert=POSITION, vertex=EXPLICIT, vertices=d.buffer(64).slice(2, 24), count=3)],
     "VUID-VkVertexInputBindingDescription-stride-00619": [lambda d: packed(d, "V2096")],
+    "VUID-vkCmdDraw-sampleLocationsEnable-07487": [at_samples, lambda d: at_samples(d, "sample_locations")],
     "VUID-VkCopyBufferToImageInfo2-None-00214": [deep, lambda d: deep(d, "write"), lambda d: deep(d, "buffer")],
 }
 

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +34,7 @@ int child(const std::string& does) {
     if (message == "crash") std::abort();
     if (message == "exit") _exit(9);
     if (message == "spin")
-      for (volatile int k = 0;; k = k + 1) {
+      for (std::atomic<int> k{0};; k++) {
       }
     if (message == "sleep") pause();
     if (message == "half") {

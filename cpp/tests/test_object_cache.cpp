@@ -266,9 +266,9 @@ pid_t start_writer(const Folder& folder, int seed) {
   if (child) return child;
   const ObjectCache cache(folder.cache());
   std::mt19937 random(static_cast<uint32_t>(seed));
-  for (int n = seed;; n = static_cast<int>(random() % 40)) {
-    cache.store(key_of(n % 40), object_of(n % 40));
-    const int m = static_cast<int>(random() % 40);
+  for (int n = seed;; n = static_cast<int>(random() % 12)) {
+    cache.store(key_of(n % 12), object_of(n % 12));
+    const int m = static_cast<int>(random() % 12);
     if (loads(cache, m) < 0) _exit(3);
   }
 }
@@ -287,7 +287,7 @@ void test_killed() {
     wrong += !WIFSIGNALED(status);
     const ObjectCache cache(folder.cache());
     if (!CHECK(cache.why_off().empty())) return;
-    for (int n = 0; n < 40; ++n) {
+    for (int n = 0; n < 12; ++n) {
       const int got = loads(cache, n);
       wrong += got < 0, kept += got > 0;
     }
@@ -306,20 +306,20 @@ void test_killed() {
 void test_many_processes() {
   Folder folder;
   std::vector<pid_t> children;
-  for (int k = 0; k < 24; ++k) {
+  for (int k = 0; k < 12; ++k) {
     const pid_t child = fork();
     if (child == 0) {
       const ObjectCache cache(folder.cache());
       std::mt19937 random(static_cast<uint32_t>(k));
       int kept = 0;
-      for (int round = 0; round < 100; ++round) {
+      for (int round = 0; round < 40; ++round) {
         const int n = static_cast<int>(random() % 10);
         cache.store(key_of(n), object_of(n));
         const int got = loads(cache, n);
         if (got < 0) _exit(2);
         kept += got;
       }
-      _exit(kept == 100 ? 0 : 1);  // one key for all, whoever made it
+      _exit(kept == 40 ? 0 : 1);  // one key for all, whoever made it
     }
     children.push_back(child);
   }

@@ -154,6 +154,7 @@ def _check_said(source: _Side, destination: _Side, given: dict[str, Any]) -> Non
             raise ValidationError(f"copy: {name}_{said} is given, and the {name} is a buffer, which has none; leave it out")
         if not is_buffer and side.offset_B:
             raise ValidationError(f"copy: {name}_offset is given, and the {name} is an image; give {name}_pos, in pixels")
+    idle: tuple[str, ...]
     if all(buffers):
         idle, why = ("row_length", "image_height", "extent", "layers", "aspect"), "both are buffers; give size, in bytes"
     else:

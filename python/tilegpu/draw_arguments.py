@@ -23,7 +23,7 @@ from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
 from tilegpu.errors import LostPrimitivesWarning, ValidationError, beyond_vulkan, users_level
 from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
-from tilegpu.pipeline_rules import require_no_sample_interpolation, require_sample_places, require_triangles
+from tilegpu.pipeline_rules import require_sample_places, require_triangles, say_sample_interpolation
 from tilegpu.pipeline_state import depth_bias_of
 from tilegpu.vertex import VertexLayout, index_array, vertex_array
 
@@ -325,7 +325,7 @@ class DrawArguments:
         -sampleLocationsPerPixel-07482, -conservativePointAndLineRasterization-07499)."""
         values, dynamic, what = self.state.values, pipeline.dynamic, f"{self._what}, {pipeline.title}"
         if not (dynamic.isdisjoint(_VIEWPORT) or dynamic.isdisjoint(_SCISSOR)) and {"viewport", "scissor"} <= values.keys():
-            counts = [len(of(values[name], what)) for name, of in (("viewport", viewports_of), ("scissor", scissors_of))]
+            counts = len(viewports_of(values["viewport"], what)), len(scissors_of(values["scissor"], what))
             if counts[0] != counts[1]:
                 raise ValidationError(f"{what}: set are {counts[0]} viewport(s) and {counts[1]} scissor(s); give as many")
         enabled, targets = values.get("color_write_enable"), len(pipeline.color_formats)
@@ -334,7 +334,7 @@ class DrawArguments:
         if "sample_locations" in dynamic and "sample_locations" in values and values.get("sample_locations_enable", True):
             samples = values.get("rasterization_samples", pipeline.samples) if "rasterization_samples" in dynamic else pipeline.samples
             require_sample_places(len(values["sample_locations"]), int(samples), f"{what}: sample_locations")
-            require_no_sample_interpolation(pipeline.stages, what)
+            say_sample_interpolation(pipeline.stages, what, self._device.strict)
         mode = values.get("conservative_rasterization_mode") if "conservative_rasterization_mode" in dynamic else None
         if mode is not None and "geometry" not in pipeline.stages and enums.parse("conservative_rasterization_mode", mode, what):
             topology = pipeline.assembly[0]

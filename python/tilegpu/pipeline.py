@@ -359,7 +359,7 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
-    check_pipeline(info, stages, left, factors_of(blend, len(colors), what), given, what)
+    check_pipeline(info, stages, left, factors_of(blend, len(colors), what), given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points

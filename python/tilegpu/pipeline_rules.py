@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, enums
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, beyond_vulkan
 
 if TYPE_CHECKING:
     from tilegpu.interface import Stages
@@ -33,7 +33,7 @@ _LEAST_INTERPOLATION, _MOST_INTERPOLATION = -0.5, 0.4375
 
 # SPIR-V's numbers: instructions, decorations, execution modes, capabilities, image operands, GLSL.std.450.
 _CAPABILITY, _EXT_INST, _EXECUTION_MODE, _CONSTANT, _COMPOSITE, _NULL, _DECORATE, _MEMBER_DECORATE = 17, 12, 16, 43, 44, 46, 71, 72
-_SAMPLES, _EMIT_STREAM = frozenset(range(87, 98)), 218
+_SAMPLES, _EMIT_STREAM = frozenset(range(87, 98)), 220
 #: First words of those that may have an offset: six operands at least.
 _WITH_OFFSETS = np.array([count << 16 | number for number in _SAMPLES for count in range(7, 12)], np.uint32)
 _BUILT_IN, _STREAM, _LAYER, _OUTPUT_POINTS, _OUTPUT_LINES = 11, 29, 9, 27, 28
@@ -85,8 +85,9 @@ def check_pipeline(
     factors: Sequence[frozenset[str]],
     given: Mapping[str, Any],
     what: str,
+    strict: bool,
 ) -> None:
-    """``factors``: names of blend factors of each attachment; ``given``: the arguments of ``dev.pipeline``."""
+    """``factors``: names of blend factors of each attachment; ``given``: the arguments of ``dev.pipeline``; ``strict``: the device."""
     _check_interfaces(stages, what)
     _check_locations(stages, what)
     for stage, module in stages.items():
@@ -98,7 +99,7 @@ def check_pipeline(
     if given["sample_locations"] is not None and "sample_locations" not in dynamic:
         if dynamic.isdisjoint({"rasterization_samples"}):
             require_sample_places(len(given["sample_locations"]), info.multisample.samples, f"{what}: sample_locations")
-        require_no_sample_interpolation(stages, what)
+        say_sample_interpolation(stages, what, strict)
     _check_dual_source(stages, factors, what)
 
 
@@ -202,15 +203,15 @@ def require_sample_places(count: int, samples: int, what: str) -> None:
         raise ValidationError(f"{what} has {count} places, and samples is {samples}; give one for each sample")
 
 
-def require_no_sample_interpolation(stages: Stages, what: str) -> None:
-    """VUID-vkCmdDraw-sampleLocationsEnable-07487."""
+def say_sample_interpolation(stages: Stages, what: str, strict: bool) -> None:
+    """interpolateAtSample beside sample locations takes the place that was given (VUID-vkCmdDraw-sampleLocationsEnable-07487)."""
     if "fragment" not in stages:
         return
     words = Words(stages["fragment"].spirv)
     if _INTERPOLATION_FUNCTION not in words.capabilities:
         return
     if any(number == _EXT_INST and operands[3] == _AT_SAMPLE for number, operands in words.instructions()):
-        raise ValidationError(f"{what}: sample_locations beside interpolateAtSample in the fragment shader; use interpolateAtOffset")
+        beyond_vulkan(f"{what}: sample_locations beside interpolateAtSample in the fragment shader", strict)
 
 
 def _check_dual_source(stages: Stages, factors: Sequence[frozenset[str]], what: str) -> None:

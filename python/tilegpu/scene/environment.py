@@ -101,7 +101,7 @@ class Environment:
 
 def _warn_of_clamped(values: Array, name: str) -> None:
     """There is no light below 0, and half floats, as the maps are, end at 65504."""
-    low, high = (float(pick(values[..., :3])) for pick in (np.min, np.max))
+    low, high = float(np.min(values[..., :3])), float(np.max(values[..., :3]))
     said = [f"the least is {low:g}, and negative light counts as 0"] if low < 0 else []
     if high > _LARGEST_VALUE:
         said.append(f"the largest is {high:g}, and values above {_LARGEST_VALUE:g} count as that")
