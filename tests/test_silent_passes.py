@@ -309,10 +309,15 @@ def test_another_threads_pass_is_its_own(dev: tg.Device) -> None:
     Within(dev).run(act)
 
 
-def test_a_view_of_what_draws_read_is_an_order_warning(dev: tg.Device) -> None:
-    found = said(lambda: Within(dev).run(lambda w: w.block.numpy()))
+def test_a_change_through_a_view_of_what_draws_read_is_an_order_warning(dev: tg.Device) -> None:
+    def change(w: Within) -> None:
+        w.block.numpy()[...] = 0.25
+
+    found = said(lambda: Within(dev).run(change))
     assert [w.category for w in found] == [tg.OrderWarning]
-    assert "buffer 'block': numpy: pass 'a' is open, and its draws read the buffer (uniform buffer)" in str(found[0].message)
+    changed = "it was changed through the view within the block of pass 'a', whose draws read it (uniform buffer)"
+    assert f"buffer 'block': numpy: {changed}" in str(found[0].message) and found[0].filename == __file__
+    assert said(lambda: Within(dev).run(lambda w: w.block.numpy().copy())) == []
 
 
 # --------------------------------------------------------------------------------------------------- states that nobody wants

@@ -123,6 +123,8 @@ def text(value: Any, what: str) -> str:
 
 def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:
     """A NumPy array of whatever NumPy makes one of; objects, texts and dates are refused."""
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.any(getattr(value, "mask", False)):
+        raise ValidationError(f"{what} is a masked array, and what is masked would be used; give it .filled(...) or .compressed()")
     try:
         made = np.asarray(value)
     except Exception as wrong:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+import hashlib
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
-from tilegpu.errors import OrderWarning, ValidationError, users_level
+from tilegpu.errors import OutOfMemoryError, ValidationError, users_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -203,6 +204,9 @@ class Buffer:
             if isinstance(data, (bytes, bytearray, memoryview)):
                 array = source = np.frombuffer(data, np.uint8)
             else:
+                if isinstance(data, np.ndarray) and not data.ndim and data.dtype.kind in "iu":
+                    number = f"data is the number {data} in an array without dimensions"
+                    raise ValidationError(f"{what}: {number}; give int({data}) for a size in bytes, or [{data}] for its contents")
                 if isinstance(data, (float, np.floating)):
                     raise ValidationError(f"{what}: data is {data!r}; a size is a whole number of bytes, and data an array or a list")
                 source = _of_32_bits(data, arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes"))
@@ -212,7 +216,12 @@ class Buffer:
             if size_B == 0:
                 raise ValidationError(f"{what}: data is empty; a buffer has at least 1 byte")
         core = _core.Buffer(size_B, mask, label)
-        core.bind(_core.DeviceMemory(size_B), 0)
+        try:
+            core.bind(_core.DeviceMemory(size_B), 0)
+        except OutOfMemoryError as refused:
+            limit = re.search(r"this machine's (\d+) bytes", str(refused))
+            most = f"; this machine's memory has {limit[1]}" if limit else ""
+            raise OutOfMemoryError(f"{what}: {size_B} bytes can't be had{most}; make it smaller", refused.code) from None
         if array is not None:
             np.frombuffer(memoryview(core), np.uint8)[...] = array.reshape(-1).view(np.uint8)
         made = cls(core, mask, label, dtype, device, () if array is None or dtype is None else array.shape[1:])
@@ -280,16 +289,16 @@ class Buffer:
             ) from None
 
     def _say_order(self) -> None:
-        """Of a view that is asked for within a pass: its draws write the buffer later, or read what is written through it now."""
+        """Of a view that is asked for within a pass: its draws write the buffer later, or read what is written through it now, which is
+        told when the pass ends, if something was."""
         check_order(f"buffer '{self.label}': numpy", self, False, bytes=(0, self.size))
         for open_pass in open_passes():
             if how := open_pass.reads_buffer(self):
-                warnings.warn(
-                    f"buffer '{self.label}': numpy: {open_pass.title} is open, and its draws read the buffer ({how}); they are executed "
-                    "when its with block ends: what is written through the view meanwhile counts for all of them",
-                    OrderWarning,
-                    stacklevel=users_level(),
-                )
+                open_pass.watch(self, how, users_place())
+
+    def content_hash(self) -> bytes:
+        """Of its bytes, to see whether they change."""
+        return hashlib.blake2b(memoryview(self.core)).digest()
 
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on. Lists become the buffer's own numbers, where it was made

@@ -114,7 +114,7 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
     for given in value if isinstance(value, (list, tuple)) else (value,):
         if isinstance(given, (Buffer, BufferSlice)) and given.size < slot.layout.end_B:
             sizes = f"{slot.title} has {slot.layout.end_B} bytes, buffer of {given.size} bytes is bound"
-            pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is clamped")
+            pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is 0: make it of {slot.layout.end_B} bytes")
 
 
 def _require_sign(binding: Slot, numeric: str, what: str) -> None:

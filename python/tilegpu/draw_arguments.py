@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 
 MAX_U32 = 0xFFFFFFFF
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
-#: Of VkDrawIndirectCommand and VkDrawIndexedIndirectCommand.
-_PARAMETERS = {
-    4: ("vertex count", "instance count", "first vertex", "first instance"),
-    5: ("index count", "instance count", "first index", "vertex offset", "first instance"),
-}
 _FRONT, _BACK = 1, 2
 _ASSEMBLY = frozenset({"primitive_topology", "patch_control_points"})
 _LAYOUT = frozenset({"vertex_input", "vertex_input_binding_stride"})
@@ -47,25 +42,6 @@ _AS_STATE = {
     "scissor": _SCISSOR,
     **{name: frozenset({name}) for name in ("stencil_reference", "blend_constants", "depth_bias")},
 }
-
-
-def indirect_rows(given: Any, words: int, what: str) -> NDArray[Any]:
-    """Parameters of indirect draws as (n, words) integers that the commands can hold."""
-    array = np.atleast_2d(arguments.array(given, what))
-    if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
-        raise ValidationError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})")
-    if array.dtype.itemsize > 4 or array.dtype.kind == "i":
-        low = np.zeros(words, np.int64)
-        high = np.full(words, MAX_U32, np.int64)
-        if words == 5:
-            low[3], high[3] = -0x80000000, 0x7FFFFFFF  # the offset of vertices
-        wrong = (array < low) | (array > high)
-        if np.any(wrong):
-            row, column = np.argwhere(wrong)[0]
-            raise ValidationError(
-                f"{what}[{row}] has {array[row, column]} as {_PARAMETERS[words][column]}; it must be {low[column]} to {high[column]}"
-            )
-    return array.astype(np.int64)
 
 
 def _sources(given: Any, bindings: int) -> list[Any]:

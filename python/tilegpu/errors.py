@@ -68,7 +68,7 @@ class ShaderError(Error):
 
 
 class ShortBufferWarning(UserWarning):
-    """A buffer ends before the shader's block does; what is read beyond its end is clamped. Shown once for each pipeline and block."""
+    """A buffer ends before the shader's block does; what is read beyond its end is 0. Shown once for each pipeline and block."""
 
 
 class ClampedValueWarning(UserWarning):
@@ -89,8 +89,8 @@ class UnusedNameWarning(UserWarning):
 
 
 class OrderWarning(UserWarning):
-    """A view of a buffer was asked for within a pass whose draws read the buffer: they are executed when the pass ends, and find what was
-    written through it in the meantime. Shown once for each place."""
+    """A buffer was changed within a pass through a view that was asked for there, and draws of the pass read it: they are executed when the
+    pass ends, and find what was written in the meantime. Shown once for each place."""
 
 
 class ExtensionWarning(UserWarning):
@@ -222,6 +222,25 @@ _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^copy_(?:buffer_to_image|image_to_buffer|buffer|image)\b", "copy"),
         (r"^blit_image\b", "blit"),
         (r"^resolve_image\b", "resolve"),
+        (r"\bstippledLineEnable is true and lineRasterizationMode is DEFAULT\b", "line_stipple is given, and line_mode is 'default'"),
+        (
+            r"\(strictLines is false\) and have no stipple; set RECTANGULAR, BRESENHAM or RECTANGULAR_SMOOTH",
+            "and have no stipple; give line_mode='rectangular', 'bresenham' or 'rectangular_smooth'",
+        ),
+        (
+            r"\bend_rendering while a query is active; call end_query first",
+            "the pass ends while a query is open; leave its with block first",
+        ),
+        (
+            r"\bbegin_query while another (\w+) query is active; call end_query first",
+            r"a query while another \1 query is open; leave its with block first",
+        ),
+        (
+            r"\bbegin_conditional_rendering: it is active already; call end_conditional_rendering first",
+            "conditional: another one is open; leave its with block first",
+        ),
+        (r"\b4294967295 levels from (\d+)", r"all levels from \1 on"),
+        (r"\b4294967295 layers from (\d+)", r"all layers from \1 on"),
         (r"^clear_(?:color|depth_stencil)_image\b", "clear"),
     )
 )

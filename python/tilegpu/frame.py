@@ -315,6 +315,8 @@ class Frame(WithBlock):
         self._ended("what_if() has an answer")
         must = f"{self._what}: profiles"
         chosen = list(CONSTANTS) if profiles is None else list(arguments.sequence(profiles, must, "it must be a list of names"))
+        if not chosen:
+            raise ValidationError(f"{must} is empty; there are {', '.join(CONSTANTS)}")
         for name in chosen:
             if name not in CONSTANTS:
                 raise ValidationError(f"{must} has {arguments.shown(name)}; there are {', '.join(CONSTANTS)}")

@@ -16,10 +16,11 @@ from tilegpu import _core, arguments, keywords
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
-from tilegpu.draw_arguments import MAX_U32, DrawArguments, indirect_rows
+from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
+from tilegpu.indirect import check_parameter_names, count_in, indirect_rows
 from tilegpu.query import Query, StatisticsQuery
-from tilegpu.transform_feedback import TransformFeedback, place_of
+from tilegpu.transform_feedback import TransformFeedback
 from tilegpu.uses import use_of_buffer
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
@@ -229,12 +230,8 @@ class PassCommands:
             counter: tuple[_core.Buffer, int] | None = None
             rows: NDArray[Any] | None = None  # the parameters, where they are an array
             if isinstance(draw_count, (Buffer, BufferSlice)):
-                core_of_count, count_offset, _ = place_of(draw_count, f"{what}: draw_count")
-                whole = draw_count.buffer if isinstance(draw_count, BufferSlice) else draw_count
-                require_usage(whole, "indirect_buffer", f"{what}: draw_count")
-                require_words(whole, f"{what}: draw_count")
                 draws.uses.note_buffer(draw_count, "draw count")
-                counter, draw_count = (core_of_count, count_offset), None
+                counter, draw_count = count_in(draw_count, f"{what}: draw_count")[:2], None
             draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
             for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
                 if value is not None and not 0 <= value <= MAX_U32:
@@ -246,6 +243,7 @@ class PassCommands:
                 given = indirect.slice(min(offset, indirect.size))
                 draws.uses.note_buffer(given, "indirect")
                 require_words(indirect, f"{what}: indirect")
+                check_parameter_names(indirect, words, f"{what}: indirect")
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:

@@ -30,7 +30,14 @@ from tilegpu.pipeline_state import (
     set_stencil,
     write_mask_of,
 )
-from tilegpu.pipeline_warnings import idle_arguments, warn_of_assembly, warn_of_idle, warn_of_outputs, warn_of_tests
+from tilegpu.pipeline_warnings import (
+    idle_arguments,
+    warn_of_assembly,
+    warn_of_idle,
+    warn_of_ignored,
+    warn_of_outputs,
+    warn_of_tests,
+)
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout, warn_of_layout
@@ -329,8 +336,7 @@ def create_pipeline(
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    reflection = interface.reflections["vertex"] if interface else stages["vertex"].reflection
-    layout = make_layout(vertex, instance, reflection, what)
+    layout = make_layout(vertex, instance, interface.reflections["vertex"] if interface else stages["vertex"].reflection, what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":
@@ -358,8 +364,7 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, attachment_locations, write_mask, blend, depth_write)
-    warn_of_assembly(pipeline, info, left, given)
+    _finish(pipeline, info, interface, given)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -368,18 +373,17 @@ def _finish(
     pipeline: Pipeline,
     info: _core.GraphicsPipelineCreateInfo,
     interface: Interface | None,
-    locations: Sequence[int | None] | None,
-    write_mask: Any,
-    blend: Any,
-    depth_write: bool | None,
+    given: Mapping[str, Any],
 ) -> None:
-    """What it is beside the core's, and what it is warned of. ``interface``: as specialised."""
+    """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name."""
     if interface is not None:
         pipeline.interface = interface
     count = len(info.color_formats)
-    masks = [write_mask_of(mask, pipeline.title) for mask in per_target(write_mask, count, pipeline.title)]
-    factors = factors_of(blend, count, pipeline.title)
+    masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
+    factors = factors_of(given["blend"], count, pipeline.title)
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
-    warn_of_outputs(pipeline, info, pipeline.dynamic, locations, masks, factors)
-    warn_of_tests(pipeline, info, pipeline.dynamic, depth_write)
+    warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
+    warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
+    warn_of_ignored(pipeline, info, given, pipeline.dynamic)
+    warn_of_assembly(pipeline, info, pipeline.dynamic, given)
     warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))

@@ -73,6 +73,20 @@ def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dyn
         pipeline.warn_unused("depth_write", f"depth_write=True has no effect without depth_test: {fix}")
 
 
+def warn_of_ignored(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, given: Mapping[str, Any], dynamic: frozenset[str]) -> None:
+    """Other arguments that nothing looks at, for want of what they are about. ``given``: those of ``dev.pipeline``, by name."""
+
+    def idle(name: str, why: str) -> None:
+        pipeline.warn_unused(name, f"{name} has no effect {why}")
+
+    if given["depth_compare"] is not None and given["depth_test"] is False and "depth_test_enable" not in dynamic:
+        idle("depth_compare", "with depth_test=False; leave one of them out")
+    if given["input_attachments"] is not None and not any(
+        b.descriptor == _INPUT for module in pipeline._stages.values() for b in module.reflection.bindings
+    ):
+        idle("input_attachments", "as no shader reads a subpassInput")
+
+
 def warn_of_outputs(
     pipeline: Program,
     info: _core.GraphicsPipelineCreateInfo,

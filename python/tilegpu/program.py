@@ -210,7 +210,9 @@ class Program:
 
 def _constant_bits(value: Any, base: str, what: str) -> int:
     try:
-        if base == "bool":
+        if isinstance(value, (str, bytes)):
+            pass  # float("2") is 2
+        elif base == "bool":
             if isinstance(value, (bool, np.bool_)) or value in (0, 1):
                 return int(bool(value))
         elif SCALAR_CODES[base] in "efd":

@@ -16,7 +16,7 @@ from tilegpu.attachment import Attachment, rect_of
 from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
-from tilegpu.errors import LostPrimitivesWarning, ValidationError, users_level
+from tilegpu.errors import LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
 from tilegpu.framebuffer import Framebuffer
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture, image_of
@@ -94,6 +94,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
         self._bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []  # name, attachment, and what it said at the begin
         self._draws_use = Uses()
+        self._watched: dict[int, tuple[Buffer, str, Place, bytes]] = {}  # buffers of which a view was asked for, as they were then
         self._within: Any = None  # the frame that was open when the pass was entered
         self._open_with: list[Any] = []  # the open passes of the thread that entered it
         self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
@@ -274,6 +275,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             draws.state.warn_unused(self._what)
             for line in commands.lost_primitives():
                 warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
+            self._say_changed()
             self._draws_use = draws.uses
             self._reads.append(draws.arena)
             self._execute(commands)
@@ -320,6 +322,19 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         """While it is open, how its draws read some of the buffer; ``""``: they don't."""
         draws = self._draws
         return next((use.how for use in draws.uses.of(buffer) if not use.write), "") if draws is not None else ""
+
+    def watch(self, buffer: Buffer, how: str, place: Place) -> None:
+        """A view of a buffer that its draws read was asked for at this line: whether it is written through is seen at the end."""
+        self._watched.setdefault(id(buffer), (buffer, how, place, buffer.content_hash()))
+
+    def _say_changed(self) -> None:
+        for buffer, how, place, content in self._watched.values():
+            if buffer.content_hash() != content:
+                place.warn(
+                    f"buffer '{buffer.label}': numpy: it was changed through the view within the block of {self._what}, whose draws read "
+                    f"it ({how}); they are executed when the block ends: what was written counts for all of them",
+                    OrderWarning,
+                )
 
     def _attachment_touches(self, thing: Any) -> list[Use]:
         """Parts of an image that are the pass's attachments; those that it only reads are read."""

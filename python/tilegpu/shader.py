@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tilegpu import _core, arguments, enums, files
-from tilegpu.errors import ShaderError, ShaderMessage, ValidationError
+from tilegpu.errors import ShaderError, ShaderMessage, UnusedNameWarning, ValidationError, users_level
 
 #: GLSL text, a path of GLSL (.vert, .frag, .comp, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
 ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.ShaderModule
@@ -61,7 +62,11 @@ def directories(include: Any, what: str) -> list[str]:
     for directory in given:
         if not isinstance(directory, (str, os.PathLike)):
             raise ValidationError(f"{what} has {arguments.shown(directory)}; it must be a list of directories")
-    return [arguments.text(os.fspath(d), what) for d in given]
+    found = [arguments.text(os.fspath(d), what) for d in given]
+    for directory in found:
+        if not os.path.isdir(directory):  # noqa: PTH112 -- pathlib would be imported for this alone
+            warnings.warn(f"{what}: there is no folder {directory}", UnusedNameWarning, stacklevel=users_level())
+    return found
 
 
 def _define(value: Any) -> str:
@@ -123,6 +128,7 @@ def load(
             return found
     words = compile_glsl(text, stage, file=name, defines=defines, include=include, device=device)
     module = _core.ShaderModule(words, name, device=device)
+    _say_prints(bytes(words), name)
     if key is not None:
         _keep(key, module)
     return module
@@ -147,11 +153,23 @@ def files_of(sources: Iterable[ShaderSource | None]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _say_prints(words: bytes, name: str) -> None:
+    """A module that prints is drawn without: its instructions may be left out by whoever does not know them."""
+    if b"NonSemantic.DebugPrintf" in words:
+        warnings.warn(
+            f"shader '{name}': debugPrintfEXT prints nothing here; store numbers to a buffer and read them, or ask rp.why(x, y) about a "
+            "pixel",
+            UnusedNameWarning,
+            stacklevel=users_level(),
+        )
+
+
 def _module(words: bytes, name: str, device: _core.Device | None) -> _core.ShaderModule:
     """The module of these words and this name, with what is known of it."""
     module = _cache.get((words, name))
     if module is None:
         module = _core.ShaderModule(words, name, device=device)
+        _say_prints(words, name)
         _keep((words, name), module)
     return module
 

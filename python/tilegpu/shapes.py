@@ -147,7 +147,10 @@ def cylinder(
 
 def plane(size: float | tuple[float, float] = 1.0, segments: int = 1, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
     """A square (or x by z) that lies in y = 0 and faces up, as ``segments`` x ``segments`` quads; v grows towards the viewer (+z)."""
-    x, z = (_size(v, "plane: size") for v in (size if isinstance(size, (tuple, list, np.ndarray)) else (size,) * 2))
+    sides = list(size) if isinstance(size, (tuple, list, np.ndarray)) else [size] * 2
+    if len(sides) != 2:
+        raise ValidationError(f"plane: size is {size!r:.80}; it must be a number, or two (x, z)")
+    x, z = (_size(v, "plane: size") for v in sides)
     n = _steps(segments, 1, "plane: segments")
     t = np.arange(n + 1) / n
     u, v = np.broadcast_arrays(t[None, :], t[:, None])

@@ -81,7 +81,7 @@ class _Member:
     def end_B(self) -> int:
         """Of its last scalar: without the padding behind an array's last element."""
         if 0 in self.dimensions:
-            return self.offset_B
+            return 0  # an array of no elements has no bytes, nor has the padding before it
         if self.leaf:
             last_B, shape, steps_B = self.leaf.dtype.itemsize, self.leaf.shape, self.leaf.strides
         else:

@@ -257,6 +257,10 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str, normalised: C
 def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tuple[NDArray[Any], int]:
     """(bytes to upload as an array, number of vertices) for a NumPy argument of a draw, which feeds a binding."""
     dtype = layout.bindings[number].dtype
+    if isinstance(getattr(data, "vertices", None), np.ndarray):
+        raise ValidationError(f"{what}: vertices is a {type(data).__name__}; give mesh.vertices, and indices=mesh.indices")
+    if not isinstance(data, np.ndarray) and hasattr(data, "format"):
+        raise ValidationError(f"{what}: vertices is {arguments.shown(data)}; it must be an array, or a tilegpu.Buffer, and no picture")
     array = arguments.array(data, f"{what}: what is given as vertices")
     if array.ndim == 0:
         raise ValidationError(

@@ -33,6 +33,7 @@ from tilegpu.reference.translate import (
     with_constants,
 )
 from tilegpu.scene import ALPHA_BLEND, Blend, Draw, DrawnFrame, Frame, Program, Sampled, Texture
+from tilegpu.scene.frame_checks import check_passes
 
 if TYPE_CHECKING:
     import moderngl
@@ -455,7 +456,7 @@ class Renderer:
         self.ctx.enable_direct(glraw.FRAMEBUFFER_SRGB)
         before, self.shift_px = self.shift_px, None
         try:
-            frame.check_passes()
+            check_passes(frame)
             self.forget_passes()
             self._passes = PassTargets(self.ctx, frame)
             for k, one in enumerate(frame.passes):

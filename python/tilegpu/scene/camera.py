@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu import arguments
+from tilegpu.errors import ValidationError
+
 Matrix = NDArray[np.float32]
 F = np.float32
 
@@ -85,6 +88,7 @@ class OrbitCamera:
 
     ``yaw`` turns about the world's y axis (0: the camera is on the +z side), ``pitch`` lifts the camera (positive: it looks down).
     Angles in radians, field of view in degrees. ``radius`` is that of the thing looked at: near and far planes follow from it.
+    Raises :class:`tilegpu.ValidationError` for what makes no picture, when it is made and when it is asked for a matrix.
     """
 
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -98,7 +102,37 @@ class OrbitCamera:
     _home: tuple[tuple[float, float, float], float, float, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._check()
         self._home = (self.target, self.distance, self.yaw, self.pitch)
+
+    def _check(self) -> None:
+        """Raises for a field that makes no picture; the fields may have been set since it was made."""
+        what = "OrbitCamera"
+        must = "it must be three numbers (x, y, z)"
+        if not all(map(math.isfinite, arguments.numbers(self.target, f"{what}: target", (3,), must))):
+            raise ValidationError(f"{what}: target is {arguments.shown(self.target)}; {must}")
+        for name, low, high, must in (
+            ("distance", 0.0, math.inf, "a number above 0"),
+            ("yaw", -math.inf, math.inf, "a number of radians"),
+            ("pitch", -math.inf, math.inf, "a number of radians"),
+            ("fov_y", 0.0, 180.0, "between 0 and 180 degrees"),
+            ("radius", 0.0, math.inf, "a number above 0"),
+            ("near", 0.0, math.inf, "a distance above 0, or None"),
+            ("far", 0.0, math.inf, "a distance above 0, or None"),
+        ):
+            value = getattr(self, name)
+            if value is None and name in ("near", "far"):
+                continue
+            if not low < arguments.number(value, f"{what}: {name}", f"it must be {must}") < high:
+                raise ValidationError(f"{what}: {name} is {arguments.shown(value)}; it must be {must}")
+        near, far = self._planes()
+        if not near < far:
+            given = "" if self.far is not None else " (distance + 4 * radius)"
+            raise ValidationError(f"{what}: near is {near:g} and far is {far:g}{given}; far must be beyond near")
+
+    def _planes(self) -> tuple[float, float]:
+        near = self.near if self.near is not None else max(self.distance - 4 * self.radius, self.distance * 0.02)
+        return near, self.far if self.far is not None else self.distance + 4 * self.radius
 
     @staticmethod
     def framing(
@@ -157,6 +191,7 @@ class OrbitCamera:
 
     def view(self) -> Matrix:
         """(4, 4) world to camera."""
+        self._check()
         axes = self._axes()
         out = np.eye(4)
         out[:3, :3] = axes
@@ -166,9 +201,11 @@ class OrbitCamera:
 
     def projection(self, aspect: float) -> Matrix:
         """(4, 4) camera to clip space; ``aspect`` = width / height."""
-        near = self.near if self.near is not None else max(self.distance - 4 * self.radius, self.distance * 0.02)
-        far = self.far if self.far is not None else self.distance + 4 * self.radius
-        return perspective(self.fov_y, aspect, near, far)
+        self._check()
+        must = "it must be width / height, above 0"
+        if not 0 < arguments.number(aspect, "OrbitCamera: aspect", must) < math.inf:
+            raise ValidationError(f"OrbitCamera: aspect is {arguments.shown(aspect)}; {must}")
+        return perspective(self.fov_y, aspect, *self._planes())
 
     def view_projection(self, aspect: float) -> Matrix:
         """(4, 4) world to clip space."""

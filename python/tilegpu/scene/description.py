@@ -258,14 +258,6 @@ class Frame:
         """Those of all passes, in order."""
         return (*(draw for one in self.passes for draw in one.draws), *self.draws)
 
-    def check_passes(self) -> None:
-        """Raises :class:`tilegpu.ValidationError` that names the pass and the target where the passes make no sense: sizes that differ, a
-        target that is sampled or loaded though no pass before stored it, or sampled while it is drawn to; samples that would have to be
-        loaded."""
-        from tilegpu.scene.frame_checks import check_passes  # which looks at frames
-
-        check_passes(self)
-
     def told(self, live: Any) -> Frame:
         """The frame, told of mouse and keys (:class:`tilegpu.scene.Interaction`), where somebody asks for them: a function that draws."""
         return self

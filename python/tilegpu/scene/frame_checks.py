@@ -51,7 +51,8 @@ def check_frame(frame: Any, who: str) -> None:
 
 
 def check_passes(frame: Frame) -> None:
-    """See :meth:`tilegpu.scene.Frame.check_passes`."""
+    """Raises where sizes differ, where a target is sampled or loaded that no pass before stored, or sampled while it is drawn to, and
+    where samples would have to be loaded."""
     stored: set[int] = set()
     for one in frame.passes:
         what = f"frame '{frame.label}', pass '{one.label}'"

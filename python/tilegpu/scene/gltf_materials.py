@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -91,15 +92,15 @@ class GltfMaterials:
                 scalars["occlusion_strength"] = doc.number(info, "strength", 1.0, f"{here}.{key}")
         mode = doc.choice(table, "alphaMode", {name: name for name in ("OPAQUE", "MASK", "BLEND")}, here, "OPAQUE")
         strength = doc.object(extensions, "KHR_materials_emissive_strength", here)
-        emissive = doc.numbers(table, "emissiveFactor", 3, [0.0, 0.0, 0.0], here)
+        emissive = self._shares(table, "emissiveFactor", 3, [0.0, 0.0, 0.0], here)
         factor = doc.number(strength, "emissiveStrength", 1.0, here)
         material = Material(
             name=named(table.get("name"), f"material {index}"),
             base_color=cast(
-                "tuple[float, float, float, float]", tuple(doc.numbers(pbr, "baseColorFactor", 4, [1.0] * 4, here))
+                "tuple[float, float, float, float]", tuple(self._shares(pbr, "baseColorFactor", 4, [1.0] * 4, here))
             ),
-            metallic=doc.number(pbr, "metallicFactor", 1.0, here),
-            roughness=doc.number(pbr, "roughnessFactor", 1.0, here),
+            metallic=self._share(pbr, "metallicFactor", here),
+            roughness=self._share(pbr, "roughnessFactor", here),
             emissive=(emissive[0] * factor, emissive[1] * factor, emissive[2] * factor),
             alpha_mode=cast("Literal['OPAQUE', 'MASK', 'BLEND']", mode),
             alpha_cutoff=doc.number(table, "alphaCutoff", 0.5, here),
@@ -111,6 +112,17 @@ class GltfMaterials:
         )
         self._materials[index] = (material, coordinates)
         return self._materials[index]
+
+    def _share(self, table: dict[str, Any], key: str, where: str) -> float:
+        return self._shares({key: [table.get(key, 1.0)]}, key, 1, [1.0], where)[0]
+
+    def _shares(self, table: dict[str, Any], key: str, count: int, default: list[float], where: str) -> Sequence[float]:
+        """Numbers from 0 to 1, as all factors of glTF are; light that is brighter has emissiveStrength."""
+        values = self.doc.numbers(table, key, count, default, where)
+        if not all(0 <= v <= 1 for v in values):
+            shown = ", ".join(f"{v:g}" for v in values)
+            raise self.doc.error(where, f"{key} is {shown}; factors are from 0 to 1")
+        return values
 
     def _coordinates(self, info: dict[str, Any], where: str) -> tuple[int, Array | None]:
         """texCoord and the 2x3 matrix of KHR_texture_transform, None where it is the identity."""

@@ -78,7 +78,14 @@ class NodeTree:
     def _local(self, node: dict[str, Any], where: str) -> Local:
         doc = self.doc
         if "matrix" in node:
-            return Local(matrix=np.array(doc.numbers(node, "matrix", 16, [], where)).reshape(4, 4).T)
+            both = [name for name in ("translation", "rotation", "scale") if name in node]
+            if both:
+                raise doc.error(where, f"has matrix and {' and '.join(both)}; a node has the one or the others (section 3.5.3)")
+            matrix = np.array(doc.numbers(node, "matrix", 16, [], where)).reshape(4, 4).T
+            if tuple(matrix[3]) != (0.0, 0.0, 0.0, 1.0):
+                row = ", ".join(f"{v:g}" for v in matrix[3])
+                raise doc.error(where, f"the last row of matrix is ({row}), not (0, 0, 0, 1); it is written column by column")
+            return Local(matrix=matrix)
         return Local(
             doc.numbers(node, "translation", 3, [0.0, 0.0, 0.0], where),
             doc.numbers(node, "rotation", 4, [0.0, 0.0, 0.0, 1.0], where),

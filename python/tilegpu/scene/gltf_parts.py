@@ -7,11 +7,13 @@ and all that will be made is counted against the model's budget, then it is made
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from tilegpu.errors import LostPrimitivesWarning, users_level
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_draco import Decoded, provide_draco
 from tilegpu.scene.gltf_materials import SLOTS, GltfMaterials
@@ -178,6 +180,14 @@ class GltfParts:
             color = np.concatenate([color, np.ones((vertex_count, 1), F)], 1)
         indices = self._indices(primitive, vertex_count, where)
         corners = segments(indices, mode) if mode < 4 else triangulate(indices, mode)
+        step = {1: 2, 4: 3}.get(mode, 1)
+        if len(indices) % step:
+            warnings.warn(
+                f"model '{doc.path}': {where}: {len(indices) % step} of {len(indices)} indices are left over: "
+                f"{'lines' if mode == 1 else 'triangles'} take {step} each",
+                LostPrimitivesWarning,
+                stacklevel=users_level(),
+            )
         if not len(corners):
             return None
         if normals is not None:
@@ -199,6 +209,12 @@ class GltfParts:
                 uv = (u * matrix[:, 0] + v * matrix[:, 1] + matrix[:, 2]).astype(F)
             uvs.append(uv)
         if dropped:
+            names = ", ".join(SLOTS[name][0] for name in sorted(dropped))
+            warnings.warn(
+                f"model '{doc.path}': {where}: drawn without {names}, whose texture coordinates (TEXCOORD_n) the mesh does not have",
+                UserWarning,
+                stacklevel=users_level(),
+            )
             maps = {name: value for name, value in material.maps.items() if name not in dropped}
             sets = {name: remap[material.uv_sets[name]] for name in maps}
             material = dataclasses.replace(material, maps=maps, uv_sets=sets)

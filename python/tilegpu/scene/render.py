@@ -21,7 +21,7 @@ from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
-from tilegpu.scene.frame_checks import check_frame
+from tilegpu.scene.frame_checks import check_frame, check_passes
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -193,7 +193,7 @@ class SceneRenderer:
             raise tg.ValidationError(f"frame '{frame.label}': resolve is '{frame.resolve}', but samples is 1; use 'none'")
         if frame.resolve == "none" and frame.samples > 1:
             raise tg.ValidationError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
-        frame.check_passes()
+        check_passes(frame)
         held = frame.size if self._window is None else self._window[2:]
         key = targets.key_of(frame), held
         if self._targets is None or self._targets[0] != key:
