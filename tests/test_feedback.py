@@ -19,7 +19,7 @@ FULL = """#version 450
 void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0.5, 1); }"""
 FORMAT = "r32g32b32a32_sfloat"
 SIDE = 32
-DOUBT = "as well; if it reads this one, the values are undefined"
+DOUBT = "as well; if it reads this one, the values are undefined; bind a view of those that it reads"
 
 
 @pytest.fixture(scope="module", params=[4, 16])
@@ -65,9 +65,9 @@ READS = "'src' .*reads color0 of this pass, image 'film'"
 
 LEVELS = "layout(binding = 0) uniform sampler2D src;"
 READ_LEVELS = {
-    "textureLod": "textureLod(src, (floor(gl_FragCoord.xy) * 2 + 0.5) / 32.0, 0.0)",
+    "textureLod": "textureLod(src, (floor(gl_FragCoord.xy) * 2 + 0.5) / 32.0, 0.0 * gl_FragCoord.w)",
     "textureGrad": "textureGrad(src, (floor(gl_FragCoord.xy) * 2 + 0.5) / 32.0, vec2(0), vec2(0))",
-    "texelFetch": "texelFetch(src, ivec2(gl_FragCoord.xy) * 2, 0)",
+    "texelFetch": "texelFetch(src, ivec2(gl_FragCoord.xy) * 2, int(gl_FragCoord.z))",
 }
 
 
@@ -112,7 +112,7 @@ def test_limits_of_the_sampler_count(dev: tg.Device, lod: tuple[float, float], m
     for declarations, sampled, bind in forms:
         for target in range(3):
             color = tg.Attachment(image, "dont_care", level=target)
-            body = f"o = textureLod({sampled}, gl_FragCoord.xy / {SIDE >> target}.0, LEVEL);"
+            body = f"o = textureLod({sampled}, gl_FragCoord.xy / {SIDE >> target}.0, (LEVEL) * gl_FragCoord.w);"  # not a constant
             if reads == {target}:
                 with refused(READS + rf" \(level {target}, layer 0\)"):
                     draw(dev, color, declarations, body.replace("LEVEL", "0.0"), bind(image))
@@ -130,7 +130,7 @@ def test_limits_mean_nothing_to_a_fetch(dev: tg.Device) -> None:
     """It names its level: what the sampler can reach is not all that the shader can."""
     image, texels = filled(dev, mip_levels=2)
     only_1 = dev.sampler(filter="nearest", min_lod=1, max_lod=1)
-    color, body = tg.Attachment(image, "dont_care", level=1), "o = texelFetch(src, ivec2(gl_FragCoord.xy), 0);"
+    color, body = tg.Attachment(image, "dont_care", level=1), "o = texelFetch(src, ivec2(gl_FragCoord.xy), int(gl_FragCoord.z));"
     assert draw(dev, color, LEVELS, body, {"src": (image.view(), only_1)})
     assert np.array_equal(image.numpy(1), texels[0, 0][: SIDE // 2, : SIDE // 2])
     with refused(READS):
@@ -242,7 +242,7 @@ def test_a_resolve_writes_a_level_too(dev: tg.Device) -> None:
     half = (SIDE // 2, SIDE // 2)
     samples = dev.image(half, FORMAT, samples=4, transient=True)
     color = tg.Attachment(samples, clear=(0, 0, 0, 0), store_op="dont_care", resolve=image.view(level=1, levels=1))
-    body = "o = texelFetch(src, ivec2(gl_FragCoord.xy), 0);"
+    body = "o = texelFetch(src, ivec2(gl_FragCoord.xy), int(gl_FragCoord.z));"
     (said,) = draw(dev, color, LEVELS, body, {"src": (image.view(), dev.sampler())}, samples=4)
     assert "may read the resolve of color0 of this pass, image 'film' (level 1, layer 0), which the pass writes" in said
     assert np.array_equal(image.numpy(1), texels[0, 0][: SIDE // 2, : SIDE // 2])
@@ -292,7 +292,7 @@ def test_elements_of_arrays(dev: tg.Device) -> None:
     declarations = LEVELS.replace("src", "src[2]") + "layout(push_constant) uniform PC { uint k; };"
     views = [(image.view(), dev.sampler(filter="nearest")), (image.view(level=1, levels=1), dev.sampler(filter="nearest"))]
     for index, why in (("0", "its view has other levels"), ("k", "by an index that is not constant")):
-        code = shader(declarations, f"o = texelFetch(src[{index}], ivec2(gl_FragCoord.xy), 0);")
+        code = shader(declarations, f"o = texelFetch(src[{index}], ivec2(gl_FragCoord.xy), int(gl_FragCoord.z));")
         pipe = dev.pipeline(FULL, code, color=[FORMAT], label="p")
         with dev.render_pass(color=[tg.Attachment(image, "dont_care", level=1)]) as rp:
             rp.draw(pipe, count=3, bind={"src": views}, push={"k": np.uint32(0)})
@@ -309,7 +309,7 @@ def test_sets_that_stay(dev: tg.Device, late: bool) -> None:
     """Of one that may be updated after it was bound, the view counts that it holds when the pass is executed."""
     image, texels = filled(dev, mip_levels=2)
     layout = dev.descriptor_set_layout({0: "combined_image_sampler"}, update_after_bind=late)
-    code = shader(LEVELS, "o = texelFetch(src, ivec2(gl_FragCoord.xy), 0);")
+    code = shader(LEVELS, "o = texelFetch(src, ivec2(gl_FragCoord.xy), int(gl_FragCoord.z));")
     pipe = dev.pipeline(FULL, code, color=[FORMAT], set_layouts={0: layout}, label="p")
     views = {"all": image.view(), "written": image.view(level=1, levels=1)}
     sets = {name: dev.descriptor_set(layout, bind={0: (view, dev.sampler())}) for name, view in views.items()}
@@ -329,7 +329,8 @@ def test_sets_that_stay(dev: tg.Device, late: bool) -> None:
 
 def test_secondaries_do_not_know_the_pass(dev: tg.Device) -> None:
     image, texels = filled(dev, mip_levels=2)
-    pipe = dev.pipeline(FULL, shader(LEVELS, "o = texelFetch(src, ivec2(gl_FragCoord.xy), 0);"), color=[FORMAT], label="p")
+    code = shader(LEVELS, "o = texelFetch(src, ivec2(gl_FragCoord.xy), int(gl_FragCoord.z));")
+    pipe = dev.pipeline(FULL, code, color=[FORMAT], label="p")
 
     def part(view: Any) -> tg.SecondaryCommandBuffer:
         with dev.secondary(color=[FORMAT]) as recorded:
@@ -414,7 +415,7 @@ def test_a_chain_that_is_read_while_a_level_is_drawn_is_said_before(dev: tg.Devi
 
         def draw_level(device: tg.Device = device, image: tg.Image = image, pipe: tg.Pipeline = pipe, bind: dict = bind) -> None:
             with device.render_pass(tg.Attachment(image, level=1)) as rp:
-                rp.draw(pipe, count=3, bind=bind, **({"push": {"zero": 0}} if "zero" in read else {}))
+                rp.draw(pipe, count=3, bind=bind, push={"zero": 0})
 
         if device is strict:
             with pytest.raises(tg.UndefinedContentsError, match="bind a view of those that it reads"):

@@ -148,12 +148,12 @@ def test_a_killed_compiler_is_replaced(isolated: tg.Device) -> None:
 
 def test_time_and_memory_are_bounded() -> None:
     slow = tg.Device(cache_dir="off", isolate_compiler=True, compile_timeout=0.05)
-    with pytest.raises(tg.ShaderError, match=r"took more than 0\.05 s of processor time \(Device\(compile_timeout=\)\)"):
+    with pytest.raises(tg.ShaderError, match=r"took more than 0\.05 s of processor time \(the device's compile_timeout\)"):
         draw(slow, large(60))
     if os.environ.get("TILEGPU_SANITIZED"):
         return  # whose address space can't be limited
     small = tg.Device(cache_dir="off", isolate_compiler=True, compile_memory=8 << 20)
-    with pytest.raises(tg.OutOfMemoryError, match=r"Device\(compile_memory=\)|to compile, and the system refuses"):
+    with pytest.raises(tg.OutOfMemoryError, match=r"the device's compile_memory|to compile, and the system refuses"):
         draw(small, large(60))
 
 

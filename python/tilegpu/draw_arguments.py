@@ -88,7 +88,7 @@ class DrawArguments:
         self._index: tuple[_core.Buffer, int, str] | None = None
         self._last_vertices: tuple[Pipeline, Any, int] | None = None
         self._last_indices: tuple[Any, int] | None = None
-        self._device = device
+        self.device = device
         self.views = False  #: the pass has views, which choose the layers
         self._reach = 1 << 32  # vertices that can be read of buffers whose attributes are given outright
         self._vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
@@ -334,7 +334,7 @@ class DrawArguments:
         if "sample_locations" in dynamic and "sample_locations" in values and values.get("sample_locations_enable", True):
             samples = values.get("rasterization_samples", pipeline.samples) if "rasterization_samples" in dynamic else pipeline.samples
             require_sample_places(len(values["sample_locations"]), int(samples), f"{what}: sample_locations")
-            say_sample_interpolation(pipeline.stages, what, self._device.strict)
+            say_sample_interpolation(pipeline.stages, what, self.device.strict)
         mode = values.get("conservative_rasterization_mode") if "conservative_rasterization_mode" in dynamic else None
         if mode is not None and "geometry" not in pipeline.stages and enums.parse("conservative_rasterization_mode", mode, what):
             topology = pipeline.assembly[0]
@@ -363,11 +363,11 @@ class DrawArguments:
                 if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
                     raise ValidationError(wrong)
             self.uses.note_buffer(data, "vertices")
-            self._device.say_foreign(buffer, what)
+            self.device.say_foreign(buffer, what)
             if offset % layout.alignments_B[number]:
                 beyond_vulkan(
                     f"{what}: the vertices begin at byte {offset} of buffer '{buffer.label}', no multiple of {layout.alignments_B[number]}",
-                    self._device.strict,
+                    self.device.strict,
                 )
             if dtype is None:
                 self._reach = min(self._reach, layout.bindings[number].elements(size_B, layout.ends_B[number]))
@@ -506,7 +506,7 @@ class DrawArguments:
                     f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
                 )
             self.uses.note_buffer(indices, "indices")
-            self._device.say_foreign(buffer, f"{what}: indices")
+            self.device.say_foreign(buffer, f"{what}: indices")
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:

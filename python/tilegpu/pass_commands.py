@@ -239,7 +239,7 @@ class PassCommands:
             if isinstance(indirect, BufferSlice):
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
-                self._device.say_foreign(indirect, f"{what}: indirect")
+                draws.device.say_foreign(indirect, f"{what}: indirect")
                 given = indirect.slice(min(offset, indirect.size))
                 draws.uses.note_buffer(given, "indirect")
                 require_words(indirect, f"{what}: indirect")

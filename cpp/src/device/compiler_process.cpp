@@ -26,7 +26,7 @@ namespace tilegpu {
 namespace {
 
 constexpr size_t kWatcherStack_B = 2 << 20;  // the static TLS of the library lies on it
-constexpr uint64_t kGrownPart = 4;  // of its memory that a process may keep between requests
+constexpr uint64_t kGrownPart = 4;           // of its memory that a process may keep between requests
 
 uint64_t address_space_B() {
   uint64_t pages = 0;

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
+#include <cassert>
+
 namespace tilegpu::shader {
 namespace {
 
@@ -22,6 +24,7 @@ std::string build_of_compiler(const std::string& library) {
 }
 
 std::string write_answer(Expected<std::string> answer) {
+  assert(answer || answer.error().code < 0);  // what the other side takes for an answer
   MessageWriter out;
   if (answer) {
     out.number(uint32_t{0}).text(*answer);

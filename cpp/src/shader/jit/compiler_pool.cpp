@@ -66,12 +66,12 @@ Error CompilerPool::failed(ChildProcess& process, ChildProcess::Outcome outcome,
   if (outcome == Outcome::stopped) return {VK_ERROR_UNKNOWN, what + ": compiling was interrupted"};
   if (outcome == Outcome::too_long)
     return {VK_ERROR_INVALID_SHADER_NV, what + ": compiling took more than " + seconds(limits_.processor_s) +
-                                            " of processor time (Device(compile_timeout=)) and was ended; simplify the shader or raise it"};
+                                            " of processor time (the device's compile_timeout) and was ended; simplify the shader or raise it"};
   int code = -1;
   const std::string how = process.ended(code);
   if (code == kExitNoMemory)
     return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) +
-                                               " bytes (Device(compile_memory=)); simplify the shader or raise it"};
+                                               " bytes (the device's compile_memory); simplify the shader or raise it"};
   if (code == kExitOtherBuild)
     return {VK_ERROR_INITIALIZATION_FAILED, program_ + " is of another build than the library beside it; install both"};
   return {VK_ERROR_INVALID_SHADER_NV, what + ": the compiler's process ended with " + how +

@@ -4,13 +4,19 @@
 #include <llvm-c/ErrorHandling.h>
 #include <llvm/Support/ErrorHandling.h>
 
+#include <cassert>
+
 namespace tilegpu::shader {
 
 void install_memory_handler(void (*call)()) {
+  assert(call != nullptr);
   llvm::install_bad_alloc_error_handler([](void* data, const char*, bool) { reinterpret_cast<void (*)()>(data)(); },
                                         reinterpret_cast<void*>(call));
 }
 
-void install_fatal_handler(void (*call)(const char* reason)) { LLVMInstallFatalErrorHandler(call); }
+void install_fatal_handler(void (*call)(const char* reason)) {
+  assert(call != nullptr);
+  LLVMInstallFatalErrorHandler(call);
+}
 
 }  // namespace tilegpu::shader

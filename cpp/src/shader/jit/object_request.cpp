@@ -33,6 +33,7 @@ void initialise_code_generator() {
 }
 
 LLVMTargetMachineRef make_target_machine(Tier of, const TargetOfCode& target) {
+  assert(!target.triple.empty() && !target.cpu.empty());
   LLVMTargetRef known = nullptr;
   char* message = nullptr;
   if (LLVMGetTargetFromTriple(target.triple.c_str(), &known, &message)) {
