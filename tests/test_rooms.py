@@ -113,6 +113,10 @@ def test_includes_follow_the_order() -> None:
     assert wrong_includes(rooms_of_build(), files) == []
 
 
+#: Of other people: pybind11 and what it stands on, Vulkan's, the system's.
+OUTSIDE = {"tilegpu", "pybind11", "vulkan", "Python.h", "unistd.h"}
+
+
 def test_bindings_see_the_public_interface_alone() -> None:
     """What a front end needs is installed: the bindings are one front end of several."""
     bindings = ROOT / "cpp" / "bindings"
@@ -122,7 +126,7 @@ def test_bindings_see_the_public_interface_alone() -> None:
         f"{path.name} includes {included}"
         for path in bindings.iterdir()
         for included in includes_of(path.read_text())
-        if "." in included and included not in ours and included.split("/")[0] not in {"tilegpu", "pybind11", "vulkan", "Python.h", "unistd.h"}
+        if "." in included and included not in ours and included.split("/")[0] not in OUTSIDE
     }
     assert not seen
 

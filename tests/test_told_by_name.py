@@ -186,11 +186,10 @@ def test_what_a_pipeline_is_given_in_vain() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dev.pipeline(prints, RED, color=[FORMAT], include=["/nowhere/at/all"])
-        dev.pipeline(FULL, RED, color=[FORMAT], depth="d32_sfloat", depth_test=False, depth_compare="less", input_attachments=["color0"])
+        dev.pipeline(FULL, RED, color=[FORMAT], depth="d32_sfloat", input_attachments=["color0"])
         said = [str(w.message) for w in caught if w.category is tg.UnusedNameWarning]
     assert len([text for text in said if "debugPrintfEXT prints nothing" in text]) == 1
     assert any("there is no folder /nowhere/at/all" in text for text in said)
-    assert any("depth_compare has no effect with depth_test=False" in text for text in said)
     assert any("input_attachments has no effect as no shader reads" in text for text in said)
     with pytest.raises(tg.ValidationError, match="is '2'; the shader's constant is of type float"):
         dev.pipeline(FULL, constant, color=[FORMAT], constants={"N": "2"})

@@ -174,13 +174,9 @@ class DrawArguments:
     ) -> None:
         """What was prepared draws something, or may. ``more``: what else the hardware reads for it, and how."""
         self._binder.take()
-        self.hazards.draw(
-            f"{self._what}, {pipeline.title}",
-            pipeline,
-            bind,
-            sets,
-            (("vertices", vertices), ("indices", indices), ("instances", instances), *more),
-        )
+        if self.hazards.listening or pipeline.may_write:
+            fixed = (("vertices", vertices), ("indices", indices), ("instances", instances), *more)
+            self.hazards.note_draw(f"{self._what}, {pipeline.title}", pipeline, bind, sets, fixed)
 
     def check_reach(
         self, pipeline: Pipeline, first: int, count: int, vertex_offset: int, available: int | None, indexed: bool

@@ -76,11 +76,12 @@ class Hazards:
     """Of one pass, or of one secondary command buffer (``part``), which may stand behind writes that it doesn't know. ``found``: a line
     each, in order."""
 
-    __slots__ = ("_part", "_reads", "_written", "found")
+    __slots__ = ("_part", "_reads", "_written", "found", "listening")
 
     def __init__(self, part: bool = False) -> None:
         self._written: dict[int, list[_Write]] = {}
         self._part = part
+        self.listening = part  #: something was written, or may have been: what draws read is looked at
         self._reads: dict[tuple[Any, ...], tuple[Use, str, bool]] = {}  # of a part
         self.found: dict[str, None] = {}
 
@@ -91,6 +92,7 @@ class Hazards:
 
     def wrote(self, uses: Iterable[Use], who: str, by_fragments: bool) -> None:
         """A draw's shaders write this."""
+        self.listening = True
         for use in uses:
             self._written.setdefault(id(use.thing), []).append(_Write(use, who, by_fragments))
 
@@ -99,7 +101,7 @@ class Hazards:
         for use in _uses_of(given, False):
             self._check(use, f"{what} {FIXED[how]}")
 
-    def draw(
+    def note_draw(
         self,
         what: str,
         pipeline: Program,
@@ -108,8 +110,7 @@ class Hazards:
         fixed: Sequence[tuple[str, Any]],
     ) -> None:
         """A draw that draws something. ``fixed``: what the hardware reads for it, and how (:data:`FIXED`)."""
-        if not (self._written or self._part or pipeline.may_write):
-            return
+        assert self.listening or pipeline.may_write  # asked before: most draws are neither, and cost nothing
         accesses = pipeline.accesses
         bound = [(binding, value) for binding, value in _bound(pipeline, bind, sets) if (binding.set, binding.binding) in accesses]
         for binding, value in bound if self._written or self._part else ():
@@ -132,6 +133,7 @@ class Hazards:
         """Those of a secondary command buffer, which is executed here."""
         for use, what, vertex in other._reads.values() if self._written else ():
             self._check(use, what, vertex)
+        self.listening |= bool(other._written)
         for key, writes in other._written.items():
             self._written.setdefault(key, []).extend(writes)
         self.found.update(other.found)

@@ -79,8 +79,6 @@ def warn_of_ignored(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, g
     def idle(name: str, why: str) -> None:
         pipeline.warn_unused(name, f"{name} has no effect {why}")
 
-    if given["depth_compare"] is not None and given["depth_test"] is False and "depth_test_enable" not in dynamic:
-        idle("depth_compare", "with depth_test=False; leave one of them out")
     if given["input_attachments"] is not None and not any(
         b.descriptor == _INPUT for module in pipeline._stages.values() for b in module.reflection.bindings
     ):
