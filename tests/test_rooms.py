@@ -114,7 +114,7 @@ def test_includes_follow_the_order() -> None:
 
 
 #: Of other people: pybind11 and what it stands on, Vulkan's, the system's.
-OUTSIDE = {"tilegpu", "pybind11", "vulkan", "Python.h", "unistd.h"}
+FOREIGN = {"tilegpu", "pybind11", "vulkan", "Python.h", "unistd.h"}
 
 
 def test_bindings_see_the_public_interface_alone() -> None:
@@ -126,7 +126,7 @@ def test_bindings_see_the_public_interface_alone() -> None:
         f"{path.name} includes {included}"
         for path in bindings.iterdir()
         for included in includes_of(path.read_text())
-        if "." in included and included not in ours and included.split("/")[0] not in OUTSIDE
+        if "." in included and included not in ours and included.split("/")[0] not in FOREIGN
     }
     assert not seen
 
