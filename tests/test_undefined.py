@@ -182,3 +182,22 @@ def test_vertices_at_any_byte() -> None:
         with said, dev.render_pass(color=tg.Attachment(out, clear=(0,))) as rp:
             rp.draw(pipe, given, count=3)
         assert set(out.numpy().ravel().tolist()) == {255}
+
+
+def test_what_nothing_covers_after_dont_care_is_zero() -> None:
+    """Whatever the tiles are: of the host, of a profile, whole or in parts."""
+    vertex = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 0.7 - 0.5, 0.5, 1); }"
+    fragment = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(gl_FragCoord.xy / 200, 1, 1); }"
+    for samples in (1, 4):
+        found: dict[bytes, str] = {}
+        for profile in ("host", "mali-g57", "immortalis-g925", "adreno-a740", "desktop-immediate"):
+            for bin_px in (32, 128):
+                device = tg.Device(profile, bin_px=bin_px, cache_dir="off", threads=2)
+                image = device.image((200, 150), "r8g8b8a8_unorm", samples=samples)
+                device.clear(image, (0.3, 0.4, 0.5, 0.6))
+                with device.render_pass(color=[tg.Attachment(image, load_op="dont_care")]) as rp:
+                    rp.draw(device.pipeline(vertex, fragment, color=[image.format], samples=samples), count=3)
+                picture = image.numpy()
+                assert 0.9 < np.mean(np.all(picture == 0, -1)) < 1
+                found.setdefault(picture.tobytes(), f"{profile}, {bin_px}")
+        assert len(found) == 1, found.values()
