@@ -15,8 +15,8 @@ namespace {
 const char* const kReads = "reads color0 of this pass, image 'film' (level 1, layer 0)";
 const char* const kMayRead =
     "may read color0 of this pass, image 'film' (level 1, layer 0), which its load_op clear writes: its view has other";
-const std::string kBody = "r = textureLod(t, vec2((float(x) + 0.5) / 16.0, 0.5), 0.0).x;";
-const std::string kApart = "r = textureLod(usampler2D(t, s), vec2((float(x) + 0.5) / 16.0, 0.5), 0.0).x;";
+const std::string kBody = "r = textureLod(t, vec2((float(x) + 0.5) / 16.0, 0.5), 0.0 * gl_FragCoord.w).x;";  // not a constant
+const std::string kApart = "r = textureLod(usampler2D(t, s), vec2((float(x) + 0.5) / 16.0, 0.5), 0.0 * gl_FragCoord.w).x;";
 
 Ptr<Sampler> levels(float min_lod, float max_lod) {
   SamplerCreateInfo info;

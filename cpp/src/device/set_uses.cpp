@@ -184,8 +184,8 @@ struct Checker {
 
   /// Texels of the view are read, of these levels, or written.
   void add_view(const TexturedView& view, const Element& e, const DescriptorName& at, const shader::TextureSlot& slot, Certainty certainty,
-                LevelRange levels) {
-    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certainty, levels});
+                LevelRange levels, bool one_sampler = false) {
+    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certainty, levels, one_sampler});
     if (view.view)  // planes may have memories of their own
       for (const Ptr<Image>& plane : view.view->image()->planes())
         if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), &e, at, false, certainty, levels});
@@ -231,6 +231,7 @@ struct Checker {
     }
     const uint32_t samplers = count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
     LevelRange levels{0, 0};
+    bool plain = samplers == 1;
     for (uint32_t j = 0; j < samplers; j++) {
       const Element* with = image;
       if (!slot.combined) {
@@ -243,11 +244,12 @@ struct Checker {
       if (with->sampler->sampler->info().unnormalized_coordinates && slot.uses)
         if (Status ok = device::forbid(device, check_unnormalized(program, slot, at, *view.view)); !ok) return ok;
       join(levels, levels_read(slot.uses, with->sampler->sampler->info(), *view.view));
+      plain &= with->sampler->sampler->info().mip_lod_bias == 0;  // which is added to constants too
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
     }
-    if (levels.count) add_view(view, *image, at, slot, certainty, levels);
+    if (levels.count) add_view(view, *image, at, slot, certainty, levels, plain);
     return Ok{};
   }
 

@@ -28,6 +28,7 @@ struct SetUse {
     bool written;
     framebuffer::Certainty certainty;
     framebuffer::LevelRange levels;  // of a view: those that it can read
+    bool one_sampler = false;        // without a bias; else a constant level is another one after the limits of each
   };
   std::vector<Read> reads;   // views and buffers
   bool anisotropic = false;  // a pair with such a sampler is sampled with computed derivatives
