@@ -180,7 +180,7 @@ def test_messages() -> None:
         (lambda rp: rp.conditional(word, inverted=1), "inverted is 1; it must be True or False"),
         (lambda rp: rp.conditional(dev.buffer(2)), "has 2 bytes from byte 0 on; it takes 4"),
         (lambda rp: rp.conditional(dev.buffer(16, usage="storage")), "conditional_rendering"),
-        (nested, "active already"),
+        (nested, "another one is open"),
         (executes, "conditional rendering is active"),
         (lambda rp: rp.conditional(word).__enter__(), "while conditional rendering is active"),
     ):

@@ -586,7 +586,9 @@ def test_a_draw_with_everything_dynamic_costs_the_calls_of_a_fixed_one(dev: tg.D
     fixed = calls_of_draws(dev, everything_dynamic(dev, dynamic=[]), {}, 3)
     assert fixed.count("draw") == 6  # the pass's and the command buffer's
     for names in ("all", ["cull_mode"], ["viewport", "scissor_with_count"]):
-        assert calls_of_draws(dev, everything_dynamic(dev, dynamic=names), state, 3) == fixed
+        calls = calls_of_draws(dev, everything_dynamic(dev, dynamic=names), state, 3)
+        # How far vertices reach is asked where strides are fixed.
+        assert [c for c in calls if c != "max"] == [c for c in fixed if c != "max"]
 
 
 def test_the_same_value_again_costs_no_command(dev: tg.Device) -> None:

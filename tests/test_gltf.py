@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tilegpu as tg
 from gltf_documents import TRIANGLE, Builder, png, with_oddity
 from tilegpu.scene.gltf import Document, ModelError
 from tilegpu.scene.model import load_model, triangulate
@@ -406,7 +407,9 @@ def test_odd_values_at_any_place_of_the_document_never_crash(tmp_path: Path) -> 
             del document["scenes"], document["scene"]
         path.write_text(json.dumps(document))
         try:
-            load_model(path).frame((16, 16))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", tg.LostPrimitivesWarning)  # counts that leave indices over
+                load_model(path).frame((16, 16))
         except ModelError as error:
             assert "a.gltf" in str(error)
             refused += 1

@@ -179,7 +179,7 @@ BUSY = """
     draw(device)
     print("ready", flush=True)
     try:
-        draw(device, large(60))
+        draw(device, large(240))
         print("compiled", flush=True)
     except KeyboardInterrupt:
         print("interrupted", flush=True)

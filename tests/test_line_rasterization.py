@@ -566,7 +566,7 @@ def test_one_result(samples: int) -> None:
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ({"line_stipple": (1, 0xF0F0)}, "stippledLineEnable is true and lineRasterizationMode is DEFAULT"),
+        ({"line_stipple": (1, 0xF0F0)}, "line_stipple is given, and line_mode is 'default'"),
         (
             {"line_mode": "bresenham", "alpha_to_coverage": True},
             "lineRasterizationMode is BRESENHAM and alphaToCoverageEnable is true",
@@ -601,7 +601,7 @@ def test_a_stipple_of_no_mode_by_dynamic_state(dev: tg.Device) -> None:
     target = dev.image((SIZE, SIZE), FORMAT)
     points = random_segments(random.Random(1), 4)
     with (
-        pytest.raises(ValidationError, match="lineRasterizationMode is DEFAULT"),
+        pytest.raises(ValidationError, match="line_mode is 'default'"),
         dev.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp,
     ):
         rp.set(line_rasterization_mode="default", line_stipple_enable=True, line_stipple=(1, 3))

@@ -263,7 +263,7 @@ def test_what_is_refused() -> None:
             dev.pipeline(PLAIN, SHADE, **{**state, **more})
     pipe = dev.pipeline(PLAIN, SHADE, **state)
     with (
-        pytest.raises(tg.ValidationError, match="end_rendering while a query is active"),
+        pytest.raises(tg.ValidationError, match="the pass ends while a query is open"),
         dev.render_pass(color=[tg.Attachment(dev.image(SIZE, FORMAT), clear=(0, 0, 0, 0))]) as rp,
     ):
         rp.transform_feedback(dev.buffer(64)).__enter__()

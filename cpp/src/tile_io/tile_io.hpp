@@ -52,8 +52,8 @@ struct TileRegion {
   uint32_t columns = 1;      // bins side by side; more than one only for store_tile where stores_clear_values holds
 };
 
-/// Whether bins without primitives need nothing but that their clear values (or zeros) are stored, by rows of pixels: then bins side by side may be
-/// stored at once.
+/// Whether bins without primitives need nothing but that their clear values (or zeros) are stored, by rows of pixels: then bins side by
+/// side may be stored at once.
 bool stores_clear_values(const Framebuffer& framebuffer, const HostTile& tile, Part part);
 
 /// Depth may start as one value for the whole bin; where there are several samples nobody writes it to the plane.
@@ -76,7 +76,7 @@ void store_tile(const Framebuffer& framebuffer, const HostTile& tile, const Tile
 bool tile_is_clean(const Framebuffer& framebuffer, const TileRegion& region, Part part = Part{});
 /// What skipping a clean bin saved, by attachment (saved_clean_tile); stored targets that begin with "don't care" are zero there.
 void skip_clean_tile(const Framebuffer& framebuffer, const HostTile& tile, const TileRegion& region, stats::Ledger& ledger,
-                      Part part = Part{});
+                     Part part = Part{});
 /// Fills a rectangle (framebuffer coordinates) of the tile with a clear value: vkCmdClearAttachments.
 void clear_in_tile(const HostTile& tile, const TileRegion& region, int attachment, VkImageAspectFlags aspects, const VkClearValue& value,
                    const VkRect2D& rect, uint8_t* memory);

@@ -65,8 +65,9 @@ Error CompilerPool::failed(ChildProcess& process, ChildProcess::Outcome outcome,
   using Outcome = ChildProcess::Outcome;
   if (outcome == Outcome::stopped) return {VK_ERROR_UNKNOWN, what + ": compiling was interrupted"};
   if (outcome == Outcome::too_long)
-    return {VK_ERROR_INVALID_SHADER_NV, what + ": compiling took more than " + seconds(limits_.processor_s) +
-                                            " of processor time (the device's compile_timeout) and was ended; simplify the shader or raise it"};
+    return {VK_ERROR_INVALID_SHADER_NV,
+            what + ": compiling took more than " + seconds(limits_.processor_s) +
+                " of processor time (the device's compile_timeout) and was ended; simplify the shader or raise it"};
   int code = -1;
   const std::string how = process.ended(code);
   if (code == kExitNoMemory)
