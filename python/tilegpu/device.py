@@ -149,13 +149,12 @@ class Device(Context):
         )
         if not isinstance(cache_dir, (str, os.PathLike)):
             raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
-        limits: tuple[float, int] | None = arguments.number(compile_timeout, "Device: compile_timeout"), int(compile_memory)
-        if not arguments.flag(isolate_compiler, "Device: isolate_compiler"):
-            if any(limits):
-                raise ValidationError(
-                    "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
-                )
-            limits = None
+        asked = arguments.number(compile_timeout, "Device: compile_timeout"), int(compile_memory)
+        limits = asked if arguments.flag(isolate_compiler, "Device: isolate_compiler") else None
+        if limits is None and any(asked):
+            raise ValidationError(
+                "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
+            )
         core = _core.Device(
             profile,
             threads,

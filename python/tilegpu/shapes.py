@@ -81,18 +81,17 @@ def _names(attributes: Any) -> Sequence[str]:
 def only(mesh: Mesh, *attributes: str | Sequence[str]) -> Mesh:
     """The mesh with these vertex attributes alone, in this order (one by one, or one list of names); what shaders don't read costs
     memory. Raises :class:`tilegpu.ValidationError` for one that it has not."""
-    if len(attributes) == 1 and isinstance(attributes[0], (list, tuple)):
-        attributes = tuple(attributes[0])
+    names: tuple[Any, ...] = tuple(attributes[0]) if len(attributes) == 1 and isinstance(attributes[0], (list, tuple)) else attributes
     if not isinstance(mesh, Mesh):
         raise ValidationError(f"shapes: mesh is {mesh!r:.80}; it must be a Mesh, such as shapes.sphere()")
     have = mesh.vertices.dtype
-    if len(attributes) > 1 and all(isinstance(name, str) and len(name) == 1 for name in attributes):  # a text where a list belongs
-        raise ValidationError(f"shapes: attributes is '{''.join(attributes)}'; it must be a list of names, such as ('position', 'uv')")
-    missing = [name for name in attributes if name not in (have.names or ())]
-    if missing or not attributes:
-        raise ValidationError(f"shapes: attributes are {attributes}; choose from {', '.join(have.names or ())}")
-    vertices = np.empty(mesh.vertices.shape, np.dtype([(name, *have[name].subdtype) for name in attributes]))  # type: ignore[misc]
-    for name in attributes:
+    if len(names) > 1 and all(isinstance(name, str) and len(name) == 1 for name in names):  # a text where a list belongs
+        raise ValidationError(f"shapes: attributes is '{''.join(names)}'; it must be a list of names, such as ('position', 'uv')")
+    missing = [name for name in names if name not in (have.names or ())]
+    if missing or not names:
+        raise ValidationError(f"shapes: attributes are {names}; choose from {', '.join(have.names or ())}")
+    vertices = np.empty(mesh.vertices.shape, np.dtype([(name, *have[name].subdtype) for name in names]))  # type: ignore[misc]
+    for name in names:
         vertices[name] = mesh.vertices[name]
     return Mesh(vertices, mesh.indices)
 
