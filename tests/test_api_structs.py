@@ -245,3 +245,17 @@ void main() { o[0] = a[7]; o[1] = float(a.length()); o[2] = b[5].z; o[3] = float
     assert out.numpy().tolist() == [7, 12, 17, 6]
     with pytest.raises(tg.ValidationError, match=r"'b': it is a member of block 'B'; bind the block, as 'B'"):
         device.dispatch(device.compute_pipeline(code), 1, bind={"A": a, "b": b, "O": out})
+
+
+def test_structs_of_more_dimensions_are_a_run_of_elements() -> None:
+    code = """#version 450
+layout(local_size_x = 1) in;
+struct S { vec2 p; float w; };
+layout(set = 0, binding = 0, std430) readonly buffer A { S a[]; };
+layout(set = 0, binding = 1, std430) buffer O { float o[]; };
+void main() { o[0] = a[4].w; o[1] = a[5].p.y; o[2] = float(a.length()); }"""
+    device = tg.Device(cache_dir="off", threads=1)
+    out, a = device.buffer(np.zeros(3, np.float32)), np.zeros((2, 3), [("p", "f4", 2), ("w", "f4")])
+    a["w"], a["p"][1, 2] = np.arange(6).reshape(2, 3), (7, 8)
+    device.dispatch(device.compute_pipeline(code), 1, bind={"A": {"a": a}, "O": out})
+    assert out.numpy().tolist() == [4, 8, 6]

@@ -435,3 +435,39 @@ def test_a_constant_level_is_known(dev: tg.Device, read: str) -> None:
         assert draw(dev, tg.Attachment(image, "dont_care", level=1), LEVELS, f"o = {read};", bind) == []
     with refused(READS):
         draw(dev, tg.Attachment(image, "dont_care"), LEVELS, f"o = {read};", bind)
+
+
+@pytest.mark.parametrize(
+    ("lod", "limits", "mode", "levels"),
+    [
+        ("0.0", {"min_lod": 0.6}, "nearest", {1}),
+        ("0.0", {"min_lod": 0.5}, "linear", {0, 1}),
+        ("2.0", {"max_lod": 1.4}, "nearest", {1}),
+        ("2.0", {"max_lod": 1.5}, "linear", {1, 2}),
+        ("1.0", {"min_lod": 1.75, "max_lod": 1.75}, "linear", {1, 2}),
+        ("0.5", {}, "nearest", {0}),
+        ("-3.0", {"max_lod": 0.25}, "linear", {0}),
+    ],
+)
+def test_a_constant_level_goes_through_the_samplers_limits(
+    dev: tg.Device, lod: str, limits: dict[str, float], mode: str, levels: set[int]
+) -> None:
+    """They are not whole numbers: the level that the sampler makes of it decides, as it does for what is drawn."""
+    body = f"o = textureLod(src, gl_FragCoord.xy / 32.0, {lod});"
+    for target in range(3):
+        image, _ = filled(dev, mip_levels=3)
+        bind = {"src": (image.view(), dev.sampler(filter="nearest", mipmap_mode=mode, **limits))}
+        color = tg.Attachment(image, "dont_care", level=target)
+        if levels == {target}:
+            with refused(READS):
+                draw(dev, color, LEVELS, body, bind)
+        else:
+            assert bool(draw(dev, color, LEVELS, body, bind)) == (target in levels), target
+
+
+def test_a_level_that_is_no_number_is_any(dev: tg.Device) -> None:
+    image, _ = filled(dev, mip_levels=3)
+    bind = {"src": (image.view(), dev.sampler(filter="nearest"))}
+    body = "o = textureLod(src, gl_FragCoord.xy / 32.0, uintBitsToFloat(0x7fc00000u));"
+    for target in range(3):
+        assert draw(dev, tg.Attachment(image, "dont_care", level=target), LEVELS, body, bind)

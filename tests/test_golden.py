@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from PIL import Image as Pillow
 
 import tilegpu as tg
 from tilegpu import testing
-from tilegpu.testing import ImageMismatch, assert_image_equal, difference_of
+from tilegpu.testing import GoldenError, ImageMismatch, assert_image_equal, difference_of
 from tilegpu.testing.golden import Picture
 
 RNG = np.random.default_rng(7)
@@ -425,3 +426,28 @@ def test_a_mismatch_arrives_from_another_process() -> None:
     picture = Picture("a.png", "", "golden/a.png", "different", "it differs", {"actual": "x.png"})
     made = pickle.loads(pickle.dumps(ImageMismatch("a.png is another one", picture)))
     assert type(made) is ImageMismatch and str(made) == "a.png is another one" and made.picture == picture
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda a: difference_of(a, a, tolerance=None), "tolerance is None; it must be a number"),  # type: ignore[arg-type]
+        (lambda a: difference_of(a, a, tolerance=-1), "tolerance is -1; it must be 0 or more"),
+        (lambda a: difference_of(a, a, tolerance=float("nan")), "tolerance is nan; it must be 0 or more"),
+        (lambda a: difference_of("a.png", a), "it must be numbers"),  # type: ignore[arg-type]
+        (lambda a: difference_of(a[0, 0], a[0, 0]), "shape \\(height, width\\)"),
+        (lambda a: assert_image_equal(np.ma.masked_array(a, mask=a == 0), "x.png"), "masked array"),
+        (lambda a: assert_image_equal(object(), "x.png"), "a picture has dtype object"),
+        (lambda a: assert_image_equal(a, "x.png", perceptual=1.5), "perceptual is 1.5; it must be 0 or more, and at most 1"),
+        (lambda a: assert_image_equal(a, "x.png", differing_px=None), "differing_px is None; it must be a number"),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_that_make_no_sense(call: Callable[[np.ndarray[Any, Any]], object], said: str) -> None:
+    with pytest.raises(GoldenError, match=said):
+        call(np.zeros((2, 2, 4), np.uint8))
+
+
+def test_an_environment_that_says_neither_yes_nor_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEGPU_GOLDEN_UPDATE", "maybe")
+    with pytest.raises(GoldenError, match="TILEGPU_GOLDEN_UPDATE is 'maybe'"):
+        assert_image_equal(np.zeros((2, 2, 4), np.uint8), "x.png")

@@ -233,9 +233,28 @@ def vertices_for_fragments(rp: tg.RenderPass, d: tg.Device) -> None:
     rp.draw(pipe(frag=reads, device=d), count=3, bind={"B": b})
 
 
+def before_the_capture(rp: tg.RenderPass, d: tg.Device) -> None:
+    """Made, and read by a draw before it is entered."""
+    b = d.buffer(np.zeros((3, 4), np.float32))
+    block = rp.transform_feedback(b)
+    rp.draw(pipe(FETCH, device=d, vertex=POINTS), b)
+    with block:
+        rp.draw(pipe(CAPTURES, device=d), count=3)
+
+
 @pytest.mark.parametrize(
     "draws",
-    [own_pixels, atomics, not_readonly_but_read, stores_behind_a_constant, other_bytes, read_before, nothing_drawn, vertices_for_fragments],
+    [
+        before_the_capture,
+        own_pixels,
+        atomics,
+        not_readonly_but_read,
+        stores_behind_a_constant,
+        other_bytes,
+        read_before,
+        nothing_drawn,
+        vertices_for_fragments,
+    ],
 )
 def test_right_programs_are_quiet(draws: Callable[[tg.RenderPass, tg.Device], None]) -> None:
     assert recorded(draws) == []

@@ -101,6 +101,8 @@ def test_outputs_that_nothing_writes() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame(outputs=made)
+        with dev.frame("by hand", outputs=other):
+            other.write(np.zeros((4, 4, 4), "u1"))
         with dev.frame("copied", outputs=other):
             dev.copy(made, other)
 
@@ -181,3 +183,11 @@ def test_what_notebooks_show() -> None:
     layout = tg.FramebufferLayout(color=[COLOR], size=(4, 4))
     assert "color0" in dev.framebuffer(layout, store={"color0": out.view(levels=1)})._repr_html_()
     assert "differing" in tilegpu.testing.difference_of(np.zeros((2, 2), "u1"), np.ones((2, 2), "u1"))._repr_html_()
+
+
+def test_a_filter_beside_filter_is_heard() -> None:
+    dev = tg.Device(threads=1)
+    filters = ("mag", "min", "mip")
+    for given, linear in (("mag_filter", "mag"), ("min_filter", "min"), ("mipmap_mode", "mip")):
+        made = repr(dev.sampler(filter="nearest", **{given: "linear"}))
+        assert all(f"{name} {'linear' if name == linear else 'nearest'}" in made for name in filters), made

@@ -147,6 +147,12 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAY3
 def test_arrays_that_are_not_what_they_look_like() -> None:
     with pytest.raises(tg.ValidationError, match=r"masked array, .*\.filled"):
         dev.buffer(np.ma.masked_array(np.ones(3, np.float32), mask=[0, 1, 0]))
+    fields = np.ma.masked_array(np.zeros(3, [("p", "f4", 2), ("w", "f4")]))
+    fields.mask["w"][1] = True
+    with pytest.raises(tg.ValidationError, match=r"masked array, .*\.filled"):
+        dev.buffer(fields)
+    fields.mask["w"][1] = False
+    assert dev.buffer(fields).size == 36
     with pytest.raises(tg.ValidationError, match=r"data is the number 64 in an array .*int\(64\) .*\[64\]"):
         dev.buffer(np.array(64))
     with pytest.raises(tg.OutOfMemoryError, match=f"buffer 'huge': {1 << 40} bytes can't be had"):

@@ -255,6 +255,25 @@ def others(use: Callable[[tg.Device, tg.Device], Any]) -> Misuse:
     return lambda dev: use(dev, tg.Device(threads=1))
 
 
+PARAMETERS = np.array([[3, 1, 0, 0]], "u4")
+
+
+def captured(rp: tg.RenderPass, dev: tg.Device, buffer: tg.Buffer) -> None:
+    captures = "layout(xfb_buffer = 0, xfb_offset = 0, xfb_stride = 16) out gl_PerVertex { vec4 gl_Position; };"
+    vert = COVER.replace("#version 450", f"#version 450\n{captures}")
+    with rp.transform_feedback(buffer):
+        rp.draw(pipe(dev, vert=vert), count=3)
+
+
+def conditional(rp: tg.RenderPass, buffer: tg.Buffer) -> None:
+    with rp.conditional(buffer):
+        pass
+
+
+def own_framebuffer(dev: tg.Device, **pieces: Any) -> None:
+    dev.framebuffer(tg.FramebufferLayout([COLOR], size=(8, 8)), **pieces)
+
+
 #: Other ways to what a row says, each to be said.
 MORE_OF_SHARING: list[Misuse] = [
     others(lambda d, o: d.copy(o.buffer(np.zeros(4, "f4")), d.buffer(16))),
@@ -268,6 +287,15 @@ MORE_OF_SHARING: list[Misuse] = [
     others(lambda d, o: draw(d, indices=o.buffer(np.arange(3, dtype="u4")))),
     others(lambda d, o: run(d, lambda rp: rp.draw_indirect(pipe(d), o.buffer(np.array([3, 1, 0, 0], "u4"))))),
     others(lambda d, o: d.render_pass(tg.Attachment(o.image((8, 8), COLOR), clear=(0, 0, 0, 0))).__enter__()),
+    others(lambda d, o: d.descriptor_set(d.compute_pipeline(BUFFER), bind={"B": o.buffer(16)})),
+    others(lambda d, o: d.dispatch(d.compute_pipeline(BUFFER), 1, bind={"B": d.buffer(16)}, condition=o.buffer(np.ones(1, "u4")))),
+    others(lambda d, o: d.dispatch_indirect(d.compute_pipeline(BUFFER), o.buffer(np.ones(3, "u4")), bind={"B": d.buffer(16)})),
+    others(lambda d, o: run(d, lambda rp: conditional(rp, o.buffer(np.ones(1, "u4"))))),
+    others(lambda d, o: run(d, lambda rp: rp.draw_indirect(pipe(d), PARAMETERS, draw_count=o.buffer(np.ones(1, "u4"))))),
+    others(lambda d, o: run(d, lambda rp: captured(rp, d, o.buffer(64)))),
+    others(lambda d, o: own_framebuffer(d, load={"color0": tg.Load(image(o))})),
+    others(lambda d, o: own_framebuffer(d, store={"color0": image(o)})),
+    others(lambda d, o: own_framebuffer(d, resolve={"color0": tg.Resolve(image(o))})),
 ]
 
 

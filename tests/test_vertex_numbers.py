@@ -51,6 +51,9 @@ WRONG = [
     (1.5, "f4", "i4", "ivec4", "has 1.5, .*whole numbers"),
     (float(2**32), "f8", "u4", "uvec4", "has 4294967296.0, "),
     (np.nan, "f4", "u4", "uvec4", "has nan, "),
+    (1.5, "f2", "i4", "ivec4", "has 1.5, .*whole numbers"),
+    (np.inf, "f2", "u4", "uvec4", "has inf, "),
+    (-np.inf, "f2", "i4", "ivec4", "has -inf, "),
     (1e6, "f4", "f2", "vec4", "has 1000000.0, which the pipeline's float16 can't hold"),
 ]
 
@@ -77,6 +80,8 @@ def test_plain_arrays_and_instances_too() -> None:
     [
         (255, "i8", "u1", "vec4", 1.0),
         (3.0, "f8", "i4", "ivec4", 3),
+        (2048.0, "f2", "u4", "uvec4", 2048),
+        (65504.0, "f2", "i4", "ivec4", 65504),
         (-7, "i8", "i2", "ivec4", -7),
         (2**32 - 1, "u8", "u4", "uvec4", 2**32 - 1),
         (2**24 + 1, "i8", "f4", "vec4", 2**24),

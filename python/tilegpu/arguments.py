@@ -121,9 +121,15 @@ def text(value: Any, what: str) -> str:
     raise ValidationError(f"{what} is {shown(value)}; it must be text")
 
 
+def _masks(mask: Any) -> bool:
+    """Whether a mask hides anything; that of a structured array has its fields."""
+    found = np.asarray(mask)
+    return any(_masks(found[name]) for name in found.dtype.names) if found.dtype.names else bool(found.any())
+
+
 def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:
     """A NumPy array of whatever NumPy makes one of; objects, texts and dates are refused."""
-    if isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.any(getattr(value, "mask", False)):
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray and _masks(getattr(value, "mask", False)):
         raise ValidationError(f"{what} is a masked array, and what is masked would be used; give it .filled(...) or .compressed()")
     try:
         made = np.asarray(value)

@@ -36,8 +36,8 @@ class DescriptorBinder:
     def __init__(self, arena: Arena, compute: bool = False) -> None:
         self._arena = arena
         self._compute = compute
-        self._writer = DescriptorWriter(arena.upload, self._note, self._note_use)
-        self.uses = Uses()  #: what is bound, for frames
+        self._writer = DescriptorWriter(arena.device, arena.upload, self._note, self._note_use)
+        self.uses = Uses(arena.device)  #: what is bound, for frames
         self._sets: dict[Any, tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None]]] = {}  # and what may be read undefined
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
@@ -148,8 +148,6 @@ class DescriptorBinder:
         self._note_view(pipeline, (slot.set, slot.binding), view, what, sampler, others)
 
     def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
-        whole = thing.image if isinstance(thing, ImageView) else getattr(thing, "buffer", thing)
-        self._arena.device.say_foreign(whole, slot.title)
         self.uses.note(uses_of_descriptor, slot, thing)
 
     def _note_stores(self, pipeline: Program, place: tuple[int, int], given: Any) -> None:

@@ -232,9 +232,9 @@ def _run(
     if not empty:
         binder.take()
     if only_if[0] is not None:
-        binder.uses.note_buffer(only_if[0], "condition")
+        binder.uses.note_buffer(only_if[0], "condition", f"{what}, {pipeline.title}: condition")
     if indirect is not None:
-        binder.uses.note_buffer(indirect, "indirect")
+        binder.uses.note_buffer(indirect, "indirect", f"{what}, {pipeline.title}: indirect")
     if data:
         commands.push_constants(0, data)
     if condition:

@@ -57,7 +57,7 @@ class DescriptorSet:
         self.updates = 0  #: how often something was written
         self._views: dict[tuple[int, int], tuple[int, str, ImageView, Sampler | None]] = {}
         self._bound: dict[tuple[int, int], tuple[Slot, Any]] = {}  # what stands where
-        self._writer = DescriptorWriter(_upload, self._note, self._note_use)
+        self._writer = DescriptorWriter(device, _upload, self._note, self._note_use)
         if bind is not None:
             self.update(bind)
 

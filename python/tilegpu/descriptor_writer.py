@@ -14,6 +14,7 @@ import numpy as np
 from tilegpu import _core, arguments, enums
 from tilegpu.array_fit import block_misfit, matrix_misfit, texel_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, matrix_rows, native, require_usage, upload_layout
+from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
@@ -157,14 +158,16 @@ def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str)
 
 class DescriptorWriter:
     """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read, ``used`` of all that is
-    bound."""
+    bound; what another device than ``device`` made is said."""
 
     def __init__(
         self,
+        device: Context,
         upload: Callable[[bytes], _core.Buffer],
         noted: Callable[[Slot, int, ImageView, str, Sampler | None], None],
         used: Callable[[Slot, int, Buffer | BufferSlice | BufferView | ImageView], None],
     ) -> None:
+        self._device = device
         self._upload = upload
         self._noted = noted
         self._used = used
@@ -201,12 +204,12 @@ class DescriptorWriter:
                 raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
             target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
             if isinstance(value, (Buffer, BufferSlice)):
-                self._used(binding, element, value)
+                self._tell(binding, element, value, what)
             return
         if kind in ("uniform_texel_buffer", "storage_texel_buffer"):
             target.write_texels(binding.binding, element, self._texels(binding, value, what))
             if isinstance(value, (Buffer, BufferSlice, BufferView)):
-                self._used(binding, element, value)
+                self._tell(binding, element, value, what)
             return
         seen: ImageView | None = None
         view: _core.ImageView | None = None
@@ -251,7 +254,13 @@ class DescriptorWriter:
         if seen is not None:
             if not binding.writeonly:
                 self._noted(binding, element, seen, what, given_sampler)
-            self._used(binding, element, seen)
+            self._tell(binding, element, seen, what)
+
+    def _tell(self, binding: Slot, element: int, thing: Buffer | BufferSlice | BufferView | ImageView, what: str) -> None:
+        """It is bound."""
+        whole = thing.image if isinstance(thing, ImageView) else thing if isinstance(thing, Buffer) else thing.buffer
+        self._device.say_foreign(whole, what)
+        self._used(binding, element, thing)
 
     @staticmethod
     def _view(

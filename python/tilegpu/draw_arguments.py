@@ -358,8 +358,7 @@ class DrawArguments:
                 formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
                 if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
                     raise ValidationError(wrong)
-            self.uses.note_buffer(data, "vertices")
-            self.device.say_foreign(buffer, what)
+            self.uses.note_buffer(data, "vertices", what)
             if offset % layout.alignments_B[number]:
                 beyond_vulkan(
                     f"{what}: the vertices begin at byte {offset} of buffer '{buffer.label}', no multiple of {layout.alignments_B[number]}",
@@ -501,8 +500,7 @@ class DrawArguments:
                 raise ValidationError(
                     f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
                 )
-            self.uses.note_buffer(indices, "indices")
-            self.device.say_foreign(buffer, f"{what}: indices")
+            self.uses.note_buffer(indices, "indices", f"{what}: indices")
             source = (buffer.core, offset, kind)
             count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
         else:

@@ -64,6 +64,7 @@ class Frame(WithBlock):
         self.takes_inner = False
         self._outer: Frame | None = None
         self._open_passes: dict[int, str] = {}  # that were entered within it and not left, by id: what they are
+        self._host_wrote: dict[int, Image] = {}  # what the program wrote itself, no node of it
         self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
         self._state = "not entered"
         self._lock = threading.Lock()
@@ -112,7 +113,7 @@ class Frame(WithBlock):
 
     def _look_at_outputs(self) -> None:
         """What the frame is said to be drawn for, and nothing in it writes: for all that is asked of it later it is not there."""
-        written = {id(use.thing) for node in self.nodes for use in node.uses if use.write}
+        written = {id(use.thing) for node in self.nodes for use in node.uses if use.write} | self._host_wrote.keys()
         for image in self._outputs:
             if id(image) in written or any(id(plane) in written for plane in image.planes):
                 continue
@@ -139,6 +140,13 @@ class Frame(WithBlock):
             texts = (text.removeprefix(f"{what}: ").removeprefix(f"{what}, ") for text in undefined)
             raise UndefinedContentsError(f"{self._what}, {what}: {'; '.join(texts)}")
         self._pending[threading.get_ident()] = tuple(undefined)
+
+    def host_wrote(self, image: Image) -> None:
+        """The program wrote pixels (:meth:`tilegpu.Image.write`)."""
+        with self._lock:
+            self._host_wrote[id(image)] = image
+        if self._outer is not None:
+            self._outer.host_wrote(image)
 
     def _add(self, node: Node) -> None:
         node.undefined = self._pending.pop(threading.get_ident(), ())

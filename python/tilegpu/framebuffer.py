@@ -212,6 +212,7 @@ class Framebuffer:
     def _view(self, image: Any, what: str) -> ImageView:
         """A view of the pass's layers, as large as the layout says."""
         view = Attachment(image)._view(image, self.layout.all_layers, what)
+        self._device.say_foreign(view.image, what)
         size = (max(1, view.image.width >> view.level), max(1, view.image.height >> view.level))
         if size != self.layout.size:
             raise ValidationError(

@@ -232,9 +232,7 @@ class ImagePixels:
         layer = arguments.count(layer, f"{what}: layer")
         x, y, _ = arguments.vector(pos, 0, f"{what}: pos", "it must be (x, y) in pixels")
         volume = self.type == "3d"
-        if volume and np.ndim(pixels) == 3 and np.shape(pixels)[2] > 4:  # else one slice of several components
-            pixels = np.asarray(pixels)[..., None]
-        array = layers_of(pixels, what)
+        array = layers_of(pixels, what, "slices" if volume else "2d")
         count, height, width = array.shape[:3]
         if not level < self.mip_levels:
             raise ValidationError(f"{what}: level is {level}; it has {self.mip_levels}")
@@ -255,6 +253,8 @@ class ImagePixels:
         part = (ASPECT_BITS[name], level, 0 if volume else layer, 1 if volume else count)
         region = (0, 0, 0, part, (x, y, layer if volume else 0), (width, height, count if volume else 1))
         self._device._run(lambda cb: cb.copy_buffer_to_image(source.core, self.core, [region]))
+        if (frame := self._device._frame) is not None:
+            frame.host_wrote(self)
 
     def save(
         self,

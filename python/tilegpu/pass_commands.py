@@ -230,7 +230,7 @@ class PassCommands:
             counter: tuple[_core.Buffer, int] | None = None
             rows: NDArray[Any] | None = None  # the parameters, where they are an array
             if isinstance(draw_count, (Buffer, BufferSlice)):
-                draws.uses.note_buffer(draw_count, "draw count")
+                draws.uses.note_buffer(draw_count, "draw count", f"{what}: draw_count")
                 counter, draw_count = count_in(draw_count, f"{what}: draw_count")[:2], None
             draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
             for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
@@ -239,9 +239,8 @@ class PassCommands:
             if isinstance(indirect, BufferSlice):
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
-                draws.device.say_foreign(indirect, f"{what}: indirect")
                 given = indirect.slice(min(offset, indirect.size))
-                draws.uses.note_buffer(given, "indirect")
+                draws.uses.note_buffer(given, "indirect", f"{what}: indirect")
                 require_words(indirect, f"{what}: indirect")
                 check_parameter_names(indirect, words, f"{what}: indirect")
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
@@ -348,7 +347,7 @@ class PassCommands:
         """
         draws = self._open()
         condition = Condition(buffer, inverted, f"{self._what}: buffer of conditional")
-        draws.uses.note_buffer(buffer, "condition")
+        draws.uses.note_buffer(buffer, "condition", f"{self._what}: buffer of conditional")
         draws.hazards.reads(buffer, f"{self._what}: conditional", "condition")
         made = ConditionalRendering(self.label, lambda: self._open().commands, condition)
         self._blocks.append(made)
@@ -365,12 +364,15 @@ class PassCommands:
         ``stream``: whose primitives the result counts.
         """
         draws = self._open()
-        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream)
-        for given, write in ((buffers, True), (keep, True), (resume, False)):
-            for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
-                draws.uses.note(use_of_buffer, buffer, write, "transform feedback")
-                if write:
-                    draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
+
+        def begins() -> None:
+            for given, write in ((buffers, True), (keep, True), (resume, False)):
+                for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
+                    draws.uses.note_buffer(buffer, "transform feedback", f"{self._what}: transform feedback", write)
+                    if write:
+                        draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
+
+        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream, begins)
         self._blocks.append(made)
         return made
 

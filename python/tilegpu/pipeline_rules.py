@@ -34,8 +34,8 @@ _LEAST_INTERPOLATION, _MOST_INTERPOLATION = -0.5, 0.4375
 # SPIR-V's numbers: instructions, decorations, execution modes, capabilities, image operands, GLSL.std.450.
 _CAPABILITY, _EXT_INST, _EXECUTION_MODE, _CONSTANT, _COMPOSITE, _NULL, _DECORATE, _MEMBER_DECORATE = 17, 12, 16, 43, 44, 46, 71, 72
 _SAMPLES, _EMIT_STREAM = frozenset(range(87, 98)), 220
-#: First words of those that may have an offset: six operands at least.
-_WITH_OFFSETS = np.array([count << 16 | number for number in _SAMPLES for count in range(7, 12)], np.uint32)
+_LEAST_SAMPLE, _MOST_SAMPLE = min(_SAMPLES), max(_SAMPLES)
+_LEAST_OFFSET_WORDS, _MOST_OFFSET_WORDS = 7, 11  # of those that may have an offset: six operands at least
 _BUILT_IN, _STREAM, _LAYER, _OUTPUT_POINTS, _OUTPUT_LINES = 11, 29, 9, 27, 28
 _INTERPOLATION_FUNCTION, _GEOMETRY_STREAMS = 52, 54
 _AT_SAMPLE, _AT_OFFSET = 77, 78
@@ -53,9 +53,11 @@ class Words:
                 break
             self.capabilities.add(int(self._array[at + 1]))
 
-    def has(self, first_words: np.ndarray[Any, Any]) -> bool:
-        """Whether one of these instructions may be there: another's operand may look like one."""
-        return bool(np.isin(self._array, first_words).any())
+    def may_offset_texels(self) -> bool:
+        """Whether a sample with an offset may be there: another's operand may look like one."""
+        number, count = self._array & 0xFFFF, self._array >> 16
+        samples = (number >= _LEAST_SAMPLE) & (number <= _MOST_SAMPLE)
+        return bool((samples & (count >= _LEAST_OFFSET_WORDS) & (count <= _MOST_OFFSET_WORDS)).any())
 
     def instructions(self) -> Iterator[tuple[int, list[int]]]:
         """(number, operands) of each."""
@@ -245,7 +247,7 @@ def _check_offsets(words: Words, stage: str, what: str) -> None:
     """Constant offsets of texels and interpolation beyond the limits (VUID-RuntimeSpirv-OpImageSample-06435, -06436, -OpImage-06376,
     -06377, -Offset-06344 to -06347)."""
     interpolates = _INTERPOLATION_FUNCTION in words.capabilities
-    if not interpolates and not words.has(_WITH_OFFSETS):
+    if not interpolates and not words.may_offset_texels():
         return
     constants = words.constants()
     for number, operands in words.instructions():

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tilegpu import _core
 from tilegpu.program import Program
 from tilegpu.structs import type_name
@@ -23,6 +25,11 @@ _WRITTEN = {_TYPES[name] for name in ("storage_buffer", "storage_image", "storag
 _SOURCE_ALPHA = frozenset({"src_alpha", "one_minus_src_alpha", "src_alpha_saturate"})
 _CONSTANTS = frozenset({"constant_color", "one_minus_constant_color", "constant_alpha", "one_minus_constant_alpha"})
 _BLEND_STATES = frozenset({"color_blend_enable", "color_blend_equation", "color_blend_advanced"})
+
+
+def _is(given: Any, nothing: int | str | None) -> bool:
+    """Whether an argument is its default; users give arrays, too, which ``==`` compares by elements."""
+    return not isinstance(given, (np.ndarray, list, tuple)) and bool(given == nothing)
 
 
 def idle_arguments(
@@ -54,12 +61,12 @@ def warn_of_assembly(
     ``given``: the arguments of ``dev.pipeline``."""
     if "tessellation_control" not in pipeline._stages:
         for name, plain in (("patch_control_points", 3), ("domain_origin", "upper_left")):
-            if given[name] != plain and name not in dynamic:
+            if name not in dynamic and not _is(given[name], plain):
                 pipeline.warn_unused(name, f"{name} has no effect without tessellation shaders")
     plain = pipeline._stages.keys() <= {"vertex", "fragment"} and dynamic.isdisjoint({"primitive_topology", "polygon_mode", "line_width"})
     if plain and given["polygon_mode"] == "fill" and info.topology not in _LINES:
         for name, nothing in (("line_width", 1), ("line_mode", None), ("line_stipple", None)):
-            if given[name] != nothing:
+            if not _is(given[name], nothing):
                 fix = "give topology='line_list', or polygon_mode='line'"
                 pipeline.warn_unused(name, f"{name} has no effect: nothing is drawn as lines; {fix}")
     if given["blend"] is not None and given["logic_op"] is not None and "logic_op_enable" not in dynamic:

@@ -88,8 +88,11 @@ class Program:
 
     @functools.cached_property
     def may_write(self) -> bool:
-        """Whether a shader has a descriptor that it might store to."""
-        return any(b.used and not b.readonly and b.descriptor.startswith("storage") for b in self.interface.bindings.values())
+        """Whether a shader stores through a descriptor, or may."""
+        bindings = self.interface.bindings.values()
+        if not any(b.used and not b.readonly and b.descriptor.startswith("storage") for b in bindings):
+            return False
+        return any(access.vertex_writes or access.fragment_writes for access in self.accesses.values())
 
     @functools.cached_property
     def accesses(self) -> dict[tuple[int, int], Accesses]:

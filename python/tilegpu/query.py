@@ -26,7 +26,6 @@ class Query(WithBlock):
         self._made()
         self._label, self._commands, self._count = label, commands, views
         self._pool = _core.QueryPool(views)
-        self._begun = False
 
     @property
     def samples(self) -> int:
@@ -45,11 +44,9 @@ class Query(WithBlock):
         self.say_never_entered(f"rp.query() of pass '{self._label}'", "counts nothing")
 
     def __enter__(self) -> Query:
-        if self._begun:
-            raise ValidationError(f"query of pass '{self._label}' was begun before; make a new one for other draws")
-        self._was_entered = True
+        self._enter_once(f"query of pass '{self._label}'")
         self._commands().begin_query(self._pool, 0, True)
-        self._begun = True
+        self._was_entered = True
         return self
 
     def __exit__(
@@ -91,7 +88,6 @@ class StatisticsQuery(WithBlock):
         self._label, self._commands, self._count = label, commands, views
         self._active = [] if active is None else active  # of the pass: the one that is open
         self._pools = (_core.QueryPool.statistics(views, sum(STATISTICS.values())), _core.QueryPool.primitives_generated(views))
-        self._begun = False
 
     @property
     def views(self) -> list[dict[str, int]]:
@@ -107,7 +103,7 @@ class StatisticsQuery(WithBlock):
 
     def _repr_html_(self) -> str:
         """The counts, once the pass has ended."""
-        if not self._begun or not self._pools[0].available(0):
+        if not self._was_entered or not self._pools[0].available(0):
             return f"<pre>{notebook.escaped(repr(self))}</pre>"
         rows = [(name.replace("_", " "), f"{self[name]:,}") for name in self.views[0]]
         return notebook.table(f"statistics of pass '{self._label}'", (), rows, {1})
@@ -124,15 +120,13 @@ class StatisticsQuery(WithBlock):
         self.say_never_entered(f"rp.statistics() of pass '{self._label}'", "counts nothing")
 
     def __enter__(self) -> StatisticsQuery:
-        if self._begun:
-            raise ValidationError(f"query of pass '{self._label}' was begun before; make a new one for other draws")
+        self._enter_once(f"query of pass '{self._label}'")
         if self._active:
             raise ValidationError(f"query of pass '{self._label}': another query of statistics is active; end it first")
-        self._was_entered = True
         for pool in self._pools:
             self._commands().begin_query(pool, 0, False)
         self._active.append(self)
-        self._begun = True
+        self._was_entered = True
         return self
 
     def __exit__(

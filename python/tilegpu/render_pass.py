@@ -93,7 +93,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         self._views = max(1, self._view_mask.bit_count())
         self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
         self._bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []  # name, attachment, and what it said at the begin
-        self._draws_use = Uses()
+        self._draws_use = Uses(device)
         self._watched: dict[int, tuple[Buffer, str, Place, bytes]] = {}  # buffers of which a view was asked for, as they were then
         self._within: Any = None  # the frame that was open when the pass was entered
         self._open_with: list[Any] = []  # the open passes of the thread that entered it
@@ -203,13 +203,13 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         return self._entered(commands, [views.get(f"color{i}") for i in range(framebuffer.layout.colors)])
 
     def _entered(self, commands: _core.CommandBuffer, views: Sequence[ImageView | None]) -> RenderPass:
-        self._formats = [None if v is None else v.image.format_info for v in views]
-        self._draws = DrawArguments(self._device, commands, self._what, self._size)
-        self._draws.views = bool(self._view_mask)
-        for name, _, view, _, _, resolve in self._bound:
+        for name, _, view, _, _, resolve in self._bound if self._framebuffer is None else ():  # which said it when it was made
             self._device.say_foreign(view.image, f"{self._what}: {name}")
             if resolve is not None:
                 self._device.say_foreign(image_of(resolve), f"{self._what}: {name}'s resolve")
+        self._formats = [None if v is None else v.image.format_info for v in views]
+        self._draws = DrawArguments(self._device, commands, self._what, self._size)
+        self._draws.views = bool(self._view_mask)
         self._within = self._device._frame
         if self._within is not None:
             self._within.entered(self, self._what)
@@ -283,6 +283,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             for block in self._blocks:
                 block.end_of_pass()
         finally:
+            self._blocks.clear()  # they know the pass: without this it lives until the garbage collector comes by
             draws.end()
 
     def check_order(
@@ -325,7 +326,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
 
     def watch(self, buffer: Buffer, how: str, place: Place) -> None:
         """A view of a buffer that its draws read was asked for at this line: whether it is written through is seen at the end."""
-        self._watched.setdefault(id(buffer), (buffer, how, place, buffer.content_hash()))
+        if id(buffer) not in self._watched:
+            self._watched[id(buffer)] = (buffer, how, place, buffer.content_hash())
 
     def _say_changed(self) -> None:
         for buffer, how, place, content in self._watched.values():

@@ -38,9 +38,9 @@ class SamplerOptions(TypedDict, total=False):
 class Sampler:
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
-    ``filter`` sets all three filters, by default ``"linear"`` (of formats that can't be filtered, such as integers, ``"nearest"``).
-    ``address`` is one mode or one each for u, v, w, by default ``"repeat"``; ``max_lod=None`` is no limit. ``compare``: for shaders that
-    compare depths (``sampler2DShadow``), and for them alone.
+    ``filter`` sets those of the three filters that are not given by themselves, by default ``"linear"`` (of formats that can't be
+    filtered, such as integers, ``"nearest"``). ``address`` is one mode or one each for u, v, w, by default ``"repeat"``;
+    ``max_lod=None`` is no limit. ``compare``: for shaders that compare depths (``sampler2DShadow``), and for them alone.
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
     ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.
     ``reduction``: ``"min"`` and ``"max"`` take the least or greatest of the texels in place of their average.
@@ -69,7 +69,7 @@ class Sampler:
         ycbcr: SamplerYcbcrConversion | None = None,
     ) -> None:
         if filter is not None:
-            mag_filter = min_filter = mipmap_mode = filter
+            mag_filter, min_filter, mipmap_mode = (filter if name is None else name for name in (mag_filter, min_filter, mipmap_mode))
         self.compares = compare is not None
         given, between = (mag_filter, min_filter), mipmap_mode is not None
         mag_filter, min_filter, mipmap_mode = ("linear" if name is None else name for name in (*given, mipmap_mode))

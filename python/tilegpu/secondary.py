@@ -60,7 +60,7 @@ class SecondaryCommandBuffer(PassCommands):
         self._reads: Any = None  # memory of arrays, which the recording reads
         self._ended: _core.CommandBuffer | None = None
         self._discarded = False
-        self.uses = Uses()  #: what draws read and write, for frames
+        self.uses = Uses(device)  #: what draws read and write, for frames
         self.undefined: list[str] = []  #: what draws may read though nobody wrote it, for lint()
         self.hazards = Hazards(part=True)  #: what draws read and write, for those of the pass around it
 

@@ -169,9 +169,12 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def _in_a_row(member: _Member, value: Any) -> Any:
-    """An array of more dimensions for a run-time array of numbers, vectors or matrices: its elements in a row, as in a buffer."""
-    if not member.runtime or member.leaf is None or not isinstance(value, np.ndarray):
+    """An array of more dimensions for a run-time array of numbers, vectors, matrices or structs: its elements in a row, as in a
+    buffer."""
+    if not member.runtime or not isinstance(value, np.ndarray):
         return value
+    if member.leaf is None:
+        return value.reshape(-1) if value.dtype.names and value.ndim > 1 else value
     inner = member.leaf.shape[1:]
     if value.ndim <= len(member.leaf.shape) or value.shape[value.ndim - len(inner) :] != inner:
         return value

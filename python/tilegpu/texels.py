@@ -19,7 +19,8 @@ _MAX_PICTURE_B = 1 << 31
 
 def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
     """What the user gave as pixels: (layers, H, W, C). ``type_``: of the image; "1d": as (W,), (W, C) or (layers, W, C), "3d": as
-    (D, H, W) or (D, H, W, C)."""
+    (D, H, W) or (D, H, W, C). "slices" are those of a 3D image that is written to: as of "2d", and (L, H, W) where W is more than 4,
+    which can't be one slice of several components."""
     if isinstance(pixels, (str, os.PathLike)) and os.path.splitext(pixels)[1].lower() in hdr.SUFFIXES:  # noqa: PTH122
         try:
             pixels = hdr.read_floats(pixels, f"{what}: '{os.fspath(pixels)}'")
@@ -55,7 +56,7 @@ def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
     if array.ndim == 2:
         array = array[None, :, :, None]
     elif array.ndim == 3:
-        array = array[None]
+        array = array[..., None] if type_ == "slices" and array.shape[2] > 4 else array[None]
     if array.ndim != 4 or not 1 <= array.shape[3] <= 4 or 0 in array.shape:
         raise ValidationError(
             f"{what}: pixels have shape {np.shape(pixels)}; it must be (H, W), (H, W, C) or (layers, H, W, C) with C 1 to 4, none of them 0"

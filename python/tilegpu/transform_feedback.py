@@ -41,17 +41,24 @@ class TransformFeedback(WithBlock):
     _example = "with rp.transform_feedback(...) as captured:"
 
     def __init__(
-        self, label: str, commands: Callable[[], _core.CommandBuffer], buffers: Any, resume: Any, keep: Any, stream: int
+        self,
+        label: str,
+        commands: Callable[[], _core.CommandBuffer],
+        buffers: Any,
+        resume: Any,
+        keep: Any,
+        stream: int,
+        begins: Callable[[], None],
     ) -> None:
+        """``begins`` is called where the block is entered: from there on draws write the buffers."""
         what = f"transform feedback of pass '{label}'"
         self._made()
-        self._label, self._commands = label, commands
+        self._label, self._commands, self._begins = label, commands, begins
         self._buffers = places_of(buffers, f"{what}: buffers")
         self._resume = [] if resume is None else places_of(resume, f"{what}: resume")
         self._keep = [] if keep is None else places_of(keep, f"{what}: keep")
         self._stream = arguments.count(stream, f"{what}: stream", 3)
         self._pool = _core.QueryPool.transform_feedback(1)
-        self._begun = False
 
     def _result(self, k: int) -> int:
         if not self._was_entered:
@@ -85,14 +92,13 @@ class TransformFeedback(WithBlock):
             )
 
     def __enter__(self) -> TransformFeedback:
-        if self._begun:
-            raise ValidationError(f"transform feedback of pass '{self._label}' was begun before; make a new one for other draws")
-        self._was_entered = True
+        self._enter_once(f"transform feedback of pass '{self._label}'")
         commands = self._commands()
+        self._begins()
         commands.bind_transform_feedback_buffers(self._buffers)
         commands.begin_transform_feedback(self._resume)  # says first what the pass can't have
         commands.begin_query(self._pool, 0, False, self._stream)
-        self._begun = True
+        self._was_entered = True
         return self
 
     def __exit__(

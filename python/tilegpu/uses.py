@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
+from tilegpu.context import Context
 from tilegpu.image import Image, ImageView
 
 _WHOLE = 1 << 63
@@ -137,11 +138,13 @@ def use_of_buffer(
 
 
 class Uses:
-    """Those of one recording. What is noted is what a draw has at hand; uses are made of it when somebody asks, which is rare."""
+    """Those of one recording on ``device``. What is noted is what a draw has at hand; uses are made of it when somebody asks, which is
+    rare."""
 
-    __slots__ = ("_by_thing", "_indexed", "_notes")
+    __slots__ = ("_by_thing", "_device", "_indexed", "_notes")
 
-    def __init__(self) -> None:
+    def __init__(self, device: Context) -> None:
+        self._device = device
         self._notes: list[Any] = []
         self._indexed = 0  # of the notes, those that are in this
         self._by_thing: dict[int, dict[Use, None]] = {}
@@ -150,9 +153,10 @@ class Uses:
         """``made_by(*arguments)`` is a use, or several."""
         self._notes.append((made_by, arguments))
 
-    def note_buffer(self, buffer: Buffer | BufferSlice, how: str) -> None:
-        """It is read, all of it."""
-        self._notes.append((use_of_buffer, (buffer, False, how)))
+    def note_buffer(self, buffer: Buffer | BufferSlice, how: str, what: str, write: bool = False) -> None:
+        """It is read, or written, all of it. ``what``: what messages call it, where another device made it."""
+        self._device.say_foreign(buffer.buffer if isinstance(buffer, BufferSlice) else buffer, what)
+        self._notes.append((use_of_buffer, (buffer, write, how)))
 
     def take(self, others: Uses) -> None:
         """Those of another recording too, which has ended."""

@@ -198,9 +198,10 @@ def _field_numbers(values: NDArray[Any], own: np.dtype[Any], normalised: bool, w
         with np.errstate(all="ignore"):
             made = values.astype(own)
         if values.dtype.kind == "f":
+            wide = values.astype(np.float64)  # in float16 the limits would round to infinity
             # As floats of 64 bits the limits of 64-bit integers round up, so the upper end is one that is not allowed.
             end = float(limits.max) + (1.0 if width_bits < 64 else 0.0)
-            lost = ~((values >= float(limits.min)) & (values < end) & (values == np.floor(values)))
+            lost = ~((wide >= float(limits.min)) & (wide < end) & (wide == np.floor(wide)))
         elif values.dtype.kind == "b":
             lost = np.zeros(values.shape, bool)
         else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tilegpu.errors import Place, UnusedNameWarning, users_place
+from tilegpu.errors import Place, UnusedNameWarning, ValidationError, users_place
 
 
 class WithBlock:
@@ -20,6 +20,11 @@ class WithBlock:
     def _made(self) -> None:
         """Remembers the user's line."""
         self._made_at = users_place()
+
+    def _enter_once(self, what: str, again: str = "make a new one for other draws") -> None:
+        """Raises where it was entered before; :attr:`_was_entered` is set when entering has succeeded."""
+        if self._was_entered:
+            raise ValidationError(f"{what} was begun before; {again}")
 
     def say_never_entered(self, what: str, effect: str) -> None:
         """Warns, once for each place, where it was made and not entered."""

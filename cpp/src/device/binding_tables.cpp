@@ -58,9 +58,11 @@ framebuffer::LevelRange levels_of_code(const Program& program, const SetUse::Rea
     if (!stage.module->parse()) return all;
     const ImageReads code = image_reads(*stage.module, read.name.set, read.name.binding, stage.specialization);
     if (code.samples || code.loads || code.stores || code.fetched_levels > view.info().level_count) return all;
-    const auto level = [&](float lod) { return static_cast<uint32_t>(std::clamp(lod, 0.0f, static_cast<float>(last))); };
-    if (code.samples_constant && !read.one_sampler) return all;
-    if (code.samples_constant) add(level(std::floor(code.least_lod)), level(std::ceil(code.greatest_lod)) + 1);
+    if (code.samples_constant && !read.sampler) return all;
+    if (code.samples_constant) {
+      const framebuffer::LevelRange sampled = levels_sampled(*read.sampler, view.info().level_count, code.least_lod, code.greatest_lod);
+      add(sampled.first, sampled.first + sampled.count);
+    }
     if (code.gathers) add(0, 1);
     if (code.fetched_levels) add(0, code.fetched_levels);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/field_error.hpp"
 #include "resource/view_abi.hpp"
@@ -150,19 +151,18 @@ void join(LevelRange& levels, LevelRange more) {
 /// Code asks a storage image for texels of its first level, any other image for those of a level that it says.
 LevelRange levels_fetched(VkDescriptorType type) { return type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ? LevelRange{0, 1} : LevelRange{}; }
 
+LevelLimits limits_of(const SamplerCreateInfo& sampler) {
+  return {sampler.min_lod, sampler.max_lod, sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR};
+}
+
 /// Levels of the view that `uses` can read with the sampler, whatever the level of detail (shader/sampler/lod.cpp); none: nothing is read.
 LevelRange levels_read(uint8_t uses, const SamplerCreateInfo& sampler, const ImageView& view) {
   constexpr uint8_t kSamples = shader::kUseGradient | shader::kUseLod | shader::kUseImplicit;
   if (uses & shader::kUseFetch) return {0, view.info().level_count};
   LevelRange levels{0, uses & shader::kUseGather ? 1u : 0u};
   if (!(uses & kSamples)) return levels;
-  const float last = static_cast<float>(view.info().level_count - 1);
-  const float high = std::clamp(sampler.max_lod, 0.0f, last), low = std::clamp(sampler.min_lod, 0.0f, high);
-  const bool linear = sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR;
-  const auto nearest = [](float lod) { return std::max(std::ceil(lod + 0.5f) - 1, 0.0f); };
-  const auto begin = static_cast<uint32_t>(linear ? std::floor(low) : nearest(low)),
-             end = static_cast<uint32_t>(linear ? std::ceil(high) : nearest(high)) + 1;
-  join(levels, {begin, end - begin});
+  constexpr float kAny = std::numeric_limits<float>::infinity();
+  join(levels, levels_sampled(limits_of(sampler), view.info().level_count, -kAny, kAny));
   return levels;
 }
 
@@ -184,8 +184,8 @@ struct Checker {
 
   /// Texels of the view are read, of these levels, or written.
   void add_view(const TexturedView& view, const Element& e, const DescriptorName& at, const shader::TextureSlot& slot, Certainty certainty,
-                LevelRange levels, bool one_sampler = false) {
-    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certainty, levels, one_sampler});
+                LevelRange levels, std::optional<LevelLimits> sampler = std::nullopt) {
+    out.reads.push_back({&view.contents(), &e, at, slot.is_written(), certainty, levels, sampler});
     if (view.view)  // planes may have memories of their own
       for (const Ptr<Image>& plane : view.view->image()->planes())
         if (&plane->contents() != &view.contents()) out.reads.push_back({&plane->contents(), &e, at, false, certainty, levels});
@@ -231,7 +231,7 @@ struct Checker {
     }
     const uint32_t samplers = count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
     LevelRange levels{0, 0};
-    bool plain = samplers == 1;
+    std::optional<LevelLimits> only;
     for (uint32_t j = 0; j < samplers; j++) {
       const Element* with = image;
       if (!slot.combined) {
@@ -244,12 +244,14 @@ struct Checker {
       if (with->sampler->sampler->info().unnormalized_coordinates && slot.uses)
         if (Status ok = device::forbid(device, check_unnormalized(program, slot, at, *view.view)); !ok) return ok;
       join(levels, levels_read(slot.uses, with->sampler->sampler->info(), *view.view));
-      plain &= with->sampler->sampler->info().mip_lod_bias == 0;  // which is added to constants too
+      if (const SamplerCreateInfo& info = with->sampler->sampler->info();
+          samplers == 1 && info.mip_lod_bias == 0)  // added to constants too
+        only = limits_of(info);
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
     }
-    if (levels.count) add_view(view, *image, at, slot, certainty, levels, plain);
+    if (levels.count) add_view(view, *image, at, slot, certainty, levels, only);
     return Ok{};
   }
 
@@ -281,6 +283,16 @@ struct Checker {
 };
 
 }  // namespace
+
+LevelRange levels_sampled(const LevelLimits& sampler, uint32_t count, float least, float greatest) {
+  assert(count && least <= greatest && sampler.min_lod <= sampler.max_lod);
+  const float high = std::clamp(sampler.max_lod, 0.0f, static_cast<float>(count - 1)), low = std::clamp(sampler.min_lod, 0.0f, high);
+  const float from = std::clamp(least, low, high), to = std::clamp(greatest, low, high);
+  const auto nearest = [](float lod) { return std::max(std::ceil(lod + 0.5f) - 1, 0.0f); };
+  const auto begin = static_cast<uint32_t>(sampler.linear ? std::floor(from) : nearest(from)),
+             end = static_cast<uint32_t>(sampler.linear ? std::ceil(to) : nearest(to)) + 1;
+  return {begin, end - begin};
+}
 
 Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,
                     const std::function<Status(uint32_t element, Certainty certainty)>& visit) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "command/pass.hpp"
 #include "device/device_state.hpp"
@@ -20,6 +21,12 @@ struct DescriptorName {
 /// "pipeline 'p': 'albedo' (set 0, binding 1, element 2)".
 std::string describe(const pipeline::Program& program, const DescriptorName& name);
 
+/// What of a sampler decides which levels are read.
+struct LevelLimits {
+  float min_lod = 0, max_lod = 0;
+  bool linear = false;  // between two levels
+};
+
 struct SetUse {
   struct Read {
     const resource::MemoryContents* memory;
@@ -28,7 +35,8 @@ struct SetUse {
     bool written;
     framebuffer::Certainty certainty;
     framebuffer::LevelRange levels;  // of a view: those that it can read
-    bool one_sampler = false;        // without a bias; else a constant level is another one after the limits of each
+    /// Of the only sampler, if it has no bias; else a constant level is another one after the limits of each.
+    std::optional<LevelLimits> sampler = std::nullopt;
   };
   std::vector<Read> reads;   // views and buffers
   bool anisotropic = false;  // a pair with such a sampler is sampled with computed derivatives
@@ -44,6 +52,9 @@ struct SetUses {
   /// kind than the shader's variable.
   Expected<Ptr<const SetUse>> find(const pipeline::Program& program, size_t group, const command::BoundSets& bound) const;
 };
+
+/// Levels of a view of `count` levels that are read for levels of detail from `least` to `greatest` (shader/sampler/lod.cpp).
+framebuffer::LevelRange levels_sampled(const LevelLimits& sampler, uint32_t count, float least, float greatest);
 
 /// Elements that a shader names, of `count` that there are and `of_slot` that its code clamps indices to.
 Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,

@@ -135,8 +135,9 @@ void store_target(const StoreJob& job, stats::Ledger& ledger) {
   for (uint32_t s = 0; s < count; ++s) {
     // Colour planes with all samples may keep them once.
     const bool once = job.t.aspect == VK_IMAGE_ASPECT_COLOR_BIT && &job.plane == job.t.plane;
-    const PlaneView plane =
-        once ? color_view(job.tile, job.plane, job.region, job.memory, s) : plane_view(job.tile, job.plane, job.region, job.memory, s);
+    const PlaneView plane = job.clear ? PlaneView{}  // nothing is in the tile
+                            : once    ? color_view(job.tile, job.plane, job.region, job.memory, s)
+                                      : plane_view(job.tile, job.plane, job.region, job.memory, s);
     if (!image.blocks) {
       const Box& box = job.areas.inside;
       if (box.empty()) continue;

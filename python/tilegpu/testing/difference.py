@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import notebook
-from tilegpu.testing.pictures import GoldenError
+from tilegpu.testing.pictures import GoldenError, as_array, check_number
 
 Array = NDArray[Any]
 
@@ -66,10 +66,10 @@ def difference_of(expected: Array, actual: Array, tolerance: float = 0.0, *, per
     ``perceptual``: FLIP as well, of pictures of 8 bits or of floats from 0 to 1 (package ``flip-evaluator``, extra ``testing``).
     Raises :class:`GoldenError` for other shapes, dtypes or values, ``ImageMismatch`` for nothing: this only measures.
     """
+    expected, actual = as_array(expected), as_array(actual)
     if expected.shape != actual.shape or expected.dtype != actual.dtype:
         raise GoldenError(f"pictures are {expected.dtype} {expected.shape} and {actual.dtype} {actual.shape}; they must be alike")
-    if not tolerance >= 0:
-        raise GoldenError(f"tolerance: {tolerance} is not 0 or more")
+    check_number("tolerance", tolerance)
     far = _by_pixel(expected, actual)
     rows, columns = np.nonzero(far > tolerance)
     box = first = None

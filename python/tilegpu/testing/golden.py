@@ -24,6 +24,7 @@ from tilegpu.testing.pictures import (
     GoldenError,
     as_array,
     check_name,
+    check_number,
     decode,
     encode,
     like_golden,
@@ -111,10 +112,8 @@ def assert_image_equal(
     path, name = naming.golden_path(name, ".png" if array.dtype == np.uint8 else ".npy")
     check_name(array, path)  # wrong whether there is a golden or not
     for what, value in (("tolerance", tolerance), ("differing_px", differing_px), ("perceptual", perceptual)):
-        if value is not None and not isinstance(value, (int, float, np.integer, np.floating)):
-            raise GoldenError(f"assert_image_equal: {what} is {value!r}; it must be a number")
-    if differing_px < 0 or not tolerance >= 0 or (perceptual is not None and not 0 <= perceptual <= 1):
-        raise GoldenError("assert_image_equal: tolerance and differing_px are 0 or more, perceptual is 0 to 1")
+        if value is not None or what != "perceptual":
+            check_number(f"assert_image_equal: {what}", value, 1 if what == "perceptual" else None)
     update = naming.is_set("TILEGPU_GOLDEN_UPDATE")
     with claimed(path, naming.place()) if update else nullcontext() as first:
         _compare(_Asked(path, name, update, first), array, tolerance, differing_px, perceptual)

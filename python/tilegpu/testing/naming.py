@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from tilegpu.errors import ValidationError
 from tilegpu.testing.pictures import GoldenError
 
 #: File names have at most 255 bytes; room for ``.side_by_side.png`` and the like.
@@ -30,7 +29,7 @@ def is_set(name: str) -> bool:
         return True
     if value.lower() in ("", "0", "false", "no", "off"):
         return False
-    raise ValidationError(f"{name} is {value!r}; it must be 1 (or true, yes, on) or 0 (or false, no, off)")
+    raise GoldenError(f"{name} is {value!r}; it must be 1 (or true, yes, on) or 0 (or false, no, off)")
 
 
 def test_id() -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import Error, __version__, files
+from tilegpu import Error, ValidationError, __version__, arguments, files
 
 Array = NDArray[Any]
 
@@ -29,8 +29,10 @@ class GoldenError(Error, ValueError, TypeError):
 
 def as_array(image: Any) -> Array:
     """The values of a ``tilegpu.Image``, a Pillow image or anything that NumPy takes. Raises :class:`GoldenError` for what is none."""
-    array = image.numpy() if callable(getattr(image, "numpy", None)) else np.asarray(image)
-    array = np.asarray(array)
+    try:
+        array = arguments.array(image.numpy() if callable(getattr(image, "numpy", None)) else image, "a picture")
+    except ValidationError as wrong:
+        raise GoldenError(f"{wrong}; give an image, or an array of integers or floats") from None
     if array.dtype.kind not in "buif":
         raise GoldenError(f"a picture of {array.dtype} has no pixels to compare; give an image, or an array of integers or floats")
     if array.size == 0:
@@ -38,6 +40,14 @@ def as_array(image: Any) -> Array:
     if array.ndim < 2:
         raise GoldenError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
     return np.ascontiguousarray(array)
+
+
+def check_number(what: str, value: Any, most: float | None = None) -> None:
+    """Raises :class:`GoldenError` unless it is a number of 0 or more, and at most ``most``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise GoldenError(f"{what} is {arguments.shown(value)}; it must be a number")
+    if not value >= 0 or (most is not None and value > most):
+        raise GoldenError(f"{what} is {value}; it must be 0 or more" + ("" if most is None else f", and at most {most:g}"))
 
 
 def _fits_png(array: Array) -> bool:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 
 #include "shader/lower/reach.hpp"
 #include "shader/module/module_facts.hpp"
@@ -52,6 +53,10 @@ struct Reader {
       return;
     }
     const auto value = std::bit_cast<float>(m.operand(*lod, 0));
+    if (std::isnan(value)) {  // no range holds it
+      result.samples = true;
+      return;
+    }
     result.least_lod = result.samples_constant ? std::min(result.least_lod, value) : value;
     result.greatest_lod = result.samples_constant ? std::max(result.greatest_lod, value) : value;
     result.samples_constant = true;
