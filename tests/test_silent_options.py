@@ -19,6 +19,8 @@ from tilegpu.cli import main
 from tilegpu.scene import Environment
 
 COLOR = "r8g8b8a8_unorm"
+COVER = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
+WHITE = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
 STILL = "import tilegpu as tg\n\n\ndef still(device, size=(32, 32)):\n    return device.texture([[[1.0] * 4] * 32] * 32).image\n"
 
 
@@ -191,3 +193,13 @@ def test_a_filter_beside_filter_is_heard() -> None:
     for given, linear in (("mag_filter", "mag"), ("min_filter", "min"), ("mipmap_mode", "mip")):
         made = repr(dev.sampler(filter="nearest", **{given: "linear"}))
         assert all(f"{name} {'linear' if name == linear else 'nearest'}" in made for name in filters), made
+
+
+def test_blending_of_nothing_beside_a_logic_operation() -> None:
+    dev = tg.Device(threads=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dev.pipeline(COVER, WHITE, color=[COLOR], blend=[None], logic_op="xor")
+        dev.pipeline(COVER, WHITE, color=[COLOR], line_width=2.0, dynamic=["line_width"], topology="line_list")
+    with pytest.warns(tg.UnusedNameWarning, match="blend has no effect beside logic_op"):
+        dev.pipeline(COVER, WHITE, color=[COLOR], blend=["alpha"], logic_op="xor")

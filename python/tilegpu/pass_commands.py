@@ -34,6 +34,16 @@ if TYPE_CHECKING:
     from tilegpu.pipeline import Pipeline
 
 
+def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
+    """Bytes of a vertex, of draws that transform feedback counted."""
+    byte_count = arguments.count(given, f"{what}: byte_count", MAX_U32)
+    if byte_count % 4:
+        raise ValidationError(f"{what}: byte_count is {byte_count}; vertices of transform feedback are multiples of 4 bytes")
+    if indices is not None or not isinstance(indirect, (Buffer, BufferSlice)):
+        raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
+    return byte_count
+
+
 class PassCommands:
     """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
 
@@ -219,11 +229,7 @@ class PassCommands:
             what = f"{self._what}, {pipeline.title}"
             words = 4 if indices is None else 5
             if byte_count is not None:
-                byte_count = arguments.count(byte_count, f"{what}: byte_count", MAX_U32)
-                if byte_count % 4:
-                    raise ValidationError(f"{what}: byte_count is {byte_count}; vertices of transform feedback are multiples of 4 bytes")
-                if indices is not None or not isinstance(indirect, (Buffer, BufferSlice)):
-                    raise ValidationError(f"{what}: with byte_count indirect must be a buffer, and there are no indices")
+                byte_count = _byte_count_of(byte_count, indirect, indices, what)
             offset = arguments.whole(offset, f"{what}: offset")
             stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
             given, given_count = indirect, draw_count

@@ -34,7 +34,6 @@ from tilegpu.pipeline_warnings import (
     idle_arguments,
     warn_of_assembly,
     warn_of_idle,
-    warn_of_ignored,
     warn_of_outputs,
     warn_of_tests,
 )
@@ -359,12 +358,13 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
-    check_pipeline(info, stages, left, factors_of(blend, len(colors), what), given, what, self.strict)
+    factors = factors_of(blend, len(colors), what)
+    check_pipeline(info, stages, left, factors, given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, given)
+    _finish(pipeline, info, interface, given, factors)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -374,16 +374,16 @@ def _finish(
     info: _core.GraphicsPipelineCreateInfo,
     interface: Interface | None,
     given: Mapping[str, Any],
+    factors: Sequence[frozenset[str]],
 ) -> None:
-    """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name."""
+    """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
+    ``factors``: what blending reads, of each attachment."""
     if interface is not None:
         pipeline.interface = interface
     count = len(info.color_formats)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
-    factors = factors_of(given["blend"], count, pipeline.title)
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
     warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
-    warn_of_ignored(pipeline, info, given, pipeline.dynamic)
     warn_of_assembly(pipeline, info, pipeline.dynamic, given)
     warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))

@@ -57,8 +57,8 @@ def warn_of_idle(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, idle
 def warn_of_assembly(
     pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], given: Mapping[str, Any]
 ) -> None:
-    """State of patches without tessellation, of lines where there are none, blending where a logic operation takes its place.
-    ``given``: the arguments of ``dev.pipeline``."""
+    """State of patches without tessellation, of lines where there are none, blending where a logic operation takes its place, input
+    attachments that nothing reads. ``given``: the arguments of ``dev.pipeline``."""
     if "tessellation_control" not in pipeline._stages:
         for name, plain in (("patch_control_points", 3), ("domain_origin", "upper_left")):
             if name not in dynamic and not _is(given[name], plain):
@@ -69,8 +69,13 @@ def warn_of_assembly(
             if not _is(given[name], nothing):
                 fix = "give topology='line_list', or polygon_mode='line'"
                 pipeline.warn_unused(name, f"{name} has no effect: nothing is drawn as lines; {fix}")
-    if given["blend"] is not None and given["logic_op"] is not None and "logic_op_enable" not in dynamic:
+    blend = given["blend"]
+    blends = any(one is not None for one in blend) if isinstance(blend, (list, tuple)) else blend is not None
+    if blends and given["logic_op"] is not None and "logic_op_enable" not in dynamic:
         pipeline.warn_unused("blend", "blend has no effect beside logic_op, which takes its place; leave one of them out")
+    reads = any(b.descriptor == _INPUT for module in pipeline._stages.values() for b in module.reflection.bindings)
+    if given["input_attachments"] is not None and not reads:
+        pipeline.warn_unused("input_attachments", "input_attachments has no effect as no shader reads a subpassInput")
 
 
 def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], depth_write: bool | None) -> None:
@@ -78,18 +83,6 @@ def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dyn
     if depth_write and not info.depth_stencil.depth_test and dynamic.isdisjoint(("depth_test_enable", "depth_write_enable")):
         fix = "depth is written where it is tested; give depth_compare='always' in the place of depth_test=False"
         pipeline.warn_unused("depth_write", f"depth_write=True has no effect without depth_test: {fix}")
-
-
-def warn_of_ignored(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, given: Mapping[str, Any], dynamic: frozenset[str]) -> None:
-    """Other arguments that nothing looks at, for want of what they are about. ``given``: those of ``dev.pipeline``, by name."""
-
-    def idle(name: str, why: str) -> None:
-        pipeline.warn_unused(name, f"{name} has no effect {why}")
-
-    if given["input_attachments"] is not None and not any(
-        b.descriptor == _INPUT for module in pipeline._stages.values() for b in module.reflection.bindings
-    ):
-        idle("input_attachments", "as no shader reads a subpassInput")
 
 
 def warn_of_outputs(
