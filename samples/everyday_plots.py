@@ -87,14 +87,14 @@ class Chart(Page):
         vertices = np.zeros(len(points), PLAIN_VERTEX)
         vertices["position"], vertices["color"] = points, (*color, 1)
         k = np.arange(len(points) - 1, dtype=np.uint32)
-        self.add(program("chart.vert", "chart.frag"), vertices, np.stack([k, k + 1], 1).reshape(-1), "line_list", "signal")
+        self.add(program("chart.vert", "passes_ui.frag"), vertices, np.stack([k, k + 1], 1).reshape(-1), "line_list", "signal")
 
     def area(self, x, y, low, color) -> None:
         """What lies between a curve and a number."""
         top, bottom = self.place(x, y), self.place(x, low)
         vertices = np.zeros(2 * len(top), PLAIN_VERTEX)
         vertices["position"][0::2], vertices["position"][1::2], vertices["color"] = top, bottom, color
-        self.add(program("chart.vert", "chart.frag"), vertices, None, "triangle_strip", "area")
+        self.add(program("chart.vert", "passes_ui.frag"), vertices, None, "triangle_strip", "area")
 
     def legend(self, names) -> None:
         x, y = self.box[0] + self.box[2] - 190, self.box[1] + 14
