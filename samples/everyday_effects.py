@@ -7,9 +7,23 @@ import functools
 import math
 
 import numpy as np
-
 from tilegpu._samples._everyday import ADD, HDR, OVER, POINT, SRGB, cube, frame_of, full, texture
-from tilegpu.scene import CLAMPED, Draw, Frame, Output, Pass, Sampled, Scene, State, Target, Texture, procedural, program, shapes
+
+from tilegpu.scene import (
+    CLAMPED,
+    Draw,
+    Frame,
+    Output,
+    Pass,
+    Sampled,
+    Scene,
+    State,
+    Target,
+    Texture,
+    procedural,
+    program,
+    shapes,
+)
 from tilegpu.scene.camera import OrbitCamera
 
 
@@ -104,7 +118,7 @@ def campfire(time: float, eye: tuple) -> np.ndarray:
 
 
 class Campfire(Particles):
-    name, description = "particles", "a campfire: 50,000 blended textured particles, sorted, of some 17 pixels"
+    name, description = "particles", "a campfire: 50,000 blended textured particles, sorted, 36 pixels wide in the mean"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
         size, samples = self._resolve_request(size, samples, camera, time)

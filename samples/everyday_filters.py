@@ -9,8 +9,8 @@ import functools
 import itertools
 
 import numpy as np
-
 from tilegpu._samples._everyday import ADD, EDGE, HDR, SRGB, frame_of, full
+
 from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Scene, Target, Texture, procedural
 
 WIDTH, HEIGHT = 1920, 1080
@@ -47,7 +47,7 @@ def tower(image, x, base, wide, high, seed, near) -> None:
 
 @functools.cache
 def city() -> np.ndarray:
-    """(1080, 1920, 3) float32, linear, up to about 60: a skyline with a moon, lamps, and all of it in the water."""
+    """(1080, 1920, 3) float32, linear, up to 27: a skyline with a moon, lamps, and all of it in the water."""
     image = np.zeros((HEIGHT, WIDTH, 3), F)
     up = np.linspace(1, 0, 700, dtype=F)[:, None]
     image[:700] = np.array((0.10, 0.055, 0.085), F) * (1 - up)[..., None] + np.array((0.008, 0.012, 0.045), F) * up[..., None]

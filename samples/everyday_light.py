@@ -11,8 +11,8 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-
 from tilegpu._samples._everyday import ADD, EDGE, HDR, OVER, POINT, SRGB, cube, frame_of, full
+
 from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Sampler, Scene, State, Target, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera, axes_against, multiply, translate
 from tilegpu.scene.mesh import Mesh

@@ -6,8 +6,8 @@ import functools
 import math
 
 import numpy as np
-
 from tilegpu._samples._everyday import BACKGROUND, HDR, SRGB, frame_of, texture
+
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.mesh import Mesh

@@ -22,7 +22,16 @@ from typing import Any
 import numpy as np
 
 from tilegpu.bench import hsr_model, operations
-from tilegpu.terminal import EXIT_OK, UsageError, comes_from_file, load_scene, parse_size, positive, profile_name, progress
+from tilegpu.terminal import (
+    EXIT_OK,
+    UsageError,
+    comes_from_file,
+    load_scene,
+    parse_size,
+    positive,
+    profile_name,
+    progress,
+)
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
 #: Of ``--profile``; some lose by the pre-pass.

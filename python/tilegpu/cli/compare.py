@@ -179,8 +179,8 @@ def _beside_a_given(options: argparse.Namespace, scene: Scene) -> tuple[Frame, l
             if options.reference == options.scene:
                 raise UsageError(f"{named}: is the scene itself, which is equal to itself; name a picture, or another scene or function")
             if is_capture(options.reference):
-                writes = f"tilegpu replay {options.reference} -o PICTURE.npy"
-                raise UsageError(f"{named}: is a capture, {existing_capture(options.reference)}; {writes} writes what can be compared with")
+                writes = f"tilegpu replay {existing_capture(options.reference)} -o PICTURE.npy writes what can be compared with"
+                raise UsageError(f"{named}: is a capture; {writes}")
             other = load_scene(options.reference)
             frame, ours = _drawn(options, scene, options.size)
             size = (ours[0].shape[1], ours[0].shape[0]) if takes_size(other) else None

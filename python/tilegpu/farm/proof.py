@@ -93,8 +93,8 @@ def verify(
     """Draws a ``share`` (above 0, up to 1) of a manifest's frames again, chosen by ``seed`` (by chance), or ``frames`` of it, and compares.
 
     ``scene``, ``environment``: where these files are here, if not where the manifest says; Python is run only if ``scene`` names it.
-    ``isolate_compiler``: as of :class:`Job`, which a manifest has not. Others: as of :func:`render`. Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's
-    content is another one here.
+    ``isolate_compiler``: as of :class:`Job`, which a manifest has not. Others: as of :func:`render`.
+    Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's content is another one here.
     """
     path = Path(manifest)
     said = read_manifest(path)
