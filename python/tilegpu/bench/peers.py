@@ -6,10 +6,10 @@ driver (``--vulkan NAME=ICD``), through the program ``vkpeer`` that draws the re
 With both, reference scenes have a row of each: ``NAME`` by vkpeer, ``NAME.file`` by vkframe. ``NAME=ICD,PROGRAM`` has a program of its
 own in place of the one that is given, or needed. PYTHON and PROGRAM may be scripts that start Python or vkpeer with another loader and
 other libraries: so drivers that need a newer system take part. A peer that was asked for and is missing ends the run. Timed is what a
-frame costs from the submission of recorded commands until the image is complete; recording from Python, and frames whose transform changes every time,
-are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less. Of the set ``everyday``
-(``--set``) the scene ``tiny_64`` is recorded anew from Python for every frame, ours and OpenGL's: there the whole path counts.
-What a peer can't draw is said in its row.
+frame costs from the submission of recorded commands until the image is complete; recording from Python, and frames whose transform
+changes every time, are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less. Of the
+set ``everyday`` (``--set``) the scene ``tiny_64`` is recorded anew from Python for every frame, ours and OpenGL's: there the whole path
+counts. What a peer can't draw is said in its row.
 """
 
 from __future__ import annotations
