@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 
 import numpy as np
+from tilegpu._samples._everyday import ADD, HDR, OVER, POINT, SRGB, cube, frame_of, full, texture
 
 from tilegpu.scene import (
-    Blend,
+    CLAMPED,
     Draw,
     Frame,
     Output,
     Pass,
     Sampled,
-    Sampler,
     Scene,
     State,
     Target,
     Texture,
-    mip_chain,
     procedural,
     program,
     shapes,
 )
 from tilegpu.scene.camera import OrbitCamera
-from tilegpu.scene.mesh import Mesh, box
-
-FLAT = State(depth_test=False, depth_write=False)
-OVER = State(depth_test=False, depth_write=False, blend="alpha", topology="triangle_strip")
-ADD = State(depth_test=False, depth_write=False, blend=Blend("one", "one", "add", "one", "one", "add"), topology="triangle_strip")
-HDR = "r16g16b16a16_sfloat"
-
-
-@functools.cache
-def cube() -> Mesh:
-    return box()
-
-
-def full(fragment: str, label: str, bind=None, push=None, **defines) -> Draw:
-    """A triangle over the whole picture."""
-    return Draw(program("passes_full.vert", fragment, **defines), count=3, bind=bind or {}, push=push or {}, state=FLAT, label=label)
 
 
 @functools.cache
@@ -54,9 +38,7 @@ def puff() -> Texture:
     pixels = np.zeros((n, n, 4), np.uint8)
     pixels[..., :3] = (np.clip(0.55 + 0.6 * lumps - 0.25 * y, 0, 1) * 255).astype(np.uint8)[..., None]
     pixels[..., 3] = (np.clip(alpha * 1.5, 0, 1) * np.clip((1 - r) * 6, 0, 1) * 255).astype(np.uint8)
-    return Texture(
-        pixels, "r8g8b8a8_unorm", mip_chain(pixels, False), Sampler(address_u="clamp_to_edge", address_v="clamp_to_edge"), "puff"
-    )
+    return texture(pixels, "puff", False, CLAMPED)
 
 
 @functools.cache
@@ -67,9 +49,7 @@ def spark() -> Texture:
     r2 = x * x + y * y
     glow = np.clip(0.05 / (r2 + 0.04) - 0.05, 0, 1) + 0.25 * np.clip(0.02 / (np.abs(x * y) * 8 + r2 * 0.5 + 0.02) - 0.06, 0, 1)
     pixels = np.repeat((np.clip(glow, 0, 1) * 255).astype(np.uint8)[..., None], 4, 2)
-    return Texture(
-        pixels, "r8g8b8a8_unorm", mip_chain(pixels, False), Sampler(address_u="clamp_to_edge", address_v="clamp_to_edge"), "spark"
-    )
+    return texture(pixels, "spark", False, CLAMPED)
 
 
 def gathered(places, sizes, colors, angles=None, eye=None) -> np.ndarray:
@@ -99,13 +79,13 @@ class Particles(Scene):
         }
 
     @staticmethod
-    def draw(view, what, particles, texture, state, bind=None) -> Draw:
+    def draw(view, what, particles, picture, state, bind=None) -> Draw:
         return Draw(
             what,
             count=4,
             instances=len(particles),
-            bind={"View": view, "Particles": particles, "map": texture, **(bind or {})},
-            state=state,
+            bind={"View": view, "Particles": particles, "map": picture, **(bind or {})},
+            state=dataclasses.replace(state, topology="triangle_strip"),
             label="particles",
         )
 
@@ -138,10 +118,10 @@ def campfire(time: float, eye: tuple) -> np.ndarray:
 
 
 class Campfire(Particles):
-    name, description = "particles", "a campfire: 50,000 blended textured particles, sorted, of some 17 pixels"
+    name, description = "particles", "a campfire: 50,000 blended textured particles, sorted, 36 pixels wide in the mean"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         view = self.view(size, camera)
         draws = [
@@ -157,7 +137,7 @@ class Campfire(Particles):
             ),
             self.draw(view, program("particles.vert", "particles.frag"), campfire(time, tuple(camera.eye.tolist())), puff(), OVER),
         ]
-        return Frame(size, samples, draws=tuple(draws), resolve="pass" if samples > 1 else "none", label=self.name)
+        return frame_of(self, size, samples, draws)
 
 
 @functools.cache
@@ -181,26 +161,18 @@ def galaxy() -> np.ndarray:
 
 class Galaxy(Particles):
     name, description = "particles_additive", "a galaxy: 70,000 particles added into rgba16f, then a tone curve"
+    moves = False
 
     def camera(self) -> OrbitCamera:
         return OrbitCamera(target=(0, 1.7, 0), distance=8.5, yaw=0.5, pitch=0.62, fov_y=40.0, radius=8.0, near=0.5, far=40.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view, light = self.view(size, camera or self.camera()), Target(HDR, label="light")
         stars = self.draw(view, program("particles.vert", "particles.frag", ADDED=1), galaxy(), spark(), ADD)
         first = Pass((Output(light, clear=(0.004, 0.005, 0.010, 1)),), draws=(stars,), label="stars")
         tone = full("tone_curve.frag", "tone curve", {"source": Sampled(light)}, {"exposure": np.array([1.3, 0, 0, 0], "f4")})
-        return Frame(
-            size,
-            samples,
-            ("r8g8b8a8_srgb",),
-            depth_format=None,
-            draws=(tone,),
-            label=self.name,
-            passes=(first,),
-            resolve="pass" if samples > 1 else "none",
-        )
+        return frame_of(self, size, samples, (tone,), color_formats=SRGB, depth_format=None, passes=(first,))
 
 
 @functools.lru_cache(2)
@@ -218,9 +190,10 @@ def mist(eye: tuple) -> np.ndarray:
 
 class Mist(Particles):
     name, description = "particles_soft", "mist among stones: 3,000 large particles that fade where they meet the depth of an earlier pass"
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         view = self.view(size, camera)
         color, depth = Target("r8g8b8a8_unorm", label="solid"), Target("d32_sfloat", label="depth")
@@ -242,18 +215,10 @@ class Mist(Particles):
             mist(tuple(camera.eye.tolist())),
             puff(),
             OVER,
-            {"solid_depth": Sampled(depth, Sampler("nearest", "nearest", "nearest", "clamp_to_edge", "clamp_to_edge"))},
+            {"solid_depth": Sampled(depth, POINT)},
         )
         copy = full("copy.frag", "copy", {"source": Sampled(color)})
-        return Frame(
-            size,
-            samples,
-            depth_format=None,
-            draws=(copy, soft),
-            label=self.name,
-            passes=(first,),
-            resolve="pass" if samples > 1 else "none",
-        )
+        return frame_of(self, size, samples, (copy, soft), depth_format=None, passes=(first,))
 
 
 class Toy(Scene):
@@ -263,16 +228,9 @@ class Toy(Scene):
         self.name, self.description = name, description
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         push = {"toy": np.array([size[0], size[1], time, 0], "f4")}
-        return Frame(
-            size,
-            samples,
-            depth_format=None,
-            draws=(full(f"{self.name}.frag", self.name, push=push),),
-            label=self.name,
-            resolve="pass" if samples > 1 else "none",
-        )
+        return frame_of(self, size, samples, (full(f"{self.name}.frag", self.name, push=push),), depth_format=None)
 
 
 SCENES = [

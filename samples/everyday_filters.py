@@ -9,27 +9,10 @@ import functools
 import itertools
 
 import numpy as np
+from tilegpu._samples._everyday import ADD, EDGE, HDR, SRGB, frame_of, full
 
-from tilegpu.scene import (
-    Blend,
-    Draw,
-    Frame,
-    Output,
-    Pass,
-    Sampled,
-    Sampler,
-    Scene,
-    State,
-    Target,
-    Texture,
-    procedural,
-    program,
-)
+from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Scene, Target, Texture, procedural
 
-FLAT = State(depth_test=False, depth_write=False)
-ADD = State(depth_test=False, depth_write=False, blend=Blend("one", "one", "add", "one", "one", "add"))
-HDR = "r16g16b16a16_sfloat"
-EDGE = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge")
 WIDTH, HEIGHT = 1920, 1080
 F = np.float32
 
@@ -64,7 +47,7 @@ def tower(image, x, base, wide, high, seed, near) -> None:
 
 @functools.cache
 def city() -> np.ndarray:
-    """(1080, 1920, 3) float32, linear, up to about 60: a skyline with a moon, lamps, and all of it in the water."""
+    """(1080, 1920, 3) float32, linear, up to 27: a skyline with a moon, lamps, and all of it in the water."""
     image = np.zeros((HEIGHT, WIDTH, 3), F)
     up = np.linspace(1, 0, 700, dtype=F)[:, None]
     image[:700] = np.array((0.10, 0.055, 0.085), F) * (1 - up)[..., None] + np.array((0.008, 0.012, 0.045), F) * up[..., None]
@@ -118,28 +101,16 @@ def plain_city() -> Texture:
     return Texture(procedural.to_srgb8(light / (1 + light)), "r8g8b8a8_srgb", False, EDGE, "city")
 
 
-def full(fragment: str, label: str, bind, push=None, state=FLAT, **defines) -> Draw:
-    return Draw(program("passes_full.vert", fragment, **defines), count=3, bind=bind, push=push or {}, state=state, label=label)
-
-
-def last(scene: Scene, size, samples, draw, passes=()) -> Frame:
-    return Frame(
-        size,
-        samples,
-        ("r8g8b8a8_srgb",),
-        depth_format=None,
-        draws=(draw,),
-        label=scene.name,
-        passes=tuple(passes),
-        resolve="pass" if samples > 1 else "none",
-    )
+def last(scene: Scene, size, samples, draw, passes) -> Frame:
+    return frame_of(scene, size, samples, (draw,), color_formats=SRGB, depth_format=None, passes=tuple(passes))
 
 
 class SeparableBlur(Scene):
     name, description = "blur_separable", "a Gaussian blur of 13 taps along rows, then along columns"
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         half = Target("r8g8b8a8_srgb", label="rows")
 
         def step(source, across, down) -> Draw:
@@ -153,9 +124,10 @@ class SeparableBlur(Scene):
 
 class DiscBlur(Scene):
     name, description = "blur_disc", "a lens out of focus: 48 taps over a disc in rgba16f, then a tone curve"
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         blurred = Target(HDR, label="blurred")
         push = {"reach": np.array([0.020 * size[1] / size[0], 0.020, 0, 0], "f4")}
         first = Pass(
@@ -167,9 +139,10 @@ class DiscBlur(Scene):
 
 class BloomChain(Scene):
     name, description = "bloom_chain", "bloom in rgba16f: six levels down by 13 taps, up again by 9, added to the picture"
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         chain = [Target(HDR, (max(1, size[0] >> k), max(1, size[1] >> k)), f"1/{1 << k}") for k in range(1, 7)]
         passes = []
         for k, target in enumerate(chain):
@@ -201,10 +174,10 @@ class ToneMapping(Scene):
     name, description = "tone_mapping", "one pass: exposure, the ACES curve, a table of colours, colour fringes, grain and dark corners"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         push = {"exposure": np.array([1.9, time, size[0], size[1]], "f4")}
         draw = full("tone_grade.frag", "tone", {"source": bright_city(), "grading": grading()}, push)
-        return Frame(size, samples, depth_format=None, draws=(draw,), label=self.name, resolve="pass" if samples > 1 else "none")
+        return frame_of(self, size, samples, (draw,), depth_format=None)
 
 
 SCENES = [SeparableBlur(), DiscBlur(), BloomChain(), ToneMapping()]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 
+from tilegpu._samples._everyday import frame_of
+
 from tilegpu.scene import Draw, Frame, Page, Scene, glyphs, procedural
 
 INK, DIM, WHITE = (226, 232, 240, 255), (148, 163, 184, 255), (255, 255, 255, 255)
@@ -51,19 +53,11 @@ def tone(color, alpha=1.0) -> tuple[float, float, float, float]:
 
 class Interface(Scene):
     name = "interface"
-    description = "a desktop application: clipped panels, some three hundred small draws, and one of 5,000 letters"
+    description = "a desktop application: clipped panels, 249 draws, the largest of 4,434 letters"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
-        return Frame(
-            size,
-            samples,
-            clear_colors=((0.043, 0.055, 0.09, 1),),
-            depth_format=None,
-            draws=drawn_interface(size, time),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        size, samples = self._resolve_request(size, samples, camera, time)
+        return frame_of(self, size, samples, drawn_interface(size, time), clear_colors=((0.043, 0.055, 0.09, 1),), depth_format=None)
 
 
 @functools.lru_cache(4)
@@ -189,20 +183,13 @@ def document(page: Page) -> None:
 
 
 class Newspaper(Scene):
-    name, description = "text_4k", "a printed page at 4K: some 20,000 letters in one draw"
+    name, description = "text_4k", "a printed page at 4K: 12,363 letters in one draw"
     default_size = (3840, 2160)
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
-        return Frame(
-            size,
-            samples,
-            clear_colors=((0.945, 0.925, 0.875, 1),),
-            depth_format=None,
-            draws=drawn_page(size),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        size, samples = self._resolve_request(size, samples, camera, time)
+        return frame_of(self, size, samples, drawn_page(size), clear_colors=((0.945, 0.925, 0.875, 1),), depth_format=None)
 
 
 @functools.lru_cache(4)
@@ -264,7 +251,7 @@ class Tiny(Scene):
     default_size = (64, 64)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         page = Page(size, (64, 64))
         blink = 1.5 if time % 4 > 3.8 else 9.0
         page.panel((9, 14, 46, 42), (0.36, 0.62, 0.9, 1), radius=11, low=(0.2, 0.38, 0.75, 1), border=(0.1, 0.16, 0.35, 1), width=2)
@@ -273,32 +260,17 @@ class Tiny(Scene):
         page.panel((36, 33 - blink / 2, 8, blink), (0.45, 1.0, 0.85, 1), radius=4)
         page.panel((22, 48, 20, 4), (0.95, 0.8, 0.35, 1), radius=2)
         page.panel((28, 4, 8, 8), (0.98, 0.35, 0.35, 1), radius=4, border=(0.1, 0.16, 0.35, 1), width=1)
-        return Frame(
-            size,
-            samples,
-            clear_colors=((0.9, 0.93, 0.97, 1),),
-            depth_format=None,
-            draws=tuple(page.draws),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        return frame_of(self, size, samples, page.draws, clear_colors=((0.9, 0.93, 0.97, 1),), depth_format=None)
 
 
 class Poster(Scene):
-    name, description = "poster_8k", "a poster at 8K: 500 translucent discs, and letters a thousand pixels high"
+    name, description = "poster_8k", "a poster at 8K: 500 translucent discs, and capitals 560 pixels high"
     default_size = (7680, 4320)
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
-        return Frame(
-            size,
-            samples,
-            clear_colors=((0.96, 0.94, 0.9, 1),),
-            depth_format=None,
-            draws=drawn_poster(size),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        size, samples = self._resolve_request(size, samples, camera, time)
+        return frame_of(self, size, samples, drawn_poster(size), clear_colors=((0.96, 0.94, 0.9, 1),), depth_format=None)
 
 
 @functools.lru_cache(4)

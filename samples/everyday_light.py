@@ -5,51 +5,27 @@ The world is made of blocks: instances of a box, each with a place, a size and a
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from typing import Any, ClassVar
 
 import numpy as np
+from tilegpu._samples._everyday import ADD, EDGE, HDR, OVER, POINT, SRGB, cube, frame_of, full
 
-from tilegpu.scene import (
-    Blend,
-    Draw,
-    Frame,
-    Output,
-    Pass,
-    Sampled,
-    Sampler,
-    Scene,
-    State,
-    Target,
-    procedural,
-    program,
-    shapes,
-)
-from tilegpu.scene.camera import OrbitCamera, multiply, translate
-from tilegpu.scene.mesh import Mesh, box
+from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Sampler, Scene, State, Target, procedural, program, shapes
+from tilegpu.scene.camera import OrbitCamera, axes_against, multiply, translate
+from tilegpu.scene.mesh import Mesh
 
-FLAT = State(depth_test=False, depth_write=False)
 CULLED = State(cull="back")
-HDR = "r16g16b16a16_sfloat"
-POINT = Sampler("nearest", "nearest", "nearest", "clamp_to_edge", "clamp_to_edge")
 COMPARE = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge", compare="less_or_equal")
 GONE = {"clear": (0.0, 0.0, 0.0, 0.0)}
 TO_SUN = (0.46, 0.62, 0.63)
 
 
 @functools.cache
-def cube() -> Mesh:
-    return box()
-
-
-@functools.cache
 def ball() -> Mesh:
     return shapes.ball(1.0, 12)
-
-
-def full(fragment: str, label: str, bind, push=None, state=FLAT, **defines) -> Draw:
-    return Draw(program("passes_full.vert", fragment, **defines), count=3, bind=bind, push=push or {}, state=state, label=label)
 
 
 def blocks(rows) -> np.ndarray:
@@ -120,16 +96,8 @@ class Blocks(Scene):
         return one, {name: Sampled(target, POINT) for name, target in (("color_map", color), ("normal_map", normal), ("depth_map", depth))}
 
     def last(self, size, samples, draw, passes, **options) -> Frame:
-        return Frame(
-            size,
-            samples,
-            ("r8g8b8a8_srgb",),
-            draws=draw if isinstance(draw, tuple) else (draw,),
-            label=self.name,
-            passes=tuple(passes),
-            resolve="pass" if samples > 1 else "none",
-            **{"depth_format": None, **options},
-        )
+        options = {"depth_format": None, **options}
+        return frame_of(self, size, samples, (draw,), color_formats=SRGB, passes=tuple(passes), **options)
 
 
 # ----------------------------------------------------------------------------------------------------------------- cascades
@@ -159,11 +127,7 @@ def town() -> np.ndarray:
 
 def cascade(eye, forward, near: float, far: float) -> np.ndarray:
     """(4, 4): the sun's view of a ball about what the eye sees from ``near`` to ``far``; it moves by whole texels."""
-    back = np.array(TO_SUN) / math.sqrt(sum(v * v for v in TO_SUN))
-    right = np.array([back[2], 0.0, -back[0]]) / math.hypot(back[0], back[2])
-    up = np.array(
-        [back[1] * right[2] - back[2] * right[1], back[2] * right[0] - back[0] * right[2], back[0] * right[1] - back[1] * right[0]]
-    )
+    right, up, back = axes_against(TO_SUN)
     middle, radius = np.asarray(eye, np.float64) + np.asarray(forward, np.float64) * (near + far) / 2, (far - near) / 2 + 0.55 * far
     out, texel = np.eye(4), 2 * radius / CASCADE_PX
     for row, (axis, sign) in enumerate(((right, 1.0), (up, -1.0))):
@@ -178,6 +142,7 @@ CASCADE_PX, SPLITS = 1024, (0.5, 7.0, 16.0, 34.0, 75.0)
 
 class Cascades(Blocks):
     name, description = "shadow_cascades", "a street in the sun: four shadow maps of 1024x1024 by distance, 3x3 filtered comparisons"
+    moves = False
     view_of: ClassVar[dict[str, Any]] = {
         "target": (0.3, 1.5, 6),
         "distance": 10.0,
@@ -190,7 +155,7 @@ class Cascades(Blocks):
     }
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         forward = -camera.view()[2, :3]
         passes, maps, matrices = [], {}, {}
@@ -260,6 +225,7 @@ def heap() -> np.ndarray:
 
 class Occlusion(Blocks):
     name, description = "ssao", "ambient occlusion: g-buffer, 24 taps a pixel in a hemisphere, a filter of 4x4, light"
+    moves = False
     view_of: ClassVar[dict[str, Any]] = {
         "target": (-0.6, 1.5, -0.8),
         "distance": 10.5,
@@ -272,7 +238,7 @@ class Occlusion(Blocks):
     }
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         first, maps = self.g_buffer(heap(), view)
         raw, smooth = Target("r8_unorm", label="occlusion"), Target("r8_unorm", label="smooth occlusion")
@@ -330,6 +296,7 @@ class Decals(Blocks):
         "decals",
         "160 decals on walls, ground and crates: boxes that find the surface in the depth, blended into the g-buffer's colour",
     )
+    moves = False
     view_of: ClassVar[dict[str, Any]] = {
         "target": (-1.0, 1.3, -0.6),
         "distance": 10.0,
@@ -342,10 +309,10 @@ class Decals(Blocks):
     }
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         first, maps = self.g_buffer(yard(), view)
-        state = State(cull="front", depth_test=False, depth_write=False, blend="alpha")
+        state = dataclasses.replace(OVER, cull="front")
         boxes = Draw(
             program("decals.vert", "decals.frag"),
             cube().vertices,
@@ -411,17 +378,16 @@ class ManyLights(Blocks):
     }
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = self.view(size, camera or self.camera())
         first, maps = self.g_buffer(hall(), view)
         light = Target(HDR, label="light")
-        add = State(cull="front", depth_test=False, depth_write=False, blend=Blend("one", "one", "add", "one", "one", "add"))
         balls = Draw(
             program("lamps.vert", "lamps.frag"),
             ball().vertices,
             ball().indices,
             instances=200,
-            state=add,
+            state=dataclasses.replace(ADD, cull="front"),
             label="lights",
             bind={"View": view, "Lamps": lamps(time), **maps},
         )
@@ -463,6 +429,7 @@ class Temporal(Blocks):
         "taa",
         "temporal antialiasing: this frame shifted within the pixel, the last one by its motion, clamped to its neighbours",
     )
+    moves = False
     view_of: ClassVar[dict[str, Any]] = {
         "target": (0, 2.7, -1.5),
         "distance": 12.0,
@@ -475,7 +442,7 @@ class Temporal(Blocks):
     }
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         earlier = OrbitCamera(
             **self.view_of | {"yaw": camera.yaw - 0.006, "pitch": camera.pitch, "target": camera.target, "distance": camera.distance}
@@ -505,7 +472,7 @@ class Temporal(Blocks):
             "now_map": Sampled(now, POINT),
             "motion_map": Sampled(motion, POINT),
             "depth_map": Sampled(depth, POINT),
-            "history_map": Sampled(history, Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge")),
+            "history_map": Sampled(history, EDGE),
         }
         return self.last(size, samples, full("taa.frag", "resolve", {"View": view, **maps}), (past, current))
 

@@ -6,13 +6,13 @@ import functools
 import math
 
 import numpy as np
+from tilegpu._samples._everyday import BACKGROUND, HDR, SRGB, frame_of, texture
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, mip_chain, procedural, program, shapes
+from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.mesh import Mesh
 
 F = np.float32
-FLAT = State(depth_test=False, depth_write=False)
 
 
 @functools.cache
@@ -48,7 +48,7 @@ def sky_picture() -> Texture:
         out = np.ones((*level.shape[:2], 4), np.float16)
         out[..., :3] = level
         halves.append(out)
-    return Texture(halves[0], "r16g16b16a16_sfloat", halves[1:], Sampler(address_v="clamp_to_edge"), "sky")
+    return Texture(halves[0], HDR, halves[1:], Sampler(address_v="clamp_to_edge"), "sky")
 
 
 class SkyLight(Scene):
@@ -56,12 +56,13 @@ class SkyLight(Scene):
         "sky_ibl",
         "27 balls of metal and lacquer in the light of a picture of the sky, by roughness; the sky behind, a floor that mirrors it",
     )
+    moves = False
 
     def camera(self) -> OrbitCamera:
         return OrbitCamera(target=(0, 1.35, 0), distance=9.6, yaw=0.06, pitch=0.06, fov_y=33.0, radius=6.0, near=0.5, far=60.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         ways = camera.corner_directions(size[0] / size[1])
         view = {
@@ -71,7 +72,7 @@ class SkyLight(Scene):
         }
         bind = {"View": view, "sky": sky_picture()}
         draws = (
-            Draw(program("sky_back.vert", "sky_back.frag"), count=3, bind=bind, state=FLAT, label="sky"),
+            Draw(program("sky_back.vert", "sky_back.frag"), count=3, bind=bind, state=BACKGROUND, label="sky"),
             Draw(program("sky_ball.vert", "sky_ball.frag", FLOOR=1), *floor(), bind=bind, label="floor"),
             Draw(
                 program("sky_ball.vert", "sky_ball.frag"),
@@ -83,7 +84,7 @@ class SkyLight(Scene):
                 label="balls",
             ),
         )
-        return Frame(size, samples, ("r8g8b8a8_srgb",), draws=draws, resolve="pass" if samples > 1 else "none", label=self.name)
+        return frame_of(self, size, samples, draws, color_formats=SRGB)
 
 
 @functools.cache
@@ -125,7 +126,7 @@ def surfaces() -> tuple[Texture, ...]:
         else:
             value = 0.5 * noise + 0.5 * ((((x * 16) % 1 < 0.5) ^ ((y * 16) % 1 < 0.5)) * 0.7 + 0.15)
         pixels = procedural.to_srgb8(procedural.mix(low, high, value.astype("f4")))
-        out.append(Texture(pixels, "r8g8b8a8_srgb", mip_chain(pixels, True), Sampler(), f"surface {k}"))
+        out.append(texture(pixels, f"surface {k}"))
     return tuple(out)
 
 
@@ -136,7 +137,7 @@ class Materials(Scene):
         return OrbitCamera(target=(0, 0, 0), distance=42.0, yaw=0.0, pitch=0.0, fov_y=27.0, radius=16.0, near=20.0, far=60.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         view = {"view_projection": camera.view_projection(size[0] / size[1]), "eye": np.array([*camera.eye, 1], "f4")}
         draws, mesh = [], ball(22)
@@ -162,15 +163,7 @@ class Materials(Scene):
                     label=f"ball {k}",
                 )
             )
-        return Frame(
-            size,
-            samples,
-            ("r8g8b8a8_srgb",),
-            ((0.020, 0.022, 0.028, 1),),
-            draws=tuple(draws),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        return frame_of(self, size, samples, draws, color_formats=SRGB, clear_colors=((0.020, 0.022, 0.028, 1),))
 
 
 SCENES = [SkyLight(), Materials()]

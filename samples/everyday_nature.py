@@ -6,18 +6,14 @@ import functools
 import math
 
 import numpy as np
+from tilegpu._samples._everyday import BACKGROUND, SRGB, frame_of, texture
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, mip_chain, procedural, program, shapes
+from tilegpu.scene import CLAMPED, Draw, Frame, Scene, State, Texture, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
-from tilegpu.scene.mesh import grid_indices
+from tilegpu.scene.mesh import grid_indices, quad_indices
 
 VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("uv", "<f4", 2)])
 SUN = np.array([0.48, 0.72, 0.50, 0], "f4")
-BACKGROUND = State(depth_test=False, depth_write=False)
-
-
-def texture(pixels, label, srgb=True, **sampler) -> Texture:
-    return Texture(pixels, "r8g8b8a8_srgb" if srgb else "r8g8b8a8_unorm", mip_chain(pixels, srgb), Sampler(**sampler), label)
 
 
 def view_of(size, camera) -> dict:
@@ -35,16 +31,8 @@ def sky(view) -> Draw:
     return Draw(program("outdoors_sky.vert", "outdoors_sky.frag"), count=3, bind={"View": view}, state=BACKGROUND, label="sky")
 
 
-def frame_of(scene: Scene, size, samples, draws) -> Frame:
-    return Frame(
-        size,
-        samples,
-        ("r8g8b8a8_srgb",),
-        ((0.5, 0.6, 0.75, 1),),
-        draws=tuple(draws),
-        resolve="pass" if samples > 1 else "none",
-        label=scene.name,
-    )
+def outdoors(scene: Scene, size, samples, draws) -> Frame:
+    return frame_of(scene, size, samples, draws, color_formats=SRGB, clear_colors=((0.5, 0.6, 0.75, 1),))
 
 
 def mesh_vertices(position, normal, uv) -> np.ndarray:
@@ -98,7 +86,7 @@ def leaf_texture() -> Texture:
         color[inside], alpha[inside] = paint[inside], 1.0
     pixels = procedural.to_srgb8(color)
     pixels[..., 3] = (alpha * 255).astype(np.uint8)
-    return texture(pixels, "leaves", address_u="clamp_to_edge", address_v="clamp_to_edge")
+    return texture(pixels, "leaves", sampler=CLAMPED)
 
 
 @functools.cache
@@ -116,7 +104,7 @@ def grass_texture() -> Texture:
         alpha[inside] = 1.0
     pixels = procedural.to_srgb8(color)
     pixels[..., 3] = (alpha * 255).astype(np.uint8)
-    return texture(pixels, "grass", address_u="clamp_to_edge", address_v="clamp_to_edge")
+    return texture(pixels, "grass", sampler=CLAMPED)
 
 
 def cards(places, outward, size, seed, upright=False) -> np.ndarray:
@@ -149,10 +137,6 @@ def ball_of(seed: int, count: int) -> np.ndarray:
     c, s = shapes.cos_sin(r[:, 1] * 2 * math.pi)
     around = np.sqrt(1 - y * y)
     return np.stack([around * c, y, around * s], 1) * (0.55 + 0.45 * np.sqrt(r[:, 2]))[:, None]
-
-
-def quads(count: int) -> np.ndarray:
-    return (np.arange(count, dtype=np.uint32)[:, None] * 4 + np.array([0, 2, 1, 1, 2, 3], np.uint32)).reshape(-1)
 
 
 @functools.cache
@@ -194,8 +178,8 @@ def garden() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {
         "ground": ground,
         "stems": trunks,
-        "leaves": (all_leaves, quads(len(all_leaves) // 4)),
-        "grass": (grass, quads(len(grass) // 4)),
+        "leaves": (all_leaves, quad_indices(len(all_leaves) // 4, turned=True)),
+        "grass": (grass, quad_indices(len(grass) // 4, turned=True)),
     }
 
 
@@ -233,7 +217,7 @@ class Foliage(Scene):
         return OrbitCamera(target=(0, 1.75, -2), distance=8.6, yaw=0.08, pitch=0.10, fov_y=42.0, radius=8.0, near=0.3, far=60.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = view_of(size, camera or self.camera())
         draws = [sky(view)]
         for name, map_name in (("ground", "grass"), ("stems", "bark")):
@@ -258,13 +242,13 @@ class Foliage(Scene):
                     label=name,
                 )
             )
-        return frame_of(self, size, samples, draws)
+        return outdoors(self, size, samples, draws)
 
 
 # ------------------------------------------------------------------------------------------------------- forest and terrain
 @functools.cache
 def conifer() -> tuple[np.ndarray, np.ndarray]:
-    """A tree of 230 triangles: whorls of drooping branches and a stem; uv.y < 0: the stem."""
+    """A tree of 124 triangles: whorls of drooping branches and a stem; uv.y < 0: the stem."""
     parts, indices, first = [], [], 0
     for k in range(7):
         low, high, wide = 0.14 + 0.125 * k, 0.14 + 0.125 * k + 0.26, 0.34 * (1 - k / 7.6)
@@ -299,7 +283,7 @@ def hills() -> np.ndarray:
 
 @functools.cache
 def woods() -> np.ndarray:
-    """(3000, 4) float32: x, y, z, height; the turn is in the fraction of the number."""
+    """(3000, 4) float32: x, y, z, height; the shader turns each by its number."""
     r = procedural.random_numbers(90, 3 * 3000).reshape(-1, 3).astype(np.float64)
     x, z = (r[:, 0] * 2 - 1) * 36, (r[:, 1] * 2 - 1) * 36
     step = 2 * HILLS_HALF / HILLS
@@ -308,13 +292,14 @@ def woods() -> np.ndarray:
 
 
 class Forest(Scene):
-    name, description = "forest", "3,000 instances of a conifer on hills, 400,000 triangles, with haze"
+    name, description = "forest", "3,000 conifers of 124 triangles in one draw, on hills; 404,768 triangles, with haze"
+    moves = False
 
     def camera(self) -> OrbitCamera:
         return OrbitCamera(target=(0, 1.5, 4), distance=25.0, yaw=0.6, pitch=0.22, fov_y=42.0, radius=30.0, near=0.5, far=120.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = view_of(size, camera or self.camera())
         ground = Draw(
             program("outdoors.vert", "outdoors.frag", HAZE=1),
@@ -326,7 +311,7 @@ class Forest(Scene):
         trees = Draw(
             program("forest.vert", "forest.frag"), *conifer(), instances=len(woods()), bind={"View": view, "Woods": woods()}, label="trees"
         )
-        return frame_of(self, size, samples, (sky(view), ground, trees))
+        return outdoors(self, size, samples, (sky(view), ground, trees))
 
 
 @functools.cache
@@ -345,18 +330,19 @@ def mountains() -> tuple[np.ndarray, np.ndarray]:
 
 class Terrain(Scene):
     name, description = "terrain", "524,288 triangles of mountains, four trilinear sRGB layers by height and slope"
+    moves = False
 
     def camera(self) -> OrbitCamera:
         return OrbitCamera(target=(0, 2.2, 2), distance=26.0, yaw=-0.45, pitch=0.27, fov_y=42.0, radius=25.0, near=0.5, far=120.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = view_of(size, camera or self.camera())
         layers = {name: ground_texture(name) for name in ("grass", "rock", "sand", "snow")}
         draw = Draw(
             program("outdoors.vert", "terrain.frag"), *mountains(), bind={"View": view, **layers}, state=State(cull="back"), label="terrain"
         )
-        return frame_of(self, size, samples, (sky(view), draw))
+        return outdoors(self, size, samples, (sky(view), draw))
 
 
 # -------------------------------------------------------------------------------------------------------------------- crowd
@@ -366,7 +352,7 @@ SKINNED = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("bone", "u1",
 
 @functools.cache
 def person() -> tuple[np.ndarray, np.ndarray]:
-    """A figure of some 1,700 triangles with two weights a vertex, feet at y = 0, 1.8 high."""
+    """A figure of 1,838 triangles with two weights a vertex, feet at y = 0, 1.8 high."""
     out, indices, first = [], [], 0
 
     def limb(profile, at, bones, joint, blend, part, squash=1.0, segments=10) -> None:
@@ -474,13 +460,13 @@ def crowd(time: float) -> dict[str, np.ndarray]:
 
 
 class Crowd(Scene):
-    name, description = "crowd", "520 people, each with bones of its own: two weights a vertex, 900,000 triangles in one draw"
+    name, description = "crowd", "520 people, each with bones of its own: two weights a vertex, 955,760 triangles in one draw"
 
     def camera(self) -> OrbitCamera:
         return OrbitCamera(target=(0, 0.5, 1.5), distance=13.5, yaw=0.35, pitch=0.38, fov_y=40.0, radius=15.0, near=0.5, far=80.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         view = view_of(size, camera or self.camera())
         ground = Draw(program("outdoors.vert", "outdoors.frag", HAZE=1), *plaza(), bind={"View": view, "map": paving()}, label="plaza")
         people = Draw(
@@ -491,7 +477,7 @@ class Crowd(Scene):
             state=State(cull="back"),
             label="people",
         )
-        return frame_of(self, size, samples, (sky(view), ground, people))
+        return outdoors(self, size, samples, (sky(view), ground, people))
 
 
 @functools.cache
@@ -510,7 +496,7 @@ def paving() -> Texture:
 
 
 SCENES = [
-    Foliage("foliage", "trees, bushes and grass of 13,000 cards by alpha test: one trilinear texture and discard", 1),
+    Foliage("foliage", "trees, bushes and grass of 15,910 cards by alpha test: one trilinear texture and discard", 1),
     Foliage("foliage_msaa", "the same with four samples", 4),
     Foliage("foliage_coverage", "the same with four samples and alpha to coverage", 4, "COVERAGE"),
     Forest(),

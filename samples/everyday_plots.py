@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
+from tilegpu._samples._everyday import OVER, frame_of, full
 
-from tilegpu.scene import Draw, Frame, Page, Sampler, Scene, State, Texture, mip_chain, procedural, program, shapes
+from tilegpu.scene import CLAMPED, Draw, Frame, Page, Scene, State, Texture, mip_chain, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.mesh import quad_indices
 
-FLAT = State(depth_test=False, depth_write=False, blend="alpha")
 LINE_VERTEX = np.dtype([("position", "<f4", 2), ("other", "<f4", 2), ("side", "<f4", 2), ("color", "<f4", 4)])
 PLAIN_VERTEX = np.dtype([("position", "<f4", 2), ("color", "<f4", 4)])
 POINT_VERTEX = np.dtype([("position", "<f4", 3), ("shade", "<f4")])
@@ -37,10 +39,6 @@ def thick_line(points: np.ndarray, width_px: float, color) -> np.ndarray:
     return out.reshape(-1)
 
 
-def quad_indices(count: int) -> np.ndarray:
-    return (np.arange(count, dtype=np.uint32)[:, None] * 4 + np.array([0, 1, 2, 1, 3, 2], np.uint32)).reshape(-1)
-
-
 class Chart(Page):
     """A page with axes: one box of it at a time."""
 
@@ -66,7 +64,7 @@ class Chart(Page):
         return np.stack(np.broadcast_arrays(px, py), 1).astype("f4")
 
     def add(self, what, vertices, indices, topology="triangle_list", label="curve") -> None:
-        state = State(depth_test=False, depth_write=False, blend="alpha", topology=topology)
+        state = dataclasses.replace(OVER, topology=topology)
         self.draws.append(
             Draw(
                 what,
@@ -89,14 +87,14 @@ class Chart(Page):
         vertices = np.zeros(len(points), PLAIN_VERTEX)
         vertices["position"], vertices["color"] = points, (*color, 1)
         k = np.arange(len(points) - 1, dtype=np.uint32)
-        self.add(program("chart.vert", "chart.frag"), vertices, np.stack([k, k + 1], 1).reshape(-1), "line_list", "signal")
+        self.add(program("chart.vert", "passes_ui.frag"), vertices, np.stack([k, k + 1], 1).reshape(-1), "line_list", "signal")
 
     def area(self, x, y, low, color) -> None:
         """What lies between a curve and a number."""
         top, bottom = self.place(x, y), self.place(x, low)
         vertices = np.zeros(2 * len(top), PLAIN_VERTEX)
         vertices["position"][0::2], vertices["position"][1::2], vertices["color"] = top, bottom, color
-        self.add(program("chart.vert", "chart.frag"), vertices, None, "triangle_strip", "area")
+        self.add(program("chart.vert", "passes_ui.frag"), vertices, None, "triangle_strip", "area")
 
     def legend(self, names) -> None:
         x, y = self.box[0] + self.box[2] - 190, self.box[1] + 14
@@ -118,18 +116,11 @@ class Chart(Page):
 class LineChart(Scene):
     name = "line_chart"
     description = "four diagrams: signals of 60,000 points, thick smooth curves, areas and bars, 16,000 translucent marks"
+    moves = False
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
-        return Frame(
-            size,
-            samples,
-            clear_colors=((0.965, 0.965, 0.975, 1),),
-            depth_format=None,
-            draws=drawn_chart(size),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        size, samples = self._resolve_request(size, samples, camera, time)
+        return frame_of(self, size, samples, drawn_chart(size), clear_colors=((0.965, 0.965, 0.975, 1),), depth_format=None)
 
 
 @functools.lru_cache(4)
@@ -165,19 +156,18 @@ def drawn_chart(size: tuple[int, int]) -> tuple[Draw, ...]:
 
 
 class PointCloud(Scene):
-    name, description = "point_cloud", "a scan of a village: 620,000 round points, coloured by height"
+    name, description = "point_cloud", "a scan of a village: 617,344 round points, coloured by height"
+    moves = False
 
     def camera(self) -> OrbitCamera:
         return OrbitCamera(target=(0, 0.2, 0), distance=11.0, yaw=0.7, pitch=0.42, fov_y=38.0, radius=8.0, near=0.5, far=40.0)
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         camera = camera or self.camera()
         push = {"view_projection": camera.view_projection(size[0] / size[1]), "point": np.array([0.016 * size[1] * 1.45, 0, 0, 0], "f4")}
         draw = Draw(program("point_cloud.vert", "point_cloud.frag"), scan(), push=push, state=State(topology="point_list"), label="scan")
-        return Frame(
-            size, samples, clear_colors=((0.03, 0.035, 0.05, 1),), draws=(draw,), resolve="pass" if samples > 1 else "none", label=self.name
-        )
+        return frame_of(self, size, samples, (draw,), clear_colors=((0.03, 0.035, 0.05, 1),))
 
 
 @functools.cache
@@ -224,15 +214,9 @@ class Sprites(Scene):
     name, description = "sprites", "an aquarium: 12,000 blended sprites out of one atlas, back to front"
 
     def frame(self, size=None, samples=None, camera=None, time=0.0) -> Frame:
-        size, samples = self._resolve_request(size, samples)
+        size, samples = self._resolve_request(size, samples, camera, time)
         push = {"size": np.array([size[0] / size[1], time, 0, 0], "f4")}
-        water = Draw(
-            program("passes_full.vert", "sprites_water.frag"),
-            count=3,
-            push=push,
-            state=State(depth_test=False, depth_write=False),
-            label="water",
-        )
+        water = full("sprites_water.frag", "water", push=push)
         fish = Draw(
             program("sprites.vert", "sprites.frag"),
             count=4,
@@ -240,17 +224,9 @@ class Sprites(Scene):
             push=push,
             bind={"atlas": fish_atlas(), "Shoal": shoal()},
             label="shoal",
-            state=State(depth_test=False, depth_write=False, blend="alpha", topology="triangle_strip"),
+            state=dataclasses.replace(OVER, topology="triangle_strip"),
         )
-        return Frame(
-            size,
-            samples,
-            clear_colors=((0.0, 0.2, 0.3, 1),),
-            depth_format=None,
-            draws=(water, fish),
-            resolve="pass" if samples > 1 else "none",
-            label=self.name,
-        )
+        return frame_of(self, size, samples, (water, fish), clear_colors=((0.0, 0.2, 0.3, 1),), depth_format=None)
 
 
 @functools.cache
@@ -298,9 +274,7 @@ def fish_atlas() -> Texture:
     alpha = np.clip((0.85 - r) * 20, 0, 1) * (0.12 + 0.75 * np.clip(r - 0.45, 0, 1)) + shine
     cells.append(np.concatenate([np.full((64, 64, 3), 225.0), np.clip(alpha, 0, 1)[..., None] * 255], 2))
     pixels = np.concatenate([np.concatenate(cells[0:4], 1), np.concatenate(cells[4:8], 1)], 0).astype(np.uint8)
-    return Texture(
-        pixels, "r8g8b8a8_unorm", mip_chain(pixels, False)[:3], Sampler(address_u="clamp_to_edge", address_v="clamp_to_edge"), "fish"
-    )
+    return Texture(pixels, "r8g8b8a8_unorm", mip_chain(pixels, False)[:3], CLAMPED, "fish")
 
 
 SCENES = [LineChart(), PointCloud(), Sprites()]

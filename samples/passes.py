@@ -27,7 +27,7 @@ from tilegpu.scene import (
     shader_text,
     shapes,
 )
-from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.camera import OrbitCamera, axes_against
 from tilegpu.scene.mesh import Mesh
 
 HDR = "r16g16b16a16_sfloat"
@@ -39,10 +39,7 @@ SHADOW_PX, GLOWS = 1024, 4
 
 def look_from(direction: tuple[float, float, float], half: float, far: float) -> np.ndarray:
     """(4, 4): a light that shines parallel from a direction, onto a square of 2 ``half`` about the origin."""
-    back = np.array(direction, np.float64) / math.dist(direction, (0, 0, 0))
-    right = np.cross((0.0, 1.0, 0.0), back)
-    right /= math.sqrt(float(right @ right))
-    up = np.cross(back, right)
+    right, up, back = axes_against(direction)
     out = np.eye(4)
     out[:3, :3] = right / half, -up / half, -back / far
     out[2, 3] = 0.5

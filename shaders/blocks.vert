@@ -1,6 +1,6 @@
 #version 450
 // An instance of a box: turned about y by place.w, leaning by paint.w. DEPTH: nothing but its place; MOTION: also where it was before.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; mat4 inverse; mat4 before; vec4 eye; vec4 sun; vec4 size_px; } view;
+#include "blocks_view.glsl"
 struct Block { vec4 place; vec4 size; vec4 paint; };  // size.w: pattern
 layout(std430, set = 0, binding = 1) readonly buffer Blocks { Block block[]; };
 layout(location = 0) in vec3 aPos;
@@ -14,10 +14,11 @@ layout(location = 2) out vec4 v_paint;
 layout(location = 3) out vec3 v_now;
 layout(location = 4) out vec3 v_before;
 #endif
+#include "turn_y.glsl"
 void main() {
   Block b = block[gl_InstanceIndex];
-  float c = cos(b.place.w), s = sin(b.place.w), cl = cos(b.paint.w), sl = sin(b.paint.w);
-  mat3 turn = mat3(c, 0.0, -s, 0.0, 1.0, 0.0, s, 0.0, c) * mat3(cl, sl, 0.0, -sl, cl, 0.0, 0.0, 0.0, 1.0);
+  float cl = cos(b.paint.w), sl = sin(b.paint.w);
+  mat3 turn = turn_y(b.place.w) * mat3(cl, sl, 0.0, -sl, cl, 0.0, 0.0, 0.0, 1.0);
   vec3 at = turn * (aPos * b.size.xyz) + b.place.xyz;
   gl_Position = view.view_projection * vec4(at, 1.0);
 #ifndef DEPTH

@@ -3,7 +3,7 @@
 layout(set = 0, binding = 0) uniform sampler2D source;
 layout(location = 0) in vec2 v_uv;
 layout(location = 0) out vec4 o_color;
-vec3 at(vec2 away) { return texture(source, v_uv + away / vec2(textureSize(source, 0))).rgb; }
+#include "tap.glsl"
 void main() {
   vec3 sum = 4.0 * at(vec2(0)) + 2.0 * (at(vec2(-1, 0)) + at(vec2(1, 0)) + at(vec2(0, -1)) + at(vec2(0, 1)));
   sum += at(vec2(-1, -1)) + at(vec2(1, -1)) + at(vec2(-1, 1)) + at(vec2(1, 1));

@@ -3,11 +3,7 @@
 layout(push_constant) uniform Night { vec4 size; };
 layout(location = 0) in vec2 v_uv;
 layout(location = 0) out vec4 o_color;
-float hash(vec2 cell) {
-  uvec2 q = uvec2(ivec2(cell));
-  uint h = q.x * 1597334677u ^ q.y * 3812015801u;
-  return float(((h ^ (h >> 15)) * 739982445u) >> 8) / 16777216.0;
-}
+#include "hash.glsl"
 void main() {
   vec3 color = mix(vec3(0.010, 0.014, 0.045), vec3(0.07, 0.06, 0.12), v_uv.y);
   vec2 cell = floor(v_uv * vec2(size.x, 1.0) * 70.0), at = fract(v_uv * vec2(size.x, 1.0) * 70.0) - 0.5;

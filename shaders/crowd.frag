@@ -1,5 +1,5 @@
 #version 450
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(location = 0) in vec3 v_place;
 layout(location = 1) in vec3 v_normal;
 layout(location = 2) in vec3 v_paint;

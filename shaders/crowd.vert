@@ -1,6 +1,6 @@
 #version 450
 // A person of the crowd: two bones a vertex, three rows of a matrix each, ten bones a person.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(std430, set = 0, binding = 1) readonly buffer Bones { vec4 row[]; };
 struct Person { vec4 place; vec4 look; };
 layout(std430, set = 0, binding = 2) readonly buffer People { Person person[]; };
@@ -16,12 +16,12 @@ vec3 moved(uint number, vec4 v) {
   uint at = 3u * (10u * uint(gl_InstanceIndex) + number);
   return vec3(dot(row[at], v), dot(row[at + 1u], v), dot(row[at + 2u], v));
 }
+#include "turn_y.glsl"
 void main() {
   Person p = person[gl_InstanceIndex];
   vec3 at = weight.x * moved(bone.x, vec4(position, 1.0)) + weight.y * moved(bone.y, vec4(position, 1.0));
   vec3 n = weight.x * moved(bone.x, vec4(normal, 0.0)) + weight.y * moved(bone.y, vec4(normal, 0.0));
-  float c = cos(p.place.w), s = sin(p.place.w);
-  mat3 turn = mat3(c, 0.0, -s, 0.0, 1.0, 0.0, s, 0.0, c);
+  mat3 turn = turn_y(p.place.w);
   v_place = turn * at + p.place.xyz;
   v_normal = turn * n;
   vec3 skin = mix(vec3(0.20, 0.10, 0.06), vec3(0.72, 0.48, 0.35), fract(p.look.w * 7.0));

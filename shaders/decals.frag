@@ -1,16 +1,16 @@
 #version 450
 // What a decal paints on the surface that lies in its box: a splash, a target, a star or an arrow.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; mat4 inverse; mat4 before; vec4 eye; vec4 sun; vec4 size_px; } view;
+#include "blocks_view.glsl"
 struct Decal { vec4 middle; vec4 half_size; vec4 color; };
 layout(std430, set = 0, binding = 1) readonly buffer Decals { Decal decal[]; };
 layout(set = 0, binding = 2) uniform sampler2D depth_map;
 layout(location = 0) flat in uint v_number;
 layout(location = 0) out vec4 o_color;
+#include "place_at.glsl"
 void main() {
   Decal d = decal[v_number];
   float z = texelFetch(depth_map, ivec2(gl_FragCoord.xy), 0).r;
-  vec4 h = view.inverse * vec4(gl_FragCoord.xy * view.size_px.zw * 2.0 - 1.0, z, 1.0);
-  vec3 away = (h.xyz / h.w - d.middle.xyz) / d.half_size.xyz;
+  vec3 away = (place_at(gl_FragCoord.xy * view.size_px.zw, z) - d.middle.xyz) / d.half_size.xyz;
   vec2 q = d.color.w < 0.5 ? vec2(away.z, -away.y) : d.color.w < 1.5 ? away.xz : vec2(away.x, -away.y);
   float along = d.color.w < 0.5 ? away.x : d.color.w < 1.5 ? away.y : away.z;
   float c = cos(d.middle.w), s = sin(d.middle.w);

@@ -1,6 +1,6 @@
 #version 450
 // Cards of leaves; what is high moves a little in the wind.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(push_constant) uniform Wind { vec4 wind; };
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;

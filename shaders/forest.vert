@@ -1,6 +1,6 @@
 #version 450
 // A conifer of the forest: place and height from a buffer, its turn from its number.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(std430, set = 0, binding = 1) readonly buffer Woods { vec4 tree[]; };
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
@@ -8,10 +8,10 @@ layout(location = 2) in vec2 uv;
 layout(location = 0) out vec3 v_normal;
 layout(location = 1) out vec3 v_paint;
 layout(location = 2) out float v_far;
+#include "turn_y.glsl"
 void main() {
   vec4 place = tree[gl_InstanceIndex];
-  float angle = 2.399963 * float(gl_InstanceIndex), c = cos(angle), s = sin(angle);
-  mat3 turn = mat3(c, 0.0, -s, 0.0, 1.0, 0.0, s, 0.0, c);
+  mat3 turn = turn_y(2.399963 * float(gl_InstanceIndex));
   vec3 at = turn * position * place.w + place.xyz;
   v_normal = turn * normal;
   float tint = fract(0.618034 * float(gl_InstanceIndex));

@@ -1,6 +1,6 @@
 #version 450
 // The ball that a light reaches.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; mat4 inverse; mat4 before; vec4 eye; vec4 sun; vec4 size_px; } view;
+#include "blocks_view.glsl"
 struct Lamp { vec4 place; vec4 color; };
 layout(std430, set = 0, binding = 1) readonly buffer Lamps { Lamp lamp[]; };
 layout(location = 0) in vec3 position;

@@ -9,9 +9,9 @@ layout(location = 0) out vec3 v_place;
 layout(location = 1) out vec3 v_normal;
 layout(location = 2) out vec3 v_own;
 layout(location = 3) out vec2 v_uv;
+#include "turn_y.glsl"
 void main() {
-  float angle = 6.283 * object.look.y + 0.5 * object.look.z, c = cos(angle), s = sin(angle);
-  mat3 turn = mat3(c, 0.0, -s, 0.0, 1.0, 0.0, s, 0.0, c);
+  mat3 turn = turn_y(6.283 * object.look.y + 0.5 * object.look.z);
   v_place = turn * position * object.place.w + object.place.xyz;
   v_normal = turn * normal;
   v_own = position * 2.0;

@@ -1,6 +1,6 @@
 #version 450
 // One sRGB texture in the light of sun and sky. HAZE: far things fade.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(set = 0, binding = 1) uniform sampler2D map;
 layout(location = 0) in vec3 v_place;
 layout(location = 1) in vec3 v_normal;

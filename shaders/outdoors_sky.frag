@@ -1,6 +1,6 @@
 #version 450
 // A clear sky with a sun and a few bands of cloud.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(location = 0) in vec3 v_way;
 layout(location = 0) out vec4 o_color;
 void main() {

@@ -7,6 +7,7 @@ layout(location = 1) in vec3 aNormal;
 layout(location = 0) out vec3 v_place;
 layout(location = 1) out vec3 v_normal;
 layout(location = 2) out vec3 v_paint;
+#include "turn_y.glsl"
 void main() {
   float k = float(gl_InstanceIndex);
   vec3 size, at = vec3(0.0);
@@ -37,8 +38,7 @@ void main() {
     p = vec3(p.x, c * p.y - s * p.z, s * p.y + c * p.z);
     n = vec3(n.x, c * n.y - s * n.z, s * n.y + c * n.z);
   }
-  float c = cos(angle), s = sin(angle);
-  mat3 turn = mat3(c, 0.0, -s, 0.0, 1.0, 0.0, s, 0.0, c);
+  mat3 turn = turn_y(angle);
   v_place = turn * p + at;
   v_normal = turn * n;
   gl_Position = view.view_projection * vec4(v_place, 1.0);

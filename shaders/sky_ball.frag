@@ -8,8 +8,8 @@ layout(location = 1) in vec3 v_normal;
 layout(location = 2) flat in vec3 v_paint;
 layout(location = 3) flat in vec2 v_look;
 layout(location = 0) out vec4 o_color;
-vec2 around(vec3 way) { return vec2(atan(way.x, -way.z) * 0.15915494 + 0.5, 0.5 - 0.5 * way.y); }  // the picture is even in height
-vec3 curve(vec3 x) { return clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0); }
+#include "sky_around.glsl"
+#include "aces.glsl"
 void main() {
   vec3 n = normalize(v_normal), to_eye = normalize(view.eye.xyz - v_place);
   float rough = v_look.x, facing = max(dot(n, to_eye), 0.0);
@@ -25,5 +25,5 @@ void main() {
   color *= mix(1.0, 0.6, smoothstep(0.48, 0.49, max(slab.x, slab.y)));
   for (int i = 0; i < 9; i++) color *= 1.0 - 0.75 * exp(-5.0 * length(v_place.xz - vec2((float(i) - 4.0) * 0.98, 0.0)));
 #endif
-  o_color = vec4(curve(color * 0.62), 1.0);
+  o_color = vec4(aces(color * 0.62), 1.0);
 }

@@ -1,14 +1,11 @@
 #version 450
 // Occlusion: 24 places in the hemisphere above a pixel, turned by its place in 4x4, against the depth there.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; mat4 inverse; mat4 before; vec4 eye; vec4 sun; vec4 size_px; } view;
+#include "blocks_view.glsl"
 layout(set = 0, binding = 1) uniform sampler2D normal_map;
 layout(set = 0, binding = 2) uniform sampler2D depth_map;
 layout(location = 0) in vec2 v_uv;
 layout(location = 0) out vec4 o_open;
-vec3 place_at(vec2 uv, float z) {
-  vec4 h = view.inverse * vec4(uv * 2.0 - 1.0, z, 1.0);
-  return h.xyz / h.w;
-}
+#include "place_at.glsl"
 void main() {
   float z = texture(depth_map, v_uv).r;
   if (z == 1.0) {

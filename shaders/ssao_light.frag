@@ -1,5 +1,5 @@
 #version 450
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; mat4 inverse; mat4 before; vec4 eye; vec4 sun; vec4 size_px; } view;
+#include "blocks_view.glsl"
 layout(set = 0, binding = 1) uniform sampler2D color_map;
 layout(set = 0, binding = 2) uniform sampler2D normal_map;
 layout(set = 0, binding = 3) uniform sampler2D depth_map;

@@ -1,7 +1,7 @@
 #version 450
 // The last frame's colour by the motion of the nearest of 3x3, filtered by Catmull-Rom in five taps, clamped to the box of this frame's
 // 3x3 in YCoCg, and a tenth of the new colour (Karis, "High-Quality Temporal Supersampling", 2014).
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; mat4 inverse; mat4 before; vec4 eye; vec4 sun; vec4 size_px; } view;
+#include "blocks_view.glsl"
 layout(set = 0, binding = 1) uniform sampler2D now_map;
 layout(set = 0, binding = 2) uniform sampler2D motion_map;
 layout(set = 0, binding = 3) uniform sampler2D depth_map;

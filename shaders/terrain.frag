@@ -1,6 +1,6 @@
 #version 450
 // Four layers, each a trilinear sRGB texture, by height and slope.
-layout(std140, set = 0, binding = 0) uniform View { mat4 view_projection; vec4 eye; vec4 sun; vec4 way[3]; } view;
+#include "outdoors_view.glsl"
 layout(set = 0, binding = 1) uniform sampler2D grass;
 layout(set = 0, binding = 2) uniform sampler2D rock;
 layout(set = 0, binding = 3) uniform sampler2D sand;

@@ -5,12 +5,12 @@ layout(set = 0, binding = 0) uniform sampler2D source;
 layout(set = 0, binding = 1) uniform sampler2D grading;
 layout(location = 0) in vec2 v_uv;
 layout(location = 0) out vec4 o_color;
+#include "aces.glsl"
 void main() {
   vec2 q = v_uv - 0.5;
   vec2 fringe = q * dot(q, q) * 0.008;
   vec3 x = vec3(texture(source, v_uv + fringe).r, texture(source, v_uv).g, texture(source, v_uv - fringe).b) * exposure.x;
-  x = clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0);
-  vec3 c = pow(x, vec3(1.0 / 2.2));
+  vec3 c = pow(aces(x), vec3(1.0 / 2.2));
   float slice = c.b * 15.0, low = min(floor(slice), 14.0);
   vec2 at = (c.rg * 15.0 + 0.5) / vec2(256.0, 16.0) + vec2(low / 16.0, 0.0);
   c = mix(texture(grading, at).rgb, texture(grading, at + vec2(1.0 / 16.0, 0.0)).rgb, slice - low);

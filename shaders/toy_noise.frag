@@ -3,11 +3,7 @@
 layout(push_constant) uniform Toy { vec4 toy; };  // width, height, time
 layout(location = 0) in vec2 v_uv;
 layout(location = 0) out vec4 o_color;
-float hash(vec2 cell) {  // of integers: one by sines, which many such shaders have, is another one on each machine
-  uvec2 q = uvec2(ivec2(cell));
-  uint h = q.x * 1597334677u ^ q.y * 3812015801u;
-  return float(((h ^ (h >> 15)) * 739982445u) >> 8) / 16777216.0;
-}
+#include "hash.glsl"
 float noise(vec2 p) {
   vec2 i = floor(p), f = fract(p);
   f = f * f * (3.0 - 2.0 * f);

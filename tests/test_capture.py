@@ -271,7 +271,8 @@ def test_what_is_wrong_with_a_file_is_an_error(
     assert int(done.stdout) > 40
     assert main(["replay", str(paths[2])]) == 1
     assert "bytes where it says" in capsys.readouterr().err
-    assert main(["replay", str(tmp_path / "missing")]) == 1
+    assert main(["replay", str(tmp_path / "missing")]) == 2
+    assert "missing' is not there" in capsys.readouterr().err
 
 
 def test_a_small_file_may_not_stand_for_any_memory(tmp_path: Path) -> None:

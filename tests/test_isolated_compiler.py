@@ -261,6 +261,94 @@ def test_the_command_line_isolates_files(run_cli, tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGSEGV
 
 
+BAD = f"""import sys
+import numpy as np
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_isolated_compiler import FULL, deep
+from tilegpu.scene import Draw, Frame, Program, State
+def draw():
+    one = Draw(Program(FULL, deep(200_000)), count=3, state=State(depth_test=False, depth_write=False))
+    return Frame((64, 64), depth_format=None, draws=(one,))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("render", "bad.py", "-o", "x.png", "--workers", "1"),
+        ("compare", "triangle", "--size", "64x64", "--reference", "bad.py:draw"),
+        ("explain", "bad.py"),
+        ("what-if", "bad.py"),
+        ("bench", "hsr", "bad.py", "--rounds", "1"),
+        ("bench", "peers", "--scene", "bad.py", "--no-gl"),
+    ],
+    ids=" ".join,
+)
+def test_no_command_compiles_a_file_in_its_own_process(run_cli, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "bad.py").write_text(BAD)
+    done = run_cli(*words)
+    assert done.returncode in (1, 2) and "the compiler's process ended with signal 11" in done.stderr, done
+
+
+def test_commands_that_draw_what_a_user_names_can_isolate() -> None:
+    """The option of each command that takes a scene, a capture or a manifest."""
+    from tilegpu.cli import build_parser
+
+    choices = build_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    named = {"scene", "capture", "manifest"}
+    drawing = {name for name, parser in choices.items() if named & {action.dest for action in parser._actions if not action.option_strings}}
+    assert drawing == {"render", "view", "compare", "explain", "what-if", "replay", "verify"}
+    assert all("--no-isolate-compiler" in choices[name].format_help() for name in drawing)
+
+
+def test_runs_on_other_profiles_isolate_as_their_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import tilegpu._core as core
+
+    device = tg.Device(isolate_compiler=True, compile_timeout=30)
+    with device.frame("f") as frame:
+        draw(device)
+    made, make = [], core.Device
+    monkeypatch.setattr(core, "Device", lambda *values, **named: made.append(named) or make(*values, **named))
+    frame.report(tmp_path / "x.html", profiles=["mali-g57"])
+    frame.what_if(["mali-g57"])
+    assert [named["compiler_limits"] for named in made] == [(30, 0)] * 3  # the host's own, mali-g57 twice
+
+
+@pytest.mark.parametrize("asked", [None, True, False])
+def test_workers_isolate_files_and_manifests_do_not_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: bool | None) -> None:
+    from tilegpu.farm import FarmError, Job, read_manifest, render, verify
+
+    (tmp_path / "own.py").write_text(
+        "from tilegpu.scene import find_scene\n\n\ndef draw(size=(16, 16), samples=1):\n"
+        "    return find_scene('triangle').frame(size, samples)\n"
+    )
+    limits: list[object] = []
+    make = tg.Device.__init__
+
+    def spied(self: tg.Device, *values: object, **named: object) -> None:
+        limits.append(named.get("isolate_compiler", "cache"))
+        make(self, *values, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tg.Device, "__init__", spied)
+    job = Job(str(tmp_path / "own.py"), size=(16, 16), isolate_compiler=asked)
+    run = render(job, tmp_path / "x.png", executor="threads", workers=1)
+    isolated = asked is not False
+    assert [one for one in limits if one != "cache"] == [isolated] * 2  # the coordinator's, the worker's
+    text = run.manifest.read_text()  # type: ignore[union-attr]
+    assert '"isolate' not in text and read_manifest(run.manifest).job == Job(job.scene, size=(16, 16))  # type: ignore[arg-type]
+    again = render(Job(job.scene, size=(16, 16), isolate_compiler=not isolated), tmp_path / "x.png", executor="threads", workers=1)
+    assert again.kept == [0], "it is the same job"
+    limits.clear()
+    assert verify(run.manifest, scene=job.scene, isolate_compiler=asked, workers=1).same  # type: ignore[arg-type]
+    assert [one for one in limits if one != "cache"] == [isolated]
+    run.manifest.write_text(text.replace('"tile"', '"isolate_compiler": false, "tile"'))  # type: ignore[union-attr]
+    with pytest.raises(FarmError, match="a job has no isolate_compiler"):
+        verify(run.manifest, scene=job.scene)  # type: ignore[arg-type]
+    with pytest.raises(FarmError, match="isolate_compiler is 1; it must be"):
+        Job("triangle", isolate_compiler=1)  # type: ignore[arg-type]
+    assert not Job("triangle").isolates
+
+
 def test_the_program_says_what_it_is() -> None:
     import tilegpu._core as core
 

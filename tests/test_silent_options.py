@@ -54,7 +54,12 @@ SMALL = ["--size", "32x32", "--threads", "1"]
         (["verify", "m.json", "--seed", "1"], "--seed has no effect: all frames are drawn; give --share"),
         (["what-if", "x.tgcap", "--time", "1", "--exposure", "2"], "--time, --exposure have no effect: 'x.tgcap' is a capture"),
         (["bench", "hsr", "--profile", "mali-g610", "--rounds", "2"], "--rounds has no effect with --profile"),
+        (["what-if", "x.tgcap", "--time", "0", "--exposure", "0"], "--time, --exposure have no effect: 'x.tgcap' is a capture"),
+        (["explain", "x.tgcap", "--time", "0"], "--time has no effect"),
+        (["verify", "m.json", "--seed", "0"], "--seed has no effect: all frames are drawn; give --share"),
+        (["render", "blur_disc", "-o", "x.png", "--time", "1"], "--time has no effect: blur_disc looks the same at any time"),
         (["bench", "peers", "--vkpeer", "x"], "--vkpeer has no effect"),
+        (["bench", "peers", "--vkframe", "x"], "--vkframe has no effect"),
     ],
 )
 def test_options_without_effect(here: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
@@ -77,6 +82,33 @@ def test_options_without_effect(here: Path, capsys: pytest.CaptureFixture[str], 
 def test_options_with_effect(here: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main(words) == 0
     assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["replay", "no.tgcap"], "capture 'no.tgcap' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one"),
+        (["explain", "no.tgcap"], "capture 'no.tgcap' is not there"),
+        (["what-if", "no.tgcap"], "capture 'no.tgcap' is not there"),
+        (["compare", "no.tgcap"], "capture 'no.tgcap' is not there"),
+        (["render", "no.tgcap", "-o", "x.png"], "capture 'no.tgcap' is not there"),
+        (["compare", "triangle", "--reference", "no.tgcap"], "capture 'no.tgcap' is not there"),
+        (["replay", "folder.tgcap"], "capture 'folder.tgcap' is a folder"),
+        (["compare", "c.tgcap"], "'c.tgcap' is a capture: tilegpu replay draws it"),
+        (["compare", "triangle", "--reference", "c.tgcap"], "is a capture; tilegpu replay c.tgcap -o PICTURE.npy writes what can be"),
+        (["compare", "triangle", "--reference", "other"], "is a capture; tilegpu replay other"),
+    ],
+)
+def test_captures_in_place_of_scenes(here: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    dev = tg.Device(threads=1)
+    out = dev.image((4, 4), COLOR)
+    with dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+        pass
+    rp.capture(here / "c.tgcap")
+    (here / "other").write_bytes((here / "c.tgcap").read_bytes())
+    (here / "folder.tgcap").mkdir()
+    assert main(words) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_frames_that_are_all_alike(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import json
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
-from tilegpu.errors import in_own_words
+from tilegpu.errors import in_own_words, needs_packages
 from tilegpu.scene import Frame, SceneRenderer, UnknownSceneError, find_scene
 from tilegpu.scene.frame_checks import check_frame
 
@@ -199,3 +201,26 @@ def test_what_a_pipeline_is_given_in_vain() -> None:
     assert any("input_attachments has no effect as no shader reads" in text for text in said)
     with pytest.raises(tg.ValidationError, match="is '2'; the shader's constant is of type float"):
         dev.pipeline(FULL, constant, color=[FORMAT], constants={"N": "2"})
+
+
+def test_packages_that_are_missing_are_told_alike() -> None:
+    """One place has the words; each package stands in the extra that its message names."""
+    said = needs_packages("the window", "glfw", "moderngl", extra="view")
+    assert said == "the window needs the packages glfw and moderngl, which are not installed: pip install glfw moderngl (tilegpu[view])"
+    said = needs_packages("x.mp4", "av", extra="video")
+    assert said == "x.mp4 needs the package av, which is not installed: pip install av (tilegpu[video])"
+    root = Path(__file__).resolve().parent.parent
+    extras = dict(re.findall(r"^(\w+) = \[(.*?)\]", (root / "pyproject.toml").read_text().partition("optional-dependencies]")[2], re.M))
+    asked = []
+    for path in sorted((root / "python").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        documents = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents:
+                assert "pip install" not in node.value or path.name == "errors.py", f"{path}:{node.lineno}: needs_packages() says so"
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("needs_packages") and len(node.args) > 1:
+                extra = next(k.value for k in node.keywords if k.arg == "extra")
+                packages = [a.value for a in node.args[1:] if isinstance(a, ast.Constant)]
+                asked += [(package, extra.value) for package in packages if isinstance(extra, ast.Constant)]
+    assert len(asked) >= 9
+    assert [(package, extra) for package, extra in asked if f'"{package}>=' not in extras[extra]] == []

@@ -73,6 +73,9 @@ class Context:
         self.core = core
         self.profile = profile
         self.strict = strict  #: what reads contents that nobody wrote is an error, not a warning
+        #: Seconds and bytes of each process that compiles shaders, 0: the defaults; ``None``: this process does. Other devices that execute
+        #: what this one did have the same.
+        self.compiler_limits: tuple[float, int] | None = None
         self._lock = threading.Lock()
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []

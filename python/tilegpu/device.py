@@ -174,6 +174,7 @@ class Device(Context):
             limits,
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
+        self.compiler_limits = limits
         self._say_no_cache(os.fspath(cache_dir))
 
     def _say_no_cache(self, asked: str) -> None:

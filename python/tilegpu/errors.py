@@ -286,6 +286,14 @@ def from_core(code: str, message: str) -> Error:
     return _CLASSES.get(code, Error)(in_own_words(message), code)
 
 
+def needs_packages(what: str, *packages: str, extra: str) -> str:
+    """``"x needs the package av, which is not installed: pip install av (tilegpu[video])"``: what an error says where packages are missing
+    that only some want. ``packages``: as pip knows them; ``extra``: of tilegpu's, which has them."""
+    many = len(packages) > 1
+    missing = f"the package{'s' if many else ''} {' and '.join(packages)}, which {'are' if many else 'is'} not installed"
+    return f"{what} needs {missing}: pip install {' '.join(packages)} (tilegpu[{extra}])"
+
+
 _MAX_LISTED, _MAX_NEAR = 24, 5
 
 

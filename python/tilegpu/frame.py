@@ -305,7 +305,8 @@ class Frame(WithBlock):
             with tempfile.TemporaryDirectory(prefix="tilegpu-report-") as folder:
                 capture = Path(folder) / "frame.tgcap"
                 self.capture(capture)
-                runs = run_all(capture, self._device.profile, self._device.core.hsr, chosen)
+                device = self._device
+                runs = run_all(capture, device.profile, device.core.hsr, chosen, device.compiler_limits)
         text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self.lint(), self.outputs, runs)
         Path(path).write_text(text, encoding="utf-8")
 
@@ -335,7 +336,7 @@ class Frame(WithBlock):
         with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
-            runs = [run(capture, name) for name in chosen]
+            runs = [run(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
         return comparison(self.label, runs, self.lint(), self.nodes, self.unread)
 
     # -- text

@@ -101,9 +101,20 @@ class ProfileRun:
         return {name: (on, all_of_them) for name, (on, all_of_them) in found.items()}
 
 
-def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool = False) -> ProfileRun:
-    """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs."""
-    device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr)
+#: Shaders compiled in processes of their own, as long and with as much memory as where nobody says (:class:`tilegpu.Device`).
+NO_LIMITS = (0.0, 0)
+
+
+def run(
+    path: str | os.PathLike[str],
+    profile: str,
+    hsr: Any = None,
+    trace: bool = False,
+    compiler_limits: tuple[float, int] | None = None,
+) -> ProfileRun:
+    """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs;
+    ``compiler_limits``: of processes that compile its shaders, ``None``: this one does."""
+    device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits)
     capture = _core.load_capture(device, os.fspath(path))
     submission = device.submit_and_wait(capture.command_buffers)
     count = submission.pass_count()
@@ -125,6 +136,9 @@ def run(path: str | os.PathLike[str], profile: str, hsr: Any = None, trace: bool
     return ProfileRun(profile, passes, submission.dispatch_count(), commands)
 
 
-def run_all(path: str | os.PathLike[str], first: str, hsr: Any, others: Sequence[str]) -> list[ProfileRun]:
+def run_all(
+    path: str | os.PathLike[str], first: str, hsr: Any, others: Sequence[str], compiler_limits: tuple[float, int] | None = None
+) -> list[ProfileRun]:
     """``first``, traced, and then the others."""
-    return [run(path, first, hsr, trace=True), *(run(path, name) for name in others if name != first)]
+    more = [run(path, name, compiler_limits=compiler_limits) for name in others if name != first]
+    return [run(path, first, hsr, True, compiler_limits), *more]

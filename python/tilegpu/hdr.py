@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tilegpu.errors import Error
+from tilegpu.errors import Error, needs_packages
 from tilegpu.files import check_picture, read_regular, regular_size_B
 
 if TYPE_CHECKING:  # numpy.typing takes milliseconds of every import
@@ -188,9 +188,7 @@ def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) 
     try:
         import OpenEXR
     except ImportError:
-        raise HdrError(
-            f"{where}: an .exr file needs the package OpenEXR, which is not installed: pip install OpenEXR (tilegpu[exr])"
-        ) from None
+        raise HdrError(needs_packages(f"{where}: an .exr file", "OpenEXR", extra="exr")) from None
     try:
         with OpenEXR.File(os.fspath(path), header_only=True) as file:
             parts = len(file.parts)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import arguments
-from tilegpu.errors import UnsupportedError, ValidationError
+from tilegpu.errors import UnsupportedError, ValidationError, needs_packages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +119,7 @@ def save_exr(array: NDArray[Any], path: str, what: str, depth: bool = False) -> 
     try:
         import OpenEXR
     except ImportError:
-        raise UnsupportedError(f'{what}: .exr needs the package OpenEXR: pip install OpenEXR (tilegpu[exr]); .npy needs nothing') from None
+        raise UnsupportedError(f"{needs_packages(f'{what}: .exr', 'OpenEXR', extra='exr')}; .npy needs nothing") from None
     names = ("Z",) if depth else ("R", "G", "B", "A")
     channels = {names[k]: np.ascontiguousarray(array[..., k]) for k in range(array.shape[2])}
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}

@@ -89,6 +89,11 @@ def profile_name(text: str) -> str:
     return text
 
 
+def comes_from_file(name: str) -> bool:
+    """Whether a scene's name is a file's (``FILE``, ``FILE.py:NAME``): then its shaders are a stranger's, and may crash compilers."""
+    return any(Path(path).is_file() for path in (name, name.rpartition(":")[0]) if path)
+
+
 def load_scene(name: str) -> Scene:
     """The scene, model or user's file of that name. Raises :class:`UsageError` with near names, or with what is wrong in the file."""
     from tilegpu.scene import MODEL_SUFFIXES, ModelError, SceneFileError, find_scene

@@ -75,10 +75,10 @@ class _Writer:
         self.counts = {"sampler": 0, "image": 0, "buffer": 0, "pipeline": 0}
 
     def put(self, data: bytes) -> str:
-        """The place of these bytes, which begin at a multiple of 16."""
-        data += b"\0" * (-len(data) % 16)
-        begin, self.at = self.at, self.at + len(data)
-        self.bytes.append(data)
+        """The place of these bytes, which begin at a multiple of 16; what fills up to the next is not theirs."""
+        begin, padding_B = self.at, -len(data) % 16
+        self.at += len(data) + padding_B
+        self.bytes += [data, bytes(padding_B)]
         return f"{begin}:{len(data)}"
 
     def once(self, kind: str, key: Any, line: Any) -> int:
@@ -132,7 +132,10 @@ class _Writer:
                 (program.vertex, "vertex", program.vertex_file),
                 (program.fragment, "fragment", program.fragment_file),
             ]
-            code = [self.put(bytes(tg.compile_glsl(text, stage, file=file or stage))) for text, stage, file in stages]
+            device = self.renderer.device.core  # its disk cache, and its compilers
+            code = [
+                self.put(bytes(tg.compile_glsl(text, stage, file=file or stage, device=device))) for text, stage, file in stages
+            ]
             words = [*code, samples, *_state_words(draw.state, depth is not None)]
             words += [len(formats), *map(_format, formats), 0 if depth is None else _format(depth)]
             layout = made.vertex_layout

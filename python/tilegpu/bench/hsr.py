@@ -22,7 +22,16 @@ from typing import Any
 import numpy as np
 
 from tilegpu.bench import hsr_model, operations
-from tilegpu.terminal import EXIT_OK, UsageError, load_scene, parse_size, positive, profile_name, progress
+from tilegpu.terminal import (
+    EXIT_OK,
+    UsageError,
+    comes_from_file,
+    load_scene,
+    parse_size,
+    positive,
+    profile_name,
+    progress,
+)
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
 #: Of ``--profile``; some lose by the pre-pass.
@@ -115,7 +124,7 @@ def operations_of(frame: Any, costs: list[dict[str, Any]]) -> operations.Operati
 
 
 def measure(
-    scene: Any, size: tuple[int, int] | None, orders: list[str], choices: list[str], rounds: int
+    scene: Any, size: tuple[int, int] | None, orders: list[str], choices: list[str], rounds: int, isolate: bool = False
 ) -> list[dict[str, Any]]:
     """A row for each order and choice, all by turns: ``scene``, ``order``, ``hsr``, :data:`COUNTERS`, ``fragments_visible`` (``None``
     with more than one sample), ``arithmetic_operations``, ``texture_operations``, ``operations_exact`` (False: both sides of branches
@@ -128,11 +137,13 @@ def measure(
     frames = {order: dataclasses.replace(given, draws=reorder(list(given.draws), order)) for order in orders}
     visible = None
     if given.samples == 1 and given.depth_format is not None:
-        depth = SceneRenderer(tilegpu.Device()).render(dataclasses.replace(given, store_depth=True)).depth
+        depth = SceneRenderer(tilegpu.Device(isolate_compiler=isolate)).render(dataclasses.replace(given, store_depth=True)).depth
         assert depth is not None
         visible = int((depth != depth.dtype.type(1)).sum())
     runs = {
-        (order, choice): SceneRenderer(tilegpu.Device(hsr=CHOICES[choice])) for order in orders for choice in choices
+        (order, choice): SceneRenderer(tilegpu.Device(hsr=CHOICES[choice], isolate_compiler=isolate))
+        for order in orders
+        for choice in choices
     }
     results = {key: renderer.render(frames[key[0]], read=False) for key, renderer in runs.items()}
     for renderer in runs.values():
@@ -183,7 +194,7 @@ def run_model(options: argparse.Namespace) -> int:
     names = options.scenes or MODELLED_SCENES
     rows = []
     for name in progress(names, len(names), "bench hsr"):
-        rows += hsr_model.measure(load_scene(name), options.size, options.profile, options.hsr or ())
+        rows += hsr_model.measure(load_scene(name), options.size, options.profile, options.hsr or (), comes_from_file(name))
     print(json.dumps(rows, indent=1) if options.json else hsr_model.text_of(rows))
     return EXIT_OK
 
@@ -197,7 +208,7 @@ def run(options: argparse.Namespace) -> int:
     for name in progress(names, len(names), "bench hsr"):
         orders = list(dict.fromkeys(options.order or ["given"]))
         choices = list(dict.fromkeys(options.hsr or CHOICES))
-        rows += measure(load_scene(name), options.size, orders, choices, options.rounds or 5)
+        rows += measure(load_scene(name), options.size, orders, choices, options.rounds or 5, comes_from_file(name))
     if options.json:
         print(json.dumps(rows, indent=1))
         return EXIT_OK

@@ -32,15 +32,15 @@ def technique_of(names: Sequence[str]) -> str:
     return next((name for name in _TECHNIQUES if name in names), _TECHNIQUES[-1])
 
 
-def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any]) -> list[PassCosts]:
+def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any], isolate: bool = False) -> list[PassCosts]:
     """All passes of a scene's frame on a profile, for each choice of techniques (what ``hsr=`` takes): drawn once, and what was drawn run
-    again on a device of each. Without the commands between passes."""
+    again on a device of each. Without the commands between passes. ``isolate``: its shaders are compiled in processes of their own."""
     import tilegpu as tg
     from tilegpu.frame_profiles import run
     from tilegpu.hsr import parse
     from tilegpu.scene import SceneRenderer
 
-    device = tg.Device()
+    device = tg.Device(isolate_compiler=isolate)
     drawn = device.frame("frame")
     drawn.takes_inner = True
     with drawn:
@@ -50,13 +50,16 @@ def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any]) -> list[Pas
         path = Path(folder) / "frame.tgcap"
         drawn.capture(path)
         for choice in choices:
-            costs = run(path, profile, parse(choice, profile, "bench")).modelled(commands=False)
+            done = run(path, profile, parse(choice, profile, "bench"), compiler_limits=device.compiler_limits)
+            costs = done.modelled(commands=False)
             assert costs is not None
             found.append(costs)
     return found
 
 
-def measure(scene: Any, size: tuple[int, int] | None, profile: str, techniques: Sequence[str] = ()) -> list[dict[str, Any]]:
+def measure(
+    scene: Any, size: tuple[int, int] | None, profile: str, techniques: Sequence[str] = (), isolate: bool = False
+) -> list[dict[str, Any]]:
     """A row for each technique (default: :func:`technique_of`): ``scene``, ``profile``, ``technique``, ``off`` and ``on`` by the names of
     :data:`COLUMNS`, ``reduction`` in percent (negative: it costs more), ``limited_by_off``, ``limited_by_on``."""
     import tilegpu as tg
@@ -66,7 +69,7 @@ def measure(scene: Any, size: tuple[int, int] | None, profile: str, techniques: 
     rows = []
     for technique in techniques or [technique_of(has)]:
         others = [name for name in has if name.partition(":")[0] != technique]
-        off, on = costs_of_frame(frame, profile, (others or "off", [*others, technique]))
+        off, on = costs_of_frame(frame, profile, (others or "off", [*others, technique]), isolate)
         found: dict[str, Mapping[str, float]] = {
             key: {name: read(costs) for name, read in COLUMNS.items()} for key, costs in (("off", off), ("on", on))
         }

@@ -1,14 +1,15 @@
 """``tilegpu bench peers``: the reference scenes, or everyday ones, on tilegpu and on other renderers, by turns in one run.
 
 Peers are OpenGL through moderngl (here Mesa's llvmpipe), OpenGL in a Python of its own (``--opengl NAME=PYTHON``), and any Vulkan
-driver, through the program ``vkpeer`` that draws the reference scenes by itself (``--vkpeer PATH --vulkan NAME=ICD[,PROGRAM]``), or through
-``vkframe``, which draws any scene from a file (``--vkframe PATH``, built by ``make vkframe``; the everyday set needs it). PYTHON and
-PROGRAM may be scripts that start Python or vkpeer with another loader and other libraries: so drivers that need a newer system take
-part. A peer that was asked for and is missing ends the run. Timed is what a frame costs from
-the submission of recorded commands until the image is complete; recording from Python, and frames whose transform changes every time,
-are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less. Of the set ``everyday``
-(``--set``) the scene ``tiny_64`` is recorded anew from Python for every frame, ours and OpenGL's: there the whole path counts.
-What a peer can't draw is said in its row.
+driver (``--vulkan NAME=ICD``), through the program ``vkpeer`` that draws the reference scenes by itself (``--vkpeer PATH``), or through
+``vkframe``, which draws any scene from a file (``--vkframe PATH``, built by ``make vkframe``; scenes that are no reference scenes need it).
+With both, reference scenes have a row of each: ``NAME`` by vkpeer, ``NAME.file`` by vkframe. ``NAME=ICD,PROGRAM`` has a program of its
+own in place of the one that is given, or needed. PYTHON and PROGRAM may be scripts that start Python or vkpeer with another loader and
+other libraries: so drivers that need a newer system take part. A peer that was asked for and is missing ends the run. Timed is what a
+frame costs from the submission of recorded commands until the image is complete; recording from Python, and frames whose transform
+changes every time, are columns of their own. The pictures of the same run are compared, so that nobody is fast by drawing less. Of the
+set ``everyday`` (``--set``) the scene ``tiny_64`` is recorded anew from Python for every frame, ours and OpenGL's: there the whole path
+counts. What a peer can't draw is said in its row.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from numpy.typing import NDArray
 import tilegpu as tg
 from tilegpu.bench.frame_file import write
 from tilegpu.bench.timing import by_turns, machine, ratio_of
-from tilegpu.scene import Frame, SceneRenderer, find_scene
-from tilegpu.terminal import UsageError, progress, say
+from tilegpu.scene import Frame, SceneRenderer, find_scene, scenes
+from tilegpu.terminal import UsageError, comes_from_file, progress, say
 
 SCENES = (
     "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
@@ -77,6 +78,11 @@ class Row:
     note: str = ""
 
 
+def is_reference(scene: str) -> bool:
+    """Whether it is one of the scenes that vkpeer has too: those of ``samples/reference.py``."""
+    return type(scenes().get(scene)).__module__.endswith("._samples.reference")
+
+
 @dataclass(frozen=True)
 class VulkanPeer:
     """A driver: its ICD file, drawn on by vkpeer."""
@@ -84,6 +90,10 @@ class VulkanPeer:
     name: str
     icd: Path
     program: Path
+
+    def draws(self, scene: str) -> bool:
+        """vkpeer knows the reference scenes alone."""
+        return is_reference(scene)
 
     def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
         """Median milliseconds and the picture. Raises ``RuntimeError`` with the program's own words."""
@@ -118,6 +128,10 @@ class VulkanPeer:
 class VulkanFramePeer(VulkanPeer):
     """A driver that draws the scene's frame out of a file (:mod:`tilegpu.bench.frame_file`), ``pictures / FRAME``, by vkframe."""
 
+    def draws(self, scene: str) -> bool:
+        """Any scene, as far as the file has words for it."""
+        return True
+
     def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
         """Median milliseconds and the picture. Raises ``RuntimeError`` with the program's own words."""
         log, shown = pictures / f"{self.name}.json", pictures / f"{self.name}.ppm"
@@ -140,6 +154,10 @@ class OpenGLPeer:
 
     name: str
     python: Path
+
+    def draws(self, scene: str) -> bool:
+        """Any scene; what OpenGL has not is an error."""
+        return True
 
     def run(self, scene: str, seconds: float, pictures: Path) -> tuple[float, NDArray[np.uint8] | None]:
         """Median milliseconds and the picture. Raises ``RuntimeError`` with the interpreter's last words."""
@@ -202,7 +220,7 @@ def measure(
 ) -> list[Row]:
     """Rows of one scene."""
     frame = find_scene(scene).frame()
-    renderer = SceneRenderer(tg.Device())
+    renderer = SceneRenderer(tg.Device(isolate_compiler=comes_from_file(scene)))
     picture = renderer.render(frame).images[0]
     renderer.device.wait_compiles()
     anew = scene in RECORDED
@@ -222,6 +240,7 @@ def measure(
         except ReferenceError as error:
             notes["gl"] = f"OpenGL does not draw it: {error}"
     times: dict[str, list[float]] = {}
+    others = [peer for peer in others if peer.draws(scene)]
     with tempfile.TemporaryDirectory() as folder:
         if any(isinstance(peer, VulkanFramePeer) for peer in others):
             try:
@@ -260,7 +279,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--set", choices=SETS, default="reference", help="which scenes (default reference)")
     parser.add_argument("--no-gl", action="store_true", help="leave OpenGL out")
     parser.add_argument(
-        "--vkpeer", metavar="PATH", type=Path, help="the program that draws the scenes on Vulkan drivers"
+        "--vkpeer", metavar="PATH", type=Path, help="the program that draws the reference scenes on Vulkan drivers"
     )
     parser.add_argument(
         "--vkframe", metavar="PATH", type=Path, help="the program that draws any scene from a file on Vulkan drivers (make vkframe)"
@@ -270,7 +289,7 @@ def add_parser(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=ICD[,PROGRAM]",
-        help="a driver's ICD file, with a name (again for more); PROGRAM draws on it instead of --vkpeer's",
+        help="a driver's ICD file, with a name (again for more); PROGRAM draws on it instead of --vkpeer's, or --vkframe's",
     )
     parser.add_argument(
         "--opengl",
@@ -288,40 +307,62 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def _peers(options: argparse.Namespace) -> list[VulkanPeer | OpenGLPeer]:
-    """The peers that run in processes of their own."""
+def _peers(options: argparse.Namespace, names: Sequence[str]) -> list[VulkanPeer | OpenGLPeer]:
+    """The peers that run in processes of their own. ``names``: of the scenes."""
     peers: list[VulkanPeer | OpenGLPeer] = []
-    if options.vkpeer is not None and not options.vulkan:
-        raise UsageError("--vkpeer has no effect: it draws on drivers; give --vulkan NAME=ICD")
+    given = [(option, path) for option, path in (("--vkpeer", options.vkpeer), ("--vkframe", options.vkframe)) if path is not None]
+    for option, path in given:
+        if not options.vulkan:
+            raise UsageError(f"{option} has no effect: it draws on drivers; give --vulkan NAME=ICD")
+        _must_be_files((option, path))
+    others = [name for name in names if not is_reference(name)]
+    if options.vkpeer is not None and len(others) == len(names):
+        raise UsageError("--vkpeer has no effect: it draws the reference scenes alone, and none of them is asked for; give --vkframe")
     for text in options.vulkan:
-        name, equals, rest = text.partition("=")
-        if not equals or not name:
-            raise UsageError(
-                f"--vulkan is '{text}'; it must be NAME=ICD[,PROGRAM], such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
-            )
-        icd, _, own = rest.partition(",")
-        by_file = options.vkframe is not None or options.set != "reference"
-        option = "--vkframe" if by_file else "--vkpeer"
-        program = Path(own) if own else options.vkframe if by_file else options.vkpeer
-        if program is None:
-            raise UsageError(
-                f"--vulkan {name} needs {option} PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
-            )
-        _must_be_files(("program" if own else option, program), (f"--vulkan {name}", Path(icd)))
-        peers.append((VulkanFramePeer if by_file else VulkanPeer)(name, Path(icd), program))
+        peers += _drivers(text, options, others)
     for text in options.opengl:
         name, equals, python = text.partition("=")
         if not equals or not name:
             raise UsageError(f"--opengl is '{text}'; it must be NAME=PYTHON, such as other=/usr/bin/python3")
         _must_be_files((f"--opengl {name}", Path(python)))
         peers.append(OpenGLPeer(name, Path(python)))
-    names = ["tilegpu", *([] if options.no_gl else ["gl"]), *(peer.name for peer in peers)]
-    for name in names:
-        if names.count(name) > 1:
+    called = ["tilegpu", *([] if options.no_gl else ["gl"]), *(peer.name for peer in peers)]
+    for name in called:
+        if called.count(name) > 1:
             raise UsageError(
                 f"two peers are called '{name}'; names of --vulkan and --opengl must differ, also from 'gl' and 'tilegpu'"
             )
     return peers
+
+
+def _drivers(text: str, options: argparse.Namespace, others: Sequence[str]) -> list[VulkanPeer | OpenGLPeer]:
+    """What ``--vulkan`` names, by each of the programs that draw on it. ``others``: scenes that are no reference scenes."""
+    name, equals, rest = text.partition("=")
+    if not equals or not name:
+        raise UsageError(
+            f"--vulkan is '{text}'; it must be NAME=ICD[,PROGRAM], such as lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
+        )
+    file, _, own = rest.partition(",")
+    icd, by_itself, by_file = Path(file), options.vkpeer, options.vkframe
+    if own and by_itself is not None and by_file is not None:
+        raise UsageError(f"--vulkan {name}: which of --vkpeer and --vkframe is {own} in place of? Leave one of them out")
+    if own and (by_file is not None or others):
+        by_file = Path(own)
+    elif own:
+        by_itself = Path(own)
+    if others and by_file is None:
+        raise UsageError(f"--vulkan {name}: scene {others[0]} needs --vkframe PATH, which draws any scene, or NAME=ICD,PROGRAM")
+    if by_itself is None and by_file is None:
+        raise UsageError(
+            f"--vulkan {name} needs --vkpeer PATH, the program that draws the scenes on a Vulkan driver, or NAME=ICD,PROGRAM"
+        )
+    _must_be_files((f"--vulkan {name}", icd), *([("program", Path(own))] if own else []))
+    found: list[VulkanPeer | OpenGLPeer] = []
+    if by_itself is not None:
+        found.append(VulkanPeer(name, icd, by_itself))
+    if by_file is not None:
+        found.append(VulkanFramePeer(f"{name}.file" if found else name, icd, by_file))
+    return found
 
 
 def _must_be_files(*named: tuple[str, Path]) -> None:
@@ -333,14 +374,14 @@ def _must_be_files(*named: tuple[str, Path]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command; a peer that fails ends it."""
     os.environ.setdefault("GALLIVM_PERF", "")  # comparisons switch llvmpipe's shortcuts off; here it may take them
-    peers = _peers(options)
+    names = options.scene or SETS[options.set]
+    peers = _peers(options, names)
     rows: list[Row] = []
     if not options.json:
         print(", ".join(f"{k} {v}" for k, v in machine().items()))
         print(
             f"{'scene':28}{'tilegpu ms':>11}  {'peer':8}{'ms':>10}{'ratio':>7}  {'spread':13}{'differ':>8}{'moving ms':>11}"
         )
-    names = options.scene or SETS[options.set]
     for scene in progress(names, len(names), "bench peers"):
         found = measure(scene, not options.no_gl, peers, options.time, options.rounds, options.moving)
         rows += found

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilegpu.errors import needs_packages
+
 
 def load_pyplot() -> Any:
     """``matplotlib.pyplot`` that draws into files. Raises ``RuntimeError`` where it is not installed."""
     try:
         import matplotlib
     except ImportError:
-        raise RuntimeError("drawing plots needs matplotlib, which is not installed: pip install matplotlib") from None
+        raise RuntimeError(needs_packages("drawing plots", "matplotlib", extra="plots")) from None
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 import tilegpu as tg
 from tilegpu.bench.cache import Cache, misses
 from tilegpu.bench.vertex_caches import CACHES, Shaded
+from tilegpu.errors import needs_packages
 from tilegpu.scene import Frame
 from tilegpu.terminal import EXIT_OK, UsageError, load_scene, progress, say
 
 ORDERS = ("given", "random", "optimised")
-#: Of the input cache: bytes of a line, and its ways. No vendor publishes either: a model, as is the default size below.
+#: Of the input cache: bytes of a line, and its ways. No vendor publishes either: a model, as are the default size below and the largest.
 LINE_B, WAYS = 64, 4
-INPUT_CACHE_KiB = 16
+INPUT_CACHE_KiB, _MOST_INPUT_CACHE_KiB = 16, 4096
+#: Of the random order: any would do; the year of the article that the caches are from (:mod:`tilegpu.bench.vertex_caches`).
 _SEED = 2011
 
 _VERTEX = """#version 450
@@ -128,9 +130,8 @@ def in_order(mesh: Mesh, order: str) -> Mesh:
         import meshopt
     except ImportError:
         raise UsageError(
-            "bench vertex: the optimised order needs meshopt: pip install meshopt (tilegpu[mesh]), or name the orders "
-            "that "
-            "you want: --order given --order random"
+            needs_packages("bench vertex: the optimised order", "meshopt", extra="mesh")
+            + "; or name the orders that you want: --order given --order random"
         ) from None
     indices, _, _ = meshopt.reorder_mesh(mesh.triangles.ravel(), triangles=True, optsize=False)
     return Mesh(np.asarray(indices, np.uint32).reshape(-1, 3), mesh.vertex_B, mesh.index_B)
@@ -182,8 +183,8 @@ def input_cache_of(size_KiB: int) -> Cache:
 
 
 def _power_of_two(text: str) -> int:
-    if not text.isdecimal() or int(text) not in (1 << k for k in range(13)):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a power of two from 1 to 4096")
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_INPUT_CACHE_KiB or int(text) & (int(text) - 1):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a power of two from 1 to {_MOST_INPUT_CACHE_KiB}")
     return int(text)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu.errors import needs_packages
 from tilegpu.picture_file import palette, without_alpha
 from tilegpu.terminal import UsageError
 
@@ -41,7 +42,7 @@ def _av(path: Path) -> Any:
     try:
         import av
     except ImportError:
-        raise UsageError(f'{path}: .mp4 needs the package av: pip install av (tilegpu[video]); .gif and .webp need nothing') from None
+        raise UsageError(f"{needs_packages(f'{path}: .mp4', 'av', extra='video')}; .gif and .webp need nothing") from None
     return av
 
 

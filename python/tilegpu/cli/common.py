@@ -17,6 +17,7 @@ from tilegpu.terminal import (
     UsageError,
     add_quiet_option,
     check_output,
+    comes_from_file,
     load_scene,
     parse_size,
     positive,
@@ -36,12 +37,14 @@ __all__ = [
     "Parser",
     "UsageError",
     "add_device_options",
+    "add_isolation_option",
     "add_quiet_option",
     "add_scene_options",
     "as_plain",
     "capture_of",
     "check_output",
     "chosen_scene",
+    "existing_capture",
     "is_capture",
     "load_scene",
     "make_device",
@@ -86,8 +89,12 @@ def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tup
 
 
 def given_options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
-    """Which of these the command line has, as they are written; ``None``, ``False`` and an empty list are what nobody gave."""
-    found = [name for name in names if getattr(options, name, None) not in (None, False, [])]
+    """Which of these the command line has, as they are written; ``None``, ``False`` and an empty list are what nobody gave, 0 is not."""
+
+    def is_given(value: Any) -> bool:
+        return value is not None and value is not False and value != []
+
+    found = [name for name in names if is_given(getattr(options, name, None))]
     return [f"--{name.replace('_', '-')}" for name in found]
 
 
@@ -123,11 +130,18 @@ def is_capture(name: str) -> bool:
     return True
 
 
+def existing_capture(name: str) -> Path:
+    """The path of a capture. Raises :class:`UsageError` where it is not there."""
+    path = Path(name)
+    if not path.is_file():
+        is_what = "is a folder" if path.is_dir() else "is not there"
+        raise UsageError(f"capture '{path}' {is_what}; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+    return path
+
+
 def capture_of(options: argparse.Namespace) -> Path:
     """The capture that stands for a scene. Raises :class:`UsageError` where it is not there, or an option wants to change it."""
-    path = Path(options.scene)
-    if not path.is_file():
-        raise UsageError(f"capture '{path}' is not there; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+    path = existing_capture(options.scene)
     chosen = ("size", "samples", "time", "animation", "camera", "lights", "exposure", "environment")
     refuse(options, chosen, f"'{path}' is a capture, and holds what it was made with")
     return path
@@ -136,7 +150,8 @@ def capture_of(options: argparse.Namespace) -> Path:
 def chosen_scene(options: argparse.Namespace) -> Scene:
     """The scene that the options name, with what they choose of it. Raises :class:`UsageError`."""
     if is_capture(options.scene):
-        raise UsageError(f"'{options.scene}' is a capture: tilegpu replay draws it, tilegpu explain and what-if say what it costs")
+        path = existing_capture(options.scene)
+        raise UsageError(f"'{path}' is a capture: tilegpu replay draws it, tilegpu explain and what-if say what it costs")
     scene = load_scene(options.scene)
     _check_taken(scene, options)
     try:
@@ -149,7 +164,7 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    if not chosen.moves:
+    if not chosen.moves and options.time:  # at 0 it is what is shown in any case
         refuse(options, ("time",), f"{chosen.name} looks the same at any time; leave it out")
     options.time = options.time or 0.0
     return chosen
@@ -189,6 +204,11 @@ def add_device_options(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="the GPU to model: host, immortalis-g925, ... (default: host; a wrong name lists them)",
     )
+    add_isolation_option(parser)
+
+
+def add_isolation_option(parser: argparse.ArgumentParser) -> None:
+    """``--isolate-compiler``, which :func:`wants_isolation` reads: of every command that draws what a user names."""
     parser.add_argument(
         "--isolate-compiler",
         action=argparse.BooleanOptionalAction,
@@ -197,26 +217,22 @@ def add_device_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def wants_isolation(options: argparse.Namespace) -> bool:
-    """As ``--isolate-compiler`` says, else whether what is drawn comes from a file."""
-    chosen = getattr(options, "isolate_compiler", None)
-    if chosen is not None:
-        return bool(chosen)
-    source = str(getattr(options, "capture", None) or getattr(options, "scene", ""))
-    return any(Path(name).is_file() for name in (source, source.rpartition(":")[0]) if name)
+def wants_isolation(options: argparse.Namespace, source: str | None = None) -> bool:
+    """As ``--isolate-compiler`` says, else whether what is drawn comes from a file. ``source``: its name, if it is not the command's
+    capture or scene."""
+    if options.isolate_compiler is not None:
+        return bool(options.isolate_compiler)
+    return comes_from_file(str(source or getattr(options, "capture", None) or options.scene))
 
 
-def make_device(options: argparse.Namespace, profile: str | None = None) -> Device:
-    """A device as the options say."""
+def make_device(options: argparse.Namespace, profile: str | None = None, source: str | None = None, **more: Any) -> Device:
+    """A device as the options say. ``source``: as of :func:`wants_isolation`; ``more``: what else :class:`tilegpu.Device` takes."""
     import tilegpu
 
-    arguments: dict[str, Any] = {"profile": profile or options.profile}
-    if options.threads is not None:
-        arguments["threads"] = options.threads
-    if options.lanes is not None:
-        arguments["lanes"] = options.lanes
-    if wants_isolation(options):
-        arguments["isolate_compiler"] = True
+    arguments: dict[str, Any] = {"profile": profile or options.profile, "isolate_compiler": wants_isolation(options, source), **more}
+    for name in ("threads", "lanes"):
+        if getattr(options, name, None) is not None:
+            arguments[name] = getattr(options, name)
     return tilegpu.Device(**arguments)
 
 

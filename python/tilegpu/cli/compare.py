@@ -18,6 +18,8 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     chosen_scene,
+    existing_capture,
+    is_capture,
     load_scene,
     make_device,
     refuse,
@@ -176,9 +178,13 @@ def _beside_a_given(options: argparse.Namespace, scene: Scene) -> tuple[Frame, l
         else:
             if options.reference == options.scene:
                 raise UsageError(f"{named}: is the scene itself, which is equal to itself; name a picture, or another scene or function")
+            if is_capture(options.reference):
+                writes = f"tilegpu replay {existing_capture(options.reference)} -o PICTURE.npy writes what can be compared with"
+                raise UsageError(f"{named}: is a capture; {writes}")
             other = load_scene(options.reference)
             frame, ours = _drawn(options, scene, options.size)
-            _, pictures = _drawn(options, other, (ours[0].shape[1], ours[0].shape[0]) if takes_size(other) else None)
+            size = (ours[0].shape[1], ours[0].shape[0]) if takes_size(other) else None
+            _, pictures = _drawn(options, other, size, options.reference)
         if len(pictures) != len(ours):
             raise UsageError(f"{named}: has {len(pictures)} pictures, {scene.name} {len(ours)}; they must be as many")
         return frame, [given.compare(a, b, k, named) for k, (a, b) in enumerate(zip(ours, pictures, strict=True))], Findings()
@@ -197,13 +203,15 @@ def takes_size(scene: Scene) -> bool:
     return not isinstance(scene, FrameScene)
 
 
-def _drawn(options: argparse.Namespace, scene: Scene, size: tuple[int, int] | None) -> tuple[Frame, list[Any]]:
-    """The frame and its colour images."""
+def _drawn(
+    options: argparse.Namespace, scene: Scene, size: tuple[int, int] | None, source: str | None = None
+) -> tuple[Frame, list[Any]]:
+    """The frame and its colour images. ``source``: the scene's name, if it is not the command's."""
     from tilegpu.scene import SceneRenderer
 
     step(f"{scene.name}: drawing")
     frame = scene.frame(size, options.samples, time=options.time)
-    return frame, SceneRenderer(make_device(options)).render(frame).images
+    return frame, SceneRenderer(make_device(options, source=source)).render(frame).images
 
 
 def _print_text(options: argparse.Namespace, name: str, frame: Frame, found: list[Comparison], findings: Findings) -> None:

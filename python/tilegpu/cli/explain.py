@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu.cli.common import (
     EXIT_OK,
     UsageError,
+    add_isolation_option,
     add_quiet_option,
     add_scene_options,
     as_plain,
@@ -18,13 +19,14 @@ from tilegpu.cli.common import (
     check_output,
     chosen_scene,
     is_capture,
+    make_device,
     progress,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tilegpu import RenderPass
+    from tilegpu import Device, RenderPass
 
 
 def add_parser(commands: Any) -> None:
@@ -58,6 +60,7 @@ def add_parser(commands: Any) -> None:
         help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
+    add_isolation_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=run)
 
@@ -74,11 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if options.heatmaps:
         check_output(options.heatmaps, "--heatmaps", folder=True)
     scene = chosen_scene(options)
-    choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
-    try:
-        device = tilegpu.Device(profile=options.profile, hsr=choice)
-    except tilegpu.ValidationError as error:
-        raise UsageError(str(error)) from None
+    device = device_of(options)
     renderer = SceneRenderer(device)
     frame = device.frame(scene.name)
     frame.takes_inner = True
@@ -128,16 +127,24 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def explain_capture(options: argparse.Namespace) -> int:
-    """Draws a capture once, and prints of each pass what became of its draws and what it pays without need."""
+def device_of(options: argparse.Namespace) -> Device:
+    """A device of the profile, with the techniques that ``--hsr`` names. Raises :class:`UsageError` for what there is not."""
     import tilegpu
 
+    choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
+    try:
+        return make_device(options, hsr=choice)
+    except tilegpu.ValidationError as error:
+        raise UsageError(str(error)) from None
+
+
+def explain_capture(options: argparse.Namespace) -> int:
+    """Draws a capture once, and prints of each pass what became of its draws and what it pays without need."""
     path = capture_of(options)
     for name in ("pixel", "heatmaps", "report"):
         if getattr(options, name):
             raise UsageError(f"--{name}: '{path}' is a capture, whose passes have no traces; give a scene, or a program's own frame")
-    choice = options.hsr.split(",") if options.hsr not in ("default", "off", "all") else options.hsr
-    replay = tilegpu.Device(profile=options.profile, hsr=choice).load_capture(path)
+    replay = device_of(options).load_capture(path)
     stats = replay.run()
     explanations, findings = replay.explain(), replay.lint()
     if options.json:

@@ -113,6 +113,7 @@ def job_of_options(options: argparse.Namespace, of: int) -> Job:
         environment=options.environment,
         profile=options.profile,
         tile=options.tile,
+        isolate_compiler=options.isolate_compiler,
     )
 
 

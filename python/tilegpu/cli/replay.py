@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, make_device
+from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, existing_capture, make_device
 from tilegpu.cli.render import check_picture_path, save_image
 
 
@@ -31,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     import tilegpu
 
     path = check_picture_path(options.output, (".npz",)) if options.output else None
+    existing_capture(options.capture)
     profile = options.profile or tilegpu.capture_profile(options.capture)
     replay = make_device(options, profile).load_capture(options.capture)
     start = time.perf_counter()

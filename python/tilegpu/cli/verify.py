@@ -10,6 +10,7 @@ from tilegpu.cli.common import (
     EXIT_OK,
     LANE_COUNTS,
     UsageError,
+    add_isolation_option,
     add_quiet_option,
     positive,
     progress,
@@ -43,6 +44,7 @@ def add_parser(commands: Any) -> None:
     add_executor_options(parser, "threads")
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of each worker (default: 1)")
     parser.add_argument("--lanes", type=int, choices=LANE_COUNTS, default=0, metavar="N", help="4, 8 or 16 (default: by CPU)")
+    add_isolation_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=run)
 
@@ -66,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
             workers=options.workers,
             threads=options.threads,
             lanes=options.lanes,
+            isolate_compiler=options.isolate_compiler,
             progress=progress,
         )
     except FarmError as error:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from tilegpu.cli.common import (
     EXIT_OK,
     UsageError,
+    add_isolation_option,
     add_quiet_option,
     add_scene_options,
     capture_of,
     chosen_scene,
     is_capture,
+    make_device,
     progress,
+    wants_isolation,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--profile", action="append", metavar="P", help="only this one; may be repeated (default: all that have a cost model)"
     )
+    add_isolation_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON, with operations and bytes by cause, pass by pass")
     add_quiet_option(parser)
     parser.set_defaults(run=run)
@@ -41,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Draws once, runs what was drawn on each profile, prints."""
     from tilegpu.cost_constants import CONSTANTS
     from tilegpu.frame_costs import comparison
+    from tilegpu.frame_profiles import NO_LIMITS
     from tilegpu.frame_profiles import run as run_profile
 
     profiles = options.profile or list(CONSTANTS)
@@ -48,9 +53,12 @@ def run(options: argparse.Namespace) -> int:
         if name not in CONSTANTS:
             why = " (host is this computer: it is measured, not modelled)" if name == "host" else ""
             raise UsageError(f"--profile {name}: it has no cost model{why}; there are {', '.join(CONSTANTS)}")
+    limits = NO_LIMITS if wants_isolation(options) else None
     with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
         capture, title, known = _captured(options, Path(folder))
-        runs: list[ProfileRun] = [run_profile(capture, name) for name in progress(profiles, len(profiles), "what-if")]
+        runs: list[ProfileRun] = [
+            run_profile(capture, name, compiler_limits=limits) for name in progress(profiles, len(profiles), "what-if")
+        ]
     found = comparison(title, runs, *known)
     print(json.dumps(found.asdict(), indent=1) if options.json else found)
     return EXIT_OK
@@ -62,11 +70,10 @@ def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tup
     if is_capture(options.scene):
         path = capture_of(options)
         return path, path.name, ()
-    import tilegpu
     from tilegpu.scene import SceneRenderer
 
     scene = chosen_scene(options)
-    device = tilegpu.Device()
+    device = make_device(options, "host")
     frame = device.frame(scene.name)
     frame.takes_inner = True
     with frame:

@@ -17,6 +17,7 @@ from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 from typing import Any
 
+from tilegpu.errors import needs_packages
 from tilegpu.farm.job import FarmError
 
 #: What an executor may be called, for messages.
@@ -121,7 +122,7 @@ def _dask(name: str) -> Workers:
     try:
         import distributed
     except ImportError:
-        raise FarmError(f'{name} needs the package distributed: pip install distributed (tilegpu[farm])') from None
+        raise FarmError(needs_packages(name, "distributed", extra="farm")) from None
     address = name[len("dask://") :]
     if not address:
         raise FarmError(f"executor is '{name}'; it must be dask://ADDRESS, such as dask://127.0.0.1:8786")

@@ -21,6 +21,8 @@ MOST_TILED_PX = 65534
 #: Side of tiles where nothing else is said.
 TILE_PX = 4096
 _TILE_STEP_PX = 64
+#: Fields of a job that say how it is drawn, not what: they are in no manifest, and none can set them.
+_HOW = {"isolate_compiler"}
 
 
 class FarmError(Error):
@@ -34,7 +36,8 @@ class Job:
     scene's animation. ``fps``: frames a second of the scene's time (30; those of an animation are spread over it). ``time``: of frame 0, in
     seconds. ``animation``, ``camera``, ``lights``, ``exposure``, ``environment``: choices of models, as of ``tilegpu render``. ``profile``:
     the GPU to model. ``tile``: side in pixels of the tiles that each frame is drawn in, a multiple of 64; ``None``: whole, or 4,096 where
-    a side of the picture is above 16,384.
+    a side of the picture is above 16,384. ``isolate_compiler``: as of :class:`tilegpu.Device`; ``None``: where the scene is a file. It is
+    the workers' affair: no manifest has it, as it changes no picture.
     """
 
     scene: str
@@ -50,6 +53,7 @@ class Job:
     environment: str | None = None
     profile: str = "host"
     tile: int | None = None
+    isolate_compiler: bool | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.scene, (str, Path)) or not str(self.scene):
@@ -73,10 +77,17 @@ class Job:
         ok = isinstance(self.tile, int) and _TILE_STEP_PX <= self.tile <= MOST_PX and not self.tile % _TILE_STEP_PX
         if self.tile is not None and not ok:
             raise FarmError(f"Job: tile is {self.tile!r}; it must be a multiple of {_TILE_STEP_PX} px, at most {MOST_PX}")
+        if self.isolate_compiler is not None and not isinstance(self.isolate_compiler, bool):
+            raise FarmError(f"Job: isolate_compiler is {self.isolate_compiler!r:.80}; it must be True, False or None (for files)")
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return dataclasses.asdict(self)
+        """What pictures depend on, as JSON can hold it."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if name not in _HOW}
+
+    @property
+    def isolates(self) -> bool:
+        """Whether its devices compile in processes of their own."""
+        return file_of(self) is not None if self.isolate_compiler is None else self.isolate_compiler
 
 
 def require_job(job: Any) -> None:
@@ -87,7 +98,7 @@ def require_job(job: Any) -> None:
 
 def job_of(values: dict[str, Any]) -> Job:
     """The other way round. Raises :class:`FarmError` for what is no job."""
-    known = {field.name for field in dataclasses.fields(Job)}
+    known = {field.name for field in dataclasses.fields(Job)} - _HOW
     if strange := set(values) - known:
         raise FarmError(f"a job has no {', '.join(sorted(strange))}; it has {', '.join(sorted(known))}")
     for name in ("animation", "camera", "lights", "environment", "scene", "profile"):

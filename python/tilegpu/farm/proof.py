@@ -87,19 +87,20 @@ def verify(
     workers: int | None = None,
     threads: int = 1,
     lanes: int = 0,
+    isolate_compiler: bool | None = None,
     progress: Progress[Any] = no_progress,
 ) -> Verified:
     """Draws a ``share`` (above 0, up to 1) of a manifest's frames again, chosen by ``seed`` (by chance), or ``frames`` of it, and compares.
 
     ``scene``, ``environment``: where these files are here, if not where the manifest says; Python is run only if ``scene`` names it.
-    Others: as of :func:`render`. Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's
-    content is another one here.
+    ``isolate_compiler``: as of :class:`Job`, which a manifest has not. Others: as of :func:`render`.
+    Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's content is another one here.
     """
     path = Path(manifest)
     said = read_manifest(path)
     if not 0 < share <= 1:
         raise FarmError(f"share is {share!r}; it must be above 0, and 1 (or 100%) at most")
-    job = _job_here(said, scene, environment)
+    job = dataclasses.replace(_job_here(said, scene, environment), isolate_compiler=isolate_compiler)
     windows = _same_content(said, job)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     items = _items(said, windows, frames)

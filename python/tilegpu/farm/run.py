@@ -79,7 +79,7 @@ class Prepared:
         self.first: Frame = frame_of(self.scene, job, 0)
         self.content, self.shaders = frame_hash(self.first), shader_hash(self.first)
         self.windows = windows_of(job, self.first)
-        self.device = tilegpu.Device(job.profile, threads=threads, lanes=lanes)
+        self.device = tilegpu.Device(job.profile, threads=threads, lanes=lanes, isolate_compiler=job.isolates)
 
     def warm(self, index: int) -> None:
         """Draws a frame (of tiles the smallest), and waits for the code that goes to the disk cache."""

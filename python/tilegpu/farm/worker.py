@@ -74,7 +74,9 @@ class _Desk:
     def __init__(self, task: Task) -> None:
         self.key = key_of(task)
         self.scene: Scene = scene_of(task.job)
-        self.device = tilegpu.Device(task.job.profile, threads=task.threads, lanes=task.lanes)
+        self.device = tilegpu.Device(
+            task.job.profile, threads=task.threads, lanes=task.lanes, isolate_compiler=task.job.isolates
+        )
         self.renderer = SceneRenderer(self.device)
         self.frame: tuple[int, Any] | None = None  # of the last task, of which there may be more tiles
         self.content = frame_hash(frame_of(self.scene, task.job, 0)) if task.content else ""

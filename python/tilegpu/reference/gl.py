@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.errors import needs_packages
 from tilegpu.reference import blocks, glraw, samples
 from tilegpu.reference.gl_formats import ReferenceError, gl_format
 from tilegpu.reference.gl_passes import PassTargets
@@ -101,7 +102,7 @@ class Renderer:
         try:
             import moderngl
         except ImportError as error:
-            raise ReferenceError("moderngl is not installed (pip install moderngl)") from error
+            raise ReferenceError(needs_packages("OpenGL", "moderngl", extra="view")) from error
         try:
             self.ctx: moderngl.Context = moderngl.create_context(standalone=True, backend="egl", require=450)
         except Exception as error:

@@ -82,6 +82,20 @@ def transform(matrix: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
+def axes_against(direction: ArrayLike) -> NDArray[np.float64]:
+    """(3, 3): rows are the right, up and backward axes of a view that looks against ``direction`` (x, y, z), y up: of a light that shines
+    parallel from there, say. It may not be straight up or down."""
+    x, y, z = np.asarray(direction, np.float64).tolist()
+    length = math.sqrt(x * x + y * y + z * z)
+    if not math.hypot(x, z) > 1e-9 * length:
+        raise ValidationError(f"axes_against: direction is ({x:g}, {y:g}, {z:g}); it must be a direction, and not straight up or down")
+    x, y, z = x / length, y / length, z / length
+    across = math.sqrt(x * x + z * z)
+    right = z / across, 0.0, -x / across
+    up = y * right[2], z * right[0] - x * right[2], -y * right[0]
+    return np.array([right, up, (x, y, z)])
+
+
 @dataclass
 class OrbitCamera:
     """A camera that looks at ``target`` from ``distance`` away; what the viewer turns, moves and zooms.

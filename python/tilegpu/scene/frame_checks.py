@@ -18,10 +18,25 @@ def _require(value: Any, kinds: Any, what: str, must: str) -> None:
         raise ValidationError(f"{what} is {arguments.shown(value)}; it must be {must}")
 
 
+def _is_sound(draw: Any) -> bool:
+    """Whether the fields of a draw are what they are said to be; of ten thousand nobody wants the words that say so."""
+    return (
+        isinstance(draw, Draw)
+        and isinstance(draw.program, Program)
+        and isinstance(draw.state, State)
+        and (draw.vertices is None or isinstance(draw.vertices, np.ndarray))
+        and (draw.indices is None or isinstance(draw.indices, np.ndarray))
+        and isinstance(draw.push, Mapping)
+        and isinstance(draw.bind, Mapping)
+    )
+
+
 def _check_draws(draws: Any, what: str) -> None:
     """A sequence of draws whose fields are what they are said to be."""
     _require(draws, (tuple, list), f"{what}: draws", "a tuple of tilegpu.scene.Draw, such as (Draw(...),)")
     for number, draw in enumerate(draws):
+        if _is_sound(draw):
+            continue
         _require(draw, Draw, f"{what}: draws[{number}]", "a tilegpu.scene.Draw")
         of = f"{what}: draw '{draw.label}'" if draw.label else f"{what}: draws[{number}]"
         _require(draw.program, Program, f"{of}: program", "a tilegpu.scene.Program (vertex and fragment shader)")
@@ -32,9 +47,14 @@ def _check_draws(draws: Any, what: str) -> None:
             _require(getattr(draw, name), Mapping, f"{of}: {name}", "a mapping by name")
 
 
+def require_frame(frame: Any, who: str) -> None:
+    """Raises for what is no frame at all: all that has to be asked of one that is drawn again."""
+    _require(frame, Frame, f"{who}: frame", "a tilegpu.scene.Frame, such as scene.frame() makes")
+
+
 def check_frame(frame: Any, who: str) -> None:
     """Raises where the frame, its passes or its draws are something else. What a user's function draws is looked at as it draws."""
-    _require(frame, Frame, f"{who}: frame", "a tilegpu.scene.Frame, such as scene.frame() makes")
+    require_frame(frame, who)
     what = f"frame '{frame.label}'"
     _require(frame.passes, (tuple, list), f"{what}: passes", "a tuple of tilegpu.scene.Pass, such as (Pass(...),)")
     _check_draws(frame.draws, what)

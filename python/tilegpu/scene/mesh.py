@@ -48,6 +48,13 @@ def grid_indices(nu: int, nv: int) -> NDArray[np.uint32]:
     return out.reshape(-1)
 
 
+def quad_indices(count: int, turned: bool = False) -> NDArray[np.uint32]:
+    """(6 count,) triangles (a, b, c), (b, d, c) of ``count`` quads of four vertices each, such as the corners left top, right top, left
+    bottom, right bottom; ``turned``: (a, c, b), (b, c, d), which are seen from the other side."""
+    corners = np.array([0, 2, 1, 1, 2, 3] if turned else [0, 1, 2, 1, 3, 2], np.uint32)
+    return (np.arange(count, dtype=np.uint32)[:, None] * np.uint32(4) + corners).reshape(-1)
+
+
 @functools.cache
 def sphere(nu: int, nv: int, bump: float = 0.0) -> Mesh:
     """Unit sphere of ``nu`` slices and ``nv`` stacks, radius 1 + bump sin(12 phi) sin(10 theta), with exact normals."""
@@ -187,5 +194,4 @@ def box(size: ArrayLike = (1, 1, 1)) -> Mesh:
                 for u, v in ((0, 0), (1, 0), (0, 1), (1, 1))
             ]
     vertices = np.array(faces, F).view(VERTEX).reshape(-1)
-    base = np.arange(6, dtype=np.uint32)[:, None] * np.uint32(4)
-    return Mesh(vertices, (base + np.array([0, 2, 1, 1, 2, 3], np.uint32)).reshape(-1).astype(np.uint32))
+    return Mesh(vertices, quad_indices(6, turned=True))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import Error
+from tilegpu.errors import needs_packages
 from tilegpu.files import check_picture
 
 Array = NDArray[Any]
@@ -20,7 +21,7 @@ class MissingPackage(ImportError):
     """A package is not installed; the message says what it is for and how to get it."""
 
     def __init__(self, package: str, what: str, extra: str = "gltf") -> None:
-        super().__init__(f'{what} needs the package {package}, which is not installed: pip install {package} (tilegpu[{extra}])')
+        super().__init__(needs_packages(what, package, extra=extra))
 
 
 class DracoError(Error, ValueError):

@@ -13,6 +13,7 @@ import numpy as np
 
 from tilegpu.scene import glyphs
 from tilegpu.scene.description import Draw, State
+from tilegpu.scene.mesh import quad_indices
 from tilegpu.scene.programs import program
 
 FLAT = State(depth_test=False, depth_write=False, blend="alpha")
@@ -42,11 +43,10 @@ def text_draw(
         count += len(place)
     if not count:
         raise ValueError(f"draw '{label}': its texts have no letter that there is; letters are {glyphs.ORDER}")
-    indices = (np.arange(count, dtype=np.uint32)[:, None] * 4 + np.array([0, 1, 2, 1, 3, 2], np.uint32)).reshape(-1)
     return Draw(
         program("text.vert", "text.frag"),
         np.concatenate(vertices),
-        indices,
+        quad_indices(count),
         push={"size_px": size_px},
         bind={"letters": glyphs.atlas()},
         state=FLAT,

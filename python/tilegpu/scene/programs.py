@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from tilegpu.scene.description import Program
 
+_INCLUDE = re.compile(r'#include "([^"]+)"')
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -27,14 +29,27 @@ def shader_path(name: str) -> Path:
     folder = folder_of("shaders")
     path = folder / name
     if not path.is_file():
-        there = ", ".join(sorted(p.name for p in folder.iterdir() if p.suffix in (".vert", ".frag")))
+        there = ", ".join(sorted(p.name for p in folder.iterdir() if p.suffix in (".vert", ".frag", ".glsl")))
         raise FileNotFoundError(f"tilegpu: no shader '{name}' in {folder}; there are {there}")
     return path
 
 
+def _spliced(name: str) -> str:
+    """A shader with what it includes in place of the lines that say so: a program is its text, wherever it is drawn, and so is its hash.
+    Errors name the file that is included, and the line there."""
+    text = shader_path(name).read_text(encoding="utf-8")
+    if "#include" not in text:
+        return text
+    lines: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _INCLUDE.fullmatch(line)
+        lines += [line] if found is None else [f'#line 1 "{found[1]}"', _spliced(found[1]).rstrip("\n"), f'#line {number + 1} "{name}"']
+    return "\n".join([*lines, ""])
+
+
 @functools.cache
 def _shader_text(name: str, defines: tuple[tuple[str, str], ...]) -> str:
-    text = shader_path(name).read_text(encoding="utf-8")
+    text = _spliced(name)
     if not defines:
         return text
     version, rest = text.split("\n", 1)

@@ -21,7 +21,7 @@ from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
-from tilegpu.scene.frame_checks import check_frame, check_passes
+from tilegpu.scene.frame_checks import check_frame, check_passes, require_frame
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -92,7 +92,7 @@ class SceneRenderer:
         there; passes before it are drawn whole. With it frames may be up to 65,534 px wide and high. A function that draws itself has none.
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
-        check_frame(frame, "SceneRenderer.render")
+        require_frame(frame, "SceneRenderer.render")
         if isinstance(frame, DrawnFrame):
             if window is not None:
                 why = "its function draws by itself, so no window of it can be drawn; return a Frame"
@@ -189,6 +189,7 @@ class SceneRenderer:
     # ---------------------------------------------------------------------------------------------------- recording
 
     def _record(self, frame: Frame) -> _Recording:
+        check_frame(frame, "SceneRenderer.render")  # it can't change: a replay needs no look at ten thousand draws
         if frame.resolve != "none" and frame.samples == 1:
             raise tg.ValidationError(f"frame '{frame.label}': resolve is '{frame.resolve}', but samples is 1; use 'none'")
         if frame.resolve == "none" and frame.samples > 1:

@@ -43,9 +43,19 @@ def _load_module(path: Path, name: str) -> ModuleType:
 
 
 @functools.cache
+def _sample_folder() -> Path:
+    """The folder of the samples, as the package ``tilegpu._samples``: what they share is a module of it (``_everyday``)."""
+    folder = folder_of("samples")
+    package = ModuleType("tilegpu._samples")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    return folder
+
+
+@functools.cache
 def _scenes() -> dict[str, Scene]:
     table: dict[str, Scene] = {}
-    for path in sorted(folder_of("samples").glob("[!_]*.py")):
+    for path in sorted(_sample_folder().glob("[!_]*.py")):
         for scene in _load_module(path, f"tilegpu._samples.{path.stem}").SCENES:
             if scene.name in table:
                 raise ValidationError(f"sample {path}: scene '{scene.name}' exists already; names must be unique")
@@ -72,6 +82,8 @@ def load_file(path: Path, name: str = "") -> Scene:
         raise SceneFileError(f"there is no file {path}")
     key = f"tilegpu_user_file_{path.stem}"
     sys.modules.pop(key, None)
+    if path.parent.name in ("samples", "_samples") and path.parent == folder_of("samples").resolve():
+        _sample_folder()
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
     try:

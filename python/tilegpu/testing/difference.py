@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import notebook
+from tilegpu.errors import needs_packages
 from tilegpu.testing.pictures import GoldenError, as_array, check_number
 
 Array = NDArray[Any]
@@ -85,7 +86,7 @@ def _flip(expected: Array, actual: Array) -> float:
     try:
         import flip_evaluator
     except ImportError:
-        raise GoldenError('perceptual= needs the package flip-evaluator: pip install flip-evaluator (tilegpu[testing])') from None
+        raise GoldenError(needs_packages("perceptual=", "flip-evaluator", extra="testing")) from None
 
     def colours(picture: Array) -> NDArray[np.float32]:
         if picture.dtype == np.uint8:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.errors import needs_packages
 from tilegpu.scene import FunctionScene, Scene
 from tilegpu.viewer import panels
 from tilegpu.viewer.blitter import Blitter, ViewerError
@@ -96,7 +97,7 @@ def _open(size: Size, title: str) -> tuple[Any, Any]:
         import glfw
         import moderngl  # noqa: F401
     except ImportError as error:
-        raise ViewerError("the window needs glfw and moderngl: pip install glfw moderngl (tilegpu[view])") from error
+        raise ViewerError(needs_packages("the window", "glfw", "moderngl", extra="view")) from error
     problems: list[str] = []
     glfw.set_error_callback(lambda _, text: problems.append(text.decode() if isinstance(text, bytes) else str(text)))
     if not glfw.init():
