@@ -113,8 +113,8 @@ def test_includes_follow_the_order() -> None:
     assert wrong_includes(rooms_of_build(), files) == []
 
 
-#: Of other people: pybind11 and what it stands on, Vulkan's, the system's.
-FOREIGN = {"tilegpu", "pybind11", "vulkan", "Python.h", "unistd.h"}
+#: Of other people: pybind11 and what it stands on, Vulkan's.
+FOREIGN = {"tilegpu", "pybind11", "vulkan", "Python.h"}
 
 
 def test_bindings_see_the_public_interface_alone() -> None:

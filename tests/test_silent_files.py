@@ -95,8 +95,18 @@ def test_a_cache_that_can_not_be_had_is_said_once(tmp_path: Path) -> None:
         return [str(w.message) for w in caught if w.category is tg.CacheWarning]
 
     (text,) = said(file)
-    assert text.startswith(f"Device: cache_dir is {str(file)!r}, which can't be had")
+    assert text.startswith(f"Device: cache_dir is {str(file)!r}, but compiled shaders can't be kept, so each run compiles them anew: ")
+    assert f"{file}/objects can't be made: Not a directory" in text
     assert said(file) == said("off") == said(tmp_path / "new") == []
+
+
+def test_a_cache_without_a_key_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is wrong with the folder then."""
+    key = tmp_path / "key"
+    key.symlink_to(tmp_path / "elsewhere")
+    monkeypatch.setenv("TILEGPU_CACHE_KEY", str(key))
+    with pytest.warns(tg.CacheWarning, match=f"the cache's key {key} is no file of the user's own; remove it"):
+        tg.Device(threads=1, cache_dir=tmp_path / "good")
 
 
 @pytest.mark.parametrize(

@@ -1,67 +1,15 @@
 // bindings/bind_device.cpp -- tilegpu/device.hpp: device, formats. Long calls run without the GIL.
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
 #include <optional>
 
 #include "bindings.hpp"
 #include "interrupts.hpp"
 #include "tilegpu/compiler.hpp"
 #include "tilegpu/device_info.hpp"
-#include "tilegpu/long_work.hpp"
 
 namespace tilegpu::bindings {
 namespace {
 
-/// What a signal's handler raised while the core compiled, until it can leave the call. Of the main thread, the one that hears of signals.
-std::atomic<PyObject*> interrupt{nullptr};
-
-bool is_main_thread() { return gettid() == getpid(); }
-
-bool compile_goes_on() {
-  if (!is_main_thread() || !Py_IsInitialized()) return true;
-  if (interrupt.load()) return false;
-  py::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() == 0) return true;
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  Py_XDECREF(type), Py_XDECREF(trace);
-  interrupt = value;
-  return false;
-}
-
-}  // namespace
-
-bool restore_interrupt() {
-  if (!interrupt.load() || !is_main_thread()) return false;
-  PyObject* value = interrupt.exchange(nullptr);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value)), value);
-  Py_DECREF(value);
-  return true;
-}
-
-void bind_device(py::module_& m) {
-  m.def("version", &version);
-  m.def("profile_names", &profile_names);
-
-  // Other threads of Python run while a draw has code compiled.
-  set_long_work({[]() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
-                 [](void* held) {
-                   if (held) PyEval_RestoreThread(static_cast<PyThreadState*>(held));
-                 }});
-
-  set_compile_goes_on(compile_goes_on);
-
-  // Nothing compiles in the background while the process takes its static objects down.
-  py::module_::import("atexit").attr("register")(py::cpp_function([] {
-    set_long_work({});
-    set_compile_goes_on(nullptr);
-    py::gil_scoped_release release;
-    end_background_compiles();
-  }));
-
+void bind_hidden_surface_removal(py::module_& m) {
   py::enum_<DepthFilter>(m, "DepthFilter")
       .value("off", DepthFilter::off)
       .value("one_plane", DepthFilter::one_plane)
@@ -88,63 +36,76 @@ void bind_device(py::module_& m) {
       .def_readwrite("depth_filter_counters", &HiddenSurfaceRemoval::depth_filter_counters);
   m.def("default_hsr", &default_hsr, py::arg("profile"));
   m.def("has_bidirectional_lrz", &has_bidirectional_lrz, py::arg("profile"));
+}
+
+Ptr<Device> create_device(std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px,
+                          uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr,
+                          bool compress_samples, bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget, bool lrz_flush,
+                          RenderMode render_mode, std::optional<std::pair<double, uint64_t>> compiler_limits) {
+  py::gil_scoped_release release;
+  Ptr<Device> device =
+      unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir),
+                             tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget, indirect_budget, lrz_flush, render_mode}));
+  if (compiler_limits) unwrap(isolate_compiler(*device, {compiler_limits->first, compiler_limits->second}));
+  return device;
+}
+
+py::dict info_of(Device& device) {
+  const DeviceInfo i = device.info();
+  py::dict d;
+  d["cpu"] = i.cpu;
+  d["cpu_features"] = i.cpu_features;
+  d["llvm_version"] = i.llvm_version;
+  d["jit_target"] = i.jit_target;
+  d["cache_dir"] = i.cache_dir;
+  d["cache_off_because"] = text(cache_off_because(device));
+  d["profile"] = i.profile;
+  d["lanes"] = i.lanes;
+  d["threads"] = i.threads;
+  d["vertex_batch"] = i.vertex_batch;
+  return d;
+}
+
+py::dict compile_stats_of(const Device& device) {
+  const CompileStats s = device.compile_stats();
+  py::dict d;
+  d["pipelines"] = s.pipelines;
+  d["functions_compiled"] = s.functions_compiled;
+  d["functions_from_memory"] = s.functions_from_memory;
+  d["functions_from_disk"] = s.functions_from_disk;
+  d["functions_waiting"] = s.functions_waiting;
+  d["glsl_compiled"] = s.glsl_compiled;
+  d["glsl_from_disk"] = s.glsl_from_disk;
+  d["modules_validated"] = s.modules_validated;
+  d["compile_ms"] = s.compile_ms;
+  d["load_ms"] = s.load_ms;
+  return d;
+}
+
+}  // namespace
+
+void bind_device(py::module_& m) {
+  m.def("version", &version);
+  m.def("profile_names", &profile_names);
+  bind_interrupts(m);
+  bind_hidden_surface_removal(m);
 
   py::class_<Device, Ptr<Device>> device_class(m, "Device");
   bind_submission(m, device_class);
   device_class
-      .def(py::init([](std::string profile, uint32_t threads, uint32_t lanes, std::string jit_target, uint32_t bin_px,
-                       uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr,
-                       bool compress_samples, bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget, bool lrz_flush,
-                       RenderMode render_mode, std::optional<std::pair<double, uint64_t>> compiler_limits) {
-             py::gil_scoped_release release;
-             Ptr<Device> device = unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch,
-                                                         std::move(cache_dir), tiler_heap_B, hsr, compress_samples, ordered_atomics,
-                                                         loop_budget, indirect_budget, lrz_flush, render_mode}));
-             if (compiler_limits) unwrap(isolate_compiler(*device, {compiler_limits->first, compiler_limits->second}));
-             return device;
-           }),
-           py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"), py::arg("vertex_batch"),
-           py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none(), py::arg("compress_samples") = true,
-           py::arg("ordered_atomics") = true, py::arg("loop_budget") = 0, py::arg("indirect_budget") = 0, py::arg("lrz_flush") = true,
-           py::arg("render_mode") = RenderMode::gmem, py::arg("compiler_limits") = py::none())
+      .def(py::init(&create_device), py::arg("profile"), py::arg("threads"), py::arg("lanes"), py::arg("jit_target"), py::arg("bin_px"),
+           py::arg("vertex_batch"), py::arg("cache_dir"), py::arg("tiler_heap_B") = 0, py::arg("hsr") = py::none(),
+           py::arg("compress_samples") = true, py::arg("ordered_atomics") = true, py::arg("loop_budget") = 0,
+           py::arg("indirect_budget") = 0, py::arg("lrz_flush") = true, py::arg("render_mode") = RenderMode::gmem,
+           py::arg("compiler_limits") = py::none())
       .def_property_readonly("hsr", &Device::hsr)
-      .def("info",
-           [](Device& device) {
-             const DeviceInfo i = device.info();
-             py::dict d;
-             d["cpu"] = i.cpu;
-             d["cpu_features"] = i.cpu_features;
-             d["llvm_version"] = i.llvm_version;
-             d["jit_target"] = i.jit_target;
-             d["cache_dir"] = i.cache_dir;
-             d["cache_off_because"] = text(cache_off_because(device));
-             d["profile"] = i.profile;
-             d["lanes"] = i.lanes;
-             d["threads"] = i.threads;
-             d["vertex_batch"] = i.vertex_batch;
-             return d;
-           })
+      .def("info", &info_of)
       .def("cache_files", &Device::cache_files)
       .def(
           "export_cache_entry", [](Device& device, const std::string& name) { return py::bytes(export_cache_entry(device, name)); },
           py::arg("name"))
       .def("import_cache_entry", &import_cache_entry, py::arg("name"), py::arg("entry"))
-      .def("compile_stats",
-           [](const Device& device) {
-             const CompileStats s = device.compile_stats();
-             py::dict d;
-             d["pipelines"] = s.pipelines;
-             d["functions_compiled"] = s.functions_compiled;
-             d["functions_from_memory"] = s.functions_from_memory;
-             d["functions_from_disk"] = s.functions_from_disk;
-             d["functions_waiting"] = s.functions_waiting;
-             d["glsl_compiled"] = s.glsl_compiled;
-             d["glsl_from_disk"] = s.glsl_from_disk;
-             d["modules_validated"] = s.modules_validated;
-             d["compile_ms"] = s.compile_ms;
-             d["load_ms"] = s.load_ms;
-             return d;
-           })
+      .def("compile_stats", &compile_stats_of)
       .def(
           "create_pipeline",
           [](Device& device, GraphicsPipelineCreateInfo info) {

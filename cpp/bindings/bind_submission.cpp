@@ -1,33 +1,32 @@
 // bindings/bind_submission.cpp -- tilegpu/submission.hpp: submitting, waiting, and what passes found. Long calls run without the GIL; a
 // wait looks for Ctrl-C every 50 ms, cancels what it waits for and lets the KeyboardInterrupt through.
 #include <chrono>
-#include <optional>
 
 #include "bindings.hpp"
+#include "interrupts.hpp"
 
 namespace tilegpu::bindings {
 namespace {
 
 constexpr int64_t kWaitSlice_ms = 50;
 
-// Looks for Ctrl-C while the calling thread executes or waits; the exception is kept until the work has ended.
+// Looks for Ctrl-C while the calling thread executes or waits; the exception follows once the work has ended.
 class Interrupts {
  public:
   /// False once there was one.
   bool goes_on() {
-    if (interrupt_ || Clock::now() - asked_ < std::chrono::milliseconds(kWaitSlice_ms)) return !interrupt_;
-    py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) interrupt_.emplace();
+    if (interrupted_ || Clock::now() - asked_ < std::chrono::milliseconds(kWaitSlice_ms)) return !interrupted_;
+    interrupted_ = ctrl_c_pends();
     asked_ = Clock::now();
-    return !interrupt_;
+    return !interrupted_;
   }
   void raise() const {
-    if (interrupt_) throw *interrupt_;
+    if (interrupted_ && PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::optional<py::error_already_set> interrupt_;
+  bool interrupted_ = false;
   Clock::time_point asked_ = Clock::now();
 };
 

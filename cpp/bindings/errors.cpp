@@ -1,6 +1,5 @@
 // bindings/errors.cpp -- Error values of the core become exceptions of tilegpu.errors, which chooses the class by the code.
 #include "bindings.hpp"
-#include "interrupts.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -35,7 +34,7 @@ const char* result_name(VkResult code) {
 }
 
 void raise(const Error& error) {
-  if (restore_interrupt()) return;
+  if (PyErr_CheckSignals() != 0) return;  // what ended the call may have been Ctrl-C, which says so itself
   const py::object exception = py::module_::import("tilegpu.errors").attr("from_core")(result_name(error.code), text(error.message));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }

@@ -15,11 +15,14 @@
 #include "check.hpp"
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/background_crew.hpp"
+#include "shader/jit/build_identity.hpp"
 #include "shader/jit/code_memory.hpp"
 #include "shader/jit/compile_crew.hpp"
+#include "shader/jit/compiler_pool.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/jit/jit_emit.hpp"
 #include "shader/jit/object_cache.hpp"
+#include "tilegpu/compiler.hpp"
 
 using namespace tilegpu;
 using namespace tilegpu::shader;
@@ -303,6 +306,81 @@ void test_crew() {
   CHECK(!failed && failed.error().message == "first" && found[2] && found[3]);
 }
 
+thread_local bool interrupted = false;
+std::atomic<int> asked{0};
+
+/// Ctrl-C is one thread's own affair: who waits for the same function makes it.
+void test_interrupted_for_another() {
+  for (const bool reserved : {false, true}) {
+    auto jit = Jit::create({8, "", "off"});
+    if (reserved) (*jit)->reserve(key_of(1));
+    asked = 0;
+    set_compile_goes_on([] {
+      if (!interrupted) return true;
+      asked = 1;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the other comes meanwhile
+      return false;
+    });
+    std::string said;
+    std::thread first([&] {
+      interrupted = true;
+      auto f = (*jit)->function(key_of(1), square_plus(8, 1));
+      if (!f) said = f.error().message;
+    });
+    while (!asked) std::this_thread::yield();
+    auto f = (*jit)->function(key_of(1), square_plus(8, 1));
+    first.join();
+    CHECK(said.find("compiling was interrupted") != std::string::npos);
+    if (CHECK(f)) run_and_check((*f)->address, 1, 8);
+    // And who is interrupted need not wait for another's compile to end.
+    std::atomic<bool> in_build{false}, left{false};
+    std::thread slow([&] {
+      CHECK((*jit)->function(key_of(2), [&](LLVMModuleRef module, const char* name) {
+        in_build = true;
+        for (int k = 0; k < 10000 && !left; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return square_plus(8, 2)(module, name);
+      }));
+    });
+    while (!in_build) std::this_thread::yield();
+    interrupted = true;
+    CHECK(!(*jit)->function(key_of(2), square_plus(8, 2)) && !left);
+    interrupted = false;
+    left = true;
+    slow.join();
+    set_compile_goes_on(nullptr);
+  }
+}
+
+/// What nobody has to have is made by the next who wants it.
+void test_interrupted_offer() {
+  auto jit = Jit::create({8, "", "off"});
+  interrupted = true;
+  set_compile_goes_on([] { return !interrupted; });
+  const CodeSlot* slot = (*jit)->offer(key_of(1), square_plus(8, 1));
+  CHECK(slot && !slot->address);
+  slot->wanted.store(true);
+  (*jit)->make_wanted();
+  CHECK(!slot->address);
+  interrupted = false;
+  (*jit)->make_wanted();
+  CHECK(slot->address);
+  set_compile_goes_on(nullptr);
+}
+
+void test_identity() {
+  const std::string noted = identity_of_image(true), bytes = identity_of_image(false);
+  CHECK(noted.starts_with("note ") && noted.size() == 5 + 32 && build_identity() == noted);
+  CHECK(bytes.starts_with("bytes ") && bytes.size() > 6 + 32 && bytes == identity_of_image(false));
+}
+
+/// What can't be sent is refused before anything is started.
+void test_requests_have_a_size() {
+  auto pool = CompilerPool::create({1, 1 << 30});
+  if (!CHECK(pool)) return;
+  const Expected<std::string> answer = (*pool)->ask("shader 'x'", std::string(kMaxMessage_B + 1, 'x'));
+  CHECK(!answer && answer.error().message.find("shader 'x': it has 268435457 bytes") != std::string::npos);
+}
+
 void test_background() {
   std::atomic<int> done{0};
   const auto task = [&] { done++; };
@@ -502,6 +580,10 @@ int main() {
   test_sharing();
   test_reserved();
   test_crew();
+  test_interrupted_for_another();
+  test_interrupted_offer();
+  test_identity();
+  test_requests_have_a_size();
   test_background();
   test_placing();
   test_refusals();

@@ -2,15 +2,21 @@
 // as they write, disks that are full, folders that are not the user's. What a cache gives is what was stored, or nothing.
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -260,6 +266,72 @@ void test_keys() {
   unsetenv("TILEGPU_CACHE_KEY");
 }
 
+/// Runs in a child by fork, whose limits and filters are its own; true: it said so.
+template <class Does>
+bool elsewhere(Does does) {
+  const pid_t child = fork();
+  if (child == 0) _exit(does() ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/// What may be otherwise in a minute neither loses the key nor tells the user to remove it.
+void test_keys_that_can_not_be_read_now() {
+  Folder folder;
+  ObjectCache(folder.cache()).store(key_of(1), object_of(1));
+  const std::string secret = slurp(folder.key_file());
+  CHECK(elsewhere([&] {
+    const rlimit none{3, 3};
+    setrlimit(RLIMIT_NOFILE, &none);
+    const std::string why = ObjectCache(folder.cache()).why_off();
+    return why.find("cache.key can't be read: Too many open files") != std::string::npos && why.find("remove") == std::string::npos;
+  }));
+  CHECK(slurp(folder.key_file()) == secret && loads(ObjectCache(folder.cache()), 1) == 1);
+  fs::remove(folder.key_file());
+  fs::create_symlink(folder.path + "/elsewhere", folder.key_file());
+  CHECK(ObjectCache(folder.cache()).why_off().find("is no file of the user's own; remove it") != std::string::npos);
+}
+
+/// Kernels, filters and file systems without RENAME_NOREPLACE.
+void test_no_renameat2() {
+  for (const uint32_t because : {ENOSYS, EPERM, EINVAL, EOPNOTSUPP}) {
+    Folder folder;
+    CHECK(elsewhere([&] {
+      const sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
+                                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | because), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+      const sock_fprog program{std::size(filter), const_cast<sock_filter*>(filter)};
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        std::printf("no filter of system calls can be had here: %s\n", std::strerror(errno));
+        return true;
+      }
+      const ObjectCache cache(folder.cache());
+      cache.store(key_of(1), object_of(1));
+      const std::string secret = slurp(folder.key_file());
+      return cache.why_off().empty() && loads(ObjectCache(folder.cache()), 1) == 1 && slurp(folder.key_file()) == secret;
+    }));
+  }
+}
+
+/// Of the key, as of entries (test_killed): when it is made, and by the stores that look.
+void test_temporaries_of_the_key() {
+  Folder folder;
+  const std::string state = fs::path(folder.key_file()).parent_path();
+  const std::string old = folder.key_file() + ".0123.tmp", young = folder.key_file() + ".4567.tmp", other = state + "/other.tmp";
+  const auto leave = [&] {
+    fs::create_directories(state), fs::permissions(state, fs::perms::owner_all);
+    const timespec then[2] = {{std::time(nullptr) - 3600, 0}, {std::time(nullptr) - 3600, 0}};
+    for (const std::string& path : {old, young, other}) spill(path, "x");
+    for (const std::string& path : {old, other}) CHECK(utimensat(AT_FDCWD, path.c_str(), then, 0) == 0);
+  };
+  leave();
+  const ObjectCache cache(folder.cache());
+  CHECK(cache.why_off().empty() && !fs::exists(old) && fs::exists(young) && fs::exists(other));
+  leave();
+  for (int n = 0; n < 4000 && fs::exists(old); ++n) cache.store(CacheKey("p" + std::to_string(n)), "o");
+  CHECK(!fs::exists(old) && fs::exists(young) && fs::exists(other) && fs::exists(folder.key_file()));
+}
+
 /// A child that makes its own cache and stores until it is killed.
 pid_t start_writer(const Folder& folder, int seed) {
   const pid_t child = fork();
@@ -415,6 +487,9 @@ int main() {
   test_no_plain_files();
   test_folders();
   test_keys();
+  test_keys_that_can_not_be_read_now();
+  test_no_renameat2();
+  test_temporaries_of_the_key();
   test_killed();
   test_many_processes();
   test_full_disk();

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Path_ = str | os.PathLike[str]
 _RENDER_MODES = ("gmem", "sysmem", "autotune")
-_NO_CACHE: set[str] = set()  # folders that were told of
+_NO_CACHE: set[tuple[str, str]] = set()  # folders, and why, that were told of
 _LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62, "compile_memory": 1 << 50}
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
 _REMAINING = _MAX_U32 = 0xFFFFFFFF
@@ -97,8 +97,9 @@ class Device(Context):
 
     ``isolate_compiler``: shaders are compiled in processes of their own (the program ``tilegpu-compiler`` of the package), so that one that
     makes the compiler crash or hang is a :class:`ShaderError`, one that makes it want too much memory an :class:`OutOfMemoryError`, and
-    Ctrl-C interrupts it; some milliseconds for the first shader (:doc:`/reliability`). ``compile_timeout``: with it, seconds of processor
-    time that one shader may take, 0 for 60; ``compile_memory``: bytes, 0 for 2**30.
+    Ctrl-C interrupts it; what it costs says :doc:`/reliability`. ``compile_timeout``: with it, seconds of processor time that a shader's
+    GLSL, its validation or one function of its code may take, 0 for 60; four times as many by the clock. ``compile_memory``: bytes of
+    address space that such a process may have beyond those it begins with, 2**25 or more, 0 for 2**30.
 
     None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result. Threads are made at the first pass, and anew in
     a forked child.
@@ -178,14 +179,15 @@ class Device(Context):
         self._say_no_cache(os.fspath(cache_dir))
 
     def _say_no_cache(self, asked: str) -> None:
-        """Warns, once for each folder, where compiled shaders can't be kept."""
-        if asked == "off" or self.info["cache_dir"] or asked in _NO_CACHE:
+        """Warns, once for each folder and cause, where compiled shaders can't be kept."""
+        why = self.info["cache_off_because"]
+        if asked == "off" or not why or (asked, why) in _NO_CACHE:
             return
-        _NO_CACHE.add(asked)
-        folder = f"cache_dir is {asked!r}, which" if asked else "the user's cache (XDG_CACHE_HOME, or .cache in the home folder)"
+        _NO_CACHE.add((asked, why))
+        folder = f"cache_dir is {asked!r}, but " if asked else ""
         warnings.warn(
-            f"Device: {folder} can't be had, so each run compiles its shaders anew; it must be a folder that can be made or is this "
-            "user's own, and that others may not write to (cache_dir='off' says that none is meant)",
+            f"Device: {folder}compiled shaders can't be kept, so each run compiles them anew: {why} "
+            "(cache_dir='off' says that no cache is meant)",
             CacheWarning,
             stacklevel=users_level(),
         )

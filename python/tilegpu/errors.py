@@ -105,7 +105,8 @@ class LostPrimitivesWarning(UserWarning):
 
 
 class CacheWarning(UserWarning):
-    """The folder that compiled shaders are to be kept in can't be had: each run compiles them anew. Shown once for each folder."""
+    """Compiled shaders can't be kept, for want of their folder or of the key that signs them: each run compiles them anew. Shown once for
+    each folder and cause."""
 
 
 class Place(NamedTuple):

@@ -7,18 +7,23 @@
 
 namespace tilegpu {
 
-/// Of one shader's compile: processor time (0: 60 s), and memory (0: 1 GiB).
+/// Of each request to such a process: one shader's GLSL, its validation, or one function of its code.
 struct CompilerLimits {
+  /// Of its processor time, up to 1e6; 0: 60. By the clock it may take four times as long.
   double processor_s = 0;
+  /// Of address space beyond what the process begins with, 2^25 to 2^50; 0: 2^30. A limit of this process's (RLIMIT_AS) stays in force.
   uint64_t memory_B = 0;
 };
 /// LLVM's passes, glslang and SPIRV-Tools run in processes of their own from now on (the program tilegpu-compiler beside the library): a
-/// shader that makes them crash, hang or eat memory is an error. Made here is only the IR, which is linear in the module. The same bits,
-/// some milliseconds for the first shader. To be called before the device compiles anything; an error where the program is missing.
+/// shader that makes them crash, hang or eat memory is an error. Made here is only the IR, which is linear in the module. The same bits;
+/// docs/reliability.md says what it costs. To be called before the device compiles anything; an error where the program is missing or a
+/// limit is none that is allowed. Where the program can't be started later (too many processes or files), that compile is an error.
 TILEGPU_API Status isolate_compiler(Device& device, const CompilerLimits& limits = {});
 
-/// For the whole process, or null. From any thread that compiles, between functions, and every few milliseconds while another process
-/// compiles one: once it says no, what compiles is an error.
+/// For the whole process, or null: nothing interrupts compiles. True: go on. It is asked on any thread that compiles, before each function,
+/// and every few milliseconds while another process compiles one or another thread is waited for. The core may hold locks then, so that it
+/// must not call the core, nor run what might (a program's own handlers of signals). Once it has said no, it is to say so on this thread
+/// until the call that compiles has returned: an error, unless all was compiled before anybody asked.
 TILEGPU_API void set_compile_goes_on(bool (*goes_on)());
 
 /// Why there is no disk cache though one was asked for; else empty.

@@ -18,14 +18,19 @@
 #include <mutex>
 #include <set>
 
+#include "base/whole_io.hpp"
+
 extern char** environ;
 
 namespace tilegpu {
 namespace {
 
-constexpr int kPoll_ms = 20;
-constexpr uint64_t kMaxMessage_B = 256ull << 20;
-constexpr double kClockOverProcessor = 4;
+constexpr std::chrono::milliseconds kPoll{20};
+
+/// Before each request and each answer. The program is of the same build.
+struct Header {
+  uint64_t size_B = 0, number = 0;
+};
 
 /// Sockets of this process, which a child by fork closes: as long as somebody has them open, the programs at their other ends live.
 struct Sockets {
@@ -33,20 +38,27 @@ struct Sockets {
   std::set<int> open;
 };
 Sockets& sockets() {
-  static Sockets* s = [] {
-    pthread_atfork([] { sockets().mutex.lock(); }, [] { sockets().mutex.unlock(); },
-                   [] {
-                     for (int socket : sockets().open) close(socket);
-                     sockets().open.clear();
-                     sockets().mutex.unlock();
-                   });
-    return new Sockets;  // never destroyed: threads may outlive static objects
-  }();
+  static Sockets* s = new Sockets;  // never destroyed: threads may outlive static objects
   return *s;
 }
 
+/// As the library is loaded, before any other handler of forks is asked for: the last one is the first that is called, and those of
+/// background crews wait for tasks, which start processes. With this lock taken before, each would wait for the other.
+[[gnu::constructor]] void prepare_forks() {
+  pthread_atfork([] { sockets().mutex.lock(); }, [] { sockets().mutex.unlock(); },
+                 [] {
+                   for (int socket : sockets().open) close(socket);
+                   sockets().open.clear();
+                   sockets().mutex.unlock();
+                 });
+}
+
 Error no_process(const std::string& program, int because) {
-  return {VK_ERROR_INITIALIZATION_FAILED, program + " can't be started: " + std::strerror(because)};
+  const std::string text = program + " can't be started: " + std::strerror(because);
+  if (because == EMFILE || because == ENFILE) return {VK_ERROR_TOO_MANY_OBJECTS, text + "; close files or raise the limit (ulimit -n)"};
+  if (because == EAGAIN) return {VK_ERROR_OUT_OF_HOST_MEMORY, text + "; end other processes or raise the limit (ulimit -u)"};
+  if (because == ENOMEM) return {VK_ERROR_OUT_OF_HOST_MEMORY, text + "; end other processes"};
+  return {VK_ERROR_INITIALIZATION_FAILED, text};
 }
 
 }  // namespace
@@ -103,9 +115,7 @@ void ChildProcess::kill_and_wait(int& status) {
   else
     kill(pid_, SIGKILL);
   int found = 0;
-  pid_t who;
-  do who = waitpid(pid_, &found, 0);
-  while (who < 0 && errno == EINTR);
+  const pid_t who = uninterrupted([&] { return waitpid(pid_, &found, 0); });
   if (who == pid_) status = found;  // else the program has waited for it, or wants no such news (SIGCHLD ignored)
   pid_ = -1;
 }
@@ -130,52 +140,64 @@ double ChildProcess::processor_s() const {
 }
 
 ChildProcess::Outcome ChildProcess::call(std::string_view request, std::string& answer, double limit_s, bool (*goes_on)()) {
-  assert(is_ours() && pid_ > 0 && limit_s > 0);
+  assert(is_ours() && pid_ > 0 && limit_s > 0 && !request.empty() && request.size() <= kMaxMessage_B);
   using Clock = std::chrono::steady_clock;
   const double processor_before_s = processor_s();
   const Clock::time_point start = Clock::now();
+  Clock::time_point looked = start;
   const auto give_up = [&](Outcome outcome) {
     int status;
     kill_and_wait(status);
     return outcome;
   };
-  const uint64_t request_B = request.size();
-  std::string out(reinterpret_cast<const char*>(&request_B), sizeof request_B);
-  out += request;
-  size_t sent_B = 0, got_B = 0;
-  uint64_t answer_B = 0;
-  answer.assign(sizeof answer_B, '\0');  // its size first
+  const Header asked{request.size(), ++requests_};
+  Header answered;
+  size_t sent_B = 0, got_B = 0;  // headers included
+  const auto sends = [&] { return sent_B < sizeof asked + request.size(); };
+  const auto send_more = [&] {
+    const bool in_header = sent_B < sizeof asked;
+    const char* from = in_header ? reinterpret_cast<const char*>(&asked) + sent_B : request.data() + (sent_B - sizeof asked);
+    return send(socket_, from, (in_header ? sizeof asked : sizeof asked + request.size()) - sent_B,
+                MSG_NOSIGNAL | (in_header ? MSG_MORE : 0));
+  };
+  const auto receive_more = [&] {
+    const bool in_header = got_B < sizeof answered;
+    char* to = in_header ? reinterpret_cast<char*>(&answered) + got_B : answer.data() + (got_B - sizeof answered);
+    return recv(socket_, to, (in_header ? sizeof answered : sizeof answered + answer.size()) - got_B, 0);
+  };
+  const auto failed = [](ssize_t count) { return count < 0 && errno != EINTR && errno != EAGAIN; };
   for (;;) {
-    pollfd ready{socket_, static_cast<short>(sent_B < out.size() ? POLLIN | POLLOUT : POLLIN), 0};
-    const int n = poll(&ready, 1, kPoll_ms);
-    if (n < 0 && errno != EINTR) return Outcome::ended;
-    if (n <= 0) {
+    pollfd ready{socket_, static_cast<short>(sends() ? POLLIN | POLLOUT : POLLIN), 0};
+    const int n = poll(&ready, 1, static_cast<int>(kPoll.count()));
+    // By the clock, not because nothing came: a child may send a byte now and then for as long as it likes.
+    if (const Clock::time_point now = Clock::now(); n == 0 || now - looked >= kPoll) {
+      looked = now;
       if (goes_on && !goes_on()) return give_up(Outcome::stopped);
-      const double clock_s = std::chrono::duration<double>(Clock::now() - start).count();
-      if (processor_s() - processor_before_s > limit_s || clock_s > kClockOverProcessor * limit_s) return give_up(Outcome::too_long);
-      continue;
+      if (processor_s() - processor_before_s > limit_s) return give_up(Outcome::too_long);
+      if (std::chrono::duration<double>(now - start).count() > kClockOverProcessor * limit_s) return give_up(Outcome::too_long_by_clock);
     }
+    if (n <= 0) continue;
     if (ready.revents & POLLOUT) {
-      const ssize_t count = send(socket_, out.data() + sent_B, out.size() - sent_B, MSG_NOSIGNAL);
-      if (count < 0 && errno != EINTR && errno != EAGAIN) return Outcome::ended;
+      const ssize_t count = send_more();
+      if (failed(count)) return Outcome::ended;
       if (count > 0) sent_B += static_cast<size_t>(count);
     }
     if (!(ready.revents & (POLLIN | POLLHUP | POLLERR))) continue;
-    const ssize_t count = recv(socket_, answer.data() + got_B, answer.size() - got_B, 0);
-    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) return Outcome::ended;
+    const ssize_t count = receive_more();
+    if (count == 0 || failed(count)) return Outcome::ended;
     if (count > 0) got_B += static_cast<size_t>(count);
-    if (got_B < answer.size()) continue;
-    if (answer_B) return Outcome::answered;
-    std::memcpy(&answer_B, answer.data(), sizeof answer_B);
-    if (answer_B == 0 || answer_B > kMaxMessage_B) return Outcome::ended;
-    answer.assign(answer_B, '\0');
-    got_B = 0;
+    if (got_B == sizeof answered) {
+      if (answered.number != requests_ || answered.size_B == 0 || answered.size_B > kMaxMessage_B) return give_up(Outcome::garbled);
+      answer.assign(answered.size_B, '\0');
+    } else if (got_B == sizeof answered + answer.size()) {
+      // Who answers what was not asked to its end has lost its mind as well.
+      return sends() ? give_up(Outcome::garbled) : Outcome::answered;
+    }
   }
 }
 
-std::string ChildProcess::ended(int& code) {
+ChildProcess::Ending ChildProcess::ended() {
   // It may still be on its way: what it did last was to close the socket.
-  code = -1;
   if (pid_ > 0) {
     siginfo_t info{};
     for (int k = 0; k < 500 && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | WNOHANG) == 0 && !info.si_pid; ++k)
@@ -183,43 +205,28 @@ std::string ChildProcess::ended(int& code) {
   }
   int status;
   kill_and_wait(status);
-  if (status == -1) return "an end that nobody has seen";
+  if (status == -1) return {"an end that nobody has seen"};
   if (WIFSIGNALED(status)) {
-    const char* name = strsignal(WTERMSIG(status));
-    return "signal " + std::to_string(WTERMSIG(status)) + " (" + (name ? name : "?") + ")";
+    const int signal = WTERMSIG(status);
+    const char* name = strsignal(signal);
+    return {"signal " + std::to_string(signal) + " (" + (name ? name : "?") + ")", -1, signal};
   }
-  code = WEXITSTATUS(status);
-  return "exit code " + std::to_string(code);
+  const int code = WEXITSTATUS(status);
+  return {"exit code " + std::to_string(code), code};
 }
 
-bool read_message(int socket, std::string& message) {
-  const auto read_all = [socket](char* at, size_t size_B) {
-    while (size_B) {
-      const ssize_t n = recv(socket, at, size_B, 0);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      at += n, size_B -= static_cast<size_t>(n);
-    }
-    return true;
-  };
-  uint64_t size_B = 0;
-  if (!read_all(reinterpret_cast<char*>(&size_B), sizeof size_B) || size_B > kMaxMessage_B) return false;
-  message.resize(size_B);
-  return read_all(message.data(), size_B);
+bool ParentSocket::read(std::string& request) {
+  Header header;
+  if (!read_whole(socket_, &header, sizeof header) || header.size_B > kMaxMessage_B) return false;
+  number_ = header.number;
+  request.resize(header.size_B);
+  return read_whole(socket_, request.data(), request.size());
 }
 
-bool write_message(int socket, std::string_view message) {
-  assert(!message.empty());
-  const uint64_t size_B = message.size();
-  std::string out(reinterpret_cast<const char*>(&size_B), sizeof size_B);
-  out += message;
-  for (size_t at = 0; at < out.size();) {
-    const ssize_t n = send(socket, out.data() + at, out.size() - at, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += static_cast<size_t>(n);
-  }
-  return true;
+bool ParentSocket::write(std::string_view answer) {
+  assert(!answer.empty());
+  const Header header{answer.size(), number_};
+  return write_whole(socket_, &header, sizeof header) && write_whole(socket_, answer.data(), answer.size());
 }
 
 }  // namespace tilegpu

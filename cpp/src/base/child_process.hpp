@@ -1,8 +1,9 @@
 // base/child_process.hpp -- a program that is asked and answers, and may crash, hang or eat memory without harm to who asks.
 //
-// In: a program, requests. Out: its answers, or what became of it. The two share a socket and nothing else: no other descriptor, no signal
-// of the terminal (a process group of its own). The child ends when the socket's other end is gone, however this process ended.
-// Source: posix_spawn(3), pidfd_open(2), clock_getcpuclockid(3).
+// In: a program, requests. Out: its answers, or what became of it. The two share a socket and nothing else: no other descriptor (0, 1 and 2
+// are /dev/null), no signal of the terminal (a process group of its own). The child ends when the socket's other end is gone, however this
+// process ended. Requests are numbered, and answers have their request's number: what a child sends beside an answer is never taken for
+// the next one. Source: posix_spawn(3), pidfd_open(2), clock_getcpuclockid(3).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,10 @@ namespace tilegpu {
 
 /// Of the child: where its end of the socket is.
 inline constexpr int kChildSocket = 3;
+/// Of a request, and of an answer.
+inline constexpr uint64_t kMaxMessage_B = 256ull << 20;
+/// What a child may take by the clock: so many times its limit of processor time.
+inline constexpr double kClockOverProcessor = 4;
 
 class ChildProcess {
  public:
@@ -27,15 +32,21 @@ class ChildProcess {
 
   enum class Outcome : uint8_t {
     answered,
-    ended,     // without an answer; ended() says how
-    too_long,  // and was ended
-    stopped    // `goes_on` said so; and was ended
+    ended,              // without an answer; ended() says how. All that follow: the child was ended
+    garbled,            // what it sent is no answer to this request
+    too_long,           // it has had its processor time
+    too_long_by_clock,  // it has not, but kClockOverProcessor times as much has gone by
+    stopped             // `goes_on` said so
   };
-  /// One at a time. `limit_s`: of its processor time; where it waits for something, of four times as much by the clock. `goes_on` is asked
-  /// every few milliseconds.
+  /// One at a time; no request after an outcome other than `answered`. `limit_s`: of its processor time. `goes_on` (or null) and the limits
+  /// are looked at every few milliseconds, whatever the child does. The request has at most kMaxMessage_B.
   Outcome call(std::string_view request, std::string& answer, double limit_s, bool (*goes_on)());
-  /// Once call() has said Outcome::ended: "signal 11 (Segmentation fault)", or its exit code in `code`.
-  std::string ended(int& code);
+  struct Ending {
+    std::string text;  // "signal 11 (Segmentation fault)", "exit code 1"
+    int code = -1, signal = -1;
+  };
+  /// Once call() has said Outcome::ended.
+  Ending ended();
   /// The process that started it is this one: not a child of it by fork, which has a copy of the socket.
   bool is_ours() const;
 
@@ -44,10 +55,21 @@ class ChildProcess {
   void kill_and_wait(int& status);
   double processor_s() const;
   int pid_ = -1, pidfd_ = -1, socket_ = -1, owner_ = -1;
+  uint64_t requests_ = 0;
 };
 
-/// For the child: messages as call() exchanges them. Empty requests: the other end is gone.
-bool read_message(int socket, std::string& message);
-bool write_message(int socket, std::string_view message);
+/// For the child: the other end. SIGPIPE is its own affair.
+class ParentSocket {
+ public:
+  explicit ParentSocket(int socket) : socket_(socket) {}
+  /// False: the other end is gone.
+  bool read(std::string& request);
+  /// To the last request, once. False: the other end is gone.
+  bool write(std::string_view answer);
+
+ private:
+  int socket_;
+  uint64_t number_ = 0;
+};
 
 }  // namespace tilegpu

@@ -3,10 +3,16 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cassert>
 #include <exception>
 
 namespace tilegpu {
+namespace {
+
+std::atomic<bool> limit_expected{false};
+
+}  // namespace
 
 void prepare_thread() {
   volatile int touched = std::uncaught_exceptions();
@@ -15,6 +21,7 @@ void prepare_thread() {
 
 Status check_compile_memory(const std::string& who) {
   assert(!who.empty());
+  if (limit_expected.load()) return Ok{};
   void* address = mmap(nullptr, kCompileMemory_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED)
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -23,6 +30,8 @@ Status check_compile_memory(const std::string& who) {
   munmap(address, kCompileMemory_B);
   return Ok{};
 }
+
+void expect_memory_limit() { limit_expected = true; }
 
 std::string refused_text(const std::bad_alloc& error, const char* otherwise) {
   assert(otherwise);

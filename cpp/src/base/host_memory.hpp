@@ -38,6 +38,8 @@ void prepare_thread();
 /// several times what the largest shaders take.
 inline constexpr size_t kCompileMemory_B = size_t{64} << 20;
 Status check_compile_memory(const std::string& who);
+/// check_compile_memory says yes from now on: this process has a limit of its own, may end where it is reached, and says so.
+void expect_memory_limit();
 
 /// "160 bytes for tile memory", or what a plain std::bad_alloc tells: "memory for `otherwise`".
 std::string refused_text(const std::bad_alloc& error, const char* otherwise);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cassert>
 
+#include "tilegpu/compiler.hpp"
 #include "tilegpu/long_work.hpp"
 
 namespace tilegpu {
@@ -25,7 +26,7 @@ void set_long_work(const LongWorkCalls& calls) {
   the_begin = calls.begin;
 }
 
-void set_long_work_goes_on(bool (*goes_on)()) { the_goes_on = goes_on; }
+void set_compile_goes_on(bool (*goes_on)()) { the_goes_on = goes_on; }
 
 bool long_work_goes_on() {
   const auto goes_on = the_goes_on.load();

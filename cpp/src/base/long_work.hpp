@@ -21,8 +21,7 @@ class LongWork {
   void* held_ = nullptr;
 };
 
-/// What the front end asks (null: nothing), and what it says: whether who waits for this thread's work still wants it.
-void set_long_work_goes_on(bool (*goes_on)());
+/// Whether who waits for this thread's work still wants it: what set_compile_goes_on was given (tilegpu/compiler.hpp) says so.
 bool long_work_goes_on();
 
 }  // namespace tilegpu

@@ -2,19 +2,15 @@
 // one thing that would keep the library from systems with an older one. LLVM names temporary files with it. In: nothing. Out: a word.
 //
 // Only the library itself sees it; other users in the process have the system's. Source: getrandom(2).
-#include <sys/random.h>
-
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+
+#include "base/whole_io.hpp"
 
 extern "C" [[gnu::visibility("hidden")]] uint32_t arc4random();
 
 extern "C" uint32_t arc4random() {
   uint32_t word = 0;
-  ssize_t got;
-  do got = getrandom(&word, sizeof word, 0);
-  while (got < 0 && errno == EINTR);
-  if (got != sizeof word) std::abort();  // a kernel without it does not run this library
+  if (!tilegpu::random_bytes(&word, sizeof word)) std::abort();  // a kernel without it does not run this library
   return word;
 }

@@ -1,7 +1,6 @@
 // device/compiler.cpp -- see tilegpu/compiler.hpp. In: a device, limits. Out: its code generator, told so.
 #include "tilegpu/compiler.hpp"
 
-#include "base/long_work.hpp"
 #include "device/device_state.hpp"
 #include "shader/jit/compiler_pool.hpp"
 
@@ -10,7 +9,9 @@ namespace {
 
 // The largest shader that is taken (100,000 scalar instructions) wants a fraction of either.
 constexpr double kTimeout_s = 60, kMostTimeout_s = 1e6;
-constexpr uint64_t kIsolatedMemory_B = 1ull << 30;
+constexpr uint64_t kMemory_B = 1ull << 30, kMostMemory_B = 1ull << 50;
+// A small shader takes 27 MiB, one of 100,000 instructions ten times as much.
+constexpr uint64_t kLeastMemory_B = 32ull << 20;
 
 }  // namespace
 
@@ -18,14 +19,15 @@ Status isolate_compiler(Device& device, const CompilerLimits& limits) {
   if (!(limits.processor_s >= 0 && limits.processor_s <= kMostTimeout_s))
     return Error{VK_ERROR_INITIALIZATION_FAILED,
                  "Device: compile_timeout is " + std::to_string(limits.processor_s) + "; allowed are up to 1e6 seconds, and 0 for 60"};
+  if (limits.memory_B && (limits.memory_B < kLeastMemory_B || limits.memory_B > kMostMemory_B))
+    return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: compile_memory is " + std::to_string(limits.memory_B) + " bytes; allowed are " +
+                                                     std::to_string(kLeastMemory_B) + " to 2^50, and 0 for 2^30"};
   auto pool = shader::CompilerPool::create(
-      {limits.processor_s > 0 ? limits.processor_s : kTimeout_s, limits.memory_B ? limits.memory_B : kIsolatedMemory_B});
+      {limits.processor_s > 0 ? limits.processor_s : kTimeout_s, limits.memory_B ? limits.memory_B : kMemory_B});
   if (!pool) return pool.error();
   device.state().jit->set_compilers(std::move(*pool));
   return Ok{};
 }
-
-void set_compile_goes_on(bool (*goes_on)()) { set_long_work_goes_on(goes_on); }
 
 std::string cache_off_because(Device& device) { return device.state().jit->cache_off_because(); }
 std::string export_cache_entry(Device& device, const std::string& name) { return device.state().jit->export_cache_entry(name); }

@@ -18,9 +18,13 @@
 #include <new>
 #include <string>
 
+#include "base/child_process.hpp"
+#include "base/host_memory.hpp"
 #include "device/compiler_requests.hpp"
+#include "shader/jit/build_identity.hpp"
 #include "shader/jit/compile_request.hpp"
 #include "shader/jit/llvm_memory.hpp"
+#include "shader/jit/object_answer.hpp"
 
 namespace tilegpu {
 namespace {
@@ -46,38 +50,50 @@ void* watch(void*) {
   _exit(0);
 }
 
+[[noreturn]] void cannot_start(const char* why) {
+  std::fprintf(stderr, "tilegpu-compiler: %s\n", why);
+  _exit(shader::kExitCannotStart);
+}
+
 void start_watcher() {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kWatcherStack_B);
   pthread_t thread;
-  if (pthread_create(&thread, &attributes, watch, nullptr) != 0) {
-    std::fprintf(stderr, "tilegpu-compiler: no thread can be had\n");
-    _exit(shader::kExitNoMemory);
-  }
+  if (pthread_create(&thread, &attributes, watch, nullptr) != 0) cannot_start("no thread can be had");
   pthread_attr_destroy(&attributes);
 }
 
-void limit_memory(uint64_t limit_B) {
+/// Of the process, for good, and never more than it was started with: then what it ends with where there is no memory.
+int exit_without_memory = shader::kExitNoMemory;
+
+bool limit_memory(uint64_t limit_B) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they map terabytes
   rlimit space{};
-  if (getrlimit(RLIMIT_AS, &space) != 0) return;
-  const uint64_t wanted_B = address_space_B() + limit_B;
-  if (space.rlim_max == RLIM_INFINITY || wanted_B < space.rlim_max) space.rlim_cur = wanted_B;
-  setrlimit(RLIMIT_AS, &space);
+  const uint64_t now_B = address_space_B();
+  if (now_B == 0 || getrlimit(RLIMIT_AS, &space) != 0) return false;
+  if (space.rlim_cur < now_B + limit_B)
+    exit_without_memory = shader::kExitLowLimit;
+  else
+    space.rlim_cur = now_B + limit_B;
+  space.rlim_max = space.rlim_cur;
+  return setrlimit(RLIMIT_AS, &space) == 0;
 #else
   (void)limit_B;
+  return true;
 #endif
 }
 
-[[noreturn]] void no_memory() { _exit(shader::kExitNoMemory); }
+[[noreturn]] void no_memory() { _exit(exit_without_memory); }
+
+ParentSocket parent(kChildSocket);
 
 /// LLVM's last words, in place of abort().
 void fatal(const char* reason) {
   const Expected<std::string> answer = Error{VK_ERROR_INVALID_SHADER_NV, std::string("LLVM gave up: ") + reason};
-  write_message(kChildSocket, shader::kHasGrown + shader::write_answer(answer));
+  parent.write(shader::kHasGrown + shader::write_answer(answer));
   _exit(1);
 }
 
@@ -103,19 +119,21 @@ int run_compiler_process(int count, const char* const* arguments) {
     std::fprintf(stderr, "tilegpu-compiler is started by devices that compile in a process of their own (isolate_compiler)\n");
     return 2;
   }
-  if (shader::build_of_compiler() != arguments[2]) return shader::kExitOtherBuild;
+  if (shader::build_identity() != arguments[2]) return shader::kExitOtherBuild;
   const uint64_t limit_B = std::strtoull(arguments[1], nullptr, 10);
   signal(SIGPIPE, SIG_IGN);
+  if (chdir("/") != 0) cannot_start("the root folder can't be entered");  // no folder is kept busy, and relative names mean nothing here
   start_watcher();
   std::set_new_handler(no_memory);
   shader::install_memory_handler(no_memory);
   shader::install_fatal_handler(fatal);
+  expect_memory_limit();
   const uint64_t before_B = address_space_B();
-  limit_memory(limit_B);
-  for (std::string message; read_message(kChildSocket, message);) {
+  if (!limit_memory(limit_B)) cannot_start("its memory can't be limited: /proc/self/statm or RLIMIT_AS");
+  for (std::string message; parent.read(message);) {
     std::string answer = answer_to(message);
     answer.insert(answer.begin(), address_space_B() > before_B + limit_B / kGrownPart ? shader::kHasGrown : shader::kStaysFresh);
-    if (!write_message(kChildSocket, answer)) break;
+    if (!parent.write(answer)) break;
   }
   return 0;
 }

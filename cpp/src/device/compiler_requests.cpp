@@ -1,13 +1,12 @@
 // device/compiler_requests.cpp -- see compiler_requests.hpp. In: GLSL, words. Out: requests and answers, and what is made of them.
 #include "device/compiler_requests.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
 
 #include "shader/jit/compile_request.hpp"
+#include "shader/module/glsl.hpp"
 #include "shader/module/module_record.hpp"
 
 namespace tilegpu::device {
@@ -18,6 +17,14 @@ using shader::CompileRequest;
 constexpr uint32_t kMostParts = 1u << 20;  // definitions, folders, messages
 
 Error broken() { return {VK_ERROR_UNKNOWN, "the compiler's process gave an answer that is none"}; }
+
+/// What relative names of files are found from; "" where it is gone, and with it all that it had. Names themselves go as they are, as
+/// messages show them.
+std::string working_folder() {
+  std::error_code none;
+  const std::filesystem::path folder = std::filesystem::current_path(none);
+  return !none && folder.is_absolute() ? folder.string() : "";
+}
 
 std::string_view bytes_of(const std::vector<uint32_t>& words) { return {reinterpret_cast<const char*>(words.data()), words.size() * 4}; }
 
@@ -32,10 +39,8 @@ std::vector<uint32_t> words_of(std::string_view bytes) {
 Expected<std::vector<uint32_t>> compile_elsewhere(shader::CompilerPool& compilers, const GlslSource& source,
                                                   std::vector<ShaderMessage>* messages) {
   MessageWriter request;
-  std::error_code none;
   request.number(static_cast<uint32_t>(CompileRequest::glsl)).number(static_cast<uint32_t>(source.stage));
-  request.text(std::filesystem::current_path(none).string());  // what includes are found from
-  request.text(source.file).text(source.text).number(static_cast<uint32_t>(source.defines.size()));
+  request.text(working_folder()).text(source.file).text(source.text).number(static_cast<uint32_t>(source.defines.size()));
   for (const auto& [name, value] : source.defines) request.text(name).text(value);
   request.number(static_cast<uint32_t>(source.include_dirs.size()));
   for (const std::string& folder : source.include_dirs) request.text(folder);
@@ -73,9 +78,8 @@ std::string answer_glsl_request(MessageReader& request) {
   for (uint32_t left = std::min(request.number<uint32_t>(), kMostParts); left && request.good(); --left)
     source.include_dirs.emplace_back(request.text());
   assert(request.at_end());
-  if (!folder.empty() && chdir(folder.c_str()) != 0) source.include_dirs.clear();  // a folder that is gone has no files to include
   std::vector<ShaderMessage> messages;
-  auto words = compile_glsl(source, &messages);
+  auto words = shader::compile_glsl_in(folder, source, &messages);
   MessageWriter out;
   out.text(shader::write_answer(words ? Expected<std::string>(std::string(bytes_of(*words))) : Expected<std::string>(words.error())));
   out.number(static_cast<uint32_t>(messages.size()));

@@ -48,6 +48,7 @@ struct BackgroundCrew::State {
   std::deque<std::function<void()>> tasks;
   uint32_t running = 0;
   bool stop = false;
+  bool forks = false;  // somebody waits for the gate: tasks that follow each other on several threads would never leave it free
   uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
   std::chrono::steady_clock::time_point calm_from{};
   std::vector<std::thread> threads;
@@ -55,7 +56,7 @@ struct BackgroundCrew::State {
 
   State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
 
-  bool may_begin() const { return stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from); }
+  bool may_begin() const { return !forks && (stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from)); }
 
   void work() {
     prepare_thread();
@@ -67,7 +68,7 @@ struct BackgroundCrew::State {
         changed.wait(lock, [this] { return stop || !tasks.empty(); });
         if (tasks.empty()) return;
         if (!may_begin()) {
-          if (holds)
+          if (holds || forks)
             changed.wait(lock);
           else
             changed.wait_until(lock, calm_from);
@@ -114,10 +115,23 @@ struct BackgroundCrew::State {
 struct Forks {
   static void prepare() {
     registry().mutex.lock();
-    for (BackgroundCrew* crew : registry().crews) crew->state_->gate.lock(), crew->state_->mutex.lock();
+    for (BackgroundCrew* crew : registry().crews) {
+      BackgroundCrew::State& s = *crew->state_;
+      s.mutex.lock();
+      s.forks = true;
+      s.mutex.unlock();
+      s.gate.lock();
+      s.mutex.lock();
+    }
   }
   static void parent() {
-    for (BackgroundCrew* crew : registry().crews) crew->state_->mutex.unlock(), crew->state_->gate.unlock();
+    for (BackgroundCrew* crew : registry().crews) {
+      BackgroundCrew::State& s = *crew->state_;
+      s.forks = false;
+      s.mutex.unlock();
+      s.gate.unlock();
+      s.changed.notify_all();
+    }
     registry().mutex.unlock();
   }
   static void child() {

@@ -3,127 +3,91 @@
 
 #include <fcntl.h>
 #include <llvm-c/blake3.h>
-#include <pwd.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cassert>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "base/user_folders.hpp"
+#include "base/whole_file.hpp"
+#include "base/whole_io.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 constexpr int kAttempts = 8;  // of processes that make the key at once, one is first
 
-/// False: the kernel gives none (older than 3.17, or forbidden).
-bool random_bytes(void* data, size_t size_B) {
-  auto* at = static_cast<uint8_t*>(data);
-  while (size_B) {
-    const ssize_t n = getrandom(at, size_B, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n, size_B -= static_cast<size_t>(n);
-  }
-  return true;
-}
+enum class Found : uint8_t { good, missing, damaged, foreign, unreadable };
 
-enum class Found : uint8_t { good, missing, damaged, foreign };
-
-/// Damaged: the user's own file, but of another size, or readable by others, so that it has to be made anew.
+/// Damaged: the user's own file, but of another size, or readable by others, so that it has to be made anew. Unreadable: errno says why;
+/// another time it may be read (too many open files, no memory), so that it is neither removed nor replaced.
 Found read_key(const std::string& path, SecretKey& key) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return errno == ENOENT ? Found::missing : Found::foreign;
+  const int fd = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
+  // A link, a socket.
+  if (fd < 0) return errno == ENOENT ? Found::missing : errno == ELOOP || errno == ENXIO ? Found::foreign : Found::unreadable;
   struct stat s;
-  Found found = Found::foreign;
-  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid()) {
-    ssize_t n;
-    do n = read(fd, key.data(), key.size());
-    while (n < 0 && errno == EINTR);
-    const bool whole = n == static_cast<ssize_t>(key.size()) && s.st_size == n;
-    // A second name may be one that others chose, of a file whose bytes they know.
-    found = whole && (s.st_mode & 077) == 0 && s.st_nlink == 1 ? Found::good : Found::damaged;
+  Found found = Found::unreadable;
+  if (fstat(fd, &s) == 0) {
+    found = Found::foreign;
+    if (S_ISREG(s.st_mode) && s.st_uid == geteuid()) {
+      const bool whole = read_whole(fd, key.data(), key.size());
+      // A second name may be one that others chose, of a file whose bytes they know.
+      const bool good = whole && static_cast<uint64_t>(s.st_size) == key.size() && (s.st_mode & 077) == 0 && s.st_nlink == 1;
+      found = good ? Found::good : !whole && errno ? Found::unreadable : Found::damaged;
+    }
   }
+  const int because = errno;
   close(fd);
+  errno = because;
   return found;
 }
 
-/// Under a name of its own, then renamed: whoever finds the file finds all of it. An existing file stays, unless it is to be replaced.
+/// An existing file stays, unless it is to be replaced. False: errno says why.
 bool write_key(const std::string& path, bool replace) {
   SecretKey fresh;
   if (!random_bytes(fresh.data(), fresh.size())) return false;
-  const std::string temporary = path + "." + random_name() + ".tmp";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return false;
-  ssize_t n;
-  do n = write(fd, fresh.data(), fresh.size());
-  while (n < 0 && errno == EINTR);
-  const bool good = n == static_cast<ssize_t>(fresh.size()) && fsync(fd) == 0;
-  close(fd);
-  if (good && renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), replace ? 0 : RENAME_NOREPLACE) == 0) return true;
-  // A file system without RENAME_NOREPLACE: the last of those who make it at once is the one that stays.
-  if (good && errno == EINVAL && rename(temporary.c_str(), path.c_str()) == 0) return true;
-  const int because = errno;
-  unlink(temporary.c_str());
-  errno = because;
-  return good && because == EEXIST;
+  return write_file(path, {{reinterpret_cast<const char*>(fresh.data()), fresh.size()}}, {replace, true}) || (!replace && errno == EEXIST);
+}
+
+/// Where it is, by the environment. An error: nowhere.
+Expected<std::string> path_of_key(bool make_folder) {
+  if (const char* named = secure_getenv("TILEGPU_CACHE_KEY"); named && *named) return std::string(named);
+  const std::string folder = user_folder("XDG_STATE_HOME", ".local/state");
+  if (folder.empty()) return Error{VK_ERROR_UNKNOWN, "the user has no home directory; name a file for the cache's key: TILEGPU_CACHE_KEY"};
+  if (make_folder)
+    if (std::string wrong = make_private_folder(folder); !wrong.empty()) return Error{VK_ERROR_UNKNOWN, wrong};
+  return folder + "/cache.key";
 }
 
 }  // namespace
 
-std::string random_name() {
-  uint64_t words[2];
-  // Without random numbers a name that is taken makes O_EXCL fail, no more.
-  if (!random_bytes(words, sizeof words)) words[0] = static_cast<uint64_t>(getpid()), words[1] = reinterpret_cast<uintptr_t>(words);
-  char text[33];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(words[0]), static_cast<unsigned long long>(words[1]));
-  return text;
-}
-
-std::string user_directory(const char* named, const char* below_home) {
-  assert(below_home);
-  if (named && named[0] == '/') return named;
-  if (const char* home = secure_getenv("HOME"); home && home[0] == '/') return std::string(home) + "/" + below_home;
-  passwd entry, *found = nullptr;
-  char buffer[4096];
-  if (getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found) == 0 && found && found->pw_dir && found->pw_dir[0] == '/')
-    return std::string(found->pw_dir) + "/" + below_home;
-  return "";
-}
-
-std::string make_private_directory(const std::string& path) {
-  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) mkdir(path.substr(0, at).c_str(), 0700);
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return path + " can't be made: " + std::strerror(errno);
-  struct stat s;
-  if (lstat(path.c_str(), &s) != 0) return path + " can't be looked at: " + std::strerror(errno);
-  if (!S_ISDIR(s.st_mode)) return path + " is no folder (a link to one is not followed)";
-  if (s.st_uid != geteuid()) return path + " belongs to another user";
-  if (s.st_mode & 022) return path + " can be written by others; chmod go-w it";
-  return "";
-}
-
 Expected<SecretKey> user_cache_key() {
-  std::string path;
-  if (const char* named = secure_getenv("TILEGPU_CACHE_KEY"); named && *named) {
-    path = named;
-  } else {
-    const std::string state = user_directory(secure_getenv("XDG_STATE_HOME"), ".local/state");
-    if (state.empty()) return Error{VK_ERROR_UNKNOWN, "the user has no home directory; name a file for the cache's key: TILEGPU_CACHE_KEY"};
-    const std::string directory = state + "/tilegpu";
-    if (std::string wrong = make_private_directory(directory); !wrong.empty()) return Error{VK_ERROR_UNKNOWN, wrong};
-    path = directory + "/cache.key";
-  }
+  Expected<std::string> path = path_of_key(true);
+  if (!path) return path.error();
+  const auto wrong = [&](const char* what, int because = 0) {
+    return Error{VK_ERROR_UNKNOWN, "the cache's key " + *path + what + (because ? std::strerror(because) : "")};
+  };
   SecretKey key;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const Found found = read_key(path, key);
+    const Found found = read_key(*path, key);
     if (found == Found::good) return key;
-    if (found == Found::foreign) return Error{VK_ERROR_UNKNOWN, path + " is no file of the user's own; remove it"};
-    if (!write_key(path, found == Found::damaged)) return Error{VK_ERROR_UNKNOWN, path + " can't be written: " + std::strerror(errno)};
+    if (found == Found::foreign) return wrong(" is no file of the user's own; remove it");
+    if (found == Found::unreadable) return wrong(" can't be read: ", errno);
+    if (!write_key(*path, found == Found::damaged)) return wrong(" can't be written: ", errno);
+    remove_old_keys();
   }
-  return Error{VK_ERROR_UNKNOWN, path + " is never what was written to it"};
+  return wrong(" is never what was written to it");
+}
+
+void remove_old_keys() {
+  Expected<std::string> path = path_of_key(false);
+  if (!path) return;
+  const size_t slash = path->rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path->substr(0, slash);
+  remove_old_temporaries(folder, path->substr(slash == std::string::npos ? 0 : slash + 1) + ".");
 }
 
 Authenticator authenticate(const SecretKey& key, std::initializer_list<std::string_view> parts) {

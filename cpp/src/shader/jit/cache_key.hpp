@@ -20,17 +20,11 @@ using Authenticator = std::array<uint8_t, 32>;
 
 /// $TILEGPU_CACHE_KEY, or tilegpu/cache.key in $XDG_STATE_HOME or ~/.local/state. An error says why there is none.
 Expected<SecretKey> user_cache_key();
+/// What processes left that were killed as they wrote it.
+void remove_old_keys();
 /// Of the parts one after the other. Where a part ends is not in it: lengths are to be among the parts.
 Authenticator authenticate(const SecretKey& key, std::initializer_list<std::string_view> parts);
 /// In a time that does not depend on where they differ.
 bool same(const Authenticator& a, const Authenticator& b);
-
-/// The path of a folder of the user's by the XDG specification: `named` (what secure_getenv says of "XDG_CACHE_HOME"), or `below_home`
-/// (".cache") in the home directory. "" where there is no home.
-std::string user_directory(const char* named, const char* below_home);
-/// Makes it and what is above it, where missing. Empty: a folder of the user's that nobody else can write; else what is wrong with it.
-std::string make_private_directory(const std::string& path);
-/// 32 hexadecimal digits that nobody else has.
-std::string random_name();
 
 }  // namespace tilegpu::shader

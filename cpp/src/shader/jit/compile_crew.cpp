@@ -21,6 +21,7 @@ namespace {
 thread_local const std::function<void()>* on_compile = nullptr;
 thread_local std::atomic<bool>* stopped = nullptr;  // of the run_compiles that this thread works for
 constexpr std::chrono::milliseconds kAsk{20};
+constexpr VkResult kInterrupted = VK_ERROR_NOT_PERMITTED_KHR;  // of no other error of compiling
 
 }  // namespace
 
@@ -34,6 +35,9 @@ bool compile_goes_on() {
   if (!goes_on && stopped) stopped->store(true);
   return goes_on;
 }
+
+Error compile_interrupted(const std::string& what) { return {kInterrupted, what + ": compiling was interrupted"}; }
+bool is_interrupted(const Error& error) { return error.code == kInterrupted; }
 
 Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>& tasks) {
   assert(threads >= 1);
@@ -86,7 +90,7 @@ Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>
   take_tasks();
   on_compile = outer;
   {
-    // Only this thread may hear of Ctrl-C, whoever compiles.
+    // Only this thread may hear of Ctrl-C, whoever compiles: the others' functions end with compile_interrupted, or are complete.
     std::unique_lock lock(mutex);
     while (!idle.wait_for(lock, kAsk, [&] { return busy == 0; })) {
       lock.unlock();

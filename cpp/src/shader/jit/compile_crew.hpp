@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "tilegpu/types.hpp"
@@ -15,9 +16,12 @@ namespace tilegpu::shader {
 /// At most `threads` tasks at once, the caller's included. Put the longest first. All tasks have ended at the return.
 Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>& tasks);
 
-/// False once who waits for this thread's compiles wants no more of them (base/long_work.hpp): Ctrl-C. It stays so until run_compiles
-/// returns, on all of its threads.
+/// False once who waits for this thread's compiles wants no more of them: Ctrl-C (tilegpu/compiler.hpp, set_compile_goes_on). It stays so
+/// until run_compiles returns, on all of its threads. To be asked without a lock of one's own.
 bool compile_goes_on();
+/// What a compile is that ended for that. It says nothing about what was compiled: who waits for the same compiles it himself.
+Error compile_interrupted(const std::string& what);
+bool is_interrupted(const Error& error);
 
 /// What this thread calls (once) before its next compile; called by the Jit.
 void before_compile();

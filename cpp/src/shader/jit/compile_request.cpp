@@ -1,27 +1,9 @@
 // shader/jit/compile_request.cpp -- see compile_request.hpp. In: values, errors. Out: answers.
 #include "shader/jit/compile_request.hpp"
 
-#include <dlfcn.h>
-#include <sys/stat.h>
-
 #include <cassert>
 
 namespace tilegpu::shader {
-namespace {
-
-constexpr uint32_t kProtocol = 1;
-
-}  // namespace
-
-std::string build_of_compiler(const std::string& library) {
-  Dl_info info{};
-  struct stat s{};
-  const char* path = library.c_str();
-  if (library.empty() && dladdr(reinterpret_cast<const void*>(&build_of_compiler), &info) && info.dli_fname) path = info.dli_fname;
-  if (stat(path, &s) != 0) return "";
-  return std::to_string(kProtocol) + "." + std::to_string(s.st_size) + "." + std::to_string(s.st_mtim.tv_sec) + "." +
-         std::to_string(s.st_mtim.tv_nsec);
-}
 
 std::string write_answer(Expected<std::string> answer) {
   assert(answer || answer.error().code < 0);  // what the other side takes for an answer

@@ -1,7 +1,7 @@
 // shader/jit/compile_request.hpp -- what both ends of the socket to a compiler in a process of its own have to know.
 //
-// In: a request's bytes. Out: an answer's. The requests for objects are object_request.hpp's, those for GLSL and modules
-// device/compiler_requests.hpp's.
+// In: a request's bytes. Out: an answer's. The requests for objects are object_request.hpp's and object_answer.hpp's, those for GLSL and
+// modules device/compiler_requests.hpp's.
 #pragma once
 
 #include <string>
@@ -16,13 +16,10 @@ enum class CompileRequest : uint32_t { object, glsl, module };
 
 /// The first byte of an answer: whether the process takes another request.
 inline constexpr char kStaysFresh = 1, kHasGrown = 2;
-inline constexpr int kExitNoMemory = 82, kExitOtherBuild = 83;
-
-/// Of the library that this code is in, or of another file: both ends of the socket must have the same, or they were not built together.
-std::string build_of_compiler(const std::string& library = "");
-
-/// In the other process: the object of an object request, behind its kind.
-Expected<std::string> answer_object_request(MessageReader& request);
+/// How the process ends by itself. Without memory: beyond the device's limit, or beyond one that the process was started with (ulimit -v).
+inline constexpr int kExitNoMemory = 82, kExitOtherBuild = 83, kExitLowLimit = 84, kExitCannotStart = 85;
+/// What a shell and posix_spawn(3) say where the program, or a library that it wants, can't be loaded.
+inline constexpr int kExitNotLoaded = 127;
 
 /// Answers: a value, or an error.
 std::string write_answer(Expected<std::string> answer);

@@ -2,18 +2,22 @@
 #include "shader/jit/compiler_pool.hpp"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cassert>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 
-#include "base/long_work.hpp"
+#include "shader/jit/build_identity.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/jit/compile_request.hpp"
 
 namespace tilegpu::shader {
 namespace {
+
+// A pipeline's stages are compiled at once, so that more than one is used again; each has some tens of megabytes.
+constexpr size_t kMostIdle = 2;
 
 /// Beside the library that this code is in.
 std::string find_program() {
@@ -37,61 +41,108 @@ Expected<std::unique_ptr<CompilerPool>> CompilerPool::create(const PoolLimits& l
   std::unique_ptr<CompilerPool> pool(new CompilerPool);
   pool->limits_ = limits;
   pool->program_ = find_program();
-  pool->build_ = build_of_compiler(std::filesystem::path(pool->program_).replace_filename("libtilegpu.so").string());
   if (access(pool->program_.c_str(), X_OK) != 0)
     return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: isolate_compiler wants the program tilegpu-compiler beside the library, '" +
                                                      pool->program_ + "', and it can't be run; install it, or leave isolate_compiler off"};
   return pool;
 }
 
-Expected<std::unique_ptr<ChildProcess>> CompilerPool::take(bool fresh) {
+Expected<CompilerPool::Taken> CompilerPool::take(bool fresh) {
   if (!fresh) {
     std::lock_guard lock(mutex_);
     while (!idle_.empty()) {
       std::unique_ptr<ChildProcess> process = std::move(idle_.back());
       idle_.pop_back();
-      if (process->is_ours()) return process;  // else this process is a fork's child, and lets go of what is the parent's
+      if (process->is_ours()) return Taken{std::move(process), true};  // else this process is a fork's child, and lets go of the parent's
     }
   }
-  return ChildProcess::start(program_, {std::to_string(limits_.memory_B), build_});
+  auto started = ChildProcess::start(program_, {std::to_string(limits_.memory_B), build_identity()});
+  if (!started) return started.error();
+  return Taken{std::move(*started)};
 }
 
 void CompilerPool::give(std::unique_ptr<ChildProcess> process) {
+  assert(process);
   std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(process));
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(process));  // else it ends, after the lock
+}
+
+Error CompilerPool::ended(const ChildProcess::Ending& how, const std::string& what) const {
+  switch (how.code) {
+    case kExitNoMemory:
+      return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) +
+                                                 " bytes (the device's compile_memory); simplify the shader or raise it"};
+    case kExitLowLimit:
+      return {VK_ERROR_OUT_OF_DEVICE_MEMORY,
+              what +
+                  ": compiling wants more memory than the process itself may have (ulimit -v), which is less "
+                  "than the device's compile_memory; simplify the shader or raise the limit"};
+    case kExitOtherBuild:
+      return {VK_ERROR_INITIALIZATION_FAILED,
+              program_ + " is of another build than the library that asks it; install both, and start anew"};
+    case kExitCannotStart:
+      return {VK_ERROR_INITIALIZATION_FAILED,
+              what + ": " + program_ + " can't start: it gets no thread, or nothing to limit its memory by (/proc/self/statm, RLIMIT_AS)"};
+    case kExitNotLoaded:
+      return {VK_ERROR_INITIALIZATION_FAILED,
+              what + ": " + program_ + " can't be loaded; run it by hand, and it says which library is missing"};
+    default:
+      break;
+  }
+  // A compiler gets none of these by itself.
+  const bool from_outside = how.signal == SIGKILL || how.signal == SIGTERM || how.signal == SIGXCPU;
+  if (from_outside)
+    return {VK_ERROR_UNKNOWN,
+            what + ": the compiler's process was ended from outside with " + how.text +
+                ", by somebody, by a limit of the process's (ulimit -t) or by the system where memory ran out; try again"};
+  return {VK_ERROR_INVALID_SHADER_NV, what + ": the compiler's process ended with " + how.text +
+                                          "; that is a bug of the compiler's, which the shader meets: please report both"};
 }
 
 Error CompilerPool::failed(ChildProcess& process, ChildProcess::Outcome outcome, const std::string& what) const {
   using Outcome = ChildProcess::Outcome;
-  if (outcome == Outcome::stopped) return {VK_ERROR_UNKNOWN, what + ": compiling was interrupted"};
-  if (outcome == Outcome::too_long)
-    return {VK_ERROR_INVALID_SHADER_NV,
-            what + ": compiling took more than " + seconds(limits_.processor_s) +
-                " of processor time (the device's compile_timeout) and was ended; simplify the shader or raise it"};
-  int code = -1;
-  const std::string how = process.ended(code);
-  if (code == kExitNoMemory)
-    return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) +
-                                               " bytes (the device's compile_memory); simplify the shader or raise it"};
-  if (code == kExitOtherBuild)
-    return {VK_ERROR_INITIALIZATION_FAILED, program_ + " is of another build than the library beside it; install both"};
-  return {VK_ERROR_INVALID_SHADER_NV, what + ": the compiler's process ended with " + how +
-                                          "; that is a bug of the compiler's, which the shader meets: please report both"};
+  switch (outcome) {
+    case Outcome::stopped:
+      return compile_interrupted(what);
+    case Outcome::too_long:
+      return {VK_ERROR_INVALID_SHADER_NV,
+              what + ": compiling took more than " + seconds(limits_.processor_s) +
+                  " of processor time (the device's compile_timeout) and was ended; simplify the shader or raise it"};
+    case Outcome::too_long_by_clock:
+      return {VK_ERROR_INVALID_SHADER_NV,
+              what + ": compiling did not end within " + seconds(kClockOverProcessor * limits_.processor_s) +
+                  " by the clock, in which its process got less than " + seconds(limits_.processor_s) +
+                  " of processor time (the device's compile_timeout), and was ended; raise it, or give the machine "
+                  "less to do"};
+    case Outcome::garbled:
+      return {VK_ERROR_INVALID_SHADER_NV,
+              what +
+                  ": the compiler's process gave an answer that is none; that is a bug of the compiler's, which "
+                  "the shader meets: please report both"};
+    default:
+      return ended(process.ended(), what);
+  }
 }
 
 Expected<std::string> CompilerPool::ask(const std::string& what, const std::string& request) {
   assert(!what.empty() && !request.empty());
-  // One that ends may have been dead before, or may have died of what it was asked earlier: a second that is new tells.
+  if (request.size() > kMaxMessage_B)
+    return Error{VK_ERROR_INVALID_SHADER_NV, what + ": it has " + std::to_string(request.size()) +
+                                                 " bytes for the compiler's process; at most " + std::to_string(kMaxMessage_B) +
+                                                 " are sent; simplify the shader"};
+  // One that has served may have been dead before, or may have died of what it was asked earlier: a second that is new tells.
   for (bool fresh = false;; fresh = true) {
-    Expected<std::unique_ptr<ChildProcess>> process = take(fresh);
-    if (!process) return Error{process.error().code, what + ": " + process.error().message};
+    Expected<Taken> taken = take(fresh);
+    if (!taken) return Error{taken.error().code, what + ": " + taken.error().message};
+    ChildProcess& process = *taken->process;
     std::string answer;
-    const auto outcome = (*process)->call(request, answer, limits_.processor_s, compile_goes_on);
-    if (outcome == ChildProcess::Outcome::ended && !fresh) continue;
-    if (outcome != ChildProcess::Outcome::answered) return failed(**process, outcome, what);
+    const auto outcome = process.call(request, answer, limits_.processor_s, compile_goes_on);
+    const bool died = outcome == ChildProcess::Outcome::ended || outcome == ChildProcess::Outcome::garbled;
+    if (died && taken->has_served) continue;
+    if (outcome != ChildProcess::Outcome::answered) return failed(process, outcome, what);
     const bool stays = answer[0] == kStaysFresh;
     answer.erase(0, 1);
-    if (stays) give(std::move(*process));
+    if (stays) give(std::move(taken->process));
     return answer;
   }
 }

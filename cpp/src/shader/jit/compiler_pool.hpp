@@ -1,8 +1,9 @@
-// shader/jit/compiler_pool.hpp -- compilers in processes of their own, for devices that ask for it (DeviceCreateInfo::isolate_compiler).
+// shader/jit/compiler_pool.hpp -- compilers in processes of their own, for devices that ask for it (tilegpu/compiler.hpp,
+// isolate_compiler).
 //
 // In: requests (compile_request.hpp). Out: answers, or an error where the process crashed, wanted too much memory, took too long, or was
 // interrupted: all of that ends the process and not this one, and the next request starts another. As many processes as requests at once;
-// those that have nothing to do wait, and end with the pool. Source: docs/decisions.md, 181.
+// of those that have nothing to do two wait, and end with the pool. Source: docs/decisions.md, 181 and 200.
 #pragma once
 
 #include <memory>
@@ -28,11 +29,16 @@ class CompilerPool {
   const std::string& program() const { return program_; }
 
  private:
-  Expected<std::unique_ptr<ChildProcess>> take(bool fresh);  // or, if there is one, one that has answered before
+  struct Taken {
+    std::unique_ptr<ChildProcess> process;
+    bool has_served = false;
+  };
+  Expected<Taken> take(bool fresh);  // a new one, or, if there is one, one that has answered before
   void give(std::unique_ptr<ChildProcess> process);
   Error failed(ChildProcess& process, ChildProcess::Outcome outcome, const std::string& what) const;
+  Error ended(const ChildProcess::Ending& how, const std::string& what) const;
 
-  std::string program_, build_;
+  std::string program_;
   PoolLimits limits_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ChildProcess>> idle_;

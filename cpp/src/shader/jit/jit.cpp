@@ -5,7 +5,6 @@
 // before the optimiser sees it (LLVM aborts on broken IR).
 #include "shader/jit/jit.hpp"
 
-#include <dlfcn.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -18,6 +17,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -27,6 +27,7 @@
 #include "base/long_work.hpp"
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/background_crew.hpp"
+#include "shader/jit/build_identity.hpp"
 #include "shader/jit/code_memory.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/jit/compile_request.hpp"
@@ -42,6 +43,7 @@ namespace tilegpu::shader {
 namespace {
 
 constexpr uint32_t kCodeVersion = 2;
+constexpr std::chrono::milliseconds kAsk{20};
 
 double now_ms() {
   using namespace std::chrono;
@@ -49,17 +51,6 @@ double now_ms() {
 }
 
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
-
-/// Identifies the binary that this code is linked into, so that a rebuilt generator never loads its predecessor's objects.
-std::string build_identity() {
-  Dl_info info;
-  struct stat s;
-  if (dladdr(reinterpret_cast<const void*>(&build_identity), &info) && info.dli_fname &&
-      (stat(info.dli_fname, &s) == 0 || stat("/proc/self/exe", &s) == 0)) {
-    return std::to_string(s.st_size) + "." + std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec);
-  }
-  return __DATE__ " " __TIME__;
-}
 
 struct Entry {
   bool done = false;
@@ -135,6 +126,16 @@ struct Jit::State {
   Expected<void*> load(const CacheKeyPtr& full_key, const std::string& name, const char* kind);
   Status make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
   void make_offer(Offer offer);
+  /// Until another thread has done with it. False: this one was interrupted before.
+  bool await(std::unique_lock<std::mutex>& lock, const Entry& entry) {
+    while (!finished.wait_for(lock, kAsk, [&] { return entry.done; })) {
+      lock.unlock();
+      const bool goes_on = compile_goes_on();
+      lock.lock();
+      if (!goes_on) return false;
+    }
+    return true;
+  }
 };
 
 Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
@@ -239,6 +240,11 @@ void Jit::State::make_offer(Offer offer) {
       slot.last.store(true);
       return;
     }
+    const auto put_back = [&] {  // the next who wants it gets it
+      std::lock_guard lock(mutex);
+      offers.push_back(offer);
+    };
+    if (!compile_goes_on()) return put_back();
     const double start = now_ms();
     // Without memory for it, it is done without.
     if (check_compile_memory("the code generator")) {
@@ -246,6 +252,7 @@ void Jit::State::make_offer(Offer offer) {
         Expected<void*> made = tier == Tier::quick && !background ? make_quick(offer.build, name, kind)
                                                                   : make_optimised(offer.build, name, kind, offer.full_key);
         if (made) slot.address.store(*made);
+        if (!made && is_interrupted(made.error())) return put_back();
       } catch (const std::bad_alloc&) {
       }
     }
@@ -270,7 +277,7 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
     entry->slot.last.store(true);
     return Ok{};
   }
-  if (!compile_goes_on()) return error(std::string("the code for ") + kind + ": compiling was interrupted");
+  if (!compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);
   if (Status room = check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
   struct Hold {
@@ -317,7 +324,9 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   s.emit_options.wide_schedule = target.wide && !(schedule && !std::strcmp(schedule, "default"));
   jit->lanes_ = s.emit_options.lanes = info.lanes ? info.lanes : target.wide ? 16 : 8;
   if (const char* dump = std::getenv("TILEGPU_DUMP"); dump && *dump) {
-    s.emit_options.dump_directory = dump;
+    std::error_code none;
+    const std::filesystem::path folder = std::filesystem::absolute(dump, none);  // the compiler's process is in another
+    s.emit_options.dump_directory = none ? dump : folder.string();
     mkdir(dump, 0777);
   }
   s.target.triple = take_message(LLVMGetDefaultTargetTriple());
@@ -366,21 +375,29 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
   const CacheKeyPtr full_key = std::make_shared<const CacheKey>(s.prefix + key.bytes());
   std::shared_ptr<Entry> entry;
   LongWork long_work;
-  {
+  bool began = false;
+  const auto begin_long_work = [&] {
+    if (!std::exchange(began, true)) long_work.begin();
+  };
+  for (bool waited = false;; waited = true) {
     std::unique_lock lock(s.mutex);
     auto [found, inserted] = s.entries.try_emplace(full_key);
     if (inserted) found->second = std::make_shared<Entry>();
     entry = found->second;
-    if (!inserted && !(entry->reserved && entry->done && !entry->slot.address)) {
-      s.stats.functions_from_memory++;
-      if (!entry->done) long_work.begin();
-      s.finished.wait(lock, [&] { return entry->done; });
-      if (!entry->slot.address) return entry->error;
-      return &entry->slot;
+    if (inserted || (entry->reserved && entry->done && !entry->slot.address)) {
+      entry->done = false;
+      lock.unlock();
+      begin_long_work();
+      break;
     }
-    entry->done = false;
+    s.stats.functions_from_memory += !waited;
+    if (!entry->done) {
+      begin_long_work();
+      if (!s.await(lock, *entry)) return compile_interrupted(std::string("the code for ") + key.kind());
+    }
+    if (entry->slot.address) return &entry->slot;
+    if (!is_interrupted(entry->error)) return entry->error;  // else that was the other thread's: it is for this one to make
   }
-  long_work.begin();
   const Status made = s.make(full_key, key, build, entry);
   {
     std::lock_guard lock(s.mutex);

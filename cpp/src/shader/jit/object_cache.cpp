@@ -3,22 +3,21 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "base/user_folders.hpp"
+#include "base/whole_file.hpp"
+#include "base/whole_io.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -35,8 +34,6 @@ struct Header {
 };
 static_assert(sizeof(Header) == 56 && offsetof(Header, code) == 24);
 constexpr size_t kAuthenticated_B = offsetof(Header, code);
-constexpr int64_t kStaleTemporary_s = 600;  // of a process that was killed as it wrote
-constexpr char kTemporary[] = ".tmp";
 
 uint64_t mix(uint64_t h) {
   h ^= h >> 32;
@@ -46,9 +43,11 @@ uint64_t mix(uint64_t h) {
   return h ^ (h >> 32);
 }
 
-/// Keeps the directory bounded: removes what killed processes left, and the least recently written entries. Looks at every file, so it is
-/// not for every start.
+/// Keeps the directory bounded: removes what killed processes left, here and beside the key, and the least recently written entries. Looks
+/// at every file, so it is not for every start.
 void prune(const std::string& directory) {
+  remove_old_temporaries(directory, "");
+  remove_old_keys();
   struct Entry {
     int64_t time_s;
     uint64_t size_B;
@@ -61,11 +60,7 @@ void prune(const std::string& directory) {
   while (const dirent* e = readdir(dir)) {
     std::string path = directory + "/" + e->d_name;
     struct stat s;
-    if (lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
-    if (path.ends_with(kTemporary)) {
-      if (std::time(nullptr) - s.st_mtime > kStaleTemporary_s) unlink(path.c_str());
-      continue;
-    }
+    if (is_temporary(path) || lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
     entries.push_back({static_cast<int64_t>(s.st_mtime), static_cast<uint64_t>(s.st_size), path});
     total_B += static_cast<uint64_t>(s.st_size);
   }
@@ -77,54 +72,6 @@ void prune(const std::string& directory) {
     if (unlink(e.path.c_str()) == 0) total_B -= e.size_B;
   }
 }
-
-bool read_all(int fd, void* data, size_t size_B) {
-  auto* at = static_cast<char*>(data);
-  while (size_B) {
-    const ssize_t n = read(fd, at, size_B);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    assert(static_cast<size_t>(n) <= size_B);
-    at += n, size_B -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
-bool write_all(int fd, const void* data, size_t size_B) {
-  const auto* at = static_cast<const char*>(data);
-  while (size_B) {
-    const ssize_t n = write(fd, at, size_B);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    assert(static_cast<size_t>(n) <= size_B);
-    at += n, size_B -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
-/// A limit of the process on files' sizes (RLIMIT_FSIZE) ends it by a signal unless it is blocked.
-class BlockFileSizeSignal {
- public:
-  BlockFileSizeSignal() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  ~BlockFileSizeSignal() {
-    const timespec at_once{};
-    if (!was_pending_)
-      while (sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
-      }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  BlockFileSizeSignal(const BlockFileSizeSignal&) = delete;
-
- private:
-  sigset_t signal_, before_;
-  bool was_pending_ = false;
-};
 
 std::string_view authenticated(const Header& header) { return {reinterpret_cast<const char*>(&header), kAuthenticated_B}; }
 
@@ -176,14 +123,13 @@ Hash128 hash128(const void* data, size_t size_B) {
 
 ObjectCache::ObjectCache(const std::string& setting) {
   if (setting == "off") return;
-  const std::string user = setting.empty() ? user_directory(secure_getenv("XDG_CACHE_HOME"), ".cache") : "";
-  const std::string base = !setting.empty() ? setting : user.empty() ? "" : user + "/tilegpu";
+  const std::string base = setting.empty() ? user_folder("XDG_CACHE_HOME", ".cache") : setting;
   if (base.empty()) {
-    why_off_ = "the user has no home directory";
+    why_off_ = "the user has no home directory; name a folder: XDG_CACHE_HOME";
     return;
   }
   const std::string path = base + "/objects";
-  why_off_ = make_private_directory(path);
+  why_off_ = make_private_folder(path);
   if (!why_off_.empty()) return;
   Expected<SecretKey> secret = user_cache_key();
   if (!secret) {
@@ -207,7 +153,8 @@ std::vector<std::string> ObjectCache::used() const {
 /// A file of the user's, whole, whatever is in it. Nothing is waited for: O_NONBLOCK is for pipes.
 bool ObjectCache::read(const std::string& name, std::string& content) const {
   if (directory_.empty()) return false;
-  const int fd = open((directory_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const std::string path = directory_ + "/" + name;
+  const int fd = uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
   if (fd < 0) return false;
   struct stat s;
   bool good = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 022) == 0 &&
@@ -215,7 +162,7 @@ bool ObjectCache::read(const std::string& name, std::string& content) const {
   if (good) {
     try {
       content.resize(static_cast<size_t>(s.st_size));  // by one read
-      good = read_all(fd, content.data(), content.size());
+      good = read_whole(fd, content.data(), content.size());
     } catch (const std::bad_alloc&) {
       good = false;
     }
@@ -238,22 +185,12 @@ bool ObjectCache::load(const CacheKey& key, std::string& object) const {
 }
 
 void ObjectCache::write(const std::string& name, std::string_view key, std::string_view object) const {
-  const std::string path = directory_ + "/" + name;
-  const std::string temporary = path + "." + random_name() + kTemporary;
-  const BlockFileSizeSignal blocked;
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return;
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.key_B = key.size(), header.object_B = object.size();
   header.code = authenticate(secret_, {authenticated(header), key, object});
-  const bool good =
-      write_all(fd, &header, sizeof header) && write_all(fd, key.data(), key.size()) && write_all(fd, object.data(), object.size());
   // Not flushed: what a power cut leaves of it is not authentic.
-  if (close(fd) != 0 || !good || rename(temporary.c_str(), path.c_str()) != 0)
-    unlink(temporary.c_str());
-  else
-    note_used(name);
+  if (write_file(directory_ + "/" + name, {{reinterpret_cast<const char*>(&header), sizeof header}, key, object})) note_used(name);
 }
 
 void ObjectCache::store(const CacheKey& key, const std::string& object) const {

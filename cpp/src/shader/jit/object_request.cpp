@@ -1,8 +1,6 @@
-// shader/jit/object_request.cpp -- see object_request.hpp and, for the other end, compile_request.hpp. In: modules of IR. Out: requests,
-// objects.
+// shader/jit/object_request.cpp -- see object_request.hpp. In: modules of IR. Out: requests.
 #include "shader/jit/object_request.hpp"
 
-#include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Target.h>
 
@@ -14,12 +12,6 @@
 #include "shader/jit/jit_target.hpp"
 
 namespace tilegpu::shader {
-namespace {
-
-Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
-
-}  // namespace
-
 void initialise_code_generator() {
   static std::once_flag initialised;
   std::call_once(initialised, [] {
@@ -56,34 +48,6 @@ std::string write_object_request(const Work& work, Tier of, const std::string& n
   request.text({LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode)});
   LLVMDisposeMemoryBuffer(bitcode);
   return std::move(request.bytes);
-}
-
-Expected<std::string> answer_object_request(MessageReader& request) {
-  initialise_code_generator();
-  const Tier of = request.number<uint32_t>() == static_cast<uint32_t>(Tier::quick) ? Tier::quick : Tier::optimised;
-  EmitOptions options;
-  options.lanes = request.number<uint32_t>();
-  options.wide_schedule = request.number<uint32_t>() != 0;
-  const std::string name(request.text()), kind(request.text());
-  options.dump_directory = request.text();
-  TargetOfCode target;
-  target.triple = request.text(), target.cpu = request.text(), target.features = request.text();
-  const std::string bitcode(request.text());
-  if (!request.at_end()) return error("the compiler's process got a request that it does not know");
-  LLVMTargetMachineRef machine = make_target_machine(of, target);
-  if (!machine) return error("LLVM cannot generate code for '" + target.cpu + "'");
-  struct Dispose {
-    LLVMTargetMachineRef machine;
-    ~Dispose() { LLVMDisposeTargetMachine(machine); }
-  } dispose{machine};
-  Work work;
-  // Copied, so that it ends with a zero, as LLVM wants it.
-  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode.data(), bitcode.size(), name.c_str());
-  const bool unread = LLVMParseBitcodeInContext2(work.holder.context, buffer, &work.module) != 0;
-  LLVMDisposeMemoryBuffer(buffer);
-  if (unread) return error("the compiler's process can't read its module: " + work.holder.messages);
-  if (!LLVMGetNamedFunction(work.module, name.c_str())) return error("the module does not define its function");
-  return emit_object(work, of, machine, name, kind.c_str(), options);
 }
 
 }  // namespace tilegpu::shader

@@ -1,7 +1,6 @@
 // shader/jit/object_request.hpp -- a function's IR as a request to a compiler in a process of its own; target machines for both processes.
 //
-// In: a module of IR, what code generation is told. Out: bytes for the socket. The answer is the object that emit_object makes there
-// (compile_request.hpp).
+// In: a module of IR, what code generation is told. Out: bytes for the socket; object_answer.hpp makes the object of them.
 #pragma once
 
 #include <llvm-c/TargetMachine.h>

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "base/host_memory.hpp"
+#include "shader/module/glsl.hpp"
 #include "tilegpu/shader.hpp"
 
 namespace tilegpu {
@@ -38,7 +39,7 @@ std::string directory_of(const std::string& path) {
 /// #include "x" looks beside the including file, then in the include directories; #include <x> only in the latter.
 class DirectoryIncluder : public glslang::TShader::Includer {
  public:
-  DirectoryIncluder(const GlslSource& source, Files& files) : source_(source), files_(files) {}
+  DirectoryIncluder(const std::string& folder, const GlslSource& source, Files& files) : folder_(folder), source_(source), files_(files) {}
 
   // glslang asks includeSystem after an includeLocal that found nothing, which leaves word of where it looked.
   IncludeResult* includeLocal(const char* name, const char* includer, size_t depth) override {
@@ -69,12 +70,14 @@ class DirectoryIncluder : public glslang::TShader::Includer {
     const std::string path = directory.empty() ? name : directory + "/" + name;
     if (name[0] != '/') searched_ += (searched_.empty() ? "" : ", ") + (directory.empty() ? "the working directory" : directory);
     if (depth > kMaxIncludeDepth) return because("files include each other more than " + std::to_string(kMaxIncludeDepth) + " deep");
+    if (path[0] != '/' && folder_.empty()) return nullptr;
+    const std::string where = path[0] == '/' ? path : folder_ + "/" + path;
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) return nullptr;
+    if (::stat(where.c_str(), &status) != 0) return nullptr;
     if (!S_ISREG(status.st_mode)) return because(path + " is no regular file");  // a pipe would wait, a device never ends
     if (static_cast<uint64_t>(status.st_size) > kMaxSource_B)
       return because(path + " has " + std::to_string(status.st_size) + " bytes; at most " + std::to_string(kMaxSource_B) + " are read");
-    std::ifstream stream(path, std::ios::binary);
+    std::ifstream stream(where, std::ios::binary);
     std::ostringstream text;
     text << stream.rdbuf();
     if (!stream || text.str().size() > kMaxSource_B) return because(path + " can't be read");
@@ -96,6 +99,7 @@ class DirectoryIncluder : public glslang::TShader::Includer {
     return new IncludeResult("", content->data(), content->size(), content);
   }
 
+  const std::string& folder_;
   const GlslSource& source_;
   Files& files_;
   std::string searched_, why_;  // of the directive that is being answered
@@ -230,6 +234,11 @@ std::string make_preamble(const GlslSource& source, std::string& preamble) {
 }  // namespace
 
 Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages_out) {
+  return shader::compile_glsl_in(".", source, messages_out);
+}
+
+Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folder, const GlslSource& source,
+                                                        std::vector<ShaderMessage>* messages_out) {
   if (Status room = check_compile_memory("a shader in GLSL"); !room) return room.error();
   static std::once_flag initialised;
   std::call_once(initialised, [] { glslang::InitializeProcess(); });
@@ -262,7 +271,7 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
 
   Files files;
   files[source.file] = source.text;
-  DirectoryIncluder includer(source, files);
+  DirectoryIncluder includer(folder, source, files);
   const char* text = source.text.data();
   const int length = static_cast<int>(source.text.size());
   const char* name = source.file.c_str();
