@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-wheels-bare test-sdist test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -108,11 +108,18 @@ $(VENV)/.stamp-wheels: $(VENV)/.stamp-python
 	@touch $@
 wheels: $(VENV)/.stamp-wheels ## manylinux wheels for every CPython that is here, and the sdist, in dist/ (WHEEL_ARGS=--twice --versions 3.11)
 	$(PY) scripts/wheels.py $(WHEEL_ARGS)
-	$(PY) -m build -q --sdist --no-isolation -o dist .
 	$(PY) -m twine check --strict dist/*manylinux*.whl dist/*.tar.gz
 
 test-wheels: $(VENV)/.stamp-wheels ## each wheel of dist/ in an empty environment of its Python: the first triangle, and that [all] resolves
 	$(PY) scripts/wheels.py --test $(WHEEL_ARGS)
+
+SUITES ?= bookworm trixie forky
+test-wheels-bare: $(VENV)/.stamp-wheels ## each wheel of dist/ in bare Debians of its Python or with one bound in, as a user would: root, debootstrap (SUITES="bookworm trixie")
+	$(PY) scripts/wheels.py --bare $(SUITES) $(WHEEL_ARGS)
+
+test-sdist: $(VENV)/.stamp-wheels ## `pip install` of the sdist of dist/ in an empty environment, and the first triangle: a build from sources alone
+	@mkdir -p build/tmp
+	TMPDIR=$(abspath build/tmp) sh scripts/test_wheel.sh $(PYTHON) dist/tilegpu-*.tar.gz
 
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)
