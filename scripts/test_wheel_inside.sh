@@ -4,8 +4,9 @@ set -eu
 cd "$HOME"
 if [ "$1" = vulkan ]; then  # with the Khronos loader of that Debian
   eval "$(venv/bin/tilegpu vulkan env)"
-  vulkaninfo --summary | grep -E 'apiVersion|deviceName|driverName|driverInfo' | sed 's/[[:space:]]*=[[:space:]]*/ = /'
-  vulkaninfo --summary | grep -q 'driverName.*tilegpu'
+  vulkaninfo --summary > vulkan.txt 2> vulkan.log || { cat vulkan.txt vulkan.log >&2; exit 1; }
+  grep -q 'deviceName *= tilegpu' vulkan.txt || { cat vulkan.txt vulkan.log >&2; exit 1; }
+  sed -n 's/^[[:space:]]*\(apiVersion\|deviceName\)[[:space:]]*= /vulkaninfo: \1 /p' vulkan.txt
   exit 0
 fi
 python=$1 wheel=$2

@@ -201,6 +201,8 @@ def main() -> int:
     if changed:
         which = ", ".join(line[3:] for line in changed[:5])
         print(f"of no commit, so nobody can build these again: {len(changed)} files are changed ({which})", file=sys.stderr)
+    if launcher := shutil.which("ccache"):
+        os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)  # as the Makefile does
     rows: list[str] = []
     wrong = False
     first: tuple[Path, str, Path] | None = None

@@ -7,7 +7,9 @@ import json
 import os
 import platform
 import re
+import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -74,6 +76,26 @@ def test_the_first_steps_draw_what_is_committed(tmp_path: Path, monkeypatch: pyt
     wrong = dict.fromkeys(first_steps.PROGRAMS, "0")
     (tmp_path / first_steps.HASHES.name).write_text(json.dumps(wrong))
     assert first_steps.check(tmp_path) == 1
+
+
+def test_the_sdist_is_what_builds(tmp_path: Path) -> None:
+    """Sources of this tree alone, whatever has been built in it; and in them all that CMakeLists.txt and pyproject.toml name."""
+    pytest.importorskip("scikit_build_core")
+    code = "import scikit_build_core.build as b, sys; print(b.build_sdist(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {n.partition("/")[2] for n in archive.getnames()}
+    tops = {"CHANGELOG.md", "CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "SECURITY.md", "THIRD_PARTY_NOTICES"}
+    assert {n.partition("/")[0] for n in names} == tops | {"pyproject.toml", "cpp", "python", "samples", "shaders"}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if tracked.returncode == 0:
+        new = subprocess.run(["git", "ls-files", "-o", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+        sources = {n for n in (tracked.stdout + new.stdout).splitlines() if (ROOT / n).is_file()}
+        assert names - {"PKG-INFO"} <= sources
+        wanted = {n for n in sources if n.startswith(("cpp/", "python/", "samples/", "shaders/")) and not n.startswith("cpp/tests/")}
+        assert wanted - names == set()
+    assert made.stat().st_size < 3_000_000
 
 
 def test_every_version_is_said() -> None:
