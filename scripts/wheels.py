@@ -3,8 +3,8 @@
 In: the repository, interpreters (`python3.X` on the path, pyenv's). Out: dist/*.whl and a table: what each Python got, its size, which
 libraries and versions of symbols it wants. What can't be built here is said; a build that fails ends with 1.
 
-The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python has a build folder of its own; ccache gives them the core's
-objects, which know nothing of Python. `--twice` builds the first one again, in another folder and without ccache, and names what differs.
+The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python is built from nothing in a folder of its own; ccache gives them the core's
+objects, which know nothing of Python. `--twice` builds the first one again, in another folder, and names what differs.
 `--test` and `--bare` build nothing and try what is in dist/: in empty environments, and in bare Debians.
 """
 
@@ -82,7 +82,8 @@ def folder_of(version: str) -> Path:
 
 
 def build(python: Path, version: str, build_folder: Path, out: Path) -> Path:
-    """A wheel as the build makes it."""
+    """A wheel as the build makes it, from nothing: what lies in a build folder may be of another commit's time."""
+    shutil.rmtree(build_folder, ignore_errors=True)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     settings = [f"--config-settings=build-dir={build_folder}"]
@@ -189,7 +190,8 @@ def main() -> int:
     parser.add_argument("--test", action="store_true", help="build nothing: try the wheels of dist/, each where nothing is")
     bare = f"build nothing: try them in bare Debians ({', '.join(SUITES)})"
     parser.add_argument("--bare", nargs="+", choices=SUITES, metavar="SUITE", help=bare)
-    parser.add_argument("--twice", action="store_true", help="build the first one again in another folder, without ccache, and compare")
+    twice = "build the first one again in another folder, and compare: without ccache (cold, the default), or with it (warm)"
+    parser.add_argument("--twice", nargs="?", choices=("cold", "warm"), const="cold", help=twice)
     options = parser.parse_args()
     dist, work = ROOT / "dist", ROOT / "build" / "wheels"
     dist.mkdir(exist_ok=True)
@@ -203,6 +205,9 @@ def main() -> int:
         print(f"of no commit, so nobody can build these again: {len(changed)} files are changed ({which})", file=sys.stderr)
     if launcher := shutil.which("ccache"):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)  # as the Makefile does
+    for variable, name in (("CC", "gcc"), ("CXX", "g++")):  # not the one that each Python was built by: one core for all of them
+        if compiler := shutil.which(name):
+            os.environ.setdefault(variable, compiler)
     rows: list[str] = []
     wrong = False
     first: tuple[Path, str, Path] | None = None
@@ -227,11 +232,13 @@ def main() -> int:
     shutil.copy(sources, dist)
     if options.twice:
         tool, version, made = first
-        os.environ["CCACHE_DISABLE"] = "1"
-        raw = build(tool, version, work / f"again-{version}", work / f"raw-again-{version}")
+        if options.twice == "cold":
+            os.environ["CCACHE_DISABLE"] = "1"
+        folder = folder_of(version).with_name(f"again-cp{version.replace('.', '')}")
+        raw = build(tool, version, folder, work / f"raw-again-{version}")
         again, _ = repaired(options.auditwheel, raw, work / f"made-again-{version}")
         for what, names in (
-            (f"wheels of {version}, in two folders, the second without ccache", difference(made, again)),
+            (f"wheels of {version}, in two folders, the second {options.twice}", difference(made, again)),
             ("sdists", [] if source(work / "sdist-again").read_bytes() == sources.read_bytes() else [sources.name]),
         ):
             print(f"two {what}: " + ("the same bytes" if not names else f"these differ: {', '.join(names)}"))
