@@ -3,8 +3,8 @@
 In: the repository, interpreters (`python3.X` on the path, pyenv's). Out: dist/*.whl and a table: what each Python got, its size, which
 libraries and versions of symbols it wants. What can't be built here is said; a build that fails ends with 1.
 
-The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python is built from nothing in a folder of its own; ccache gives them the core's
-objects, which know nothing of Python. `--twice` builds the first one again, in another folder, and names what differs.
+The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python is built from nothing in a folder of its own; ccache gives them the
+core's objects, which know nothing of Python. `--twice` builds the first one again, in another folder, and names what differs.
 `--test` and `--bare` build nothing and try what is in dist/: in empty environments, and in bare Debians.
 """
 
@@ -81,20 +81,26 @@ def folder_of(version: str) -> Path:
     return ROOT / "build" / f"wheel-cp{version.replace('.', '')}"
 
 
-def build(python: Path, version: str, build_folder: Path, out: Path) -> Path:
+def build(python: Path, build_folder: Path, out: Path, cold: bool = False) -> Path:
     """A wheel as the build makes it, from nothing: what lies in a build folder may be of another commit's time."""
     shutil.rmtree(build_folder, ignore_errors=True)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     settings = [f"--config-settings=build-dir={build_folder}"]
-    run(python, "-m", "pip", "wheel", "-q", ".", "--no-deps", "--no-build-isolation", *settings, "-w", out, env=of_commit())
+    run(python, "-m", "pip", "wheel", "-q", ".", "--no-deps", "--no-build-isolation", *settings, "-w", out, env=of_commit(cold))
     (wheel,) = out.glob("*.whl")
     return wheel
 
 
-def of_commit() -> dict[str, str]:
-    """The environment, with the commit's time for what is written into archives."""
-    return {**os.environ, "SOURCE_DATE_EPOCH": run("git", "log", "-1", "--format=%ct").strip()}
+def of_commit(cold: bool = False) -> dict[str, str]:
+    """The environment, with the commit's time for what is written into archives; one compiler's name and ccache as the Makefile has them.
+
+    Each Python would ask for the compiler that it was built by, and ccache knows the core's objects by that name.
+    """
+    tools = {"CC": "gcc", "CXX": "g++", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
+    found = {variable: path for variable, name in tools.items() if (path := shutil.which(name))}
+    when = run("git", "log", "-1", "--format=%ct").strip()
+    return {**found, **os.environ, "SOURCE_DATE_EPOCH": when, **({"CCACHE_DISABLE": "1"} if cold else {})}
 
 
 def source(out: Path) -> Path:
@@ -203,11 +209,6 @@ def main() -> int:
     if changed:
         which = ", ".join(line[3:] for line in changed[:5])
         print(f"of no commit, so nobody can build these again: {len(changed)} files are changed ({which})", file=sys.stderr)
-    if launcher := shutil.which("ccache"):
-        os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)  # as the Makefile does
-    for variable, name in (("CC", "gcc"), ("CXX", "g++")):  # not the one that each Python was built by: one core for all of them
-        if compiler := shutil.which(name):
-            os.environ.setdefault(variable, compiler)
     rows: list[str] = []
     wrong = False
     first: tuple[Path, str, Path] | None = None
@@ -218,7 +219,7 @@ def main() -> int:
             continue
         print(f"CPython {version}: {python}", file=sys.stderr, flush=True)
         tool = environment_of(python, version)
-        raw = build(tool, version, folder_of(version), work / f"raw-{version}")
+        raw = build(tool, folder_of(version), work / f"raw-{version}")
         made, verdict = repaired(options.auditwheel, raw, dist)
         size_B = made.stat().st_size
         wrong |= size_B > MOST_B
@@ -232,10 +233,8 @@ def main() -> int:
     shutil.copy(sources, dist)
     if options.twice:
         tool, version, made = first
-        if options.twice == "cold":
-            os.environ["CCACHE_DISABLE"] = "1"
         folder = folder_of(version).with_name(f"again-cp{version.replace('.', '')}")
-        raw = build(tool, version, folder, work / f"raw-again-{version}")
+        raw = build(tool, folder, work / f"raw-again-{version}", options.twice == "cold")
         again, _ = repaired(options.auditwheel, raw, work / f"made-again-{version}")
         for what, names in (
             (f"wheels of {version}, in two folders, the second {options.twice}", difference(made, again)),
