@@ -16,6 +16,7 @@ if [ ! -e "$root/.ready" ]; then
   done
   libraries=$root/usr/lib/$(uname -m)-linux-gnu
   patchelf --set-interpreter "$(echo "$libraries"/ld-linux-*.so.*)" --force-rpath --set-rpath "$libraries" "$python"
+  for other in "$root"/usr/include/*-linux-gnu/python"$version"/*.h; do cp "$other" "$root/usr/include/python$version/"; done  # not by way of /usr/include
   "$python" -c 'import ssl, ctypes'
   touch "$root/.ready"
 fi
