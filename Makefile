@@ -66,7 +66,7 @@ $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "hatch-fancy-pypi-readme>=24.1" "numpy>=1.24" "pillow>=10.1" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
-	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14" "DracoPy>=2.2" "opengl_basisu>=0.1.0a2" "meshopt>=0.1; python_version >= '3.11'" "distributed>=2024.8"
+	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6; python_version < '3.14'" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14" "DracoPy>=2.2" "opengl_basisu>=0.1.0a2" "meshopt>=0.1; python_version >= '3.11'" "distributed>=2024.8"
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"
