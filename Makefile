@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-wheels-bare test-sdist test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -66,7 +66,7 @@ $(VENV)/.stamp-python: pyproject.toml $(VENV)/.stamp-system
 	$(PY) -m pip install -q "scikit-build-core>=0.11" "pybind11>=3.0" "hatch-fancy-pypi-readme>=24.1" "numpy>=1.24" "pillow>=10.1" "moderngl>=5.10" "glfw>=2.6"
 	@touch $@
 $(VENV)/.stamp-test: $(VENV)/.stamp-python
-	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14" "DracoPy>=2.2" "opengl_basisu>=0.1.0a2" "meshopt>=0.1; python_version >= '3.11'" "distributed>=2024.8"
+	$(PY) -m pip install -q "pytest>=8" "hypothesis>=6.80" "trimesh>=4.0" "flip-evaluator>=1.6; python_version < '3.14'" "pytest-xdist>=3.5" "OpenEXR>=3.3" "av>=14" "DracoPy>=2.2" "opengl_basisu>=0.1.0a2" "meshopt>=0.1; python_version >= '3.11'" "distributed>=2024.8"
 	@touch $@
 $(VENV)/.stamp-lint: $(VENV)/.stamp-python
 	$(PY) -m pip install -q "ruff>=0.6" "mypy>=1.11" "clang-format==19.1.7"
@@ -108,11 +108,18 @@ $(VENV)/.stamp-wheels: $(VENV)/.stamp-python
 	@touch $@
 wheels: $(VENV)/.stamp-wheels ## manylinux wheels for every CPython that is here, and the sdist, in dist/ (WHEEL_ARGS=--twice --versions 3.11)
 	$(PY) scripts/wheels.py $(WHEEL_ARGS)
-	$(PY) -m build -q --sdist --no-isolation -o dist .
 	$(PY) -m twine check --strict dist/*manylinux*.whl dist/*.tar.gz
 
 test-wheels: $(VENV)/.stamp-wheels ## each wheel of dist/ in an empty environment of its Python: the first triangle, and that [all] resolves
 	$(PY) scripts/wheels.py --test $(WHEEL_ARGS)
+
+SUITES ?= bookworm trixie forky
+test-wheels-bare: $(VENV)/.stamp-wheels ## each wheel of dist/ in bare Debians of its Python or with one bound in, as a user would: root, debootstrap (SUITES="bookworm trixie")
+	$(PY) scripts/wheels.py --bare $(SUITES) $(WHEEL_ARGS)
+
+test-sdist: $(VENV)/.stamp-wheels ## `pip install` of the sdist of dist/ in an empty environment, and the first triangle: a build from sources alone
+	@mkdir -p build/tmp
+	TMPDIR=$(abspath build/tmp) sh scripts/test_wheel.sh $(PYTHON) dist/tilegpu-*.tar.gz
 
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)

