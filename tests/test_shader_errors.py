@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import tilegpu as tg
 from tilegpu import shader
 
 GOOD = "#version 450\nlayout(location = 0) in vec3 p;\nvoid main() { gl_Position = vec4(p, 1.0); }\n"
+GOOD_FRAGMENT = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
 
 
 def compile_errors(text: str, stage: str = "vertex", **options: object) -> tg.ShaderError:
@@ -347,3 +350,35 @@ def test_a_list_of_extensions_is_kept() -> None:
     with pytest.raises(tg.ShaderError, match=r"Possible extensions include: GL_\w+, GL_\w+") as caught:
         shader.load("#version 450\nvoid main() { gl_Layer = 0; gl_Position = vec4(0); }", "vertex")
     assert len(caught.value.messages) == 1 and "GL_ARB_shader_viewport_layer_array" in caught.value.messages[0].text
+
+
+def test_deep_expressions_end_no_process() -> None:
+    """A sum of n terms is n deep for glslang, which calls itself for each; it crashed from some 10,000 on."""
+    head = "#version 450\nlayout(location = 0) in vec4 p;\nvoid main() { float x = p.x; gl_Position = "
+    words = tg.compile_glsl(f"{head}vec4({'+'.join(['x'] * 100_000)}); }}", "vertex")
+    assert len(bytes(words)) > 100_000 * 16
+    for deep in ("(" * 20_000 + "x" + ")" * 20_000, "- " * 20_000 + "x", "vec2(" * 20_000 + "x" + ").x" * 20_000):
+        error = compile_errors(f"{head}vec4({deep}); }}")
+        assert "nested too deep for glslang's parser" in str(error)
+
+
+def test_calls_of_calls_are_told_from_recursion() -> None:
+    chain = "".join(f"float f{k}(float x) {{ return f{k - 1}(x); }}\n" for k in range(1, 400))
+    code = f"#version 450\nfloat f0(float x) {{ return x; }}\n{chain}void main() {{ gl_Position = vec4(f399(1.0)); }}\n"
+    device = tg.Device(threads=1, cache_dir="off")
+    with pytest.raises(tg.ShaderError, match="is called through more than 200 others, the limit"):
+        device.pipeline(code, GOOD_FRAGMENT, color=["r8g8b8a8_unorm"])
+
+
+def test_the_end_of_a_process_does_not_wait_for_optimised_code() -> None:
+    """2,000 cases take LLVM half a minute on a busy machine; what nobody will call is left."""
+    cases = "".join(f"case {k}: o = vec4({k}); break;\n" for k in range(3000))
+    frag = f"#version 450\nlayout(location = 0) out vec4 o;\nvoid main() {{ o = vec4(0); switch (int(gl_FragCoord.x)) {{ {cases} }} }}\n"
+    code = f"""
+import sys, tilegpu as tg
+device = tg.Device(threads=1, cache_dir="off")
+pipe = device.pipeline({GOOD.replace("layout(location = 0) in vec3 p;", "const vec3 p = vec3(0);")!r}, {frag!r}, color=["r8g8b8a8_unorm"])
+assert device.compile_stats["functions_waiting"]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

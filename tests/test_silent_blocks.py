@@ -98,3 +98,34 @@ def test_transform_feedback_that_does_not_fit() -> None:
     ((category, text),) = said(lambda: capture(64))
     assert category is tg.LostPrimitivesWarning and text.startswith("transform feedback of pass 'p': 1 of 2 primitives fit the buffers")
     assert said(lambda: capture(96)) == []
+
+
+@pytest.mark.parametrize("way", ["array", "warning"])
+def test_a_draw_within_a_draw_is_an_error(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hung; and what it would bind is not what the draw around it meant."""
+    dev = tg.Device(threads=1)
+    out = dev.image((4, 4), "r8g8b8a8_unorm")
+    pipe = dev.pipeline(
+        "#version 450\nlayout(location = 0) in vec2 p; void main() { gl_Position = vec4(p, 0, 1); }",
+        "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }",
+        vertex=np.dtype(("f4", 2)),
+        color=["r8g8b8a8_unorm"],
+    )
+    corners = np.array([(-1, -1), (3, -1), (-1, 3)], "f4")
+    with dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0)), label="a") as rp:
+
+        class Late:
+            def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+                rp.draw(pipe, corners)
+                return corners
+
+        with pytest.raises(tg.ValidationError, match="pass 'a': a command within another one of the same pass"):
+            if way == "array":
+                rp.draw(pipe, Late())
+            else:
+                monkeypatch.setattr(warnings, "showwarning", lambda *_, **__: rp.draw(pipe, corners))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("always")
+                    rp.draw(pipe, np.concatenate([corners, corners[:1]]))
+        rp.draw(pipe, corners)
+    assert out.numpy().min() == 255

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,30 @@ def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
     return byte_count
 
 
+class Turn:
+    """A draw is several commands of the core: none of another thread's comes between them, and none of its own thread's, which would come
+    from within it: from ``__array__`` of an argument, or from who is told of a warning."""
+
+    def __init__(self, of: PassCommands) -> None:
+        self._of = weakref.ref(of)
+        self._lock = threading.Lock()
+        self._thread = 0
+
+    def __enter__(self) -> None:
+        if self._thread == threading.get_ident():
+            of = self._of()
+            raise ValidationError(
+                f"{'the pass' if of is None else of._what}: a command within another one of the same pass, which is not recorded yet: "
+                "called from an argument's __array__, or from a hook of warnings; record it before or behind"
+            )
+        self._lock.acquire()
+        self._thread = threading.get_ident()
+
+    def __exit__(self, *_: object) -> None:
+        self._thread = 0
+        self._lock.release()
+
+
 class PassCommands:
     """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
 
@@ -56,7 +81,7 @@ class PassCommands:
 
     def __init__(self) -> None:
         self._blocks: list[Query | StatisticsQuery | ConditionalRendering | TransformFeedback] = []  # that were made in it
-        self._turn = threading.Lock()  # a draw is several commands of the core: none of another thread's comes between them
+        self._turn = Turn(self)
         self._statistics: list[StatisticsQuery] = []  # the one that is active
 
     def _open(self) -> DrawArguments:

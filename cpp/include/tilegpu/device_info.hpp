@@ -34,8 +34,8 @@ TILEGPU_API HiddenSurfaceRemoval default_hsr(const std::string& profile);
 /// Whether HiddenSurfaceRemoval::lrz_bidirectional does something: A7xx's, and profiles that have no low-resolution Z of their own.
 TILEGPU_API bool has_bidirectional_lrz(const std::string& profile);
 
-/// Ends the threads that compile in the background, as the end of the process does; what is compiled afterwards, its callers compile. For
-/// front ends whose process goes on to take away what these threads use.
+/// Ends the threads that compile in the background, as the end of the process does, which waits for them for three seconds at most; what is
+/// compiled afterwards, its callers compile. For front ends whose process goes on to take away what these threads use.
 TILEGPU_API void end_background_compiles();
 
 }  // namespace tilegpu

@@ -26,6 +26,8 @@ namespace {
 constexpr int kNicer = 5;
 // From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
 constexpr std::chrono::milliseconds kCalm{10};
+// What the end of the process waits for code of functions that nobody calls any more; one function alone may take minutes.
+constexpr std::chrono::seconds kAtEnd{3};
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
@@ -48,6 +50,7 @@ struct BackgroundCrew::State {
   std::deque<std::function<void()>> tasks;
   uint32_t running = 0;
   bool stop = false;
+  bool left = false;   // the process ended meanwhile: threads may still run
   bool forks = false;  // somebody waits for the gate: tasks that follow each other on several threads would never leave it free
   uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
   std::chrono::steady_clock::time_point calm_from{};
@@ -99,16 +102,29 @@ struct BackgroundCrew::State {
   }
 
   void end() {
-    const std::lock_guard alone(ending);
-    {
-      std::lock_guard lock(mutex);
-      stop = true;
-      if (!finishes) tasks.clear();
-    }
-    changed.notify_all();
+    begin_end();
     for (std::thread& thread : threads) thread.join();
     threads.clear();
-    assert(running == 0);
+    assert(left || running == 0);
+  }
+  /// As end(), but what takes too long is left alone: the process ends without it.
+  void end_soon() {
+    begin_end();
+    {
+      std::unique_lock lock(mutex);
+      left |= !changed.wait_for(lock, kAtEnd, [this] { return tasks.empty() && running == 0; });
+      tasks.clear();
+    }
+    for (std::thread& thread : threads) left ? thread.detach() : thread.join();
+    threads.clear();
+  }
+
+ private:
+  void begin_end() {
+    const std::lock_guard lock(mutex);
+    stop = true;
+    if (!finishes) tasks.clear();
+    changed.notify_all();
   }
 };
 
@@ -156,7 +172,10 @@ BackgroundCrew::BackgroundCrew(uint32_t threads, bool finishes) : state_(std::ma
 }
 
 BackgroundCrew::~BackgroundCrew() {
-  state_->end();
+  {
+    const std::lock_guard alone(state_->ending);
+    state_->end();
+  }
   std::lock_guard lock(registry().mutex);
   std::erase(registry().crews, this);
 }
@@ -207,6 +226,11 @@ void BackgroundCrew::wait() {
   s.hurried--;
 }
 
+bool BackgroundCrew::is_left() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->left;
+}
+
 uint32_t BackgroundCrew::waiting() const {
   std::lock_guard lock(state_->mutex);
   return static_cast<uint32_t>(state_->tasks.size()) + state_->running;
@@ -214,7 +238,10 @@ uint32_t BackgroundCrew::waiting() const {
 
 void BackgroundCrew::end_all() {
   std::lock_guard lock(registry().mutex);
-  for (BackgroundCrew* crew : registry().crews) crew->state_->end();
+  for (BackgroundCrew* crew : registry().crews) {
+    const std::lock_guard alone(crew->state_->ending);
+    crew->state_->end_soon();
+  }
 }
 
 }  // namespace tilegpu::shader

@@ -368,7 +368,9 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   return jit;
 }
 
-Jit::~Jit() = default;
+Jit::~Jit() {
+  if (state_ && state_->background && state_->background->is_left()) static_cast<void>(state_.release());  // the process ends
+}
 
 Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) {
   State& s = *state_;

@@ -14,9 +14,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <sstream>
 
 #include "base/host_memory.hpp"
+#include "base/large_stack.hpp"
 #include "shader/module/glsl.hpp"
 #include "tilegpu/shader.hpp"
 
@@ -27,6 +29,10 @@ constexpr size_t kMaxSource_B = 16u << 20;
 constexpr size_t kMaxMessages = 100;
 constexpr size_t kMaxText_B = 1000;
 constexpr size_t kMaxIncludeDepth = 64;
+// glslang calls itself for each level of an expression: a sum of n terms is n deep, with some 400 bytes in each of two functions. A text
+// without includes of so few bytes has no depth that a usual thread's stack does not hold.
+constexpr size_t kFlatSource_B = 4u << 10;
+constexpr size_t kStack_B = size_t{1} << 30;
 
 /// Text of every file that took part, by the name that glslang prints; messages quote their line from here.
 using Files = std::map<std::string, std::string>;
@@ -153,6 +159,9 @@ bool parse_log_line(const std::string& line, const Files& files, ShaderMessage& 
   message.text.erase(0, message.text.find_first_not_of(' '));
   while (!message.text.empty() && message.text.back() == ' ') message.text.pop_back();
   if (message.text.compare(0, 5, "'' : ") == 0) message.text.erase(0, 5);
+  message.text.erase(0, message.text.find_first_not_of(' '));
+  if (message.text == "memory exhausted")  // bison's words for its stack of 10,000 symbols
+    message.text = "expressions or statements are nested too deep for glslang's parser, thousands of levels; make it several statements";
   if (message.text.compare(0, 13, "'#include' : ") == 0)
     message.text.erase(std::min(message.text.rfind(" for header name: "), message.text.size()));
   if (const auto file = files.find(message.file); file != files.end()) message.source_line = line_of(file->second, message.line);
@@ -231,14 +240,8 @@ std::string make_preamble(const GlslSource& source, std::string& preamble) {
   return {};
 }
 
-}  // namespace
-
-Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages_out) {
-  return shader::compile_glsl_in(".", source, messages_out);
-}
-
-Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folder, const GlslSource& source,
-                                                        std::vector<ShaderMessage>* messages_out) {
+Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const GlslSource& source,
+                                             std::vector<ShaderMessage>* messages_out) {
   if (Status room = check_compile_memory("a shader in GLSL"); !room) return room.error();
   static std::once_flag initialised;
   std::call_once(initialised, [] { glslang::InitializeProcess(); });
@@ -307,6 +310,21 @@ Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folde
     return fail();
   }
   return words;
+}
+
+}  // namespace
+
+Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages_out) {
+  return shader::compile_glsl_in(".", source, messages_out);
+}
+
+Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folder, const GlslSource& source,
+                                                        std::vector<ShaderMessage>* messages_out) {
+  if (source.text.size() <= kFlatSource_B && source.defines.empty() && source.text.find('#', 1) == std::string::npos)
+    return compile_here(folder, source, messages_out);
+  std::optional<Expected<std::vector<uint32_t>>> made;
+  on_large_stack(kStack_B, [&] { made = compile_here(folder, source, messages_out); });
+  return std::move(*made);
 }
 
 }  // namespace tilegpu

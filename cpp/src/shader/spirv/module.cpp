@@ -463,6 +463,8 @@ Status Reader::read_functions() {
   return Ok{};
 }
 
+constexpr int kMaxCallDepth = 200;
+
 /// Functions that the entry point reaches; no recursion; the ids that they name.
 Status Reader::read_calls() {
   std::set<uint32_t> open, done;
@@ -473,8 +475,12 @@ Status Reader::read_calls() {
       result = error("function " + std::to_string(id) + " is called but has no body");
       return false;
     }
-    if (open.count(id) || depth > 200) {
+    if (open.count(id)) {
       result = error("function '" + m.name(id) + "' is recursive; recursion is not supported");
+      return false;
+    }
+    if (depth > kMaxCallDepth) {
+      result = error("function '" + m.name(id) + "' is called through more than " + std::to_string(kMaxCallDepth) + " others, the limit");
       return false;
     }
     if (done.count(id)) return true;
