@@ -110,6 +110,7 @@ class FragmentHistory:
     sample: int
     depth: float
     steps: tuple[FragmentStep, ...]
+    tests: tuple[str, ...] = ("depth", "stencil")  #: those of which the pass has an attachment
 
     @property
     def fate(self) -> str:
@@ -125,11 +126,13 @@ class FragmentHistory:
     def text(self) -> str:
         """What became of it, with who did it and values before and after."""
         last = self.steps[-1]
-        text = _FATES[last.step]
+        text = _FATES[last.step].replace("depth/stencil", "/".join(self.tests) or "depth/stencil")
         if last.by is not None:
             text += f" by {_name(last.by)}"
         if last.step in ("early_test", "hierarchical_z", "late_test") and last.depth and last.stencil:
-            text += f" (stored depth {last.depth[0]:.7g}, stencil {last.stencil[0]})"
+            stored = {"depth": f"depth {last.depth[0]:.7g}", "stencil": f"stencil {last.stencil[0]}"}
+            if self.tests:
+                text += f" (stored {', '.join(stored[test] for test in self.tests)})"
         writes = [s for s in self.steps if s.step in ("written", "blended")]
         if writes:
             text += ": " + "; ".join(f"{_color(a)} -> {_color(b)}" for a, b in writes[-1].color)
@@ -248,6 +251,7 @@ def pixel_history(
                     )
                     for e in steps
                 ),
+                tuple(tests),
             )
         )
     return PixelHistory(label, x, y, tuple(samples), tuple(fragments), tuple(color_kinds))

@@ -241,6 +241,7 @@ class Image(ImagePixels):
                 "create it with 'sampled', 'storage' or an attachment's too"
             )
         kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
+        self._require_type(enums.name_of("image_view_type", kind), what)
         number = (
             self.format_info.number
             if format is None
@@ -271,6 +272,18 @@ class Image(ImagePixels):
             found.numeric = "uint" if aspects == ASPECT_BITS["stencil"] or self.format == "s8_uint" else enums.format_of(number).numeric
             self._views[key] = found
         return found
+
+    def _require_type(self, wanted: str, what: str) -> None:
+        """Raises where an image of other dimensions, or a cube, would be needed; says how to make that."""
+        own, kind = f"{what}: type is '{wanted}', and the image is {self.type}", wanted.partition("_")[0]
+        if kind == "cube" and self.type == "2d" and not self.cube:
+            raise ValidationError(f"{what}: type is '{wanted}', and the image is no cube; create it with cube=True, square and with 6 layers")
+        flat = "2d" if kind == "cube" else kind
+        if flat == self.type or (self.type == "3d" and kind == "2d"):
+            return
+        sizes = {"1d": "one number, (width,)", "2d": "two numbers, (width, height)", "3d": "three numbers, (width, height, depth)"}
+        slices = ", or view slices of a level as '2d' or '2d_array'" if self.type == "3d" else ""
+        raise ValidationError(f"{own}; create it with a size of {sizes[flat]}{slices}")
 
     @staticmethod
     def _u32(value: Any, what: str) -> int:
@@ -397,12 +410,15 @@ class ImageView:
 
 
 class Texture:
-    """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`."""
+    """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`.
 
-    __slots__ = ("image", "sampler")
+    ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.
+    """
 
-    def __init__(self, image: Image, sampler: Sampler) -> None:
-        self.image, self.sampler = image, sampler
+    __slots__ = ("image", "sampler", "swizzle")
+
+    def __init__(self, image: Image, sampler: Sampler, swizzle: str | None = None) -> None:
+        self.image, self.sampler, self.swizzle = image, sampler, swizzle
 
     @property
     def format(self) -> str:
