@@ -38,6 +38,8 @@ HEATMAPS: dict[str, str] = {
     "overwritten": "fragments shaded of which nothing is left",
     "tile_ms": "milliseconds of the pixel's tile, over its pixels: the sum is the tiles' time on one thread",
 }
+#: kind: what its picture is called where it is not the kind (``tilegpu explain --heatmaps``).
+PICTURE_NAMES = {"rasterized": "overdraw", "tile_ms": "tile_time"}
 #: kind: counter of ``rp.stats`` that the map's sum is.
 MAP_COUNTERS = {
     "rasterized": "fragments_rasterized",
@@ -225,8 +227,10 @@ def pixel_history(
     events: list[dict[str, Any]],
     pipelines: list[str],
     color_kinds: Sequence[str] = (),
+    tests: Sequence[str] = ("depth", "stencil"),
 ) -> PixelHistory:
-    """The core's events of one pixel as a history; ``pipelines``: label by draw; ``color_kinds``: of the colour attachments."""
+    """The core's events of one pixel as a history; ``pipelines``: label by draw; ``color_kinds``: of the colour attachments; ``tests``:
+    which of depth and stencil the pass has."""
     found: dict[tuple[int, tuple[int, int, int]], list[dict[str, Any]]] = {}
     for event in events:
         if event["sample"] in samples:
