@@ -81,6 +81,7 @@ class Context:
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
+        self._file_labels: dict[str, str] = {}  # short names of shader files, and which files they are
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
     def _run(

@@ -194,9 +194,10 @@ class Interface:
             stages = ([*old.stages] if old else []) + [stage]
             self.bindings[key] = Binding(b, descriptor, stages, layout)
             return
-        old.stages.append(stage)
+        if stage not in old.stages:
+            old.stages.append(stage)
         if b.used:
-            if b.name and not {b.name, b.block_name} & {old.name, old.block_name, *old.aliases}:
+            if b.name and not ({b.name, b.block_name} - {""}) & {old.name, old.block_name, *old.aliases}:
                 old.aliases.append(b.name)
             old.count = max(old.count, b.count)
             old.readonly = old.readonly and b.readonly

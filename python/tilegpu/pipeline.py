@@ -135,8 +135,7 @@ def _load_stages(
                 f"{what}: '{module.label}' is given as the {stage} shader, but it is a {known[module.reflection.stage]} shader"
             )
     if not label:
-        names = [module.label for module in stages.values()]
-        label = "+".join(n for n in names if "<" not in n) or "pipeline"
+        label = shader.label_of(device, [module.label for module in stages.values()])
     return label, stages
 
 

@@ -18,7 +18,7 @@ _MAX_PICTURE_B = 1 << 31
 
 
 def numbers_of(pixels: Any, what: str) -> tuple[Any, bool]:
-    """Of a file or a Pillow picture its numbers, and whether it is a grey one: its one number is red, green and blue. Others as they are."""
+    """Of a file or a Pillow picture its numbers, and whether it is grey: its one number is red, green and blue. Others as they are."""
     if isinstance(pixels, (str, os.PathLike)) and os.path.splitext(pixels)[1].lower() in hdr.SUFFIXES:  # noqa: PTH122
         try:
             return hdr.read_floats_of(pixels, f"{what}: '{os.fspath(pixels)}'")

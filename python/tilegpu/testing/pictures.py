@@ -71,16 +71,6 @@ def png_bytes(array: Array, made_by: str | None = None) -> bytes:
     return out.getvalue()
 
 
-def _narrower(array: Array) -> str:
-    """What makes numbers of a picture that is of uint8 but for its dtype; ``""`` where nothing exact does."""
-    if array.dtype.kind not in "iub" or not array.size or array.ndim not in (2, 3) or (array.ndim == 3 and not 1 <= array.shape[2] <= 4):
-        return ""
-    if array.dtype.kind == "b":
-        return "give picture.astype(np.uint8) * 255, or "
-    low, high = int(array.min()), int(array.max())
-    return f"its numbers are from {low} to {high}: give picture.astype(np.uint8), or " if 0 <= low and high <= 255 else ""
-
-
 def check_name(array: Array, path: Path) -> None:
     """Raises :class:`GoldenError` for a suffix that can't hold the picture exactly."""
     if path.suffix == ".npy":
@@ -90,7 +80,7 @@ def check_name(array: Array, path: Path) -> None:
     if not _fits_png(array):
         raise GoldenError(
             f"golden picture '{path.name}': PNG holds 1 to 4 channels of uint8 or one of uint16 exactly, this picture has {array.dtype} "
-            f"{array.shape}; {_narrower(array)}name it '{path.stem}.npy'"
+            f"{array.shape}; name it '{path.stem}.npy'"
         )
 
 
