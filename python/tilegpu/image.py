@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import Fixed, OfThisProcess
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -26,7 +27,7 @@ _TRANSFERS: int = _core.ENUMS["image_usage"]["transfer_src"] | _core.ENUMS["imag
 _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
 
 
-class Image(ImagePixels):
+class Image(ImagePixels, Fixed):
     """An image: attachment, texture, storage image, or all of them. Made by :meth:`tilegpu.Device.image` and
     :meth:`tilegpu.Device.texture`.
 
@@ -308,7 +309,7 @@ class Image(ImagePixels):
         return f"<tilegpu.Image '{self.label}', {', '.join(parts)}>"
 
 
-class ImageView:
+class ImageView(OfThisProcess):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
     __slots__ = ("core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type")
@@ -409,7 +410,7 @@ class ImageView:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
 
 
-class Texture:
+class Texture(OfThisProcess):
     """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`.
 
     ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.

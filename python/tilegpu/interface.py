@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tilegpu import _core, notebook
 from tilegpu.enums import name_of
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import OfThisProcess
 from tilegpu.structs import SCALAR_CODES, StructLayout, block_conflict, type_name
 
 Stages = dict[str, _core.ShaderModule]
@@ -114,7 +115,7 @@ def _variables(reflected: Sequence[_core.ReflectedVariable]) -> list[Variable]:
     return [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflected]
 
 
-class Interface:
+class Interface(OfThisProcess):
     """Printed, it is the table of everything that the shaders name."""
 
     def __init__(

@@ -39,6 +39,9 @@ class Query(WithBlock):
             raise _not_there(self._label, self._was_entered, self._example)
         return [self._pool.value(i) for i in range(self._count)]
 
+    def _repr_html_(self) -> str:
+        return notebook.facts("", [("occlusion query", repr(self))])
+
     def __repr__(self) -> str:
         there = self._was_entered and self._pool.available(0)
         return f"<tilegpu.Query of pass '{self._label}', {f'{self.samples} samples' if there else 'no result yet'}>"

@@ -12,7 +12,6 @@ from tilegpu import arguments
 from tilegpu.errors import ValidationError
 from tilegpu.scene.description import Draw, Frame, Output, Pass, Program, Sampled, State, Target, Texture
 
-
 _RESOLVES = ("none", "pass", "store_cmd")
 _LOADS = ("clear", "load", "dont_care")
 _SAMPLES = (1, 2, 4, 8, 16)
