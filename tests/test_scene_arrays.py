@@ -64,7 +64,7 @@ def test_rows_of_a_block() -> None:
 @pytest.mark.parametrize(
     ("program", "name", "value", "said"),
     [
-        (READ, "s", PIXELS, r"bind 's' is an array of shape \(2, 2, 4\), and a combined_image_sampler; give a tilegpu.scene.Texture\(pixels\)"),
+        (READ, "s", PIXELS, r"bind 's' is an array of shape \(2, 2, 4\), and a combined_image_sampler; give a tilegpu.scene.Texture\("),
         (READ, "s", TARGET, r"bind 's' is target 'shadow' alone; give tilegpu.scene.Sampled\(target\)"),
         (READ, "s", Output(TARGET), "bind 's' is target 'shadow' alone"),
         (READ, "s", "x", "bind 's' is 'x', and a combined_image_sampler"),

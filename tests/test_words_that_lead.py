@@ -18,7 +18,7 @@ WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda d: d.image((4, 4), "r8_unorm").view("3d"), r"the image is 2d; create it with a size of three numbers, \(width, height, depth\)"),
+        (lambda d: d.image((4, 4), "r8_unorm").view("3d"), r"image is 2d; create it with a size of three numbers, \(width, height, depth"),
         (lambda d: d.image((4, 4), "r8_unorm").view("1d_array"), r"the image is 2d; create it with a size of one number, \(width,\)"),
         (lambda d: d.image((4, 4), "r8_unorm").view("cube"), "is no cube; create it with cube=True"),
         (lambda d: d.image((4,), "r8_unorm").view("2d"), r"the image is 1d; create it with a size of two numbers"),

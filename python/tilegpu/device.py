@@ -489,7 +489,8 @@ class Device(Context):
 
         ``color``: attachments (:class:`tilegpu.Attachment`, or images, which are then loaded and stored); ``None``
         leaves a slot unused.
-        ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. ``layers``: of
+        ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. A pass without attachments, whose shaders
+        write buffers and images alone, needs it, as nothing else says how large the pass is. ``layers``: of
         layered rendering, from each attachment's on; gl_Layer chooses one (0 where it isn't written), and what is drawn to one that
         is not there is drawn nowhere. ``view_mask``: instead, a bit for each view (VK_KHR_multiview): every draw goes once to each
         layer whose bit is set, whose number is gl_ViewIndex.

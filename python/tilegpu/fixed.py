@@ -6,6 +6,7 @@ be replaced (tests do that).
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from types import FunctionType
@@ -29,7 +30,9 @@ def _known(thing: Any) -> tuple[list[str], list[str]]:
     makers = [vars(c)[name] for c in own for name in ("__init__", "create") if name in vars(c)]
     functions = [getattr(maker, "__func__", maker) for maker in makers]
     made_with = [name for function in functions if isinstance(function, FunctionType) for name in names_of(function)]
-    told = [name for c in own for name, value in vars(c).items() if isinstance(value, property)]
+    told = [
+        name for c in own for name, value in vars(c).items() if isinstance(value, (property, functools.cached_property))
+    ]
     names = dict.fromkeys([*vars(thing), *told, *made_with])
     return [
         name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
@@ -68,6 +71,21 @@ def said(thing: Any) -> str:
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(thing).__name__).lower()
     label = getattr(thing, "label", "")
     return f"{kind} '{label}'" if isinstance(label, str) and label else kind
+
+
+class NoInterfaceError(ValidationError, AttributeError):
+    """An AttributeError too: NumPy then takes the array by ``__array__``."""
+
+
+class AsArray:
+    """Base of what NumPy takes as an array, for programs that look for the older interface and nothing else (``PIL.Image.fromarray``)."""
+
+    __slots__ = ()
+
+    @property
+    def __array_interface__(self) -> Any:
+        what = said(self)
+        raise NoInterfaceError(f"{what} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
 
 
 class Fixed(OfThisProcess):

@@ -167,7 +167,7 @@ class FramebufferDesc:
     def __repr__(self) -> str:
         limits = {"tiler_heap_B": self.tiler_heap_B or None, "draws_a_part": self.draws_a_part or None}
         off = [name for name in ("transaction_elimination", "hsr_prepass") if not getattr(self, name)]
-        return _piece(self, **limits, **{name: "off" for name in off})
+        return _piece(self, **limits, **dict.fromkeys(off, "off"))
 
     def core(self) -> _core.FramebufferDesc:
         """The core's."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import Fixed, OfThisProcess
+from tilegpu.fixed import AsArray, Fixed, OfThisProcess
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -27,7 +27,7 @@ _TRANSFERS: int = _core.ENUMS["image_usage"]["transfer_src"] | _core.ENUMS["imag
 _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
 
 
-class Image(ImagePixels, Fixed):
+class Image(ImagePixels, Fixed, AsArray):
     """An image: attachment, texture, storage image, or all of them. Made by :meth:`tilegpu.Device.image` and
     :meth:`tilegpu.Device.texture`.
 
@@ -278,7 +278,7 @@ class Image(ImagePixels, Fixed):
         """Raises where an image of other dimensions, or a cube, would be needed; says how to make that."""
         own, kind = f"{what}: type is '{wanted}', and the image is {self.type}", wanted.partition("_")[0]
         if kind == "cube" and self.type == "2d" and not self.cube:
-            raise ValidationError(f"{what}: type is '{wanted}', and the image is no cube; create it with cube=True, square and with 6 layers")
+            raise ValidationError(f"{what}: type is '{wanted}', and the image is no cube; create it with cube=True, square, with 6 layers")
         flat = "2d" if kind == "cube" else kind
         if flat == self.type or (self.type == "3d" and kind == "2d"):
             return
@@ -309,7 +309,7 @@ class Image(ImagePixels, Fixed):
         return f"<tilegpu.Image '{self.label}', {', '.join(parts)}>"
 
 
-class ImageView(OfThisProcess):
+class ImageView(OfThisProcess, AsArray):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
     __slots__ = ("core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type")
@@ -410,7 +410,7 @@ class ImageView(OfThisProcess):
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
 
 
-class Texture(OfThisProcess):
+class Texture(OfThisProcess, AsArray):
     """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`.
 
     ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.

@@ -18,6 +18,7 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import OfThisProcess
 from tilegpu.indirect import check_parameter_names, count_in, indirect_rows
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
@@ -44,7 +45,7 @@ def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
     return byte_count
 
 
-class PassCommands:
+class PassCommands(OfThisProcess):
     """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
 
     label: str

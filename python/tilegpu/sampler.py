@@ -149,7 +149,7 @@ class Sampler(OfThisProcess):
 
     def _repr_html_(self) -> str:
         rows = [(name, value) for name, _, value in (part.partition(" ") for part in self._text.split(", ") if " " in part)]
-        lods = (("levels of detail", f"{self.lods[0]:g} to {self.lods[1]:g}" if self.lods != (0, 1000) else ""), ("bias", self.lod_bias or ""))
+        lods = (("levels of detail", f"{self.lods[0]:g} to {self.lods[1]:g}" if self.lods != (0, 1000) else ""), ("bias", self.lod_bias))
         more = (*lods, ("compares depths", "yes" if self.compares else ""), ("border", self.border), ("conversion", self.ycbcr or ""))
         return notebook.facts("sampler", [*rows[:4], *more])
 

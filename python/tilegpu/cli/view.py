@@ -65,7 +65,7 @@ def read_again(options: argparse.Namespace) -> Scene:
 
 
 def runs_at_once(scene: Scene, frames: int) -> bool:
-    """Time runs from the beginning, as in :func:`tilegpu.show`: of a function that asks for it, and where no number of frames is counted."""
+    """Time runs from the beginning, as in :func:`tilegpu.show`: of a function that asks for it, where no number of frames is said."""
     from tilegpu.scene import FunctionScene
 
     return isinstance(scene, FunctionScene) and scene.moves and not frames
