@@ -194,10 +194,10 @@ def is_path(source: Any) -> bool:
     )
 
 
-def label_of(device: Context, modules: Sequence[str]) -> str:
+def label_of(device: Context, names: Sequence[str]) -> str:
     """A pipeline's label where none is given: the names of its shaders' files, with as many folders as tell them from others of the
-    device. ``modules``: their labels, paths as they were given; those of shaders without a file are left out."""
-    paths = [name for name in modules if "<" not in name]
+    device. ``names``: their labels, paths as they were given; those of shaders without a file are left out."""
+    paths = [name for name in names if "<" not in name]
     whole = "+".join(paths)
     parts = [path.replace("\\", "/").split("/") for path in paths]
     for count in range(1, max(map(len, parts), default=0) + 1):
