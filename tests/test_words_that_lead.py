@@ -22,7 +22,6 @@ WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(
         (lambda d: d.image((4, 4), "r8_unorm").view("1d_array"), r"the image is 2d; create it with a size of one number, \(width,\)"),
         (lambda d: d.image((4, 4), "r8_unorm").view("cube"), "is no cube; create it with cube=True"),
         (lambda d: d.image((4,), "r8_unorm").view("2d"), r"the image is 1d; create it with a size of two numbers"),
-        (lambda d: d.image((4, 4, 4), "r8_unorm").view("1d"), "or view slices of a level as '2d' or '2d_array'"),
         (lambda d: d.image((4, 4), "r8_unorm", type="3d"), r"no argument 'type'; the number of sizes says it: \(width,\) is 1d"),
         (lambda d: d.image((4, 4), "r8_unorm", depth=4), r"no argument 'depth'; it is the third number of size"),
         (lambda d: tg.Attachment(d.image((4, 4), "r8_unorm"), claer=1), "no argument 'claer'; did you mean 'clear'"),

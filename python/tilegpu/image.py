@@ -280,11 +280,10 @@ class Image(ImagePixels, Fixed, AsArray):
         if kind == "cube" and self.type == "2d" and not self.cube:
             raise ValidationError(f"{what}: type is '{wanted}', and the image is no cube; create it with cube=True, square, with 6 layers")
         flat = "2d" if kind == "cube" else kind
-        if flat == self.type or (self.type == "3d" and kind == "2d"):
+        if flat == self.type or self.type == "3d":  # the core says which views slices have
             return
         sizes = {"1d": "one number, (width,)", "2d": "two numbers, (width, height)", "3d": "three numbers, (width, height, depth)"}
-        slices = ", or view slices of a level as '2d' or '2d_array'" if self.type == "3d" else ""
-        raise ValidationError(f"{own}; create it with a size of {sizes[flat]}{slices}")
+        raise ValidationError(f"{own}; create it with a size of {sizes[flat]}")
 
     @staticmethod
     def _u32(value: Any, what: str) -> int:
