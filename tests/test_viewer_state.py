@@ -154,3 +154,15 @@ def test_title_names_scene_size_samples_profile_and_time() -> None:
     title = s.title(frame.size, frame.samples, 12.34)
     for part in ("textured_pbr", "640x400", "1x", "host", "12.3 ms", "H: keys"):
         assert part in title
+
+
+def test_a_function_of_the_time_runs_at_once(tmp_path: Path) -> None:
+    from tilegpu.cli.view import runs_at_once
+    from tilegpu.scene import find_scene
+
+    for text, runs in (("t", True), ("time", True), ("view", True), ("size", False)):
+        (tmp_path / "a.py").write_text(f"def draw({text}): return None\n")
+        scene = find_scene(f"{tmp_path / 'a.py'}:draw")
+        assert runs_at_once(scene, 0) == runs
+        assert not runs_at_once(scene, 3)  # pictures that are counted are compared
+    assert not runs_at_once(find_scene("textured_pbr"), 0)

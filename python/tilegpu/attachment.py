@@ -10,8 +10,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
+from tilegpu.fixed import OfThisProcess
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.texels import MOST_FINITE
 
@@ -20,7 +21,7 @@ _ROUNDING = 1e-5
 _MOST_UNSIGNED = {"b10g11r11_ufloat_pack32": 65024.0, "e5b9g9r9_ufloat_pack32": 65408.0}
 
 
-class Attachment:
+class Attachment(OfThisProcess):
     """An image in a pass: what happens to it before (load), after (store) and to whom it is resolved.
 
     ``load_op``: ``"load"``, ``"clear"``, ``"dont_care"``, ``"none"``; by default ``"clear"`` if ``clear`` is given,
@@ -54,6 +55,14 @@ class Attachment:
         self.resolve_mode = resolve_mode
         self.level = level
         self.layer = layer
+
+    def _repr_html_(self) -> str:
+        """What happens to the image."""
+        clear = "" if self.clear is None else str(self.clear)
+        resolve = "" if self.resolve is None else f"{self.resolve!r}, {self.resolve_mode or 'by the default mode'}"
+        rows = [("image", repr(self.image)), ("load", self.load_op), ("clear", clear), ("store", self.store_op), ("resolve", resolve),
+                ("level", self.level or ""), ("layer", self.layer or "")]  # fmt: skip
+        return notebook.facts("attachment", rows)
 
     def __repr__(self) -> str:
         resolve = f", resolve={self.resolve!r}" if self.resolve is not None else ""

@@ -30,6 +30,15 @@ def _member_of(interface: Interface, name: object) -> str:
     return ""
 
 
+def _numbered(interface: Interface, name: object) -> str:
+    """A number alone says no set."""
+    if not isinstance(name, (int, np.integer)) or isinstance(name, bool):
+        return ""
+    same = [key for key in interface.bindings if key[1] == name]
+    meant = " or ".join(str((int(set_), int(number))) for set_, number in same or [(0, int(name))])
+    return f": a key is a name, or (set, binding), such as {meant}"
+
+
 class DescriptorBinder:
     """Keeps the sets of one pass: draws that bind the same objects share them. ``compute``: of dispatches."""
 
@@ -215,7 +224,8 @@ class DescriptorBinder:
             if binding is None:
                 raise ValidationError(
                     f"{what}, {pipeline.title}: the shaders have no binding "
-                    f"{arguments.shown(name)}{_member_of(interface, name)}{candidates(name, interface.candidates())}"
+                    f"{arguments.shown(name)}{_member_of(interface, name) or _numbered(interface, name)}"
+                    f"{candidates(name, interface.candidates())}"
                 )
             slot = (binding.set, binding.binding)
             if binding.set in whole_sets:
@@ -223,7 +233,7 @@ class DescriptorBinder:
                     f"{what}, {pipeline.title}: bind has {binding.title}, and sets has set {binding.set}; give one or the other"
                 )
             if slot in values:
-                raise ValidationError(f"{what}, {pipeline.title}: {binding.title} is bound twice")
+                raise ValidationError(f"{what}, {pipeline.title}: {binding.title} is bound twice{binding.shared}")
             values[slot] = value
         self._require_all(pipeline, values, whole_sets, what)
         sets: dict[int, _core.DescriptorSet] = {}

@@ -11,6 +11,7 @@ import numpy as np
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import OutOfMemoryError, ValidationError, users_place
+from tilegpu.fixed import AsArray, Fixed, OfThisProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,7 +151,7 @@ def _is_turned(array: NDArray[Any]) -> bool:
     return any(np.all(np.abs(column) == end) and not np.all(np.abs(row) == end) for end in ((0, 0, 0, 1), (0, 0, 1, 0)))
 
 
-class Buffer:
+class Buffer(Fixed, AsArray):
     """A buffer with memory of its own. Made by :meth:`tilegpu.Device.buffer`.
 
     ``size`` in bytes, ``dtype`` of the array that it was made from (``None`` for a size). :meth:`numpy` views the
@@ -444,7 +445,7 @@ class BufferSlice:
         return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"
 
 
-class BufferView:
+class BufferView(OfThisProcess):
     """Texels in a buffer. Made by :meth:`Buffer.texels`."""
 
     __slots__ = ("buffer", "core", "format_info")

@@ -105,7 +105,7 @@ def create_compute_pipeline(
     if module.reflection.stage != _core.ENUMS["shader_stage"]["compute"]:
         raise ValidationError(f"{what}: '{module.label}' is no compute shader")
     if not label:
-        label = "pipeline" if "<" in module.label else module.label
+        label = shader.label_of(self, [module.label])
     if constants is not None and not isinstance(constants, Mapping):
         raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
     stages: Stages = {"compute": module}

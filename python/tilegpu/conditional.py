@@ -45,6 +45,9 @@ class ConditionalRendering(WithBlock):
         self._made()
         self._label, self._commands, self._condition = label, commands, condition
 
+    def __repr__(self) -> str:
+        return f"<tilegpu.ConditionalRendering of pass '{self._label}', {'entered' if self._was_entered else 'not entered'}>"
+
     def end_of_pass(self) -> None:
         """The pass has ended: what was not meant is said."""
         self.say_never_entered(f"rp.conditional() of pass '{self._label}'", "the draws behind it don't depend on it")

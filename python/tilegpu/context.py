@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tilegpu import _core, notebook
 from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning, beyond_vulkan, users_level
+from tilegpu.fixed import Fixed
 
 if TYPE_CHECKING:
     from typing import Any
@@ -66,7 +67,7 @@ def check_order(what: str, thing: Any, write: bool, **part: Any) -> None:
         open_pass.check_order(what, thing, write, **part)
 
 
-class Context:
+class Context(Fixed):
     """Base of :class:`tilegpu.Device`."""
 
     def __init__(self, core: _core.Device, profile: str, strict: bool = False) -> None:
@@ -81,6 +82,7 @@ class Context:
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
+        self._file_labels: dict[str, str] = {}  # short names of shader files, and which files they are
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
     def _run(

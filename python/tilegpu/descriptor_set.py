@@ -16,6 +16,7 @@ from tilegpu.buffer import all_usages
 from tilegpu.context import Context
 from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, uses_of_descriptor, warn_short
 from tilegpu.errors import ValidationError, candidates
+from tilegpu.fixed import Fixed
 from tilegpu.image import ImageView
 from tilegpu.interface import Binding
 from tilegpu.program import Program
@@ -24,7 +25,7 @@ from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.uses import Use
 
 
-class DescriptorSet:
+class DescriptorSet(Fixed):
     """Descriptors of one set. Made by :meth:`tilegpu.Device.descriptor_set`; see there."""
 
     def __init__(

@@ -216,12 +216,13 @@ class DescriptorWriter:
         sampler: _core.Sampler | None = None
         image: Any = value
         given_sampler: Sampler | None = None
+        swizzle: str | None = None
         if isinstance(value, Texture):
-            image, given_sampler = value.image, value.sampler
+            image, given_sampler, swizzle = value.image, value.sampler, value.swizzle
         elif isinstance(value, (tuple, list)) and len(value) == 2:
             image, given_sampler = value
             if isinstance(image, Texture):
-                image = image.image
+                image, swizzle = image.image, image.swizzle
             if not isinstance(given_sampler, Sampler):
                 raise ValidationError(
                     f"{what}: the second of the pair is {arguments.shown(given_sampler)}; it must be a sampler (dev.sampler)"
@@ -241,7 +242,8 @@ class DescriptorWriter:
                     f"{what} is a {kind}; given is {arguments.shown(value)}, it must be "
                     + ("a texture or (image, sampler)" if kind == "combined_image_sampler" else "an image or a view")
                 )
-            seen = self._view(binding, image, what, None if given_sampler is None else given_sampler.ycbcr)
+            swizzle = None if kind == "storage_image" else swizzle
+            seen = self._view(binding, image, what, None if given_sampler is None else given_sampler.ycbcr, swizzle)
             view = seen.core
             if kind == "storage_image":
                 seen.require_identity(what, "a storage image")
@@ -264,10 +266,10 @@ class DescriptorWriter:
 
     @staticmethod
     def _view(
-        binding: Slot, image: Image | ImageView, what: str, ycbcr: SamplerYcbcrConversion | None
+        binding: Slot, image: Image | ImageView, what: str, ycbcr: SamplerYcbcrConversion | None, swizzle: str | None
     ) -> ImageView:
         if binding.type is None:
-            return image if isinstance(image, ImageView) else image.view(aspect=_read_aspect(image), ycbcr=ycbcr)
+            return image if isinstance(image, ImageView) else image.view(aspect=_read_aspect(image), swizzle=swizzle, ycbcr=ycbcr)
         wanted = enums.name_of("image_view_type", binding.type.dim)
         if isinstance(image, ImageView):
             if image.type != wanted:
@@ -295,7 +297,7 @@ class DescriptorWriter:
                     f"{what}: the shader reads a {wanted} image, image '{image.label}' has {image.layers} layers; "
                     f"bind image.view('{wanted}', layer=, layers=1)"
                 )
-            view = image.view(wanted, aspect=_read_aspect(image), ycbcr=ycbcr)
+            view = image.view(wanted, aspect=_read_aspect(image), swizzle=swizzle, ycbcr=ycbcr)
         _require_sign(binding, view.numeric, what)
         multisampled = view.image.samples > 1
         if binding.type.multisampled != multisampled:

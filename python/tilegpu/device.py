@@ -26,7 +26,7 @@ from tilegpu.render_pass import RenderPass
 from tilegpu.sampler import Sampler, SamplerOptions
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.set_layout import DescriptorSetLayout
-from tilegpu.texels import default_texture_format, layers_of, texels_of
+from tilegpu.texels import as_colors, default_texture_format, layers_of, numbers_of, texels_of
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
@@ -298,7 +298,9 @@ class Device(Context):
         ``pixels``: (H, W), (H, W, C), or with layers (L, H, W, C); a path or a Pillow image are read through Pillow, ``.exr``
         (``pip install "tilegpu[exr]"``) and ``.hdr`` as the floats that they hold. Integers of the format's width are stored as they are,
         floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1. ``format``: by default
-        ``*_unorm`` or ``*_sfloat`` of the array's width. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
+        ``*_unorm`` or ``*_sfloat`` of the array's width. A grey file or Pillow image is sampled as grey: it becomes colours in a format
+        that has them, and by default has one component, which the texture shows as red, green and blue (``swizzle``); an array
+        (H, W) is red, as is a format of one component that you give. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
         (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters
@@ -327,11 +329,14 @@ class Device(Context):
         if info is not None and info.planes:
             _check_conversion(info, chosen, mipmaps is not False, what)
             return Texture(self._planes(pixels, info, what, name), chosen)
-        levels = [layers_of(p, what, type) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
+        given = [numbers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
+        levels = [layers_of(p, what, type) for p, _ in given]
         base = levels[0]
         count, height, width = base.shape[:3]
+        grey = all(one for _, one in given) and info is None
         if info is None:
             info = enums.parse_format(default_texture_format(base, what), what)
+        levels = [as_colors(level, info) if one else level for level, (_, one) in zip(levels, given, strict=True)]
         _check_conversion(info, chosen, mipmaps is not False, what)
         extent = {"1d": (width,), "2d": (width, height), "3d": (width, height, count)}[type]
         chain = max(extent).bit_length()
@@ -361,7 +366,7 @@ class Device(Context):
                 image.core.write(level, layer, texels_of(array[layer], info, what))
         if mipmaps is True and image.mip_levels > 1:
             self.generate_mipmaps(image)
-        return Texture(image, chosen)
+        return Texture(image, chosen, swizzle="rrr1" if grey else None)
 
     def _planes(self, pixels: Any, info: enums.FormatInfo, what: str, label: str) -> Image:
         """An image of a multi-planar format with these pixels, plane by plane."""
@@ -484,7 +489,8 @@ class Device(Context):
 
         ``color``: attachments (:class:`tilegpu.Attachment`, or images, which are then loaded and stored); ``None``
         leaves a slot unused.
-        ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. ``layers``: of
+        ``area``: (x, y, width, height) in pixels, by default all; outside of it nothing changes. A pass without attachments, whose shaders
+        write buffers and images alone, needs it, as nothing else says how large the pass is. ``layers``: of
         layered rendering, from each attachment's on; gl_Layer chooses one (0 where it isn't written), and what is drawn to one that
         is not there is drawn nowhere. ``view_mask``: instead, a bit for each view (VK_KHR_multiview): every draw goes once to each
         layer whose bit is set, whose number is gl_ViewIndex.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 from collections.abc import Iterable
 from typing import Any
@@ -85,6 +86,12 @@ def format_names() -> list[str]:
     """Every format that tilegpu knows."""
     return _core.format_names()
 
+
+def _format_named(name: str) -> FormatInfo:
+    return parse_format(name, "a format from another process")
+
+
+copyreg.pickle(FormatInfo, lambda info: (_format_named, (info.name,)))  # a row of a table that every process has
 
 _find_format = functools.lru_cache(maxsize=1024)(_core.find_format)
 

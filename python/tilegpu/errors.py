@@ -304,7 +304,10 @@ def near_names(name: object, known: Iterable[str], most: int = _MAX_NEAR) -> lis
 
     by_lower = {n.lower(): n for n in known if n}
     given = name.lower() if isinstance(name, str) else ""
-    near = difflib.get_close_matches(given, list(by_lower), n=most, cutoff=0.6)
+    # One of the same letters (two of them exchanged) is meant, then what is closest, and of those as close what begins the same.
+    close = difflib.get_close_matches(given, list(by_lower), n=max(len(by_lower), 1), cutoff=0.6)
+    ratio = {n: difflib.SequenceMatcher(None, n, given).ratio() for n in close}
+    near = sorted(close, key=lambda n: (sorted(n) != sorted(given), -round(ratio[n], 6), n[0] != given[0]))[:most]
     if len(given) >= 3:
         near += [n for n in by_lower if (n.startswith(given) or (len(n) >= 3 and given.startswith(n))) and n not in near]
     return [by_lower[n] for n in near[:most]]

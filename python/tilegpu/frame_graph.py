@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tilegpu import notebook
 from tilegpu.buffer import Buffer
 from tilegpu.image import Image
 from tilegpu.uses import Use, level_size_B
@@ -37,6 +38,12 @@ class Node:
     keep: Any = dataclasses.field(default=None, repr=False)  # memory that its commands read
     host_reads: dict[int, int] = dataclasses.field(default_factory=dict, repr=False)
 
+    def _repr_html_(self) -> str:
+        """What it is, what it reads and writes, and what it cost."""
+        parts = [notebook.facts(self.title, [(f"{'writes' if use.write else 'reads'} ({use.how})", repr(use.thing)) for use in self.uses])]
+        of_stats = getattr(self.stats, "_repr_html_", None)
+        return "".join([*parts, *([of_stats()] if of_stats is not None else [])])
+
     @property
     def title(self) -> str:
         """Kind, number and name."""
@@ -62,6 +69,12 @@ class Edge:
     layers: tuple[int, int]
     bytes: tuple[int, int]
     size_B: int
+
+    def _repr_html_(self) -> str:
+        source = "before the frame" if self.source == BEFORE else f"node {self.source}"
+        rows = [("what", f"{self.thing!r}" + (f", {self.part}" if self.part else "")), ("written by", f"{source} ({self.written})"),
+                ("read by", f"node {self.target} ({self.read})"), ("size", f"{self.size_B:,} B")]  # fmt: skip
+        return notebook.facts("edge of a frame", rows)
 
     @property
     def part(self) -> str:

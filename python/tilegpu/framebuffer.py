@@ -14,6 +14,7 @@ from tilegpu import _core, arguments, enums, notebook
 from tilegpu.attachment import Attachment, clear_color, clear_depth_stencil, rect_of
 from tilegpu.context import Context
 from tilegpu.errors import Error, ValidationError
+from tilegpu.fixed import OfThisProcess
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.uses import Use, use_of_view
 
@@ -22,6 +23,12 @@ _NONE, _CLEAR, _IMAGE = 0, 1, 2  # TileLoad
 _SOURCES = {"none": 0, **{f"color{i}": 2 + i for i in range(_core.MAX_COLOR_ATTACHMENTS)}, "depth": 10, "stencil": 11}
 _FROM_IMAGE = 1
 _KEPT = -1  # the border: whatever keeps the stored image's pixels
+
+
+def _piece(piece: object, **fields: object) -> str:
+    """A piece for people: its fields that say something."""
+    said = ", ".join(f"{name} {value}" for name, value in fields.items() if value is not None and value is not False)
+    return f"<tilegpu.{type(piece).__name__} {said or 'of nothing'}>"
 
 
 class FramebufferLayout:
@@ -72,6 +79,11 @@ class FramebufferLayout:
         if self.samples not in (1, 2, 4, 8, 16):
             raise ValidationError(f"{what}: samples is {samples}, allowed is 1, 2, 4, 8 or 16")
 
+    def __repr__(self) -> str:
+        targets = ", ".join(f"{name} {info.name}" for name, info in self.formats.items())
+        samples = f", {self.samples} samples" if self.samples > 1 else ""
+        return f"<tilegpu.FramebufferLayout {self.size[0]}x{self.size[1]} px{samples}: {targets}>"
+
     @property
     def all_layers(self) -> int:
         """As many layers as images must have."""
@@ -93,6 +105,9 @@ class Load:
             raise ValidationError(f"Load: border is {arguments.shown(border)}; it must be 'image', 'clear', 'none' or None")
         self.image, self.clear, self.border = image, clear, border
 
+    def __repr__(self) -> str:
+        return _piece(self, image=self.image, clear=self.clear, border=self.border)
+
 
 class Store:
     """Third piece, of one target: where it goes.
@@ -106,6 +121,9 @@ class Store:
         self.image, self.samples = image, samples
         self.always = arguments.flag(always, "Store: always")
 
+    def __repr__(self) -> str:
+        return _piece(self, image=self.image, samples=self.samples, always=self.always)
+
 
 class Resolve:
     """Fourth piece, of one target: what its samples become at the end of the pass, before the store.
@@ -118,6 +136,9 @@ class Resolve:
 
     def __init__(self, source: Any, mode: str | None = None, *, border: Any = None) -> None:
         self.source, self.mode, self.border = source, mode, border
+
+    def __repr__(self) -> str:
+        return _piece(self, source=self.source, mode=self.mode, border=self.border)
 
 
 class FramebufferDesc:
@@ -143,6 +164,11 @@ class FramebufferDesc:
         self.transaction_elimination = arguments.flag(transaction_elimination, f"{what}: transaction_elimination")
         self.hsr_prepass = arguments.flag(hsr_prepass, f"{what}: hsr_prepass")
 
+    def __repr__(self) -> str:
+        limits = {"tiler_heap_B": self.tiler_heap_B or None, "draws_a_part": self.draws_a_part or None}
+        off = [name for name in ("transaction_elimination", "hsr_prepass") if not getattr(self, name)]
+        return _piece(self, **limits, **dict.fromkeys(off, "off"))
+
     def core(self) -> _core.FramebufferDesc:
         """The core's."""
         return _core.FramebufferDesc(self.tiler_heap_B, self.draws_a_part, self.transaction_elimination, self.hsr_prepass)
@@ -162,7 +188,7 @@ class _Target:
         return self.name if self.name in ("depth", "stencil") else "color"
 
 
-class Framebuffer:
+class Framebuffer(OfThisProcess):
     """A framebuffer of one's own. Made by :meth:`tilegpu.Device.framebuffer`; see there."""
 
     def __init__(

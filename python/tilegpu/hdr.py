@@ -49,13 +49,18 @@ def read_hdr(path: str | os.PathLike[str]) -> Array:
 def read_floats(path: str | os.PathLike[str], where: str, sky: bool = False) -> Array:
     """(H, W, C) of a ``.hdr`` (three components, float32) or ``.exr`` file (1 to 4, float16, float32 or uint32 as in the file).
     ``sky``: colours, or brightness alone. Raises :class:`HdrError`, which begins with ``where``."""
+    return read_floats_of(path, where, sky)[0]
+
+
+def read_floats_of(path: str | os.PathLike[str], where: str, sky: bool = False) -> tuple[Array, bool]:
+    """The same, and whether its one component is brightness (channel Y), which is red, green and blue."""
     suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122 -- pathlib would be imported for this alone
     if suffix not in SUFFIXES:
         raise HdrError(f"{where}: the suffix is '{suffix}'; .hdr (Radiance) and .exr (OpenEXR) are read")
     try:
         if suffix == ".exr":
             return _read_exr(path, regular_size_B(path), where, sky)
-        return read_radiance(read_regular(path, _MAX_FILE_B), where)
+        return read_radiance(read_regular(path, _MAX_FILE_B), where), False
     except OSError as error:
         raise HdrError(f"{where}: cannot be read: {error.strerror or error}") from error
 
@@ -184,7 +189,7 @@ def _linear(rgbe: Array, exposure: np.float32) -> Array:
 # -------------------------------------------------------------------------------------------------------------------- EXR
 
 
-def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) -> Array:
+def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) -> tuple[Array, bool]:
     try:
         import OpenEXR
     except ImportError:
@@ -206,12 +211,12 @@ def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) 
         raise HdrError(f"{where}: OpenEXR can't read it: {error}") from error
     for name in ("RGBA", "RGB"):
         if name in channels:
-            return np.ascontiguousarray(channels[name])
+            return np.ascontiguousarray(channels[name]), False
     for names in _OF_A_SKY if sky else _OF_TEXTURES:
         planes = [channels[name] for name in names if name in channels]
         if len(planes) == len(names) == len(channels) and len({(plane.shape, plane.dtype.kind) for plane in planes}) == 1:
-            return np.ascontiguousarray(np.stack(planes, -1))
+            return np.ascontiguousarray(np.stack(planes, -1)), names == ("Y",)
     if set(channels) == {"Y", "A"} and channels["Y"].shape == channels["A"].shape:
-        return np.ascontiguousarray(np.stack([*[channels["Y"]] * 3, channels["A"]], -1))
+        return np.ascontiguousarray(np.stack([*[channels["Y"]] * 3, channels["A"]], -1)), False
     need = "R, G and B of one size, or Y are needed" if sky else "R, G, B, A (or the first of these), Y or Z are read, of one size and kind"
     raise HdrError(f"{where}: has the channels {', '.join(sorted(channels))}; {need}")

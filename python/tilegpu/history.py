@@ -38,6 +38,8 @@ HEATMAPS: dict[str, str] = {
     "overwritten": "fragments shaded of which nothing is left",
     "tile_ms": "milliseconds of the pixel's tile, over its pixels: the sum is the tiles' time on one thread",
 }
+#: kind: what its picture is called where it is not the kind (``tilegpu explain --heatmaps``).
+PICTURE_NAMES = {"rasterized": "overdraw", "tile_ms": "tile_time"}
 #: kind: counter of ``rp.stats`` that the map's sum is.
 MAP_COUNTERS = {
     "rasterized": "fragments_rasterized",
@@ -110,6 +112,7 @@ class FragmentHistory:
     sample: int
     depth: float
     steps: tuple[FragmentStep, ...]
+    tests: tuple[str, ...] = ("depth", "stencil")  #: those of which the pass has an attachment
 
     @property
     def fate(self) -> str:
@@ -125,11 +128,13 @@ class FragmentHistory:
     def text(self) -> str:
         """What became of it, with who did it and values before and after."""
         last = self.steps[-1]
-        text = _FATES[last.step]
+        text = _FATES[last.step].replace("depth/stencil", "/".join(self.tests) or "depth/stencil")
         if last.by is not None:
             text += f" by {_name(last.by)}"
         if last.step in ("early_test", "hierarchical_z", "late_test") and last.depth and last.stencil:
-            text += f" (stored depth {last.depth[0]:.7g}, stencil {last.stencil[0]})"
+            stored = {"depth": f"depth {last.depth[0]:.7g}", "stencil": f"stencil {last.stencil[0]}"}
+            if self.tests:
+                text += f" (stored {', '.join(stored[test] for test in self.tests)})"
         writes = [s for s in self.steps if s.step in ("written", "blended")]
         if writes:
             text += ": " + "; ".join(f"{_color(a)} -> {_color(b)}" for a, b in writes[-1].color)
@@ -222,8 +227,10 @@ def pixel_history(
     events: list[dict[str, Any]],
     pipelines: list[str],
     color_kinds: Sequence[str] = (),
+    tests: Sequence[str] = ("depth", "stencil"),
 ) -> PixelHistory:
-    """The core's events of one pixel as a history; ``pipelines``: label by draw; ``color_kinds``: of the colour attachments."""
+    """The core's events of one pixel as a history; ``pipelines``: label by draw; ``color_kinds``: of the colour attachments; ``tests``:
+    which of depth and stencil the pass has."""
     found: dict[tuple[int, tuple[int, int, int]], list[dict[str, Any]]] = {}
     for event in events:
         if event["sample"] in samples:
@@ -248,6 +255,7 @@ def pixel_history(
                     )
                     for e in steps
                 ),
+                tuple(tests),
             )
         )
     return PixelHistory(label, x, y, tuple(samples), tuple(fragments), tuple(color_kinds))

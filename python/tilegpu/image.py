@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import AsArray, Fixed, OfThisProcess
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -26,7 +27,7 @@ _TRANSFERS: int = _core.ENUMS["image_usage"]["transfer_src"] | _core.ENUMS["imag
 _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
 
 
-class Image(ImagePixels):
+class Image(ImagePixels, Fixed, AsArray):
     """An image: attachment, texture, storage image, or all of them. Made by :meth:`tilegpu.Device.image` and
     :meth:`tilegpu.Device.texture`.
 
@@ -241,6 +242,7 @@ class Image(ImagePixels):
                 "create it with 'sampled', 'storage' or an attachment's too"
             )
         kind = enums.parse("image_view_type", type, f"view of image '{self.label}': type")
+        self._require_type(enums.name_of("image_view_type", kind), what)
         number = (
             self.format_info.number
             if format is None
@@ -272,6 +274,17 @@ class Image(ImagePixels):
             self._views[key] = found
         return found
 
+    def _require_type(self, wanted: str, what: str) -> None:
+        """Raises where an image of other dimensions, or a cube, would be needed; says how to make that."""
+        own, kind = f"{what}: type is '{wanted}', and the image is {self.type}", wanted.partition("_")[0]
+        if kind == "cube" and self.type == "2d" and not self.cube:
+            raise ValidationError(f"{what}: type is '{wanted}', and the image is no cube; create it with cube=True, square, with 6 layers")
+        flat = "2d" if kind == "cube" else kind
+        if flat == self.type or self.type == "3d":  # the core says which views slices have
+            return
+        sizes = {"1d": "one number, (width,)", "2d": "two numbers, (width, height)", "3d": "three numbers, (width, height, depth)"}
+        raise ValidationError(f"{own}; create it with a size of {sizes[flat]}")
+
     @staticmethod
     def _u32(value: Any, what: str) -> int:
         if isinstance(value, int) and 0 <= value <= _MAX_U32:
@@ -295,7 +308,7 @@ class Image(ImagePixels):
         return f"<tilegpu.Image '{self.label}', {', '.join(parts)}>"
 
 
-class ImageView:
+class ImageView(OfThisProcess, AsArray):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
     __slots__ = ("core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type")
@@ -396,13 +409,16 @@ class ImageView:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
 
 
-class Texture:
-    """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`."""
+class Texture(OfThisProcess, AsArray):
+    """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`.
 
-    __slots__ = ("image", "sampler")
+    ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.
+    """
 
-    def __init__(self, image: Image, sampler: Sampler) -> None:
-        self.image, self.sampler = image, sampler
+    __slots__ = ("image", "sampler", "swizzle")
+
+    def __init__(self, image: Image, sampler: Sampler, swizzle: str | None = None) -> None:
+        self.image, self.sampler, self.swizzle = image, sampler, swizzle
 
     @property
     def format(self) -> str:

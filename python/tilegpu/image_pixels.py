@@ -17,7 +17,16 @@ from tilegpu.buffer import Buffer
 from tilegpu.context import check_order, open_here
 from tilegpu.errors import UndefinedContentsError, ValidationError
 from tilegpu.files import output_problem
-from tilegpu.texels import depth_stencil_texels, layers_of, samples_side_by_side, say_depth, texels_of, to_pillow
+from tilegpu.texels import (
+    as_colors,
+    depth_stencil_texels,
+    layers_of,
+    numbers_of,
+    samples_side_by_side,
+    say_depth,
+    texels_of,
+    to_pillow,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -232,7 +241,9 @@ class ImagePixels:
         layer = arguments.count(layer, f"{what}: layer")
         x, y, _ = arguments.vector(pos, 0, f"{what}: pos", "it must be (x, y) in pixels")
         volume = self.type == "3d"
+        pixels, grey = numbers_of(pixels, what)
         array = layers_of(pixels, what, "slices" if volume else "2d")
+        array = as_colors(array, self.format_info) if grey and name == "color" else array
         count, height, width = array.shape[:3]
         if not level < self.mip_levels:
             raise ValidationError(f"{what}: level is {level}; it has {self.mip_levels}")

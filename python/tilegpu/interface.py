@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tilegpu import _core, notebook
 from tilegpu.enums import name_of
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import OfThisProcess
 from tilegpu.structs import SCALAR_CODES, StructLayout, block_conflict, type_name
 
 Stages = dict[str, _core.ShaderModule]
@@ -36,6 +37,7 @@ class Binding:
     """One descriptor binding, merged over both stages."""
 
     __slots__ = (
+        "aliases",
         "binding",
         "block_name",
         "conflict",
@@ -66,12 +68,26 @@ class Binding:
         self.used: bool = reflected.used
         self.stages = stages
         self.layout = layout
+        self.aliases: list[str] = []  #: what stages call it too: names of other variables at the same place
         self.conflict = ""  #: of a block: why its members have no names, as stages declare other blocks there
 
     @property
     def title(self) -> str:
-        """Name and numbers, for messages."""
-        return f"'{self.name or '?'}' (set {self.set}, binding {self.binding})"
+        """Names and numbers, for messages."""
+        return f"{' or '.join(repr(n) for n in self.all_names) or repr('?')} (set {self.set}, binding {self.binding})"
+
+    @property
+    def all_names(self) -> list[str]:
+        """What the shaders call it: one name, unless several variables lie at the place."""
+        return [*([self.name] if self.name else []), *self.aliases]
+
+    @property
+    def shared(self) -> str:
+        """For messages that go on: what to do where several names are one place."""
+        if not self.aliases:
+            return ""
+        names = " and ".join(f"'{n}'" for n in self.all_names)
+        return f": {names} are at one place; give them a binding each in the shaders (layout(binding = ...)), or bind one value by one name"
 
 
 class Constant(NamedTuple):
@@ -99,7 +115,7 @@ def _variables(reflected: Sequence[_core.ReflectedVariable]) -> list[Variable]:
     return [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflected]
 
 
-class Interface:
+class Interface(OfThisProcess):
     """Printed, it is the table of everything that the shaders name."""
 
     def __init__(
@@ -135,6 +151,9 @@ class Interface:
             for name in (binding.block_name, binding.name):
                 if name:
                     self.names[name] = binding
+        for binding in self.bindings.values():
+            for name in binding.aliases:
+                self.names.setdefault(name, binding)
 
     @property
     def outputs(self) -> list[Variable]:
@@ -176,8 +195,11 @@ class Interface:
             stages = ([*old.stages] if old else []) + [stage]
             self.bindings[key] = Binding(b, descriptor, stages, layout)
             return
-        old.stages.append(stage)
+        if stage not in old.stages:
+            old.stages.append(stage)
         if b.used:
+            if b.name and not ({b.name, b.block_name} - {""}) & {old.name, old.block_name, *old.aliases}:
+                old.aliases.append(b.name)
             old.count = max(old.count, b.count)
             old.readonly = old.readonly and b.readonly
             if old.layout is not None and b.type.kind == "structure":
@@ -239,7 +261,7 @@ class Interface:
 
     def candidates(self) -> list[str]:
         """Names of the bindings, numbers where there is no name."""
-        return [b.name or f"(set {b.set}, binding {b.binding})" for b in self.bindings.values()]
+        return [n for b in self.bindings.values() for n in b.all_names or [f"(set {b.set}, binding {b.binding})"]]
 
     def __str__(self) -> str:
         lines = [f"Interface of {self.label}"]
@@ -255,7 +277,7 @@ class Interface:
                 count = f"[{b.count}]" if b.count != 1 else ""
                 kind, stages = b.descriptor + count, ", ".join(b.stages)
                 lines.append(
-                    f"    set {b.set} binding {b.binding:<2} {kind:<24} {b.name or '?'}  ({stages}){_unused(b.used)}"
+                    f"    set {b.set} binding {b.binding:<2} {kind:<24} {' or '.join(b.all_names) or '?'}  ({stages}){_unused(b.used)}"
                 )
                 lines += _member_lines(b.type)
         if self.push_constants:
@@ -288,7 +310,7 @@ class Interface:
         for b in self.bindings.values():
             kind = b.descriptor + (f"[{b.count}]" if b.count != 1 else "")
             members = [notebook.escaped(line.strip()) for line in _member_lines(b.type)]
-            name = notebook.Html("<br>".join([notebook.escaped((b.name or "?") + _unused(b.used)), *members]))
+            name = notebook.Html("<br>".join([notebook.escaped((" or ".join(b.all_names) or "?") + _unused(b.used)), *members]))
             rows.append((str(b.set), str(b.binding), kind, name, ", ".join(b.stages)))
         add("bindings", ("set", "binding", "kind", "name, members", "stages"), rows, (0, 1))
         add("push constants", ("byte", "type", "name"), [(str(m.offset_B), type_name(m.type), m.name) for m in self.push_constants])

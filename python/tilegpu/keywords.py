@@ -21,6 +21,14 @@ _TAKES_ANY = inspect.CO_VARKEYWORDS
 #: What users call an object of the class by.
 _SHORT = {"Device": "dev", "RenderPass": "rp", "PassCommands": "rp", "PassResults": "rp", "ImagePixels": "image"}
 _EXPLAINED = "_tilegpu_explained"
+#: Arguments of other interfaces, by call and name: where what they say is said.
+_ELSEWHERE = {
+    ("dev.image", "type"): "the number of sizes says it: (width,) is 1d, (width, height) 2d, (width, height, depth) 3d; cube=True a cube",
+    ("dev.image", "dimension"): "the number of sizes says it: (width,) is 1d, (width, height) 2d, (width, height, depth) 3d",
+    ("dev.image", "depth"): "it is the third number of size: (width, height, depth)",
+    ("dev.image", "width"): "it is the first number of size: (width, height)",
+    ("dev.image", "height"): "it is the second number of size: (width, height)",
+}
 #: What draws ask of objects, and users seldom: left as it is.
 _OF_DRAWS = frozenset({"pack_push", "plane_of", "push_bytes", "require_filter"})
 
@@ -34,7 +42,12 @@ def names_of(function: Callable[..., Any]) -> list[str]:
 def no_such(what: str, given: Iterable[str], known: Callable[..., Any] | Iterable[str]) -> NoReturn:
     """The error of the first of ``given``; ``known``: the function, or its names."""
     names = names_of(known) if callable(known) else list(known)
-    raise ValidationError(f"{what}: there is no argument '{next(iter(given))}'{candidates(next(iter(given)), names)}")
+    raise ValidationError(_no_argument(what, next(iter(given)), names))
+
+
+def _no_argument(what: str, name: str, names: list[str]) -> str:
+    elsewhere = _ELSEWHERE.get((what, name))
+    return f"{what}: there is no argument '{name}'" + (f"; {elsewhere}" if elsewhere else candidates(name, names))
 
 
 def _refused(function: Callable[..., Any], what: str, given: Mapping[str, Any], wrong: TypeError) -> ValidationError | None:
@@ -44,7 +57,7 @@ def _refused(function: Callable[..., Any], what: str, given: Mapping[str, Any], 
     names = names_of(function)
     for name in given:
         if name not in names:
-            return ValidationError(f"{what}: there is no argument '{name}'{candidates(name, names)}")
+            return ValidationError(_no_argument(what, name, names))
     text = re.sub(r"^\S+\(\) ", "", str(wrong))
     return ValidationError(f"{what}: {text}; its arguments are {', '.join(names) or 'none'}")
 

@@ -117,7 +117,8 @@ def _planes(near: float, far: float | None, what: str) -> None:
 def perspective(fov_y_degrees: float, aspect: float, near: float, far: float | None = None, *, reverse_z: bool = False) -> Matrix:
     """(4, 4) camera to clip space, perspective.
 
-    ``fov_y_degrees``: the angle from the bottom to the top of the picture, 0 to 180. ``aspect``: width / height. ``near``, ``far``:
+    ``fov_y_degrees``: the angle from the bottom to the top of the picture, 0 to 180 degrees (the other functions take radians:
+    ``perspective(0.785, ...)`` is a picture of less than a degree). ``aspect``: width / height. ``near``, ``far``:
     distances in front of the camera; ``far=None`` has no far plane. Depth is 0 at ``near`` and 1 at ``far``. With ``reverse_z`` it is 1 at
     ``near`` and 0 at ``far``, which spreads the precision of ``d32_sfloat`` evenly: clear depth to 0 and compare with ``"greater"``.
 
@@ -281,23 +282,24 @@ def _rotation(axis: _Array, angle: float) -> _Array:
 
 
 def rotate(axis: ArrayLike, angle: float) -> Matrix:
-    """(4, 4) right-handed rotation by ``angle`` radians about ``axis``, of any length but 0."""
+    """(4, 4) right-handed rotation by ``angle`` about ``axis``, of any length but 0. ``angle``: radians, not degrees
+    (``math.radians(90)`` is a quarter turn)."""
     _numbers("rotate", angle=angle)
     return _single(_rotation(_unit(_vector(axis, "rotate: axis"), "rotate: axis"), angle))
 
 
 def rotate_x(angle: float) -> Matrix:
-    """(4, 4) right-handed rotation about x; radians."""
+    """(4, 4) right-handed rotation about x. ``angle``: radians, not degrees (``math.radians(90)`` is a quarter turn)."""
     return rotate((1, 0, 0), angle)
 
 
 def rotate_y(angle: float) -> Matrix:
-    """(4, 4) right-handed rotation about y; radians."""
+    """(4, 4) right-handed rotation about y. ``angle``: radians, not degrees (``math.radians(90)`` is a quarter turn)."""
     return rotate((0, 1, 0), angle)
 
 
 def rotate_z(angle: float) -> Matrix:
-    """(4, 4) right-handed rotation about z; radians."""
+    """(4, 4) right-handed rotation about z. ``angle``: radians, not degrees (``math.radians(90)`` is a quarter turn)."""
     return rotate((0, 0, 1), angle)
 
 
@@ -369,7 +371,7 @@ def _quaternion(value: ArrayLike, what: str) -> _Array:
 
 
 def quaternion(axis: ArrayLike, angle: float) -> Vector:
-    """(4,) rotation by ``angle`` radians about ``axis``, as (x, y, z, w): glTF's order, w last."""
+    """(4,) rotation by ``angle`` about ``axis``, as (x, y, z, w): glTF's order, w last. ``angle``: radians, not degrees."""
     _numbers("quaternion", angle=angle)
     unit = _unit(_vector(axis, "quaternion: axis"), "quaternion: axis")
     return _single(np.array([*(unit * math.sin(angle / 2)), math.cos(angle / 2)]))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tilegpu.enums import FormatInfo
+
 
 class Html(str):
     """Text that is HTML already."""
@@ -64,3 +66,29 @@ def picture(png: bytes, caption: str) -> Html:
     address = base64.b64encode(png).decode()
     below = f"<figcaption>{escaped(caption)}</figcaption>"
     return Html(f'<figure style="margin:0"><img src="data:image/png;base64,{address}" alt="{escaped(caption)}">{below}</figure>')
+
+
+def facts(caption: str, rows: Iterable[tuple[str, object]]) -> Html:
+    """What an object says of itself, a row each; those without a value are left out."""
+    return table(caption, (), [(name, str(value)) for name, value in rows if value not in ("", None, (), False)])
+
+
+def _format_table(info: FormatInfo) -> Html:
+    """A format's bits and uses."""
+    uses = {"sampled": info.sampled, "linear filter": info.linear_filter, "storage": info.storage, "atomics": info.is_atomic,
+            "colour attachment": info.color_attachment, "blending": info.blend, "depth or stencil attachment": info.is_depth_stencil,
+            "vertices": info.vertex}  # fmt: skip
+    rows = [
+        ("numbers", info.numeric),
+        ("components", info.component_count),
+        ("bits of a component", "" if info.is_compressed else info.component_bits),
+        ("depth, stencil bits", f"{info.depth_bits}, {info.stencil_bits}" if info.is_depth_stencil else ""),
+        ("bytes of a block" if info.is_compressed else "bytes of a texel", info.texel_B),
+        ("block", "x".join(map(str, info.block_px)) + " px" if info.is_compressed else ""),
+        ("planes", ", ".join(plane.name for plane in info.planes)),
+        ("uses", ", ".join(name for name, has in uses.items() if has)),
+    ]
+    return facts(f"format {info.name}", rows)
+
+
+setattr(FormatInfo, "_repr_html_", _format_table)  # noqa: B010 -- a class of the core, which knows no notebooks

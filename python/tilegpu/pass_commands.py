@@ -19,6 +19,7 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import OfThisProcess
 from tilegpu.indirect import check_parameter_names, count_in, indirect_rows
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
@@ -69,7 +70,7 @@ class Turn:
         self._lock.release()
 
 
-class PassCommands:
+class PassCommands(OfThisProcess):
     """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
 
     label: str

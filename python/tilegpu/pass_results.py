@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, notebook
 from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, candidates
 from tilegpu.explain import Explanation
 from tilegpu.files import output_problem
-from tilegpu.history import HEATMAPS, PixelHistory, parse_trace, pixel_history, tile_time_map
+from tilegpu.history import HEATMAPS, PICTURE_NAMES, PixelHistory, parse_trace, pixel_history, tile_time_map
 from tilegpu.low_resolution_z import LowResolutionZ
 from tilegpu.stats import PassStats
 
@@ -229,20 +229,23 @@ class PassResults:
         for row in submission.explain(0):
             pipelines += [row["pipeline"]] * row["draws"]
         kinds = [parse_format(name, self._what).numeric if name != "none" else "" for name in layout["color_formats"]]
-        return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines, kinds)
+        tests = [name for name in ("depth", "stencil") if layout[f"{name}_format"] != "none"]
+        return pixel_history(self.label, x, y, range(samples) if sample is None else [sample], events, pipelines, kinds, tests)
 
     def heatmap(self, kind: str) -> NDArray[Any]:
         """A number for each pixel of the framebuffer, (height, width).
 
-        ``kind``: a key of :data:`tilegpu.history.HEATMAPS`. Counts of fragments are int32, and sum up to the counter of
+        ``kind``: a key of :data:`tilegpu.history.HEATMAPS`, or the name of a picture of ``tilegpu explain`` (``"overdraw"`` for
+        ``"rasterized"``, ``"tile_time"`` for ``"tile_ms"``). Counts of fragments are int32, and sum up to the counter of
         ``rp.stats`` exactly, but that three are of API order where the pass was drawn near ones first
         (:data:`tilegpu.history.ORDER_COUNTS`); ``"tile_ms"`` is float64, in milliseconds, and of a new execution (best of
         three for each tile).
         Raises :class:`tilegpu.ValidationError` for a pass that can't be repeated (see :meth:`why`) and was not
         made with ``trace="fragments"``.
         """
+        kind = next((k for k, name in PICTURE_NAMES.items() if name == kind), kind) if isinstance(kind, str) else kind
         if not isinstance(kind, str) or kind not in HEATMAPS:
-            raise ValidationError(f"{self._what}: heatmap {arguments.shown(kind)} is not known; there are {', '.join(HEATMAPS)}")
+            raise ValidationError(f"{self._what}: heatmap {arguments.shown(kind)} is not known{candidates(kind, HEATMAPS)}")
         if kind != "tile_ms":
             result: NDArray[Any] = self._fragments()["maps"][kind]
             return result.copy()

@@ -135,8 +135,7 @@ def _load_stages(
                 f"{what}: '{module.label}' is given as the {stage} shader, but it is a {known[module.reflection.stage]} shader"
             )
     if not label:
-        names = [module.label for module in stages.values()]
-        label = "+".join(n for n in names if "<" not in n) or "pipeline"
+        label = shader.label_of(device, [module.label for module in stages.values()])
     return label, stages
 
 
@@ -358,8 +357,7 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
-    factors = factors_of(blend, len(colors), what)
-    check_pipeline(info, stages, left, factors, given, what, self.strict)
+    check_pipeline(info, stages, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points

@@ -14,6 +14,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, notebook
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
+from tilegpu.fixed import Fixed
 from tilegpu.interface import Interface, Stages
 from tilegpu.shader import files_of, is_path
 from tilegpu.structs import SCALAR_CODES
@@ -34,7 +35,7 @@ class Accesses(NamedTuple):
     fragment_writes: bool
 
 
-class Program:
+class Program(Fixed):
     """Base of pipelines: what their shaders ask for by name."""
 
     def __init__(self, core: _core.Pipeline | _core.ComputePipeline, stages: Stages) -> None:

@@ -39,6 +39,13 @@ class Query(WithBlock):
             raise _not_there(self._label, self._was_entered, self._example)
         return [self._pool.value(i) for i in range(self._count)]
 
+    def _repr_html_(self) -> str:
+        return notebook.facts("", [("occlusion query", repr(self))])
+
+    def __repr__(self) -> str:
+        there = self._was_entered and self._pool.available(0)
+        return f"<tilegpu.Query of pass '{self._label}', {f'{self.samples} samples' if there else 'no result yet'}>"
+
     def end_of_pass(self) -> None:
         """The pass has ended: what was not meant is said."""
         self.say_never_entered(f"rp.query() of pass '{self._label}'", "counts nothing")
@@ -107,6 +114,12 @@ class StatisticsQuery(WithBlock):
             return f"<pre>{notebook.escaped(repr(self))}</pre>"
         rows = [(name.replace("_", " "), f"{self[name]:,}") for name in self.views[0]]
         return notebook.table(f"statistics of pass '{self._label}'", (), rows, {1})
+
+    def __repr__(self) -> str:
+        if not self._was_entered or not self._pools[0].available(0):
+            return f"<tilegpu.StatisticsQuery of pass '{self._label}', no result yet>"
+        counts = ", ".join(f"{name} {self[name]}" for name in self.views[0])
+        return f"<tilegpu.StatisticsQuery of pass '{self._label}': {counts}>"
 
     def __getitem__(self, name: str) -> int:
         """The count in all views. Raises before the pass has ended."""

@@ -156,8 +156,11 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             else self._stencil.build("stencil", self._layers, f"{self._what}: stencil")
         )
         present = [v for v in [*views, depth_view, stencil_view] if v is not None]
-        if not present:
-            raise ValidationError(f"{self._what} has no attachment; give color=[...] or depth=")
+        if not present and (not any(self._area) or self._window is not None):
+            raise ValidationError(
+                f"{self._what} has no attachment; give color=[...] or depth=, or for shaders that write buffers and images alone "
+                "area=(0, 0, width, height)" + (" without window=" if self._window is not None else "")
+            )
         names = [*(f"color{i}" for i in range(len(views))), "depth", "stencil"]
         given = [*self._color, self._depth, self._stencil]
         self._bound = [
@@ -167,8 +170,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         ]
         self._look_at_attachments()
         self._size = (
-            min(max(1, v.image.width >> v.level) for v in present),
-            min(max(1, v.image.height >> v.level) for v in present),
+            min((max(1, v.image.width >> v.level) for v in present), default=self._area[0] + self._area[2]),
+            min((max(1, v.image.height >> v.level) for v in present), default=self._area[1] + self._area[3]),
         )
         self._held = self._size
         if self._window is not None:

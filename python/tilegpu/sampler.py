@@ -9,8 +9,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
+from tilegpu.fixed import OfThisProcess
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 _BORDER = "float_transparent_black"
@@ -35,7 +36,7 @@ class SamplerOptions(TypedDict, total=False):
     ycbcr: SamplerYcbcrConversion | None
 
 
-class Sampler:
+class Sampler(OfThisProcess):
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
     ``filter`` sets those of the three filters that are not given by themselves, by default ``"linear"`` (of formats that can't be
@@ -145,6 +146,12 @@ class Sampler:
                 f"{what}, which can't be filtered, and the sampler's filter is linear: leave it out, or give filter='nearest', "
                 "mipmap_mode='nearest'"
             )
+
+    def _repr_html_(self) -> str:
+        rows = [(name, value) for name, _, value in (part.partition(" ") for part in self._text.split(", ") if " " in part)]
+        lods = (("levels of detail", f"{self.lods[0]:g} to {self.lods[1]:g}" if self.lods != (0, 1000) else ""), ("bias", self.lod_bias))
+        more = (*lods, ("compares depths", "yes" if self.compares else ""), ("border", self.border), ("conversion", self.ycbcr or ""))
+        return notebook.facts("sampler", [*rows[:4], *more])
 
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"

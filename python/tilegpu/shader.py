@@ -6,12 +6,15 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import _core, arguments, enums, files
 from tilegpu.errors import ShaderError, ShaderMessage, UnusedNameWarning, ValidationError, users_level
+
+if TYPE_CHECKING:
+    from tilegpu.context import Context
 
 #: GLSL text, a path of GLSL (.vert, .frag, .comp, .glsl) or SPIR-V (.spv), SPIR-V bytes, or a module.
 ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.ShaderModule
@@ -189,3 +192,16 @@ def is_path(source: Any) -> bool:
         and len(source) < 4096
         and (source.endswith(_SUFFIXES) or ("{" not in source and os.path.isfile(source)))  # noqa: PTH113
     )
+
+
+def label_of(device: Context, names: Sequence[str]) -> str:
+    """A pipeline's label where none is given: the names of its shaders' files, with as many folders as tell them from others of the
+    device. ``names``: their labels, paths as they were given; those of shaders without a file are left out."""
+    paths = [name for name in names if "<" not in name]
+    whole = "+".join(paths)
+    parts = [path.replace("\\", "/").split("/") for path in paths]
+    for count in range(1, max(map(len, parts), default=0) + 1):
+        label = "+".join("/".join(part[-count:]) for part in parts)
+        if device._file_labels.setdefault(label, whole) == whole:
+            return label
+    return whole or "pipeline"

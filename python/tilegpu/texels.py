@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 _MAX_PICTURE_B = 1 << 31
 
 
-def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
-    """What the user gave as pixels: (layers, H, W, C). ``type_``: of the image; "1d": as (W,), (W, C) or (layers, W, C), "3d": as
-    (D, H, W) or (D, H, W, C). "slices" are those of a 3D image that is written to: as of "2d", and (L, H, W) where W is more than 4,
-    which can't be one slice of several components."""
+def numbers_of(pixels: Any, what: str) -> tuple[Any, bool]:
+    """Of a file or a Pillow picture its numbers, and whether it is grey: its one number is red, green and blue. Others as they are."""
     if isinstance(pixels, (str, os.PathLike)) and os.path.splitext(pixels)[1].lower() in hdr.SUFFIXES:  # noqa: PTH122
         try:
-            pixels = hdr.read_floats(pixels, f"{what}: '{os.fspath(pixels)}'")
+            return hdr.read_floats_of(pixels, f"{what}: '{os.fspath(pixels)}'")
         except hdr.HdrError as wrong:
             raise ValidationError(str(wrong)) from None
-    elif isinstance(pixels, (str, os.PathLike)):
+    if isinstance(pixels, (str, os.PathLike)):
         try:
             with files.open_picture(files.read_regular(pixels, _MAX_PICTURE_B)) as picture:
                 pixels = _from_pillow(picture)
@@ -36,6 +34,21 @@ def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
             raise ValidationError(f"{what}: can't read '{pixels}': {getattr(wrong, 'strerror', None) or wrong}") from None
     elif hasattr(pixels, "getbands"):
         pixels = _from_pillow(pixels)
+    else:
+        return pixels, False
+    return pixels, pixels.ndim == 2
+
+
+def as_colors(grey: NDArray[Any], info: enums.FormatInfo) -> NDArray[Any]:
+    """A grey picture, (..., 1), for a format with red, green and blue; :func:`texels_of` adds the alpha."""
+    return np.repeat(grey, 3, axis=-1) if info.component_count >= 3 else grey
+
+
+def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
+    """What the user gave as pixels: (layers, H, W, C). ``type_``: of the image; "1d": as (W,), (W, C) or (layers, W, C), "3d": as
+    (D, H, W) or (D, H, W, C). "slices" are those of a 3D image that is written to: as of "2d", and (L, H, W) where W is more than 4,
+    which can't be one slice of several components."""
+    pixels, _ = numbers_of(pixels, what)
     array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be numbers")
     if array.dtype.kind not in "fiub":
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
@@ -180,7 +193,7 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
         )
     if components < wanted and not (components == 3 and wanted == 4):
         raise ValidationError(
-            f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose another format"
+            f"{what}: pixels have {components} components, format {info.name} has {wanted}; give all, or choose a format with {components}"
         )
     array = np.ascontiguousarray(pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("=")))
     bits = info.component_bits

@@ -71,6 +71,11 @@ class TransformFeedback(WithBlock):
             )
         return self._pool.value(k)
 
+    def __repr__(self) -> str:
+        there = self._was_entered and self._pool.available(0)
+        result = f"{self.primitives} of {self.needed} primitives" if there else "no result yet"
+        return f"<tilegpu.TransformFeedback of pass '{self._label}', {result}>"
+
     @property
     def primitives(self) -> int:
         """Primitives that were written. Raises before the pass has ended."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 
 from tilegpu.errors import Place, UnusedNameWarning, ValidationError, users_place
+from tilegpu.fixed import Fixed
 
 
-class WithBlock:
+class WithBlock(Fixed):
     """Base of what has to be entered. ``_example``: how it is written, for messages."""
 
     _example = "with ...:"

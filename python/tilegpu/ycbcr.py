@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, enums, notebook
+from tilegpu.fixed import OfThisProcess
 
 
-class SamplerYcbcrConversion:
+class SamplerYcbcrConversion(OfThisProcess):
     """How luma and chroma of textures become RGB when they are sampled. Made by :meth:`tilegpu.Device.sampler_ycbcr_conversion`.
 
     ``format``: of the images, such as ``"g8_b8r8_2plane_420_unorm"`` (NV12), ``"g8_b8_r8_3plane_420_unorm"`` (I420), or a plain one
@@ -55,6 +56,10 @@ class SamplerYcbcrConversion:
     def format(self) -> str:
         """Of the images."""
         return self.format_info.name
+
+    def _repr_html_(self) -> str:
+        model, range_, chroma = self._text.split(", ")
+        return notebook.facts(f"Y'CbCr conversion of {self.format}", [("model", model), ("range", range_), ("chroma", chroma[7:])])
 
     def __repr__(self) -> str:
         return f"<tilegpu.SamplerYcbcrConversion of {self.format}, {self._text}>"

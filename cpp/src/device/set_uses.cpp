@@ -92,8 +92,14 @@ Status check_view_fits(const Program& program, const pipeline::TextureUse& use, 
   if (image.tiling != ImageTiling::linear)
     return wrong("tiling", "block_compressed", "linear", "copy it to a linear image, or read it as an input attachment");
   const Purpose purpose = purpose_of(descriptor);
-  if (image.usage && !(image.usage & purpose.usage))
-    return wrong("usage", (std::string("one without ") + purpose.name).c_str(), purpose.name, "create the image with that usage");
+  if (image.usage && !(image.usage & purpose.usage)) {
+    // An image of this format can't have that usage, so that to create it anew would only be refused by the next message.
+    const bool never = purpose.usage == VK_IMAGE_USAGE_STORAGE_BIT && !vk::find_format(image.format)->storage;
+    const std::string fix = never ? "create an image of a colour format that is not sRGB, such as r8g8b8a8_unorm: shaders can't write " +
+                                        std::string(vk::find_format(image.format)->name)
+                                  : "create the image with that usage";
+    return wrong("usage", (std::string("one without ") + purpose.name).c_str(), purpose.name, fix.c_str());
+  }
   for (const ReflectedType* type : use.types) {
     if (type->dim != info.type)
       return wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");

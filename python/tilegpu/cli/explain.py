@@ -178,7 +178,7 @@ def write_all_heatmaps(passes: Sequence[RenderPass], directory: Path) -> list[st
 
 def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:
     """The maps of a pass as PNG: at the top left one pixel for each of the framebuffer's, below it the legend; a line for each file."""
-    from tilegpu.history import HEATMAPS, KILLERS
+    from tilegpu.history import HEATMAPS, KILLERS, PICTURE_NAMES
     from tilegpu.legend import killers_with_legend, map_with_legend, title_of
 
     directory.mkdir(parents=True, exist_ok=True)
@@ -192,7 +192,7 @@ def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:
 
     for kind, values in maps.items():
         if values.any():
-            name = {"rasterized": "overdraw", "tile_ms": "tile_time"}.get(kind, kind)
+            name = PICTURE_NAMES.get(kind, kind)
             write(name, map_with_legend(kind, values), title_of(kind, values))
     colours = ", ".join(f"{name} #{r:02x}{g:02x}{b:02x}" for name, (r, g, b) in KILLERS.items())
     write("killed_by", killers_with_legend(maps), f"who killed fragments: {colours}")

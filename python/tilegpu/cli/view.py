@@ -64,14 +64,23 @@ def read_again(options: argparse.Namespace) -> Scene:
         raise SceneFileError(str(error)) from None
 
 
+def runs_at_once(scene: Scene, frames: int) -> bool:
+    """Time runs from the beginning, as in :func:`tilegpu.show`: of a function that asks for it, where no number of frames is said."""
+    from tilegpu.scene import FunctionScene
+
+    return isinstance(scene, FunctionScene) and scene.moves and not frames
+
+
 def run(options: argparse.Namespace) -> int:
     """Opens the window and stays until it is closed."""
     from tilegpu.viewer import view
 
     if options.screenshot:
         check_picture_path(options.screenshot, option="--screenshot")
+    scene = chosen_scene(options)
+    runs = runs_at_once(scene, options.frames)
     view(
-        chosen_scene(options),
+        scene,
         size=options.size,
         samples=options.samples,
         profile=options.profile,
@@ -81,6 +90,8 @@ def run(options: argparse.Namespace) -> int:
         max_frames=options.frames,
         screenshot=options.screenshot,
         start_time=options.time,
+        spin=runs,
+        turns=not runs,  # it has a time of its own
         reload=lambda: read_again(options),
         scene_files=files_of(options.scene),
     )

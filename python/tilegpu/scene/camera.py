@@ -54,7 +54,8 @@ def rotate_y(angle: float) -> Matrix:
 
 
 def perspective(fov_y_degrees: float, aspect: float, near: float, far: float) -> Matrix:
-    """(4, 4) perspective projection to Vulkan's clip space (y down, depth 0 at ``near``, 1 at ``far``)."""
+    """(4, 4) perspective projection to Vulkan's clip space (y down, depth 0 at ``near``, 1 at ``far``). ``fov_y_degrees``: degrees, while
+    rotations are in radians."""
     n, f = F(near), F(far)
     half = F(F(F(fov_y_degrees) * F(0.5)) * F(3.14159265)) / F(180)
     t = F(1) / F(math.tan(half))

@@ -13,6 +13,7 @@ object lives, so a scene returns the same objects from frame to frame and never 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -162,12 +163,48 @@ class State:
     color_write_mask: str = "rgba"
 
 
+_INDEX_TYPES = tuple(map(np.dtype, (np.uint8, np.uint16, np.uint32)))
+
+
+@functools.lru_cache(maxsize=256)
+def _vertex_dtype(dtype: np.dtype[Any], row: tuple[int, ...]) -> np.dtype[Any]:
+    """What a vertex array's elements are for shaders: itself, or with floats of 32 bits; rows of numbers are one field."""
+    if dtype.fields is None:
+        if len(row) != 1 or not 1 <= row[0] <= 4 or dtype.kind not in "fiu":
+            return dtype
+        return np.dtype([("f0", np.dtype(np.float32) if dtype == np.float64 else dtype, row)])
+    names = dtype.names or ()
+    if all(dtype.fields[name][0].base != np.float64 for name in names):
+        return dtype
+    return np.dtype([(n, np.float32 if (f := dtype.fields[n][0]).base == np.float64 else f.base, f.shape) for n in names])
+
+
+def _as_vertices(array: Array, dtype: np.dtype[Any], what: str) -> Array:
+    """The same numbers as elements of ``dtype``; raises where a float becomes infinite."""
+    made = np.empty(array.shape if array.dtype.names else array.shape[:1], dtype)
+    for name in dtype.names or ():
+        values = array[name] if array.dtype.names else array
+        with np.errstate(over="ignore"):
+            made[name] = values
+        if values.dtype == np.float64 and np.any(np.isfinite(values) & ~np.isfinite(made[name])):
+            raise ValidationError(f"{what} has numbers beyond what 32-bit floats hold; scale them")
+    return made
+
+
+def _as_indices(array: Array, what: str) -> Array:
+    """The same numbers as uint32."""
+    if array.size and not (int(array.min()) >= 0 and int(array.max()) <= 0xFFFFFFFF):
+        raise ValidationError(f"{what} are from {array.min()} to {array.max()}; they must be 0 to {0xFFFFFFFF}")
+    return array.astype(np.uint32)
+
+
 @dataclass(frozen=True, eq=False)
 class Draw:
     """One draw call.
 
-    ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), or ``None``
-    for a shader that makes its vertices from ``gl_VertexIndex``. ``indices``: uint16 or uint32, 1-D; then ``count`` and ``first`` count
+    ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), rows of one
+    to four numbers, (n, C), for a shader with one input, or ``None`` for a shader that makes its vertices from ``gl_VertexIndex``; 64-bit
+    floats become 32-bit ones. ``indices``: 1-D, of any integers; then ``count`` and ``first`` count
     indices, else vertices. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
     (the members of a uniform block), an array (a buffer's content, raw), or :class:`Sampled`.
@@ -185,6 +222,14 @@ class Draw:
     state: State = State()
     label: str = ""
     scissor: tuple[int, int, int, int] | None = None
+
+    def __post_init__(self) -> None:
+        """Numbers of other widths, as NumPy makes them where nothing is said, become those that shaders read."""
+        vertices, indices = self.vertices, self.indices
+        if isinstance(vertices, np.ndarray) and vertices.dtype is not (dtype := _vertex_dtype(vertices.dtype, vertices.shape[1:])):
+            object.__setattr__(self, "vertices", _as_vertices(vertices, dtype, f"draw '{self.label}': vertices"))
+        if isinstance(indices, np.ndarray) and indices.dtype.kind in "iu" and indices.dtype not in _INDEX_TYPES:
+            object.__setattr__(self, "indices", _as_indices(indices, f"draw '{self.label}': indices"))
 
     @property
     def element_count(self) -> int:

@@ -10,7 +10,17 @@ import numpy as np
 
 from tilegpu import arguments
 from tilegpu.errors import ValidationError
-from tilegpu.scene.description import Draw, Frame, Output, Pass, Program, Sampled, State, Target
+from tilegpu.scene.description import Draw, Frame, Output, Pass, Program, Sampled, State, Target, Texture
+
+_RESOLVES = ("none", "pass", "store_cmd")
+_LOADS = ("clear", "load", "dont_care")
+_SAMPLES = (1, 2, 4, 8, 16)
+
+
+def _require_one_of(value: Any, choices: Sequence[Any], what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (str, int, np.integer)) or value not in choices:
+        *others, last = (repr(choice) for choice in choices)
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be {', '.join(others)} or {last}")
 
 
 def _require(value: Any, kinds: Any, what: str, must: str) -> None:
@@ -56,6 +66,12 @@ def check_frame(frame: Any, who: str) -> None:
     """Raises where the frame, its passes or its draws are something else. What a user's function draws is looked at as it draws."""
     require_frame(frame, who)
     what = f"frame '{frame.label}'"
+    _require_one_of(frame.resolve, _RESOLVES, f"{what}: resolve")
+    _require_one_of(frame.samples, _SAMPLES, f"{what}: samples")
+    _require(frame.color_formats, (tuple, list), f"{what}: color_formats", "a tuple of formats, such as ('r8g8b8a8_srgb',)")
+    colors = "a tuple of colours, one for each attachment or one for all, such as ((0.0, 0.0, 0.0, 1.0),)"
+    for given in (frame.clear_colors, *(frame.clear_colors if isinstance(frame.clear_colors, (tuple, list)) else ())):
+        _require(given, (tuple, list, np.ndarray), f"{what}: clear_colors", colors)
     _require(frame.passes, (tuple, list), f"{what}: passes", "a tuple of tilegpu.scene.Pass, such as (Pass(...),)")
     _check_draws(frame.draws, what)
     for number, one in enumerate(frame.passes):
@@ -67,6 +83,7 @@ def check_frame(frame: Any, who: str) -> None:
         _require(one.depth, (Output, type(None)), f"{of}: depth", "a tilegpu.scene.Output, or None")
         for output in one.outputs:
             _require(output.target, Target, f"{of}: target of an Output", "a tilegpu.scene.Target")
+            _require_one_of(output.load, _LOADS, f"{of}: load of target '{output.target.label}'")
         _check_draws(one.draws, of)
 
 
@@ -88,7 +105,7 @@ def check_passes(frame: Frame) -> None:
 def _check_outputs(what: str, one: Pass, frame: Frame) -> None:
     if not one.outputs:
         raise ValidationError(f"{what} has no attachment; give color= or depth=")
-    if one.samples not in (1, 2, 4, 8, 16):
+    if one.samples not in _SAMPLES:
         raise ValidationError(f"{what}: samples is {one.samples}; allowed are 1, 2, 4, 8 and 16")
     sizes = {output.target.label: frame.size_of(output.target) for output in one.outputs}
     if len(set(sizes.values())) > 1:
@@ -112,3 +129,18 @@ def _check_sampled(what: str, draws: Sequence[Draw], stored: set[int], drawn: se
             if id(value.target) not in stored:
                 samples = f"{name} samples target '{value.target.label}'"
                 raise ValidationError(f"{what}, draw '{draw.label}': {samples}, which no pass before stores")
+
+
+def check_bound(descriptor: str, name: str, value: Any, draw: Draw) -> None:
+    """Raises for what a binding of this type can't take, in the words of scenes; ``descriptor``: Vulkan's name of the type."""
+    what = f"draw '{draw.label}': bind '{name}'" if draw.label else f"bind '{name}'"
+    if isinstance(value, (Target, Output)):
+        label = (value.target if isinstance(value, Output) else value).label
+        raise ValidationError(f"{what} is target '{label}' alone; give tilegpu.scene.Sampled(target), which says how it is sampled")
+    image = descriptor.endswith(("sampler", "image"))
+    if image and not isinstance(value, (Texture, Sampled)):
+        given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else arguments.shown(value)
+        raise ValidationError(f"{what} is {given}, and a {descriptor}; give a tilegpu.scene.Texture(pixels), or Sampled(target)")
+    if not image and isinstance(value, (Texture, Sampled)):
+        kind = f"tilegpu.scene.{type(value).__name__}"
+        raise ValidationError(f"{what} is a {kind}, and a {descriptor}; give an array, or a mapping of the block's members")

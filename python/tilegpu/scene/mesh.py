@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu import notebook
 from tilegpu.scene.camera import normalize
 
 F = np.float32
@@ -27,6 +28,15 @@ class Mesh:
 
     vertices: NDArray[np.void]
     indices: NDArray[np.uint32]
+
+    def _repr_html_(self) -> str:
+        """Its attributes, and how large it is."""
+        fields = [(n, f"{f[0].base} x {int(np.prod(f[0].shape, dtype=int))}") for n, f in (self.vertices.dtype.fields or {}).items()]
+        size = [("vertices", f"{len(self.vertices):,}"), ("triangles", f"{self.triangles:,}")]
+        if "position" in (self.vertices.dtype.names or ()) and len(self.vertices):
+            low, high = (getattr(self.vertices["position"], name)(axis=0) for name in ("min", "max"))
+            size.append(("from, to", f"{low.round(4).tolist()}, {high.round(4).tolist()}"))
+        return notebook.facts("mesh", [*size, *fields])
 
     @property
     def triangles(self) -> int:

@@ -21,7 +21,7 @@ from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
-from tilegpu.scene.frame_checks import check_frame, check_passes, require_frame
+from tilegpu.scene.frame_checks import check_bound, check_frame, check_passes, require_frame
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -242,6 +242,10 @@ class SceneRenderer:
     def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> None:
         dtype = None if draw.vertices is None else draw.vertices.dtype
         pipeline = self._pipeline(shape, draw.program, draw.state, dtype)
+        names = pipeline.interface.names
+        for name, value in draw.bind.items():
+            if (binding := names.get(name)) is not None:
+                check_bound(binding.descriptor, name, value, draw)
         bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
         render_pass.draw(
             pipeline,
@@ -311,7 +315,23 @@ class SceneRenderer:
             # The layout is the program's: the same mapping may be packed differently for another one.
             key = (id(value), id(pipeline), name)
             return self._keep(key, (value, pipeline), lambda: self._block(pipeline.struct(name, **value), name))
+        key = (id(value), id(pipeline), name)
+        (laid_out,) = self._keep(key, (value, pipeline), lambda: (self._laid_out(pipeline, name, value),))
+        if laid_out is not None:
+            return laid_out
         return self._keep((id(value), "bound"), value, lambda: self._block(np.ascontiguousarray(value), name))
+
+    def _laid_out(self, pipeline: tg.Pipeline, name: str, value: Any) -> tg.Buffer | None:
+        """Rows of numbers that lie otherwise in the block, vec3 by 16 bytes for one, as a buffer of their own; ``None``: as they are."""
+        binding = pipeline.interface.names.get(name)
+        names = [] if binding is None or binding.layout is None or binding.conflict else binding.layout.names
+        if len(names) != 1 or not isinstance(value, np.ndarray) or value.dtype.names or (value.ndim < 2 and value.itemsize < 8):
+            return None
+        try:
+            packed = pipeline.struct(name, **{names[0]: value})
+        except tg.ValidationError:
+            return None  # what is wrong is said where it is bound
+        return None if len(packed) == value.nbytes else self._block(packed, name)
 
     def _block(self, data: Any, name: str) -> tg.Buffer:
         return self.device.buffer(data, usage="uniform|storage", label=name)

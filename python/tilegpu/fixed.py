@@ -1,0 +1,125 @@
+"""What users can't do with objects of a device: set what they were made with, and send them to other processes.
+
+In: an assignment, or a pickler. Out: an error that names the object and says what to do. Names of the user's own are taken, and methods may
+be replaced (tests do that).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from types import FunctionType
+from typing import Any
+
+from tilegpu.errors import ValidationError, near_names
+from tilegpu.keywords import names_of
+
+_SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
+
+
+def _is_method(cls: type, name: str) -> bool:
+    value = getattr(cls, name, None)
+    return callable(value) and not isinstance(value, property)
+
+
+def _known(thing: Any) -> tuple[list[str], list[str]]:
+    """What an object tells of itself, with what it is made with; the latter alone."""
+    cls = type(thing)
+    own = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "tilegpu"]
+    makers = [vars(c)[name] for c in own for name in ("__init__", "create") if name in vars(c)]
+    functions = [getattr(maker, "__func__", maker) for maker in makers]
+    made_with = [name for function in functions if isinstance(function, FunctionType) for name in names_of(function)]
+    told = [
+        name for c in own for name, value in vars(c).items() if isinstance(value, (property, functools.cached_property))
+    ]
+    names = dict.fromkeys([*vars(thing), *told, *made_with])
+    return [
+        name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
+    ], made_with
+
+
+class NotPicklableError(ValidationError, TypeError):
+    """As Python's own, a TypeError too: programs that try whether something can be sent catch that."""
+
+
+class OfThisProcess:
+    """Base of what a device makes: memory and machine code of this process."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise NotPicklableError(
+            f"{said(self)} is of this process, and can't be pickled or copied; send arrays (image.numpy(), buffer.numpy()), statistics "
+            "and texts of shaders, and make a device in each process (docs/farms.md)"
+        )
+
+    def __copy__(self) -> Any:
+        """Another name for the same memory: copy.copy asks for no more."""
+        made = object.__new__(type(self))
+        for cls in type(self).__mro__:
+            for name in vars(cls).get("__slots__", ()):
+                if hasattr(self, name):
+                    object.__setattr__(made, name, getattr(self, name))
+        if hasattr(self, "__dict__"):
+            vars(made).update(vars(self))
+        return made
+
+
+def said(thing: Any) -> str:
+    """Kind and label, for messages."""
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(thing).__name__).lower()
+    label = getattr(thing, "label", "")
+    return f"{kind} '{label}'" if isinstance(label, str) and label else kind
+
+
+class NoInterfaceError(ValidationError, AttributeError):
+    """An AttributeError too: NumPy then takes the array by ``__array__``."""
+
+
+class AsArray:
+    """Base of what NumPy takes as an array, for programs that look for the older interface and nothing else (``PIL.Image.fromarray``)."""
+
+    __slots__ = ()
+
+    @property
+    def __array_interface__(self) -> Any:
+        what = said(self)
+        raise NoInterfaceError(f"{what} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
+
+
+class Fixed(OfThisProcess):
+    """The same, with attributes that say what it was made with."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if (
+            name[0] != "_"
+            and name not in _SETTABLE
+            and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
+        ):
+            self._refuse(name, value)
+        object.__setattr__(self, name, value)
+
+    def _refuse(self, name: str, value: Any) -> None:
+        """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
+        what = said(self)
+        known, made_with = _known(self)
+        if name in known:
+            how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
+            raise ValidationError(f"{what}: {name} {how}")
+        near = [n for n in near_names(name, known, 1) if sorted(n) == sorted(name) or len(n) >= 4]
+        if near and _almost(name, near[0]):
+            raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near[0]}'?")
+
+
+def _almost(name: str, known: str) -> bool:
+    """One letter more, less or other, or letters in another order; a plural is a name of its own."""
+    if name in (known + "s", known + "es") or known in (name + "s", name + "es"):
+        return False
+    if sorted(name) == sorted(known):
+        return True
+    if abs(len(name) - len(known)) > 1:
+        return False
+    same = next((k for k, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
+    rest = (name[same + 1 :], known[same + 1 :]), (name[same + 1 :], known[same:]), (name[same:], known[same + 1 :])
+    return len(known) >= 5 and any(a == b for a, b in rest)

@@ -1,0 +1,48 @@
+"""Pipelines from files are called by the files' names, with as many folders as tell them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tilegpu as tg
+
+VERT = "#version 450\nvoid main() { gl_Position = vec4(0); }"
+FRAG = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
+COMP = "#version 450\nvoid main() {}"
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True)
+    for name, text in (("a.vert", VERT), ("a.frag", FRAG), ("k.comp", COMP)):
+        (path / name).write_text(text)
+    return path
+
+
+def test_labels_are_short_and_unique(tmp_path: Path) -> None:
+    one, two = _folder(tmp_path / "x" / "one"), _folder(tmp_path / "x" / "two")
+    dev = tg.Device()
+
+    def label(folder: Path, **more: str) -> str:
+        return dev.pipeline(folder / "a.vert", folder / "a.frag", color=["r8_unorm"], **more).label
+
+    assert label(one) == label(one) == "a.vert+a.frag"
+    assert label(two) == label(two) == "two/a.vert+two/a.frag"
+    assert label(one) == "a.vert+a.frag" and label(two, label="mine") == "mine"
+    assert dev.compute_pipeline(one / "k.comp").label == "k.comp"
+    assert dev.compute_pipeline(two / "k.comp").label == "two/k.comp"
+    assert dev.pipeline(one / "a.vert", FRAG, color=["r8_unorm"]).label == "a.vert"
+    assert dev.pipeline(VERT, FRAG, color=["r8_unorm"]).label == "pipeline"
+    assert tg.Device().pipeline(two / "a.vert", two / "a.frag", color=["r8_unorm"]).label == "a.vert+a.frag"  # of each device
+    relative = dev.pipeline(VERT, FRAG, color=["r8_unorm"], vert_file="q.vert", frag_file="q.frag")
+    assert relative.label == "q.vert+q.frag"
+
+
+def test_tables_of_passes_have_them(tmp_path: Path) -> None:
+    folder = _folder(tmp_path / ("long" * 20))
+    dev = tg.Device()
+    image = dev.image((4, 4), "r8_unorm")
+    pipe = dev.pipeline(folder / "a.vert", folder / "a.frag", color=[image.format])
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0,))]) as rp:
+        rp.draw(pipe, count=3)
+    assert "a.vert+a.frag" in str(rp.explain()) and "longlong" not in str(rp.explain())
+    assert set(pipe.files) == {str(folder / "a.vert"), str(folder / "a.frag")}

@@ -1,0 +1,140 @@
+"""What objects say of themselves, printed and in notebooks; what can't be set; what does not go to another process."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+FULL = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
+WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
+NAME = "<b>&"
+
+
+def made(dev: tg.Device) -> Iterator[Any]:
+    """One of each class that users hold in their hands."""
+    image = dev.image((4, 4), "r8g8b8a8_unorm", label=NAME)
+    buffer = dev.buffer(np.zeros(4, "f4"), label=NAME)
+    pipe = dev.pipeline(FULL, WHITE, color=[image.format], label=NAME)
+    layout = tg.FramebufferLayout(["r8g8b8a8_unorm"], size=(4, 4))
+    with dev.frame(NAME) as frame, dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 1))], label=NAME) as rp:
+        with rp.query() as query, rp.statistics() as statistics:
+            rp.draw(pipe, count=3)
+        yield from (query, statistics)
+    with dev.secondary(color=[image.format]) as secondary:
+        pass
+    yield from (dev, image, image.view(), buffer, buffer.slice(0, 4), buffer.texels("r32_sfloat"), pipe, pipe.interface, frame, rp, query)
+    yield from (statistics, secondary, dev.sampler(), dev.texture(np.zeros((2, 2), np.uint8)), tg.Attachment(image, clear=(1, 0, 0, 1)))
+    yield from (dev.compute_pipeline("#version 450\nvoid main() {}"), dev.sampler_ycbcr_conversion("g8_b8r8_2plane_420_unorm"))
+    yield from (layout, tg.Load(image), tg.Store(image), tg.Resolve("color0"), tg.FramebufferDesc(draws_a_part=3))
+    yield from (dev.framebuffer(layout, store={"color0": image}), frame.nodes[0], *frame.edges, tg.format_info("r8_unorm"))
+    yield from (tg.shapes.sphere(), dev.descriptor_set_layout({0: "uniform_buffer"}))
+
+
+def test_nothing_prints_its_address() -> None:
+    for thing in made(tg.Device()):
+        assert " object at 0x" not in str(thing) and "object at 0x" not in repr(thing), type(thing)
+
+
+def test_queries_say_their_results() -> None:
+    said: dict[str, list[str]] = {}
+    for thing in made(tg.Device()):  # first while the pass is open
+        said.setdefault(type(thing).__name__, []).append(repr(thing))
+    assert said["Query"] == [f"<tilegpu.Query of pass '{NAME}', {result}>" for result in ("no result yet", "16 samples")]
+    assert said["StatisticsQuery"][0] == f"<tilegpu.StatisticsQuery of pass '{NAME}', no result yet>"
+    assert "input_assembly_vertices 3" in said["StatisticsQuery"][1]
+
+
+KINDS = ("Sampler", "Attachment", "Mesh", "FormatInfo", "Node", "Query", "SamplerYcbcrConversion", "Device", "Image")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_notebooks_show(kind: str) -> None:
+    found = [thing for thing in made(tg.Device()) if type(thing).__name__ == kind]
+    assert found
+    for thing in found:
+        text = thing._repr_html_() if kind != "Image" else thing._repr_png_() and "<table"
+        assert text.startswith(("<table", "<b>", "<div", "<pre")) and NAME not in text
+        assert kind in ("Device", "Image") or "<td" in text
+
+
+def _set(make: Callable[[tg.Device], Any], name: str) -> None:
+    setattr(make(tg.Device()), name, 3)
+
+
+IMAGE: Callable[[tg.Device], Any] = lambda dev: dev.image((4, 4), "r8_unorm", label="a")  # noqa: E731
+ITSELF: Callable[[tg.Device], Any] = lambda dev: dev  # noqa: E731
+BUFFER: Callable[[tg.Device], Any] = lambda dev: dev.buffer(np.zeros(3, "f4"), label="b")  # noqa: E731
+PIPELINE: Callable[[tg.Device], Any] = lambda dev: dev.pipeline(FULL, WHITE, color=["r8_unorm"], label="p")  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "said"),
+    [
+        (IMAGE, "size", "image 'a': size is given where it is made; make a new one with size="),
+        (IMAGE, "lable", "image 'a': there is no attribute 'lable' to set; did you mean 'label'?"),
+        (IMAGE, "format", "image 'a': format "),
+        (ITSELF, "loop_budget", "device: loop_budget is given where it is made; make a new one with loop_budget="),
+        (ITSELF, "loop_budgt", "device: there is no attribute 'loop_budgt' to set; did you mean 'loop_budget'?"),
+        (ITSELF, "info", "device: info can't be set"),
+        (BUFFER, "size", "buffer 'b': size "),
+        (BUFFER, "dtyp", "did you mean 'dtype'?"),
+        (PIPELINE, "interface", "pipeline 'p': interface "),
+    ],
+)
+def test_what_was_made_is_as_it_was_made(make: Callable[[tg.Device], Any], name: str, said: str) -> None:
+    with pytest.raises(tg.ValidationError) as error:
+        _set(make, name)
+    assert said in str(error.value)
+
+
+def test_names_of_the_users_own() -> None:
+    dev = tg.Device()
+    for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev)):
+        for name in ("label", "mine", "images", "_private", "pipelines", "notes"):
+            setattr(thing, name, "x")
+    dev.strict = True
+    dev.image = lambda *_, **__: None  # type: ignore[method-assign, assignment]
+
+    class Mine(tg.Device):
+        def __init__(self) -> None:
+            super().__init__()
+            self.images = [self.image((4, 4), "r8_unorm")]
+
+    assert Mine().images[0].size == (4, 4)
+
+
+def test_nothing_of_a_device_is_pickled() -> None:
+    told = 0
+    for thing in made(tg.Device()):
+        try:
+            pickle.dumps(thing)
+        except tg.ValidationError as error:
+            told += 1
+            assert "is of this process, and can't be pickled or copied; send arrays" in str(error) and "docs/farms.md" in str(error)
+            assert isinstance(error, TypeError)
+            with pytest.raises(tg.ValidationError):
+                copy.deepcopy(thing)
+            assert type(copy.copy(thing)) is type(thing)
+    assert told >= 20
+    info = tg.format_info("r8_unorm")
+    assert pickle.loads(pickle.dumps(info)).name == copy.deepcopy(info).name == "r8_unorm"
+
+
+def test_pillow_is_told_what_to_take() -> None:
+    pillow: Any = pytest.importorskip("PIL.Image")
+    dev = tg.Device()
+    image = dev.image((4, 2), "r8g8b8a8_unorm", label="a")
+    dev.clear(image, (1, 0, 0, 1))
+    for thing in (image, image.view(), dev.texture(np.zeros((2, 2, 4), np.uint8)), dev.buffer(np.zeros((2, 2, 4), np.uint8))):
+        with pytest.raises(tg.ValidationError, match=r"is no NumPy array; give np.asarray\(...\) of it") as error:
+            pillow.fromarray(thing)
+        assert isinstance(error.value, AttributeError) and not hasattr(thing, "__array_interface__")
+        assert np.asarray(thing).dtype == np.uint8
+    assert pillow.fromarray(np.asarray(image)).size == (4, 2)
