@@ -31,8 +31,8 @@ _MOST_TILES = 2  #: sizes of tiles in a cell
 
 class Comparison:
     """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, its
-    passes and its commands as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a ``text`` with
-    what it ``saves`` by profile; ``left_out``: what the frame did that the model knows nothing of (``"2 dispatches"``). Plain data;
+    passes, dispatches and commands as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a
+    ``text`` with what it ``saves`` by profile; ``left_out``: what the frame did that the model does not know. Plain data;
     printed, a table of all profiles and the dearest changes."""
 
     def __init__(
@@ -55,8 +55,8 @@ class Comparison:
 
 def _left_out(runs: Sequence[ProfileRun]) -> list[str]:
     """What of a frame is not in the model."""
-    count = runs[0].dispatches if runs else 0
-    return [f"{count} dispatch{'es' if count != 1 else ''}"] if count else []
+    count = sum(one.uses_addresses for one in runs[0].dispatches) if runs else 0
+    return [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[int, str]]:
@@ -119,6 +119,7 @@ def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
         "limited_by": total.limited_by,
         "exact": total.exact,
         "passes": [costs.asdict() for one in run.passes if (costs := one.modelled()) is not None],
+        "dispatches": [costs.asdict() for costs in run.modelled_dispatches()],
         "commands": [costs.asdict() for costs in run.modelled_commands()],
     }
 
@@ -277,6 +278,6 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
         '<p class="soft">A model: counts of this frame by constants of each profile, which docs/costs.md lists with their sources. '
         f"{others}Bytes are all that external memory sees: attachments, which alone are what moves between tile memory and images, and "
-        "vertices, lists of tiles, textures, commands. "
+        "vertices, lists of tiles, textures, what dispatches read and write, commands. "
         f"Cycles are of the unit that is busy longest.</p>{help_text}"
     )
