@@ -206,10 +206,9 @@ def counts_of(
     if trace is None:
         return counts
     reads, images = counts.texture_reads()
-    # Without tiles what this host draws at once is its own business: the second cache alone.
     lines = tuple(
         TextureLines(
-            image, once, of_tiles if counts.tile_px else once, reads.get(image, 0.0), images[image].levels if image in images else 1
+            image, once, of_tiles, reads.get(image, 0.0), images[image].levels if image in images else 1
         )
         for image, once, of_tiles in trace["textures"]
     )

@@ -50,7 +50,13 @@ void TextureTrace::add(TextureDescriptor& abi, const TexturedView& view, const N
       made.key = Textures::key_of(view, sampler);
       made.image = number_of(view);
       if (view.view) made.first_level = view.view->info().base_level, made.first_layer = view.view->info().base_layer;
-      shader::set_line(made);
+      made.line = shader::line_of(made.key.format, made.key.aspect, made.key.dim);
+      if (view.view) {
+        const std::vector<Ptr<Image>>& planes = view.view->image()->planes();
+        if (!planes.empty()) made.line = shader::line_of(planes[0]->info().format, made.key.aspect, made.key.dim);
+        for (size_t k = 1; k < planes.size(); k++)
+          made.plane_line[k - 1] = shader::line_of(planes[k]->info().format, made.key.aspect, made.key.dim);
+      }
       texture = &made;
     }
     Replaced& replaced = replaced_.emplace_back();

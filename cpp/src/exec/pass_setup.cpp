@@ -186,6 +186,7 @@ Status begin_trace(PassRun& run) {
   if (!textures) return textures.error();
   run.texture_trace = std::move(*textures);
   run.trace->texels = true;
+  run.trace->has_tiles = run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::immediate;
   return Ok{};
 }
 

@@ -52,6 +52,7 @@ class Footprint {
     last_level_ = std::max(view_.level_count, 1) - 1;
   }
 
+  void begin_lane(uint32_t lane) { lane_ = lane; }
   void gradient(const Lane& l) {
     using namespace gradient_arg;
     Place p;
@@ -244,10 +245,18 @@ class Footprint {
   void line(int32_t level, int32_t slice, int32_t x, int32_t y) {
     const uint64_t of_level = static_cast<uint32_t>(level) + texture_.first_level,
                    of_slice = static_cast<uint32_t>(slice) + texture_.first_layer;
-    const uint64_t column = static_cast<uint32_t>(x) / texture_.line_width_px, row = static_cast<uint32_t>(y) / texture_.line_height_px;
+    visit(of_level, of_slice, x, y, texture_.line);
+    // Chroma is read with luma; its planes, of images without levels, count as levels.
+    for (uint32_t k = 0; k < 2 && view_.plane[k]; k++) {
+      const ViewLevel &plane = view_.plane[k]->level[0], &own = view_.level[0];
+      visit(of_level + k + 1, of_slice, x * plane.width_px / own.width_px, y * plane.height_px / own.height_px, texture_.plane_line[k]);
+    }
+  }
+  void visit(uint64_t level, uint64_t slice, int32_t x, int32_t y, const TracedTexture::Line& size) {
+    const uint64_t column = static_cast<uint32_t>(x) / size.width_px, row = static_cast<uint32_t>(y) / size.height_px;
     // A texel buffer is one row of up to 2^27 texels.
     const uint64_t place = one_dimensional_ ? column : row << 14 | column;
-    visit_(context_, uint64_t{texture_.image} << kLineImageShift | of_level << 48 | (of_slice & 0xfffff) << 28 | place);
+    visit_(context_, lane_, uint64_t{texture_.image} << kLineImageShift | level << 48 | (slice & 0xfffff) << 28 | place);
   }
 
   const TracedTexture& texture_;
@@ -257,6 +266,7 @@ class Footprint {
   void* context_;
   bool integer_ = false, one_dimensional_ = false, cube_ = false, volume_ = false, array_ = false;
   int32_t last_level_ = 0;
+  uint32_t lane_ = 0;
 };
 
 uint32_t mask_of(TextureUse use, const TexelCall& call) {
@@ -276,15 +286,13 @@ uint32_t mask_of(TextureUse use, const TexelCall& call) {
 
 }  // namespace
 
-void set_line(TracedTexture& texture) {
-  const vk::FormatInfo& format = *vk::find_format(texture.key.format);
+TracedTexture::Line line_of(VkFormat of, VkImageAspectFlagBits aspect, VkImageViewType dim) {
+  const vk::FormatInfo& format = *vk::find_format(of);
   uint32_t texel_B = format.texel_B;
-  if (format.depth_bits == 32 && format.stencil_bits)
-    texel_B = texture.key.aspect == VK_IMAGE_ASPECT_STENCIL_BIT ? 1 : 4;  // they lie apart
+  if (format.depth_bits == 32 && format.stencil_bits) texel_B = aspect == VK_IMAGE_ASPECT_STENCIL_BIT ? 1 : 4;  // they lie apart
   const uint32_t bits = static_cast<uint32_t>(std::bit_width(std::max(1u, kTextureLine_B / std::max(1u, texel_B)))) - 1;
-  const bool row = texture.key.dim == VK_IMAGE_VIEW_TYPE_1D || texture.key.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY;
-  texture.line_width_px = format.block_width_px << (row ? bits : (bits + 1) / 2);
-  texture.line_height_px = format.block_height_px << (row ? 0 : bits / 2);
+  const bool row = dim == VK_IMAGE_VIEW_TYPE_1D || dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY;
+  return {uint32_t{format.block_width_px} << (row ? bits : (bits + 1) / 2), uint32_t{format.block_height_px} << (row ? 0 : bits / 2)};
 }
 
 void each_line(const TracedTexture& texture, TextureUse use, const TexelCall& call, VisitLine visit, void* context) {
@@ -292,6 +300,7 @@ void each_line(const TracedTexture& texture, TextureUse use, const TexelCall& ca
   Footprint footprint(texture, visit, context);
   for (uint32_t left = mask_of(use, call) & ((1u << call.lane_count) - 1); left; left &= left - 1) {
     const Lane lane{call, static_cast<uint32_t>(std::countr_zero(left))};
+    footprint.begin_lane(lane.lane);
     if (use == kUseGradient)
       footprint.gradient(lane);
     else if (use == kUseLod)

@@ -19,15 +19,17 @@ struct TracedTexture {
   SamplerKey key;
   uint32_t image = 0;                         // a number for each image
   uint32_t first_level = 0, first_layer = 0;  // of the view, in the image
-  uint32_t line_width_px = 1, line_height_px = 1;
+  struct Line {
+    uint32_t width_px = 1, height_px = 1;
+  } line, plane_line[2];  // of its texels; of a multi-planar view those of planes 1 and 2
 };
 
-/// Fills the size of a line.
-void set_line(TracedTexture& texture);
+/// The texels of a line of a view.
+TracedTexture::Line line_of(VkFormat format, VkImageAspectFlagBits aspect, VkImageViewType dim);
 
 /// A number for each line of an image; `image` is in the uppermost bits.
 inline constexpr uint32_t kLineImageShift = 52;
-using VisitLine = void (*)(void* context, uint64_t line);
+using VisitLine = void (*)(void* context, uint32_t lane, uint64_t line);
 /// `use`: what was called.
 void each_line(const TracedTexture& texture, TextureUse use, const TexelCall& call, VisitLine visit, void* context);
 

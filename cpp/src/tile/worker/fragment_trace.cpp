@@ -275,7 +275,7 @@ void begin_bin(Worker& w, uint32_t bin) {
   State& pass = *t.pass;
   assert(bin < pass.contributors.size());
   t.draws.resize(pass.draw_number.size());
-  if (pass.texels) t.texels.begin_bin();
+  if (pass.texels) t.texels.begin_bin(pass.has_tiles ? nullptr : &w.packets.args, w.bin.origin_x_px, w.bin.origin_y_px);
   t.sources.clear();
   t.watched.clear();
   t.muted = false;

@@ -18,20 +18,23 @@ void count(uint64_t line, std::vector<uint64_t>& by_image) {
 
 }  // namespace
 
-void TexelLines::begin_bin() {
-  bin_.clear();  // of a bin that ended with an exception
-  recent_.fill(~uint64_t{0});
+void TexelLines::begin_bin(const shader::FragmentArgs* packet, int32_t x_px, int32_t y_px) {
+  packet_ = packet, x_px_ = x_px, y_px_ = y_px;
+  for (auto& tile : tiles_) tile.clear();  // of a bin that ended with an exception
+  recent_.fill({});
   now = this;
 }
 
 void TexelLines::end_bin() {
   assert(now == this);
   now = nullptr;
-  for (const uint64_t line : bin_) {
-    count(line, of_bins_);
-    pass_.insert(line);
+  for (auto& tile : tiles_) {
+    for (const uint64_t line : tile) {
+      count(line, of_bins_);
+      pass_.insert(line);
+    }
+    tile.clear();
   }
-  bin_.clear();
 }
 
 void TexelLines::add_to(std::unordered_set<uint64_t>& pass, std::vector<uint64_t>& of_bins) const {
@@ -42,7 +45,7 @@ void TexelLines::add_to(std::unordered_set<uint64_t>& pass, std::vector<uint64_t
 
 void note_texels(const shader::TracedSlot* slot, const shader::TexelCall* call) {
   if (!now) return;  // vertices, or another pass's
-  const auto visit = [](void* lines, uint64_t line) { static_cast<TexelLines*>(lines)->read(line); };
+  const auto visit = [](void* lines, uint32_t lane, uint64_t line) { static_cast<TexelLines*>(lines)->read(lane, line); };
   shader::each_line(*static_cast<const shader::TracedTexture*>(slot->texture), slot->use, *call, visit, now);
 }
 
