@@ -17,7 +17,7 @@ from tilegpu.context import CommandStats
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.explain import Explanation
 from tilegpu.files import size_text
-from tilegpu.frame_costs import Comparison, comparison, html_of
+from tilegpu.frame_costs import BLEND_UNIT, Comparison, comparison, html_of, some_tiles
 from tilegpu.frame_drawing import Row, drawing
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
@@ -285,7 +285,7 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
     rows: list[tuple[str, list[str]]] = [
         (
             "tiles in px",
-            [", ".join(dict.fromkeys(one.tile for one in r.passes if one.tile)) or "the host's" for r in runs],
+            [some_tiles([one.tile for one in r.passes]) if r.profile in CONSTANTS else "the host's" for r in runs],
         ),
         ("between tiles and images", [size_text(r.moved_B) for r in runs]),
         ("", [bar(list(zip(parts, styles, strict=True)), most) for parts in sums]),
@@ -297,7 +297,7 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
     for name in dict.fromkeys(name for one in found for name in one):
         rows.append(
             (
-                f"{name}: draws",
+                "blended without a shader: draws" if name == BLEND_UNIT else f"{name}: draws",
                 [f"{one[name][0]} of {one[name][1]}" if one.get(name, (0, 0))[0] else "" for one in found],
             )
         )
