@@ -122,6 +122,17 @@ def test_what_early_tests_kill_does_not_know_how_many_quads_wait(profile: str) -
         assert found[0]["fragments_discarded"] and found[0]["fragments_early_killed"]
 
 
+@pytest.mark.parametrize("profile", ["mali-g57", "adreno-a650", "immortalis-g925", "desktop-immediate"])
+def test_foliage_is_counted_alike_by_all_lanes(profile: str) -> None:
+    """A scene of cut-out leaves, many in a draw: the same of everything that is counted."""
+    options = ({"lanes": 8}, {"lanes": 4, "bin_px": 32}, {"lanes": 16, "bin_px": 128})
+    first, *others = (counts_of(tg.Device(profile=profile, threads=2, **one), "foliage") for one in options)
+    names = ("fragments_shaded", "fragments_early_killed", "fragments_late_killed", "sliced_invocations", "vertices_shaded_in_tiles")
+    for other in others:
+        assert [[p[n] for n in names] for p in other] == [[p[n] for n in names] for p in first]
+        assert profile == "desktop-immediate" or other == first  # whose hierarchical Z is of the host's bins
+
+
 def test_counts_do_not_know_the_caches_of_the_machine() -> None:
     """Two machines, one with 256 KiB of L2 and one with 16 MiB: the host's bins differ, the profiles' counts do not."""
     program = (
