@@ -50,10 +50,10 @@ def test_what_is_hidden_and_where_tiles_lie_makes_no_helpers(profile: str) -> No
 
 
 def test_small_triangles_have_the_helpers_of_their_size() -> None:
-    """Cells of 2 x 2 pixels are triangles of two pixels: more than two lanes for each."""
+    """Cells of 2 x 2 pixels are triangles of two pixels: a quad for each of them, two lanes for a fragment."""
     size = (64, 64)
     small, large = (helper_factor(drawn("mali-g57", [cells(0.5, size, side)], size, fragment=DEAR)) for side in (2, 16))
-    assert large < 1.5 < 2 < small
+    assert large < 1.5 < 2 <= small
 
 
 # -- the pre-pass
@@ -239,7 +239,7 @@ def test_a_change_is_listed_once() -> None:
 
 
 def test_immediate_mode_does_not_know_the_hosts_bins() -> None:
-    """Which decide what of a shader that discards is found hidden before it is shaded."""
+    """Nor do its counters, where a shader that discards is tested before it is shaded and writes depth behind it."""
     size = (300, 200)
     rng = np.random.default_rng(5)
     places = rng.uniform((0, 0, 4, 4, 0.1), (290, 190, 40, 40, 0.9), (900, 5))
@@ -248,8 +248,7 @@ def test_immediate_mode_does_not_know_the_hosts_bins() -> None:
         found = [drawn("desktop-immediate", layers, size, fragment=fragment, bin_px=bin_px) for bin_px in (32, 64, 128)]
         costs = [dataclasses.asdict(rp.costs()) for rp in found]
         assert costs[0] == costs[1] == costs[2]
-        if fragment is LATE_DISCARD:
-            assert len({rp.stats.fragments_shaded for rp in found}) > 1  # or else this test is of nothing
+        assert len({(rp.stats.fragments_shaded, rp.stats.fragments_early_killed) for rp in found}) == 1
 
 
 @pytest.mark.parametrize(("profile", "options"), [("desktop-immediate", {}), ("adreno-a650", {"render_mode": "sysmem"})])
@@ -292,8 +291,12 @@ def loads(profile: str, fragments: list[str], **options: Any) -> tg.RenderPass:
 
 @pytest.mark.parametrize("profile", CONSTANTS)
 def test_a_pass_that_loads_has_costs_of_its_counters(profile: str) -> None:
+    """But for helpers, which are those of its mean triangle."""
     plain, traced = loads(profile, [DEAR]), loads(profile, [DEAR], trace="fragments")
-    assert plain.costs().asdict() == traced.costs().asdict()
+    found, counted = plain.costs().asdict(), traced.costs().asdict()
+    for name in ("cycles", "units"):
+        assert found.pop(name) == pytest.approx(counted.pop(name), rel=0.1)
+    assert found == counted
     if profile in MALI:
         assert plain.costs().read_B["attachments loaded"] == 64 * 64 * 4
 
@@ -339,4 +342,4 @@ def test_the_headline_agrees_with_what_is_listed(tmp_path: Path) -> None:
     text = (tmp_path / "report.html").read_text()
     assert "opaque draws near to far" in text
     assert "what would help most saves" in text and "the dearest finding saves" not in text
-    assert "attachments of passes alone" in text and "vertices, lists of tiles, textures, commands" in text
+    assert "attachments of passes alone" in text and "vertices, lists of tiles, textures, what dispatches read and write, commands" in text

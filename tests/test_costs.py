@@ -12,7 +12,7 @@ import tilegpu as tg
 from tilegpu.bench.cache import Cache, misses
 from tilegpu.cost_changes import changes
 from tilegpu.cost_constants import CONSTANTS, SOURCES, Figure
-from tilegpu.costs import PassCosts, costs_of, quad_share, through_cache
+from tilegpu.costs import PassCosts, costs_of, quad_share, sum_of, through_cache
 from tilegpu.operations import count
 
 FORMAT = "r8g8b8a8_unorm"
@@ -174,21 +174,23 @@ def _volume(device: tg.Device) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("make", "kind", "at", "size_B"),
+    ("make", "kind", "at", "size_B", "read_B"),
     [
-        (lambda d: d.texture(np.zeros((4, 16, 16, 4), np.uint8)), "2DArray", "vec3(gl_FragCoord.xy / 64.0, 1)", 4 * 16 * 16 * 4),
-        (_volume, "3D", "vec3(gl_FragCoord.xy / 64.0, 0.5)", 8 * 8 * 16 * 4),
-        (_depth, "2D", "gl_FragCoord.xy / 64.0", 32 * 32 * 4),
-        (_planes, "2D", "gl_FragCoord.xy / 64.0", 32 * 32 + 16 * 16 * 2),
+        (lambda d: d.texture(np.zeros((4, 16, 16, 4), np.uint8)), "2DArray", "vec3(gl_FragCoord.xy / 64.0, 1)", 4096, 1024),
+        (_volume, "3D", "vec3(gl_FragCoord.xy / 64.0, 0.5)", 8 * 8 * 16 * 4, 8 * 8 * 4),
+        (_depth, "2D", "gl_FragCoord.xy / 64.0", 32 * 32 * 4, 32 * 32 * 4),
+        (_planes, "2D", "gl_FragCoord.xy / 64.0", 32 * 32 + 16 * 16 * 2, 32 * 32 + 16 * 16 * 2),
     ],
 )
-def test_images_of_every_kind_have_their_bytes(make: Any, kind: str, at: str, size_B: int) -> None:
+def test_images_of_every_kind_have_their_bytes(make: Any, kind: str, at: str, size_B: int, read_B: int) -> None:
+    """Of a layer and of a slice what is read; where nobody traced it the whole image is the bound."""
     device = tg.Device(profile="mali-g57")
     pipeline = device.pipeline(VERT, SAMPLED.format(kind=kind, at=at), vertex=VERTEX, color=[FORMAT])
     texture = make(device)
     with device.render_pass(color=[tg.Attachment(device.image((64, 64), FORMAT), clear=(0, 0, 0, 1))]) as rp:
         rp.draw(pipeline, rect(0, 0, 64, 64, 0.5, (64, 64)), bind={"t": texture})
-    assert rp.costs().read_B["textures"] == size_B
+    assert rp.costs().read_B["textures"] == read_B
+    assert costs_of(dataclasses.replace(rp._counts(), texture_lines=None)).read_B["textures"] == size_B
 
 
 def fetched_lines(vertices: list[int], stride_B: int, end_B: int) -> int:
@@ -458,6 +460,76 @@ def test_quads_of_small_triangles_are_mostly_helpers() -> None:
     assert quad_share(1, 1) == 4
     shares = [quad_share(area, 1) for area in (1, 2, 4, 16, 64, 1024)]
     assert shares == sorted(shares, reverse=True)
+
+
+def test_adreno_bins_before_the_first_tile() -> None:
+    """A pass over all geometry: positions, set-up, the fetch of vertices, the visibility stream; the tiles wait for it. With two tiles or
+    fewer there is none (Mesa, tu_util.cc), and each tile shades all vertices."""
+    size = (1024, 512)
+    rp = drawn("adreno-a650", [cells(0.5, size, 16)], size)
+    counts, costs, k = rp._counts(), rp.costs(), CONSTANTS["adreno-a650"]
+    vertices, triangles = rp.stats.vertices_shaded, rp.stats.primitives_in
+    assert rp.stats.bins > 2
+    moved_B = costs.read_B["vertices, binning"] + costs.write_B["visibility stream"] + costs.write_B["low-resolution Z"]
+    assert costs.binning == {
+        "arithmetic": vertices * 8 / (k.operations.value * k.cores.value), "primitives": triangles, "bus": moved_B / k.bus_B.value,
+    }  # fmt: skip
+    assert costs.cycles == max(costs.binning.values()) + max(costs.units.values())
+    bus = (costs.total("read_B") + costs.total("write_B") - moved_B) / k.bus_B.value
+    assert costs.units["bus"] == pytest.approx(bus) and costs.units["primitives"] == rp.stats.bin_entries
+    assert "binning, before the tiles: primitives" in str(costs)
+    few = dataclasses.replace(counts, counters={**counts.counters, "bins": 2})
+    without = costs_of(few)
+    assert without.binning == {} and "positions, binning" not in without.arithmetic and "visibility stream" not in without.write_B
+    assert without.arithmetic["vertices, tiles"] == 2 * vertices * 12
+    for profile in ("mali-g610", "desktop-immediate"):
+        assert costs_of(a_pass(profile)).binning == {}
+
+
+def test_concurrent_binning_hides_behind_the_rendering_before_it() -> None:
+    """A7xx: the second pass is binned while the first is rendered, on the same cores and the same bus; not where it loads depth."""
+    def of(cycles: float, bus: float, binning: float, concurrent: bool) -> PassCosts:
+        units = {"arithmetic": cycles, "bus": bus}
+        return PassCosts("adreno-a740", "p", {}, {}, {}, {}, units, binning={"primitives": binning, "bus": 10.0}, concurrent=concurrent)
+
+    first = of(100, 50, 40, True)
+    assert sum_of([first], "f").cycles == 140 == first.cycles, "nothing is rendered before the first one"
+    assert sum_of([first, of(100, 50, 40, False)], "f").cycles == 280
+    hidden = sum_of([first, of(100, 50, 40, True)], "f")
+    assert hidden.cycles == 240 and hidden.units["binning"] == 40
+    assert sum_of([first, of(100, 50, 130, True)], "f").cycles == 240 + 30, "as much as the rendering takes"
+    assert sum_of([of(100, 95, 40, True), of(100, 95, 40, True)], "f").cycles == 240 + 5, "the bus is busy with both"
+    device = tg.Device(profile="adreno-a740")
+    state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT], "depth": "d32_sfloat", "depth_compare": "less"}
+    size, pipeline = (1024, 1024), device.pipeline(VERT, FRAG, **state)
+    image, depth = device.image(size, FORMAT), device.image(size, "d32_sfloat")
+    may = []
+    for load in ({"clear": 1.0}, {"clear": 1.0}, {"load_op": "load"}):
+        color = tg.Attachment(image, clear=(0, 0, 0, 1))
+        with device.render_pass(color=[color], depth=tg.Attachment(depth, **load), trace="fragments") as rp:
+            rp.draw(pipeline, cells(0.5, size, 32))
+        may.append(rp.costs().concurrent)
+    assert may == [False, True, False], "nothing before it; after a pass; it loads depth"
+
+
+def test_helpers_are_counted() -> None:
+    """A triangle of half a quad's pixels, a whole rectangle, and a draw that hides itself: what early tests killed runs no quad."""
+    size = (64, 64)
+    one = rect(0, 0, 1, 1, 0.5, size)
+    layers = [one, rect(8, 8, 24, 24, 0.5, size), np.concatenate([rect(32, 32, 48, 48, 0.2, size), rect(32, 32, 48, 48, 0.6, size)])]
+    draws = drawn("mali-g57", layers, size, hsr=["hierarchical_z"])._counts().draws
+    assert [d.shaded for d in draws] == [1, 16 * 16, 16 * 16]
+    # 8 quads lie on the diagonal of 16x16 pixels: each runs for either triangle.
+    assert [d.helper_share for d in draws] == [3, 8 * 4 / 256, 8 * 4 / 256]
+    found = {
+        (profile, lanes): [d.helper_share for d in drawn(profile, layers, size, lanes=lanes, fragment=EARLY_DISCARD)._counts().draws]
+        for profile in ("immortalis-g925", "mali-g57", "adreno-a630", "desktop-immediate")
+        for lanes in (4, 8, 16)
+    }
+    for (profile, _), shares in found.items():
+        assert shares == found[profile, 4] and shares[0] == 3
+    halved = dataclasses.replace(drawn("mali-g57", layers, size)._counts(), draws=())
+    assert costs_of(halved).units["arithmetic"] == 0
 
 
 def test_costs_do_not_know_threads_lanes_and_bins() -> None:

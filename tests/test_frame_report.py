@@ -96,6 +96,7 @@ def test_what_it_says_is_what_the_passes_say(page: Path, drawn: tuple[SceneRende
     assert f"{shaded:,}" in text
     for name in ("pre pass: draws", "low-resolution Z: draws", "killed by the pre-pass"):
         assert name in text
+    assert "Cycles of each step" in text and text.count(" more</td>") >= 3, "Adreno's many sizes of tiles are cut short"
     assert "splits" not in re.sub(r"<script.*", "", text), "rows that nobody has anything in are left out"
     assert "late killed</th>" not in text and "off for all draws" in text
 
@@ -161,11 +162,17 @@ def test_a_browser_opens_it(page: Path, tmp_path: Path) -> None:
     def dom(address: str) -> str:
         done = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--virtual-time-budget=500",
-             "--dump-dom", address],
+             "--window-size=1280,2000", "--dump-dom", address],
             capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
         assert done.returncode == 0
         return done.stdout
+
+    measured = tmp_path / "measured.html"
+    too_wide = "[...document.querySelectorAll('.wide, pre')].map(e => e.scrollWidth - e.clientWidth).join()"
+    measured.write_text(page.read_text().replace("</body>", f"<script>document.body.dataset.scroll = {too_wide};</script></body>"))
+    found = re.search(r'data-scroll="([\d,-]*)"', dom(measured.as_uri()))
+    assert found and {int(n) for n in found[1].split(",")} == {0}, "no column lies beyond a scroll"
 
     text = dom(f"{page.as_uri()}#node1")
     opened = re.findall(r'<details id="(\w+)"[^>]*\bopen=""', text)

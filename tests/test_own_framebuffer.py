@@ -325,6 +325,7 @@ def wrong(dev: tg.Device) -> list[tuple[str, str, Callable[[], Any]]]:
     odd = tg.FramebufferLayout([rgba], size=SIZE, area=(3, 3, 20, 20), samples=4)
     A, B, small = image(dev, 1, label="A"), image(dev, 2, label="B"), dev.image((8, 8), rgba)
     A4, B4 = image(dev, None, samples=4), image(dev, None, samples=4, tiling="block_compressed", label="B4")
+    deep = tg.FramebufferLayout(depth="d24_unorm_s8_uint", size=SIZE)
     both, number = tg.FramebufferLayout([rgba, rgba], size=SIZE), dev.image(SIZE, "r32_uint")
     return [
         ("no target", "no target", lambda: tg.FramebufferLayout(size=SIZE)),
@@ -338,7 +339,16 @@ def wrong(dev: tg.Device) -> list[tuple[str, str, Callable[[], Any]]]:
         ("image and clear", "both given", lambda: tg.Load(A, clear=(0, 0, 0, 0))),
         ("an unknown border", "border is 'keep'", lambda: tg.Load(A, border="keep")),
         ("a smaller image", "8x8", lambda: dev.framebuffer(one, {"color0": small})),
-        ("another format", "format", lambda: dev.framebuffer(one, {"color0": dev.image(SIZE, "r32_uint")})),
+        ("another format", "color0 is r8g8b8a8_unorm", lambda: dev.framebuffer(one, {"color0": dev.image(SIZE, "r32_uint")})),
+        ("another format stored", "has format r16g16b16a16_sfloat; the layout's color0 is r8g8b8a8_unorm",
+         lambda: dev.framebuffer(one, None, {"color0": dev.image(SIZE, "r16g16b16a16_sfloat")})),
+        ("its sRGB twin stored", "has format r8g8b8a8_srgb",
+         lambda: dev.framebuffer(one, None, {"color0": dev.image(SIZE, "r8g8b8a8_srgb")})),
+        ("another format stored of samples", "store: color0", lambda: dev.framebuffer(four, None, {"color0": dev.image(SIZE, "r32_uint")})),
+        ("another depth format", "the layout's depth is d24_unorm_s8_uint",
+         lambda: dev.framebuffer(deep, None, {"depth": dev.image(SIZE, "d32_sfloat")})),
+        ("another format as a source", "resolve: color0",
+         lambda: dev.framebuffer(one, None, {"color0": A}, {"color0": dev.image(SIZE, "r32_uint")})),
         ("samples that differ", "load.samples", lambda: dev.framebuffer(one, {"color0": A4})),
         ("all samples to one", "store.samples", lambda: dev.framebuffer(four, None, {"color0": tg.Store(A, samples="all")})),
         ("an average of one", "store.mode", lambda: dev.framebuffer(one, None, {"color0": tg.Store(A, samples="average")})),

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.hsr import TECHNIQUES, absent
 from tilegpu.scene import scenes
 from tilegpu.scene.render import render
 
@@ -82,6 +83,54 @@ def test_counts_do_not_know_bins_threads_and_lanes(profile: str) -> None:
         device = tg.Device(profile=profile, **{"threads": 2, "lanes": 8, **options})
         for name, counts in wanted.items():
             assert counts_of(device, name) == counts, f"{profile}, {name}, {options}"
+
+
+DISCARDS = """#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o;
+void main() { if ((int(gl_FragCoord.x) * 7 + int(gl_FragCoord.y) * 3) % 5 == 0) discard; o = v_color; }"""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_early_tests_kill_does_not_know_how_many_quads_wait(profile: str) -> None:
+    """Draws that discard and write depth: tested early and again when they are shaded, so that what waits between the two has not written
+    its depth yet. Small triangles over one another in one draw, and larger ones."""
+    size = (128, 96)
+    rng = np.random.default_rng(7)
+    count = 400
+    vertices = np.zeros(3 * count, VERTEX)
+    spread = np.where(np.arange(count) % 20, 0.08, 0.7)[:, None, None]
+    places = rng.uniform(-1, 1, (count, 1, 2)) + rng.normal(0, 1, (count, 3, 2)) * spread
+    vertices["position"][:, :2] = places.reshape(-1, 2)
+    vertices["position"][:, 2] = np.repeat(rng.uniform(0, 1, count), 3)
+    vertices["position"][:, 3] = 1
+    vertices["color"] = rng.uniform(0, 1, (3 * count, 4))
+    names = ("fragments_shaded", "fragments_early_killed", "fragments_late_killed", "fragments_discarded", "sliced_invocations")
+    for hsr in ("default", "off"):
+        found = []
+        for options in ({"lanes": 8}, {"lanes": 4, "bin_px": 32}, {"lanes": 16, "bin_px": 128, "threads": 1}):
+            device = tg.Device(profile=profile, hsr=hsr, **{"threads": 2, **options})
+            pipeline = device.pipeline(VERT, DISCARDS, vertex=VERTEX, color=[FORMAT], depth="d32_sfloat", depth_compare="less")
+            depth = device.image(size, "d32_sfloat", transient=True)
+            with device.render_pass(
+                color=[tg.Attachment(device.image(size, FORMAT), clear=(0, 0, 0, 1))],
+                depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"),
+            ) as rp:
+                rp.draw(pipeline, vertices)
+                rp.draw(pipeline, vertices[::-1].copy())
+            found.append({name: getattr(rp.stats, name) for name in names})
+        assert found[0] == found[1] == found[2], (profile, hsr)
+        assert found[0]["fragments_discarded"] and found[0]["fragments_early_killed"]
+
+
+@pytest.mark.parametrize("profile", ["mali-g57", "adreno-a650", "immortalis-g925", "desktop-immediate"])
+def test_foliage_is_counted_alike_by_all_lanes(profile: str) -> None:
+    """A scene of cut-out leaves, many in a draw: the same of everything that is counted."""
+    options = ({"lanes": 8}, {"lanes": 4, "bin_px": 32}, {"lanes": 16, "bin_px": 128})
+    first, *others = (counts_of(tg.Device(profile=profile, threads=2, **one), "foliage") for one in options)
+    names = ("fragments_shaded", "fragments_early_killed", "fragments_late_killed", "sliced_invocations", "vertices_shaded_in_tiles")
+    for other in others:
+        assert [[p[n] for n in names] for p in other] == [[p[n] for n in names] for p in first]
+        assert profile == "desktop-immediate" or other == first  # whose hierarchical Z is of the host's bins
 
 
 def test_counts_do_not_know_the_caches_of_the_machine() -> None:
@@ -249,6 +298,28 @@ def test_four_samples_lose_the_pre_pass_where_the_driver_says_so() -> None:
         if profile == "mali-g725":
             assert state == ("off", "the tile's depth does not fit twice in the profile's buffer (desc.allow_hsr_prepass)")
     assert killed == {"mali-g725": 0, "immortalis-g925": 128 * 128 + 128}  # the diagonal's pixels are two fragments
+
+
+ARMS = ("pre_pass", "forward_pixel_kill", "deferred_vertex_shading")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_techniques_of_other_gpus_are_refused_by_name(profile: str) -> None:
+    """When a device or a pass is made, with what the profile has; "all" is all that a GPU of its kind may have."""
+    arms = profile.startswith(("mali", "immortalis"))
+    refused = [] if arms else [*ARMS, "lrz"] if profile == "desktop-immediate" else [*ARMS]
+    has = ", ".join(tg.Device(profile=profile).hsr)
+    for technique in refused:
+        whose = "Adreno's" if technique == "lrz" else "Arm's"
+        words = f"hsr: {technique} is {whose}, which no GPU like profile {profile} has; it has {has}. "
+        with pytest.raises(tg.ValidationError, match=rf"^Device: {words}Leave {technique} out"):
+            tg.Device(profile=profile, hsr=["hierarchical_z", technique])
+        device = tg.Device(profile=profile)
+        with pytest.raises(tg.ValidationError, match=rf"^pass 'p': {words}"):
+            device.render_pass(color=[tg.Attachment(device.image((8, 8), FORMAT), clear=(0, 0, 0, 1))], hsr=technique, label="p")
+    everything = {name.partition(":")[0] for name in tg.Device(profile=profile, hsr="all").hsr}
+    assert everything == {*TECHNIQUES} - {*refused}
+    assert set(absent(profile)) == {*refused}
 
 
 def test_attachments_that_no_gmem_holds_are_an_error() -> None:

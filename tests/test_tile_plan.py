@@ -203,8 +203,9 @@ def test_what_the_pre_pass_took() -> None:
     blend = f"pre-pass: skipped | main pass: {each}{tests}; quad queue, without what newer primitives hide; shaded by "
     assert plans[1].startswith(blend) and plans[1].count("|") == 1
     assert plans[2].startswith(
-        f"pre-pass: {each}early tests without writes, late tests, depth LESS, hierarchical Z; shaded as far as coverage; ids of what is "
-        "seen are kept | main pass: from the ids, each sample once; shaded by quads; epilogue after what the shader decides"
+        f"pre-pass: {each}early tests without writes, late tests, depth LESS, hierarchical Z, each primitive shaded before the next; "
+        "shaded as far as coverage; ids of what is seen are kept | main pass: from the ids, each sample once; shaded by quads; "
+        "epilogue after what the shader decides"
     )
     assert plans[3].startswith(f"{each}{tests}; quad queue, forward pixel kill; ")  # no tile takes it
     elsewhere = f" | in tiles whose pre-pass ended before: {each}{tests}; quad queue, forward pixel kill; shaded by "

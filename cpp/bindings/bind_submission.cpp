@@ -108,6 +108,31 @@ py::list explanations(const Submission& submission, size_t pass) {
   return rows;
 }
 
+py::tuple stage_of(const DrawStage& stage) {
+  return py::make_tuple(stage.stage, py::bytes(reinterpret_cast<const char*>(stage.words->data()), stage.words->size() * 4),
+                        stage.specialization);
+}
+
+// What a dispatch ran, and of each binding that it reached how much there was.
+py::dict dispatch_program(const Submission& submission, size_t dispatch) {
+  const DispatchExplanation found = submission.explain_dispatch(dispatch);
+  py::dict row;
+  row["pipeline"] = text(found.pipeline);
+  row["workgroup_size"] = found.workgroup_size;
+  row["uses_addresses"] = found.reads_addresses || found.writes_addresses;
+  row["stage"] = stage_of(submission.dispatch_stage(dispatch));
+  py::list bound;
+  for (const BoundDescriptors& b : found.bound) {
+    py::dict binding;
+    binding["set"] = b.set, binding["binding"] = b.binding;
+    binding["size_B"] = b.size_B, binding["written"] = b.written;
+    binding["format"] = static_cast<int>(b.format);
+    bound.append(binding);
+  }
+  row["bound"] = bound;
+  return row;
+}
+
 py::list draw_programs(const Submission& submission, size_t pass) {
   py::list rows;
   for (const DrawPrograms& p : submission.draw_programs(pass)) {
@@ -128,9 +153,7 @@ py::list draw_programs(const Submission& submission, size_t pass) {
 #undef TILEGPU_FIELD
     row["draws"] = p.draw_count;
     py::list stages, textures;
-    for (const DrawStage& stage : p.stages)
-      stages.append(py::make_tuple(stage.stage, py::bytes(reinterpret_cast<const char*>(stage.words->data()), stage.words->size() * 4),
-                                   stage.specialization));
+    for (const DrawStage& stage : p.stages) stages.append(stage_of(stage));
     for (const DrawTexture& t : p.textures) {
       py::dict texture;
       texture["format"] = static_cast<int>(t.format);
@@ -212,6 +235,14 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
             if (!s.signaled()) throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet"}};
             if (dispatch >= s.dispatch_count()) throw py::index_error("no such dispatch");
             return s.dispatch_stats(dispatch);
+          },
+          py::arg("index"))
+      .def(
+          "dispatch_program",
+          [](const Submission& s, size_t dispatch) {
+            if (!s.signaled()) throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet"}};
+            if (dispatch >= s.dispatch_count()) throw py::index_error("no such dispatch");
+            return dispatch_program(s, dispatch);
           },
           py::arg("index"))
       .def(

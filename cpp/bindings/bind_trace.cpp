@@ -47,6 +47,8 @@ py::dict draw_of(const DrawTrace& draw) {
   d["fragments_rasterized"] = draw.rasterized;
   d["fragments_shaded"] = draw.shaded;
   d["sliced_invocations"] = draw.sliced;
+  d["helper_invocations"] = draw.helpers;
+  d["sliced_helper_invocations"] = draw.sliced_helpers;
   d["fragments_discarded"] = draw.discarded;
   d["fragments_late_killed"] = draw.late_killed;
   d["fragments_overwritten"] = draw.overwritten;
@@ -88,6 +90,9 @@ py::object fragment_trace(const PassTrace* trace) {
   }
   for (const PassTrace::TileTime& tile : trace->tile_ms)
     tiles.append(py::make_tuple(tile.x_px, tile.y_px, tile.width_px, tile.height_px, tile.ms));
+  py::list textures;
+  for (const TextureLines& t : trace->textures) textures.append(py::make_tuple(t.image, t.lines, t.tile_lines));
+  d["textures"] = textures;
   d["draws"] = draws;
   d["events"] = events;
   d["tiles"] = tiles;

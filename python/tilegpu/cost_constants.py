@@ -25,6 +25,8 @@ SOURCES = {
     "lists": "estimate: an index of 4 bytes for each primitive of a tile",
     "streams": "Mesa, freedreno's documents: a visibility stream has a bit for each primitive; without its compression",
     "overlap": "estimate: Arm's article says that the dependency of main pass and pre-pass is hidden well, and worse in smaller tiles",
+    "warps": "Mesa, panfrost: subgroups of 16 from architecture 9 on; freedreno's table of devices: 64 fibers; "
+    "desktop GPUs have 32",
     "none": "there is no such thing",
 }
 
@@ -59,6 +61,7 @@ class Constants:
     position_B: Figure  #: of a vertex in memory between binning and the tiles
     entry_B: Figure  #: of a primitive in the list of a tile; gmem: in the visibility stream, which is counted (visibility_stream_B)
     prepass_overlap: Figure  #: of a pre-pass in the largest tile: how much of it other tiles hide; 0: there is no pre-pass
+    wave: Figure  #: invocations that a core runs together: a workgroup takes whole ones
 
 
 def _mali(
@@ -69,7 +72,7 @@ def _mali(
         pixels=Figure(pixels, "libGPUInfo"), depth_tests=Figure(4 * pixels, "early tests"), primitives=Figure(1, "set-up"),
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(4, "lists"),
-        prepass_overlap=Figure(overlap, "overlap" if overlap else "none"),
+        prepass_overlap=Figure(overlap, "overlap" if overlap else "none"), wave=Figure(16, "warps"),
     )  # fmt: skip
 
 
@@ -79,6 +82,7 @@ def _adreno(cores: float, bus_B: float, l2_MiB: float) -> Constants:
         pixels=Figure(8, "units"), depth_tests=Figure(32, "early tests"), primitives=Figure(1, "set-up"),
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(0.125, "streams"), prepass_overlap=Figure(0, "none"),
+        wave=Figure(64, "warps"),
     )  # fmt: skip
 
 
@@ -110,5 +114,6 @@ CONSTANTS: dict[str, Constants] = {
         position_B=Figure(16, "layout"),
         entry_B=Figure(0, "none"),
         prepass_overlap=Figure(0, "none"),
+        wave=Figure(32, "warps"),
     ),
 }

@@ -32,6 +32,19 @@ class Texture:
 
 
 @dataclasses.dataclass(frozen=True)
+class TextureLines:
+    """Cache lines of an image that fragment shaders read, each a block of texels: ``lines`` different ones of the pass, ``tile_lines`` of
+    each tile, added up. ``reads``: texture operations of the draws on it, and ``levels`` of its views, when they were counted: what a
+    change makes of the draws, changes them by as much."""
+
+    image: int
+    lines: float
+    tile_lines: float
+    reads: float
+    levels: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Programs:
     """What some draws run; operations of one invocation."""
 
@@ -63,6 +76,9 @@ class DrawCounts:
     unseen: int = 0  #: shaded and overwritten
     killed: int = 0  #: shaded and discarded, or late killed
     vertices: Mapping[str, int] = dataclasses.field(default_factory=dict)  #: as of ``draw_vertices``
+    #: Invocations that run for their quad alone, for each fragment that is shaded, and sliced; ``None``: not counted.
+    helper_share: float | None = None
+    sliced_helper_share: float | None = None
 
     @property
     def written(self) -> int:
@@ -84,6 +100,9 @@ class PassCounts:
     store: Mapping[str, Any]
     techniques: frozenset[str]
     draws: tuple[DrawCounts, ...]
+    texture_lines: tuple[TextureLines, ...] | None = None  #: ``None``: not traced
+    #: It may be binned while what comes before it is rendered (A7xx).
+    binned_concurrently: bool = False
 
     def bytes(self, *causes: str) -> int:
         """Bytes of some causes, all attachments."""
@@ -93,6 +112,18 @@ class PassCounts:
     def samples(self) -> int:
         """For each pixel."""
         return int(self.layout["samples"])
+
+    def texture_reads(self) -> tuple[dict[int, float], dict[int, Texture]]:
+        """By image: texture operations of fragment shaders, spread over the images of a draw; and its largest view."""
+        reads: dict[int, float] = {}
+        images: dict[int, Texture] = {}
+        for d in self.draws:
+            count = d.shaded * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
+            for t in d.programs.textures:
+                reads[t.image] = reads.get(t.image, 0.0) + count / len(d.programs.textures)
+                if t.image not in images or images[t.image].size_B < t.size_B:
+                    images[t.image] = t
+        return reads, images
 
     @property
     def tile_px(self) -> int:
@@ -163,10 +194,31 @@ def counts_of(
             draws.append(
                 DrawCounts(draw, programs, cost.get("fragments_rasterized", 0), cost.get("fragments_shaded", 0),
                            cost.get("sliced_invocations", 0), cost.get("fragments_overwritten", 0), killed,
-                           vertices.get(draw, {}))
+                           vertices.get(draw, {}), _share(cost, "helper_invocations", "fragments_shaded"),
+                           _share(cost, "sliced_helper_invocations", "sliced_invocations"))
             )  # fmt: skip
     names = frozenset(name.partition(":")[0] for name in techniques)
-    return PassCounts(label, profile, counters, traffic, layout, pieces["load"], pieces["store"], names, tuple(draws))
+    low = submission.low_resolution_z(index)
+    counts = PassCounts(
+        label, profile, counters, traffic, layout, pieces["load"], pieces["store"], names, tuple(draws),
+        binned_concurrently=low is not None and not low["concurrent_binning_off"],
+    )  # fmt: skip
+    if trace is None:
+        return counts
+    reads, images = counts.texture_reads()
+    lines = tuple(
+        TextureLines(
+            image, once, of_tiles, reads.get(image, 0.0), images[image].levels if image in images else 1
+        )
+        for image, once, of_tiles in trace["textures"]
+    )
+    return dataclasses.replace(counts, texture_lines=lines)
+
+
+def _share(cost: Mapping[str, Any], helpers: str, of: str) -> float | None:
+    if helpers not in cost:
+        return None
+    return float(cost[helpers]) / cost[of] if cost[of] else 0.0
 
 
 _SPREAD = ("fragments_rasterized", "fragments_shaded", "sliced_invocations", "fragments_discarded", "fragments_late_killed")

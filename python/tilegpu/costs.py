@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 
 from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
-from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, texel_B
+from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines, texel_B
 from tilegpu.errors import ValidationError
 from tilegpu.stats import bytes_text
 
 _LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
+_FEW_TILES = 2  #: Adreno's driver (Mesa, tu_util.cc) does not bin for so many
 
 Amounts = Mapping[str, float]
 
@@ -25,7 +26,9 @@ Amounts = Mapping[str, float]
 @dataclasses.dataclass(frozen=True)
 class PassCosts:
     """Of a pass, or of several. All by what it is for: ``arithmetic`` and ``texture`` operations, ``read_B`` and ``write_B`` of external
-    memory; ``units``: cycles that each part of the GPU is busy; ``stall``: cycles that nothing hides. Printed, a table."""
+    memory; ``units``: cycles that each part of the GPU is busy; ``stall``: cycles that nothing hides; ``binning``: the same as ``units``
+    of a pass over all geometry before the first tile (Adreno's), ``concurrent``: which may run while what comes before is rendered
+    (A7xx). Printed, a table."""
 
     profile: str
     label: str
@@ -36,16 +39,28 @@ class PassCosts:
     units: Amounts
     stall: float = 0.0
     exact: bool = True  #: False: operations of branches are counted as if all were taken
+    binning: Amounts = dataclasses.field(default_factory=dict)
+    concurrent: bool = False
 
     @property
     def cycles(self) -> float:
-        """Of the whole GPU: of the unit that is busy longest, and what nothing hides."""
-        return max(self.units.values(), default=0.0) + self.stall
+        """Of the whole GPU: of the binning pass, of the unit that is busy longest afterwards, and what nothing hides."""
+        return self.binning_cycles + max(self.units.values(), default=0.0) + self.stall
+
+    @property
+    def binning_cycles(self) -> float:
+        """Of the binning pass alone."""
+        return max(self.binning.values(), default=0.0)
+
+    @property
+    def busiest(self) -> str:
+        """The unit that is busy longest, binning aside."""
+        return max(self.units, key=lambda unit: self.units[unit]) if any(self.units.values()) else "nothing"
 
     @property
     def limited_by(self) -> str:
-        """The unit that is busy longest."""
-        return max(self.units, key=lambda unit: self.units[unit]) if any(self.units.values()) else "nothing"
+        """The unit that is busy longest, or ``"binning"`` where that takes longer."""
+        return "binning" if self.binning_cycles > self.units.get(self.busiest, 0.0) else self.busiest
 
     def total(self, what: str) -> float:
         """The sum of ``"arithmetic"``, ``"texture"``, ``"read_B"`` or ``"write_B"``."""
@@ -57,8 +72,13 @@ class PassCosts:
 
         units = [(what, f"{value:,.0f}") for what, value in sorted(self.units.items(), key=lambda item: -item[1]) if value]
         stall = [("waiting for the pre-pass", f"{self.stall:,.0f}")] if self.stall else []
+        binning = [
+            (f"binning, before the tiles: {what}", f"{value:,.0f}")
+            for what, value in sorted(self.binning.items(), key=lambda item: -item[1])
+            if value
+        ]
         return [
-            ("cycles", [("whole GPU", f"{self.cycles:,.0f}"), *units, *stall]),
+            ("cycles", [("whole GPU", f"{self.cycles:,.0f}"), *units, *stall, *binning]),
             ("arithmetic operations" + ("" if self.exact else " (both sides of branches)"), counted(self.arithmetic, "{:,}".format)),
             ("texture operations", counted(self.texture, "{:,}".format)),
             (f"read, {bytes_text(round(self.total('read_B')))}", counted(self.read_B, bytes_text)),
@@ -85,7 +105,7 @@ class PassCosts:
 
     def asdict(self) -> dict[str, object]:
         """Ready for JSON."""
-        found = {name: dict(getattr(self, name)) for name in ("arithmetic", "texture", "read_B", "write_B", "units")}
+        found = {name: dict(getattr(self, name)) for name in ("arithmetic", "texture", "read_B", "write_B", "units", "binning")}
         return {"profile": self.profile, "label": self.label, **found, "stall": self.stall, "cycles": self.cycles,
                 "limited_by": self.limited_by, "exact": self.exact}  # fmt: skip
 
@@ -138,7 +158,8 @@ def costs_of(counts: PassCounts, constants: Constants | None = None) -> PassCost
 
 
 def sum_of(costs: list[PassCosts], label: str) -> PassCosts:
-    """Passes one after another: cycles are added pass by pass, so that ``limited_by`` is what limits most of them."""
+    """Passes one after another: cycles are added pass by pass, so that ``limited_by`` is what limits most of them. What of a binning pass
+    the rendering before it does not hide is ``"binning"`` among the units."""
 
     def add(name: str) -> dict[str, float]:
         out: dict[str, float] = {}
@@ -148,15 +169,29 @@ def sum_of(costs: list[PassCosts], label: str) -> PassCosts:
         return out
 
     units = {unit: 0.0 for one in costs for unit in one.units}
-    for one in costs:
+    total = 0.0
+    for i, one in enumerate(costs):
         if any(one.units.values()):
-            units[one.limited_by] += one.units[one.limited_by]
-    total = sum(one.cycles for one in costs)
+            units[one.busiest] += one.units[one.busiest]
+        exposed = _exposed_binning(one, costs[i - 1] if i else None)
+        if exposed:
+            units["binning"] = units.get("binning", 0.0) + exposed
+        total += one.cycles - one.binning_cycles + exposed
     longest = max(units.values(), default=0.0)
     return PassCosts(
         costs[0].profile if costs else "", label, add("arithmetic"), add("texture"), add("read_B"), add("write_B"), units,
         total - longest, all(one.exact for one in costs),
     )  # fmt: skip
+
+
+def _exposed_binning(one: PassCosts, before: PassCosts | None) -> float:
+    """Cycles of a binning pass that the rendering before it does not hide. Both run on the same shader cores and bus, so that what they are
+    busy with adds up; primitives have a processor of their own."""
+    if before is None or not one.concurrent:
+        return one.binning_cycles
+    rendering = max(before.units.values(), default=0.0)
+    shared = max((n + before.units.get(unit, 0.0) for unit, n in one.binning.items() if unit != "primitives"), default=0.0)
+    return max(0.0, shared - rendering, one.binning_cycles - rendering)
 
 
 def costs_of_command(profile: str, command: str, read_B: float, written_B: float) -> PassCosts:
@@ -184,6 +219,8 @@ class _Work:
         self.prepassed = "pre_pass" in counts.techniques and n["prepass_tiles"] > 0
         self.prepass_operations = 0.0
         self.helpers = {"arithmetic": 0.0, "texture": 0.0}  #: operations of lanes that are there for their quad alone
+        #: Adreno's driver bins where there are more than two tiles; with fewer each tile gets all of the geometry.
+        self.bins = constants.kind != "gmem" or n["bins"] > _FEW_TILES
         #: Tiles that a primitive is in, in the mean.
         self.tiles_of_primitive = max(1.0, n["bin_entries"] / n["primitives_out"]) if n["primitives_out"] else 1.0
 
@@ -221,7 +258,9 @@ class _Work:
             else:
                 # Mali shades varyings of what is left after culling, Adreno the whole vertex, in each tile where it is seen.
                 again = first * self.visible * (self.tiles_of_primitive if self.k.kind == "gmem" else 1)
-                self._run("positions, binning", d.programs.position, first)
+                if not self.bins:
+                    again = first * max(1.0, self.c.counters["bins"])
+                self._run("positions, binning", d.programs.position, first if self.bins else 0)
                 if self.k.kind == "gmem":
                     self._run("vertices, tiles", d.programs.vertex, again)
                 else:
@@ -230,9 +269,10 @@ class _Work:
                     again = 0.0
             once_B = v["vertices_fetched_B"]
             self._add(self.read_B, "indices", v["indices_fetched_B"])
-            self._add(self.read_B, "vertices, binning", once_B)
+            self._add(self.read_B, "vertices, binning" if self.bins else "vertices, tiles", once_B)
             if again and first:
-                self._add(self.read_B, "vertices, tiles", once_B * again / first * missed_share(footprint_B, self.k.l2_B.value))
+                more = again / first - (0 if self.bins else 1)
+                self._add(self.read_B, "vertices, tiles", once_B * more * missed_share(footprint_B, self.k.l2_B.value))
         for name in ("control_invocations", "evaluation_invocations", "geometry_invocations"):
             with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
             if with_stage:  # of several programs the dearest
@@ -255,8 +295,8 @@ class _Work:
     # -- fragments
 
     def fragments(self) -> None:
-        """Whole fragment shaders, and slices up to known coverage; beside them helpers, by the mean triangle of the draw: what of it
-        is hidden makes no quads, and tiles cut none."""
+        """Whole fragment shaders, and slices up to known coverage; beside them helpers, as they were counted, else by the mean triangle of
+        the draw: what of it is hidden makes no quads, and tiles cut none."""
         n = self.c.counters
         indices = sum(d.vertices.get("indices", 0) for d in self.c.draws)
         primitives = n["primitives_in"] * self.visible
@@ -265,10 +305,12 @@ class _Work:
             self._run("fragments", programs.fragment, shaded)
             sliced = self._run("coverage, pre-pass" if self.prepassed else "coverage", programs.coverage, d.sliced)
             self.prepass_operations += sliced if self.prepassed else 0.0
-            share = quad_share(d.rasterized, primitives * d.vertices.get("indices", 0) / indices) if indices else 1.0
+            mean = quad_share(d.rasterized, primitives * d.vertices.get("indices", 0) / indices) - 1 if indices else 0.0
+            of_shaded = mean if d.helper_share is None else d.helper_share
+            of_sliced = mean if d.sliced_helper_share is None else d.sliced_helper_share
             for what in self.helpers:
-                run = getattr(programs.fragment, what) * shaded + getattr(programs.coverage, what) * d.sliced
-                self.helpers[what] += run * (share - 1)
+                self.helpers[what] += getattr(programs.fragment, what) * shaded * of_shaded
+                self.helpers[what] += getattr(programs.coverage, what) * d.sliced * of_sliced
 
     def _shaded(self, d: DrawCounts) -> int:
         # Of a shader that decides coverage no test comes first but the hierarchical Z of this host, whose bins are no GPU's.
@@ -332,6 +374,8 @@ class _Work:
         """What goes from binning to the tiles through memory: lists or visibility streams, and of what is not deferred positions and
         varyings."""
         n = self.c.counters
+        if not self.bins:
+            return
         if self.k.kind == "gmem":
             stream_B = float(n["visibility_stream_B"])
             self._add(self.write_B, "visibility stream", stream_B)
@@ -361,23 +405,44 @@ class _Work:
         self._add(self.read_B, "vertices, from binning", through_cache(read_B, footprint_B, self.k.l2_B.value))
 
     def textures(self) -> None:
-        """Of each image, all draws together: a texture operation brings a new texel where there are levels to choose from; else a line,
-        until the level is there, and then a texel too. What is fetched again comes from the L2 as far as that holds the image."""
-        reads: dict[int, float] = {}
-        images: dict[int, Texture] = {}
-        for d in self.c.draws:
-            count = self._shaded(d) * d.programs.fragment.texture + d.sliced * d.programs.coverage.texture
-            for t in d.programs.textures:
-                reads[t.image] = reads.get(t.image, 0.0) + count / len(d.programs.textures)
-                if t.image not in images or images[t.image].size_B < t.size_B:
-                    images[t.image] = t
+        """Of each image, all draws together, the lines that were read: those of each tile, as a core's cache has them, of which the L2
+        lets through what it does not hold. Where nobody traced them, bounds: a texture operation brings a new texel where there are levels
+        to choose from; else a line, until the level is there, and then a texel too."""
+        late = tuple(dataclasses.replace(d, shaded=self._shaded(d)) for d in self.c.draws)
+        reads, images = dataclasses.replace(self.c, draws=late).texture_reads()
+        if self.c.texture_lines is not None:
+            for line in self.c.texture_lines:
+                self._traced_texture(line, reads.get(line.image, 0.0), images.get(line.image))
+            return
         for image, t in images.items():
             fetched_B = reads[image] * t.texel_B
             if t.levels == 1:
                 fetched_B = max(fetched_B, min(float(t.level_B), reads[image] * self.k.line_B.value))
             self._add(self.read_B, "textures", through_cache(fetched_B, t.size_B, self.k.l2_B.value))
 
+    def _traced_texture(self, line: TextureLines, reads: float, texture: Texture | None) -> None:
+        more = reads / line.reads if line.reads else 1.0
+        moved_B, once_B = line.tile_lines * more * self.k.line_B.value, line.lines * min(1.0, more) * self.k.line_B.value
+        if texture is not None and texture.levels > line.levels:  # with levels: a new texel at most, each time
+            moved_B = min(moved_B, reads * texture.texel_B)
+            once_B = min(once_B, moved_B)
+        self._add(self.read_B, "textures", through_cache(moved_B, once_B, self.k.l2_B.value))
+
     # -- cycles
+
+    def _binning(self) -> dict[str, float]:
+        """Adreno's pass over all geometry before the first tile: positions, set-up and culling, what it fetches and writes."""
+        if self.k.kind != "gmem" or self.in_memory or not self.bins:
+            return {}
+        k = self.k
+        moved_B = sum(self.read_B.get(name, 0.0) for name in ("indices", "vertices, binning"))
+        moved_B += sum(self.write_B.get(name, 0.0) for name in ("visibility stream", "low-resolution Z"))
+        positions = sum(n for what, n in self.arithmetic.items() if what.endswith(", binning"))
+        return {
+            "arithmetic": positions / (k.operations.value * k.cores.value),
+            "primitives": self.c.counters["primitives_in"] / k.primitives.value,
+            "bus": moved_B / k.bus_B.value,
+        }
 
     def costs(self) -> PassCosts:
         k, n = self.k, self.c.counters
@@ -385,7 +450,10 @@ class _Work:
         # The main pass rasterizes again what is seen: a primitive without samples of its own is culled, in whatever order it came.
         again = sum(min(d.rasterized, d.shaded) for d in self.c.draws) if self.prepassed else 0
         written = sum(d.written * max(1, d.programs.color_targets) for d in self.c.draws if d.programs.color_B)
-        binned = max(n["primitives_in"], n["bin_entries"])
+        binning = self._binning()
+        binned = n["bin_entries"] if binning else max(n["primitives_in"], n["bin_entries"])
+        if not self.bins:
+            binned = n["primitives_in"] * max(1, n["bins"])
         units = {
             "arithmetic": (sum(self.arithmetic.values()) + self.helpers["arithmetic"]) / (k.operations.value * k.cores.value),
             "texture": (sum(self.texture.values()) + self.helpers["texture"]) / (k.texels.value * k.cores.value),
@@ -400,6 +468,8 @@ class _Work:
             exposed = min(1.0, (1 - k.prepass_overlap.value) * _LARGEST_TILE_PX / max(1, self.c.tile_px))
             busy = max(self.prepass_operations / (k.operations.value * k.cores.value), rasterized / (k.depth_tests.value * k.cores.value))
             stall = exposed * busy
+        for unit in ("arithmetic", "bus") if binning else ():
+            units[unit] -= binning[unit]  # it was added up with the rest
         clean = lambda amounts: {what: value for what, value in amounts.items() if value}  # noqa: E731
         return PassCosts(self.c.profile, self.c.label, clean(self.arithmetic), clean(self.texture), clean(self.read_B), clean(self.write_B),
-                         units, stall, self.exact)  # fmt: skip
+                         units, stall, self.exact, binning, bool(binning) and self.c.binned_concurrently)  # fmt: skip

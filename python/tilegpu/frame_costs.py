@@ -27,12 +27,13 @@ _MOST_FINDINGS = 12
 _MOST_CHANGES = 8  #: in a terminal
 _LEAST_SHARE = 0.001  #: of the frame's bytes or cycles, on the profile that a change helps most
 _MOST_TILES = 2  #: sizes of tiles in a cell
+BLEND_UNIT = "blend unit"  #: explained beside the techniques, and none of them
 
 
 class Comparison:
     """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, its
-    passes and its commands as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a ``text`` with
-    what it ``saves`` by profile; ``left_out``: what the frame did that the model knows nothing of (``"2 dispatches"``). Plain data;
+    passes, dispatches and commands as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a
+    ``text`` with what it ``saves`` by profile; ``left_out``: what the frame did that the model does not know. Plain data;
     printed, a table of all profiles and the dearest changes."""
 
     def __init__(
@@ -55,8 +56,8 @@ class Comparison:
 
 def _left_out(runs: Sequence[ProfileRun]) -> list[str]:
     """What of a frame is not in the model."""
-    count = runs[0].dispatches if runs else 0
-    return [f"{count} dispatch{'es' if count != 1 else ''}"] if count else []
+    count = sum(one.uses_addresses for one in runs[0].dispatches) if runs else 0
+    return [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[int, str]]:
@@ -107,7 +108,7 @@ def comparison(
 
 
 def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
-    on = [name for name, (count, _) in run.techniques().items() if count and name not in ("early tests", "visibility buffer")]
+    on = [name for name, (count, _) in run.techniques().items() if count and name not in ("early tests", "visibility buffer", BLEND_UNIT)]
     return {
         "profile": run.profile,
         "tiles_px": [one.tile for one in run.passes],
@@ -119,6 +120,7 @@ def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
         "limited_by": total.limited_by,
         "exact": total.exact,
         "passes": [costs.asdict() for one in run.passes if (costs := one.modelled()) is not None],
+        "dispatches": [costs.asdict() for costs in run.modelled_dispatches()],
         "commands": [costs.asdict() for costs in run.modelled_commands()],
     }
 
@@ -183,8 +185,9 @@ def _count(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _tiles(row: Mapping[str, Any]) -> str:
-    tiles = list(dict.fromkeys(tile for tile in row["tiles_px"] if tile))
+def some_tiles(sizes: Sequence[str]) -> str:
+    """Different sizes of tiles, as many as a cell holds."""
+    tiles = list(dict.fromkeys(tile for tile in sizes if tile))
     return ", ".join(tiles[:_MOST_TILES]) + (f" and {len(tiles) - _MOST_TILES} more" if len(tiles) > _MOST_TILES else "") or "none"
 
 
@@ -193,7 +196,7 @@ _HEADS = ("profile", "tile", "splits", "arithmetic", "texture", "read", "written
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        row["profile"], _tiles(row), f"{row['splits']:,}", ("" if row["exact"] else "<") + _count(row["arithmetic"]),
+        row["profile"], some_tiles(row["tiles_px"]), f"{row['splits']:,}", ("" if row["exact"] else "<") + _count(row["arithmetic"]),
         _count(row["texture"]),
         size_text(round(row["read_B"])), size_text(round(row["write_B"])), _count(row["cycles"]), row["limited_by"],
         ", ".join(row["techniques"]) or "none",
@@ -249,6 +252,27 @@ def _text_of(found: Comparison, most_changes: int) -> str:
     return "\n".join(lines)
 
 
+def _by_step(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Cycles of each pass and dispatch by profile, and what limits it; the dearest of each profile stands out."""
+    steps = [[*row["passes"], *row["dispatches"]] for row in rows]
+    if not steps or len(steps[0]) < 2:
+        return ""
+    body = []
+    dearest = [max(range(len(of)), key=lambda i, of=of: of[i]["cycles"]) for of in steps]  # type: ignore[misc]
+    for i, first in enumerate(steps[0]):
+        cells = [html.escape(f"{i} {first['label']}" if i < len(rows[0]["passes"]) else f"dispatch {first['label']}")]
+        for of, most in zip(steps, dearest, strict=True):
+            cycles = _count(of[i]["cycles"])
+            limit = f'<br><span class="soft">{html.escape(of[i]["limited_by"])}</span>'
+            cells.append((f"<b>{cycles}</b>" if i == most else cycles) + limit)
+        body.append(cells)
+    heads = ["step", *(row["profile"] for row in rows)]
+    return (
+        f'<h3>Cycles of each step</h3><div class="wide narrow">{table(heads, body, set(range(1, len(heads))))}</div>'
+        '<p class="soft">Each by itself, with what limits it; what overlaps (binning, from A7xx on) is in the frame alone.</p>'
+    )
+
+
 def html_of(found: Comparison, most_changes: int = 10) -> str:
     """A report's section: the same table, with bars of what is read and written, and the changes."""
     rows = found.profiles
@@ -271,12 +295,13 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
         f"<li>{html.escape(_with_detail(change))}<br><span class='soft'>saves {html.escape(_saves(change['saves'], len(rows)))}</span></li>"
         for change in found.changes[:most_changes]
     ]
+    branches = "A < stands before operations with both sides of branches in them. " if any(not row["exact"] for row in rows) else ""
     others = f"Not in it: {html.escape(', '.join(found.left_out))}. " if found.left_out else ""
     help_text = f"<h3>What would help</h3><ol>{''.join(lines)}</ol>" if lines else ""
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
         '<p class="soft">A model: counts of this frame by constants of each profile, which docs/costs.md lists with their sources. '
         f"{others}Bytes are all that external memory sees: attachments, which alone are what moves between tile memory and images, and "
-        "vertices, lists of tiles, textures, commands. "
-        f"Cycles are of the unit that is busy longest.</p>{help_text}"
+        "vertices, lists of tiles, textures, what dispatches read and write, commands. "
+        f"{branches}Cycles are of the unit that is busy longest.</p>{_by_step(rows)}{help_text}"
     )

@@ -17,12 +17,13 @@ th, td { padding: .2em .7em; border-bottom: 1px solid var(--line); text-align: l
 thead th { background: var(--soft); }
 details { border: 1px solid var(--line); border-radius: .4em; margin: .5em 0; padding: .35em .8em; } summary { cursor: pointer; }
 details details { border-style: dotted; } .soft { opacity: .72; font-weight: normal; } .good { color: var(--good); fill: var(--good); }
-.bad { color: var(--bad); fill: var(--bad); } pre { overflow-x: auto; } .wide { overflow-x: auto; }
+.bad { color: var(--bad); fill: var(--bad); } pre { overflow-x: auto; white-space: pre-wrap; } .wide { overflow-x: auto; }
 ul, ol { margin: .2em 0; padding-left: 1.5em; }
 .cards { display: flex; flex-wrap: wrap; gap: .8em; margin: 1em 0; }
 .card { border: 1px solid var(--line); border-radius: .5em; padding: .5em .9em; }
 .card b { display: block; font-size: 1.35em; } .card small { opacity: .72; }
 .wide td, .wide th { padding: .2em .45em; } .wide td:first-child { white-space: nowrap; }
+.wide th.n { white-space: normal; } .narrow { font-size: .92em; } .wide > svg { max-width: 100%; height: auto; min-width: 60em; }
 .bar { display: flex; width: 6em; height: .8em; margin-top: .3em; } .bar i, .key { display: inline-block; height: 100%; }
 .key { width: .8em; height: .8em; margin: 0 .2em 0 .5em; vertical-align: -.05em; }
 .load { background: var(--load); } .store { background: var(--store); } .resolve { background: var(--resolve); }

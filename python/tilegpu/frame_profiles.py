@@ -18,6 +18,7 @@ from tilegpu.context import CommandStats
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, counts_of
 from tilegpu.costs import PassCosts, costs_of, costs_of_command, sum_of
+from tilegpu.dispatch_costs import DispatchCounts, costs_of_dispatch, dispatch_counts
 from tilegpu.frame_stats import moved_B
 from tilegpu.hsr import names
 
@@ -61,7 +62,7 @@ class ProfileRun:
 
     profile: str
     passes: list[PassRun]
-    dispatches: int = 0
+    dispatches: list[DispatchCounts] = dataclasses.field(default_factory=list)
     commands: list[CommandStats] = dataclasses.field(default_factory=list)
 
     def total(self, counter: str) -> int:
@@ -74,13 +75,18 @@ class ProfileRun:
         return sum(moved_B(one.traffic) for one in self.passes)
 
     def modelled(self, commands: bool = True) -> PassCosts | None:
-        """What all passes, and commands between them, would cost on the profile's GPU, one after another; ``None`` on ``host``."""
+        """What all passes, dispatches and commands would cost on the profile's GPU, one after another; ``None`` on ``host``."""
         each = [one.modelled() for one in self.passes]
         known = [one for one in each if one is not None]
         if self.profile not in CONSTANTS or len(known) != len(each):
             return None
+        known += self.modelled_dispatches()
         known += self.modelled_commands() if commands else []
         return sum_of(known, "frame") if known else None
+
+    def modelled_dispatches(self) -> list[PassCosts]:
+        """Of each of ``dispatches``; nothing on ``host``."""
+        return [costs_of_dispatch(one, self.profile) for one in self.dispatches] if self.profile in CONSTANTS else []
 
     def modelled_commands(self) -> list[PassCosts]:
         """Of each of ``commands``."""
@@ -133,7 +139,8 @@ def run(
                 made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
         passes.append(made)
     commands = [CommandStats(*row) for row in submission.command_traffic()]
-    return ProfileRun(profile, passes, submission.dispatch_count(), commands)
+    dispatches = [dispatch_counts(submission, i) for i in range(submission.dispatch_count())]
+    return ProfileRun(profile, passes, dispatches, commands)
 
 
 def run_all(

@@ -14,9 +14,10 @@ from typing import Any
 
 from tilegpu.buffer import Buffer
 from tilegpu.context import CommandStats
+from tilegpu.cost_constants import CONSTANTS
 from tilegpu.explain import Explanation
 from tilegpu.files import size_text
-from tilegpu.frame_costs import Comparison, comparison, html_of
+from tilegpu.frame_costs import BLEND_UNIT, Comparison, comparison, html_of, some_tiles
 from tilegpu.frame_drawing import Row, drawing
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
@@ -31,6 +32,7 @@ from tilegpu.uses import use_of_view
 _READ_WORDS = {"load": "loaded", "sampled": "sampled", "copy": "copied", "blit": "blitted"}
 _MAPS = ("rasterized", "shaded", "overwritten", "discarded", "late_killed", "sliced")
 _FRAMES_A_SECOND = 60
+_LEAST_COLUMNS = 3  #: fewer profiles of a kind stand beside others
 #: What profiles are compared by, beside bytes and techniques.
 _COUNTERS = {
     "splits: the heap was full": "splits",
@@ -260,8 +262,21 @@ def _causes(nodes: Sequence[Node], passes: dict[int, PassRun]) -> str:
     return f"<h2>Bytes by cause</h2>{table(['pass', *heads, 'moved'], rows, set(range(1, len(heads) + 2)))}{note}"
 
 
+def _tables_of(runs: Sequence[ProfileRun]) -> list[list[int]]:
+    """Profiles that stand in one table: the first with those of its kind, or with the largest kind that there is, so that nobody has to
+    scroll for a column."""
+    kinds: dict[str, list[int]] = {}
+    for i, run in enumerate(runs):
+        kind = "buffer" if run.profile not in CONSTANTS else CONSTANTS[run.profile].kind
+        kinds.setdefault("others" if kind == "immediate" else kind, []).append(i)
+    if len(kinds.get("others", ())) < _LEAST_COLUMNS and "gmem" in kinds:
+        kinds["gmem"] += kinds.pop("others", [])
+    return list(kinds.values())
+
+
 def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
-    """A column for each profile; rows that nobody has anything in are left out, and where all have the same they are soft."""
+    """A column for each profile, as many tables as fit the page; rows that nobody has anything in are left out, and where all have the
+    same they are soft."""
     if len(runs) < 2:
         return ""
     most, found = max(r.moved_B for r in runs), [r.techniques() for r in runs]
@@ -270,7 +285,7 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
     rows: list[tuple[str, list[str]]] = [
         (
             "tiles in px",
-            [", ".join(dict.fromkeys(one.tile for one in r.passes if one.tile)) or "the host's" for r in runs],
+            [some_tiles([one.tile for one in r.passes]) if r.profile in CONSTANTS else "the host's" for r in runs],
         ),
         ("between tiles and images", [size_text(r.moved_B) for r in runs]),
         ("", [bar(list(zip(parts, styles, strict=True)), most) for parts in sums]),
@@ -282,18 +297,21 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
     for name in dict.fromkeys(name for one in found for name in one):
         rows.append(
             (
-                f"{name}: draws",
+                "blended without a shader: draws" if name == BLEND_UNIT else f"{name}: draws",
                 [f"{one[name][0]} of {one[name][1]}" if one.get(name, (0, 0))[0] else "" for one in found],
             )
         )
     kept = [(name, cells) for name, cells in rows if any(cells)]
-    body = [
-        [f'<span class="{"soft" if len(set(cells)) == 1 else ""}">{html.escape(name)}</span>', *cells]
-        for name, cells in kept
-    ]
-    text = table(["", *(r.profile for r in runs)], body, set(range(1, len(runs) + 1)))
+    texts = []
+    for columns in _tables_of(runs):
+        body = [
+            [f'<span class="{"soft" if len(set(cells)) == 1 else ""}">{html.escape(name)}</span>', *(cells[i] for i in columns)]
+            for name, cells in kept
+            if any(cells[i] for i in columns)
+        ]
+        texts.append(table(["", *(runs[i].profile for i in columns)], body, set(range(1, len(columns) + 1))))
     return (
-        f'<h2>Profiles side by side</h2><div class="wide">{text}</div>'
+        f'<h2>Profiles side by side</h2><div class="wide">{"".join(texts)}</div>'
         '<p class="soft">The same frame with the techniques that each profile has; the first drew it. Techniques: draws that they were on '
         "for. What nobody has is left out, what all have alike is soft.</p>"
     )

@@ -235,10 +235,16 @@ class Framebuffer(OfThisProcess):
             found[name] = kind(value) if image else value
         return found
 
-    def _view(self, image: Any, what: str) -> ImageView:
-        """A view of the pass's layers, as large as the layout says."""
+    def _view(self, image: Any, what: str, name: str) -> ImageView:
+        """A view of the pass's layers, of the target's format and as large as the layout says."""
         view = Attachment(image)._view(image, self.layout.all_layers, what)
         self._device.say_foreign(view.image, what)
+        wanted = self.layout.formats[name].name
+        if view.format != wanted:
+            raise ValidationError(
+                f"{what}: image '{view.image.label}' has format {view.format}; the layout's {name} is {wanted}, and a piece does not "
+                f"convert: give an image of {wanted}, or change the layout"
+            )
         size = (max(1, view.image.width >> view.level), max(1, view.image.height >> view.level))
         if size != self.layout.size:
             raise ValidationError(
@@ -252,7 +258,7 @@ class Framebuffer(OfThisProcess):
         both = [n for n in ("depth", "stencil") if n in self.layout.formats]
         names = both if name in both else [name]  # depth and stencil are of one image
         stored = [self.store.get(n) for n in names]
-        views = [None if s is None else self._view(s.image, f"{self._what}: store: {n}") for n, s in zip(names, stored, strict=True)]
+        views = [None if s is None else self._view(s.image, f"{self._what}: store: {n}", n) for n, s in zip(names, stored, strict=True)]
         first = views[0]
         same = first is not None and all(v is not None and v.core == first.core for v in views)
         whole = all(s is None or s.samples in (None, "all") for s in stored)
@@ -265,7 +271,7 @@ class Framebuffer(OfThisProcess):
                 self._device, self.layout.size, self.layout.formats[name].name, samples=self.layout.samples, transient=True,
                 layers=layers, label=f"{self.label}: {' and '.join(names)}",
             )  # fmt: skip
-        return self._view(self._transient[key], self._what)
+        return self._view(self._transient[key], self._what, name)
 
     def _store_mode(self, name: str, store: Store, view: ImageView) -> int:
         if store.samples is None:
@@ -304,9 +310,9 @@ class Framebuffer(OfThisProcess):
         )  # fmt: skip
         target = _Target(name, core, view)
         if load.image is not None:
-            target.load = self._view(load.image, what)
+            target.load = self._view(load.image, what, name)
         if store is not None:
-            target.store = self._view(store.image, f"{self._what}: store: {name}")
+            target.store = self._view(store.image, f"{self._what}: store: {name}", name)
         if load.border == "image" and target.load is None:
             if target.store is None:
                 raise ValidationError(f"{what}: border is 'image', but neither load nor store names one")
@@ -319,7 +325,7 @@ class Framebuffer(OfThisProcess):
                 border = self._source(name, resolve.border, f"{what}: border")
             images = [v for v in (resolve.source, resolve.border) if isinstance(v, (Image, ImageView, Texture))]
             if images:
-                views = [self._view(v, what) for v in images]
+                views = [self._view(v, what, name) for v in images]
                 target.resolve = views[0]
                 if any(v.core != views[0].core for v in views):
                     raise ValidationError(f"{what}: source and border are two images; a target's resolve reads one")

@@ -1,6 +1,7 @@
 """Which hidden-surface removal a device or a pass uses: names to switches and back.
 
-A choice is ``"default"`` (the profile's), ``"off"``, ``"all"`` or names from :data:`TECHNIQUES`. No choice changes a bit of an
+A choice is ``"default"`` (the profile's), ``"off"``, ``"all"`` (that a GPU of the profile's kind may have) or names from
+:data:`TECHNIQUES`. No choice changes a bit of an
 attachment, of an occlusion count or of memory written without races; statistics of invocations do change.
 """
 
@@ -28,7 +29,29 @@ _COUNTERS = "counters"
 _BIDIRECTIONAL = "bidirectional"
 _KILLS = ("groups", "samples")  # what forward pixel kill takes at once: the first is Arm's
 
+#: What only some GPUs have, and whose it is.
+_OF_OTHERS = {"pre_pass": "Arm's", "forward_pixel_kill": "Arm's", "deferred_vertex_shading": "Arm's", "lrz": "Adreno's"}
+
 Choice = str | Iterable[str]
+
+
+def absent(profile: str) -> frozenset[str]:
+    """Techniques that a pass on the profile can't ask for, because no GPU of its kind has them: Arm's on Adreno's, either's on one without
+    tiles. ``host`` has all; Mali's low-resolution Z is the newest, for who wants to know."""
+    own = _core.default_hsr(profile)
+    if own.visibility_buffer or own.forward_pixel_kill:
+        return frozenset()
+    return frozenset(name for name, whose in _OF_OTHERS.items() if whose == "Arm's" or not own.low_resolution_z)
+
+
+def _refuse_absent(technique: str, profile: str, what: str) -> None:
+    if technique not in absent(profile):
+        return
+    has, whose = ", ".join(names(_core.default_hsr(profile))), _OF_OTHERS[technique]
+    raise ValidationError(
+        f"{what}: hsr: {technique} is {whose}, which no GPU like profile {profile} has; it has {has}. "
+        f"Leave {technique} out, or use one of {whose} profiles, or 'host', where each can be tried"
+    )
 
 
 def _off() -> _core.HiddenSurfaceRemoval:
@@ -70,7 +93,7 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
             return _core.default_hsr(profile)
         if choice == "off":
             return _off()
-        choice = tuple(TECHNIQUES) if choice == "all" else (choice,)
+        choice = tuple(name for name in TECHNIQUES if name not in absent(profile)) if choice == "all" else (choice,)
     chosen = _off()
     must = f"it must be 'default', 'off', 'all' or names out of {', '.join(TECHNIQUES)}"
     for name in sequence(choice, f"{what}: hsr", must):
@@ -81,6 +104,7 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
                 f"with {', '.join(_FILTERS)}; forward_pixel_kill with {', '.join(_KILLS)}; lrz with {_BIDIRECTIONAL}), and 'default', "
                 "'off', 'all'"
             )
+        _refuse_absent(technique, profile, what)
         if technique == "depth_filter":
             _set_filter(chosen, mode if colon else _DEFAULT_FILTER, what)
         elif technique == "forward_pixel_kill":

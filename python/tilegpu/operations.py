@@ -61,7 +61,9 @@ class _Block:
     merge: int = 0  # label where what it decides comes together
 
 
-class _Module:
+class Module:
+    """The functions of a module, as far as counting asks."""
+
     def __init__(self, spirv: bytes, constants: Mapping[int, int]) -> None:
         words = np.frombuffer(spirv, "<u4").tolist()
         if len(words) < 5 or words[0] != _MAGIC:
@@ -163,7 +165,7 @@ class _Module:
         blocks = self.functions[function]
         labels = list(blocks)
         total = Operations()
-        times = self._times(blocks, labels)
+        times = self.times(blocks)
         for label in labels:
             block = blocks[label]
             chosen = [i for i in range(len(block.instructions)) if kept is None or (label, i) in kept]
@@ -185,7 +187,9 @@ class _Module:
                 inside = labels[i:end]
                 yield header, inside, self._turns(blocks, labels[:i], inside, loop[1])
 
-    def _times(self, blocks: dict[int, _Block], labels: list[int]) -> dict[int, tuple[int, bool]]:
+    def times(self, blocks: dict[int, _Block]) -> dict[int, tuple[int, bool]]:
+        """How often each block of a function runs, as far as that is known."""
+        labels = list(blocks)
         times = dict.fromkeys(labels, (1, True))
         for _, inside, turns in self._loops(blocks, labels):
             for label in inside:
@@ -258,7 +262,7 @@ def _signed(word: int) -> int:
 
 @functools.lru_cache(maxsize=256)
 def _count(spirv: bytes, constants: tuple[tuple[int, int], ...], part: str) -> Operations:
-    return _Module(spirv, dict(constants)).of_part(part)
+    return Module(spirv, dict(constants)).of_part(part)
 
 
 def count(spirv: bytes, constants: Mapping[int, int] | None = None, part: str = "all") -> Operations:

@@ -84,6 +84,7 @@ struct BoundDescriptors {
   uint32_t count = 0;   ///< that are there
   uint64_t size_B = 0;  ///< of the buffers' ranges, and of the images
   bool written = false;
+  VkFormat format = VK_FORMAT_UNDEFINED;  ///< of the first image, or of a texel buffer
 };
 
 /// What a dispatch ran and could reach.

@@ -67,6 +67,8 @@ class TILEGPU_API Submission {
   const std::string& dispatch_label(size_t dispatch) const;
   const DispatchStats& dispatch_stats(size_t dispatch) const;
   DispatchExplanation explain_dispatch(size_t dispatch) const;
+  /// The shader that it ran; what it points to lives as long as the submission.
+  DrawStage dispatch_stage(size_t dispatch) const;
 
   /// Copies, blits, resolves, clears, fills, updates and mip chains that were to be executed, in order.
   size_t command_count() const;

@@ -85,7 +85,17 @@ struct TraceCover {
 };
 struct DrawTrace {
   uint64_t rasterized = 0, shaded = 0, sliced = 0, discarded = 0, late_killed = 0, overwritten = 0;
+  /// Invocations that run for their quad alone, of whole shaders and of slices: what of a shaded quad its primitive does not cover, or
+  /// lost before.
+  uint64_t helpers = 0, sliced_helpers = 0;
   std::vector<TraceCover> covers;  ///< most first
+};
+
+/// Cache lines of an image that fragment shaders read, of 64 bytes with a block of texels each.
+struct TextureLines {
+  uint64_t image = 0;       ///< as of DrawTexture::image; of texel buffers the buffer's
+  uint64_t lines = 0;       ///< different ones, of the pass
+  uint64_t tile_lines = 0;  ///< different ones of each tile (of GMEM: of each part of one), added up
 };
 
 struct PassTrace {
@@ -93,6 +103,7 @@ struct PassTrace {
   uint32_t width_px = 0, height_px = 0;
   std::array<std::vector<int32_t>, static_cast<size_t>(FragmentMap::count)> maps;  ///< rows of width_px; empty without request.maps
   std::vector<DrawTrace> draws;                                                    ///< in the order of commands
+  std::vector<TextureLines> textures;                                              ///< on modelled GPUs, with request.maps
   std::vector<std::vector<FragmentEvent>> events;                                  ///< for each of request.pixels, as they happened
   struct TileTime {
     int32_t x_px = 0, y_px = 0;

@@ -50,7 +50,31 @@ std::string sampler_bytes(const SamplerCreateInfo& i) {
   return function_bytes(i) + bytes_of(i.mip_lod_bias, i.min_lod, i.max_lod, i.max_anisotropy, i.custom_border_color);
 }
 
-shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampler* sampler) {
+std::string bytes_of_key(const shader::SamplerKey& key) {
+  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.swizzle) +
+         function_bytes(key.sampler);
+}
+
+void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& code) {
+  const auto put = [](const CodeSlot*& word, const CodeSlot* slot) {
+    if (slot) publish(word, slot);
+  };
+  put(abi.sample_gradient, code.gradient), put(abi.sample_lod, code.lod), put(abi.fetch, code.fetch);
+  put(abi.gather, code.gather), put(abi.sample_implicit, code.implicit);
+  put(abi.store, code.store), put(abi.address, code.address), put(abi.query_lod, code.query_lod);
+}
+
+/// No functions, no pairs.
+void begin_as_null(TexturedView& view) {
+  const shader::SampledImage& null = view.textures->null_image();
+  view.image.alone.view = &view.abi;
+  copy_functions(view.image.alone, null.alone);
+  std::copy(std::begin(null.page), std::end(null.page), view.image.page);
+}
+
+}  // namespace
+
+shader::SamplerKey Textures::key_of(const TexturedView& textured, const NumberedSampler* sampler) {
   shader::SamplerKey key;
   if (textured.texels) {
     assert(!sampler);
@@ -81,30 +105,6 @@ shader::SamplerKey sampler_key(const TexturedView& textured, const NumberedSampl
   key.sampler.max_lod = VK_LOD_CLAMP_NONE;
   return key;
 }
-
-std::string bytes_of_key(const shader::SamplerKey& key) {
-  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.swizzle) +
-         function_bytes(key.sampler);
-}
-
-void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& code) {
-  const auto put = [](const CodeSlot*& word, const CodeSlot* slot) {
-    if (slot) publish(word, slot);
-  };
-  put(abi.sample_gradient, code.gradient), put(abi.sample_lod, code.lod), put(abi.fetch, code.fetch);
-  put(abi.gather, code.gather), put(abi.sample_implicit, code.implicit);
-  put(abi.store, code.store), put(abi.address, code.address), put(abi.query_lod, code.query_lod);
-}
-
-/// No functions, no pairs.
-void begin_as_null(TexturedView& view) {
-  const shader::SampledImage& null = view.textures->null_image();
-  view.image.alone.view = &view.abi;
-  copy_functions(view.image.alone, null.alone);
-  std::copy(std::begin(null.page), std::end(null.page), view.image.page);
-}
-
-}  // namespace
 
 NumberedSampler::~NumberedSampler() {
   std::lock_guard lock(textures->mutex_);
@@ -230,7 +230,7 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
     for (uint8_t use = 1; use && use <= wanted.second; use = static_cast<uint8_t>(use << 1)) {
       if (!(wanted.second & use)) continue;
       compiles.emplace_back([this, requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
-        auto made = shader::compile_sampler(jit_, sampler_key(*requests[i].view, requests[i].sampler), use);
+        auto made = shader::compile_sampler(jit_, key_of(*requests[i].view, requests[i].sampler), use);
         if (!made) return Error{made.error().code, name(i) + ": " + made.error().message};
         std::lock_guard lock(mutex_);
         Functions& functions = functions_[bytes];
@@ -253,7 +253,7 @@ Status Textures::ensure(std::span<const Request> requests, const std::function<s
   std::vector<std::string> keys(requests.size());
   for (size_t i = 0; i < requests.size(); i++) {
     assert(requests[i].abi && requests[i].have && requests[i].view);
-    keys[i] = bytes_of_key(sampler_key(*requests[i].view, requests[i].sampler));
+    keys[i] = bytes_of_key(key_of(*requests[i].view, requests[i].sampler));
   }
   if (Status done = compile_missing(requests, keys, name); !done) return done;
   std::lock_guard lock(mutex_);

@@ -98,6 +98,7 @@ class Textures : public std::enable_shared_from_this<Textures> {
  private:
   friend struct NumberedSampler;
   friend struct TexturedView;
+  friend class TextureTrace;
   struct Null {
     shader::ImageViewAbi view;
     shader::SamplerAbi sampler;
@@ -108,6 +109,8 @@ class Textures : public std::enable_shared_from_this<Textures> {
     uint8_t have = 0;
     shader::SamplerFunctions code;
   };
+  /// What the functions of a pair, or of a view alone, depend on.
+  static shader::SamplerKey key_of(const TexturedView& textured, const NumberedSampler* sampler);
   template <class View>
   Ptr<TexturedView> view_of(const Ptr<View>& view);
   Status compile_missing(std::span<const Request> requests, const std::vector<std::string>& keys,

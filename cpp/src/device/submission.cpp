@@ -95,6 +95,8 @@ BoundDescriptors describe_binding(const command::Dispatch& dispatch, uint32_t se
   for (uint32_t i = 0; i < std::min(most, memory->count_of(of)); i++) {
     const Element& e = memory->element(of, i);
     if (e.buffer || e.view) out.count++, out.size_B += size_B(e);
+    if (e.view && out.format == VK_FORMAT_UNDEFINED)
+      out.format = e.view->texels ? e.view->texels->info().format : e.view->view->info().format;
   }
   return out;
 }
@@ -123,6 +125,12 @@ DispatchExplanation Submission::explain_dispatch(size_t dispatch) const {
   std::sort(out.bound.begin(), out.bound.end(),
             [](const BoundDescriptors& a, const BoundDescriptors& b) { return std::pair(a.set, a.binding) < std::pair(b.set, b.binding); });
   return out;
+}
+
+DrawStage Submission::dispatch_stage(size_t dispatch) const {
+  assert(dispatch < dispatch_count());
+  const pipeline::Stage& stage = state->execution.dispatches[dispatch].dispatch->pipeline->program().stages.front();
+  return {VK_SHADER_STAGE_COMPUTE_BIT, &stage.module->words(), stage.specialization};
 }
 
 const PassStats& Submission::pass_stats(size_t pass) const { return execution_of(*this, pass).stats; }

@@ -37,6 +37,7 @@ exec::PassOptions pass_options(const DeviceState& s) {
   options.compress_samples = s.info.compress_samples;
   options.lrz_flush = s.info.lrz_flush;
   options.render_mode = s.info.render_mode;
+  options.textures = s.textures.get();
   assert(s.info.hsr && framebuffer::find_profile(s.info.profile));  // Device::create filled both in
   const framebuffer::Profile& profile = *framebuffer::find_profile(s.info.profile);
   if (s.info.indirect_budget) options.indirect_vertices = s.info.indirect_budget;

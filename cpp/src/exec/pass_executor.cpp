@@ -22,7 +22,8 @@ Status run_stages(PassRun& run) {
   choose_render_mode(run);
   judge_draws(run);
   set_up_geometry(run);
-  if (run.request) begin_trace(run);
+  if (run.request)
+    if (Status ok = begin_trace(run); !ok) return ok;
   plan_geometry(run);
   begin_pass(run);
 

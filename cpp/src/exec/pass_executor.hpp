@@ -8,6 +8,10 @@
 #include "exec/execution.hpp"
 #include "tilegpu/device_info.hpp"
 
+namespace tilegpu::descriptor {
+class Textures;
+}
+
 namespace tilegpu::exec {
 
 class ThreadPool;
@@ -21,6 +25,7 @@ struct PassOptions {
   HiddenSurfaceRemoval hsr;         // of passes that do not say otherwise
   bool compress_samples = true;
   bool lrz_flush = true;
+  descriptor::Textures* textures = nullptr;  // the device's
   RenderMode render_mode = RenderMode::gmem;
   uint64_t loop_iterations = kPassLoopIterations;  // of a vector of lanes
   uint64_t indirect_vertices = kIndirectBudget;    // of all indirect draws of a pass, over their instances

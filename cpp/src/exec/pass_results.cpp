@@ -69,6 +69,12 @@ void finish_trace(PassRun& run) {
   tile::trace::Covers covers;
   for (const tile::TracedTileWorker& worker : run.traced_workers) worker.add_trace(*run.trace, covers);
   tile::trace::finish_pass(*run.trace, covers);
+  if (run.texture_trace) {
+    std::unordered_set<uint64_t> of_pass;
+    std::vector<uint64_t> of_bins;
+    for (const tile::TracedTileWorker& worker : run.traced_workers) worker.add_texels(of_pass, of_bins);
+    run.trace->result.textures = tile::trace::texture_lines(of_pass, of_bins, run.texture_trace->images());
+  }
   run.out.trace = std::move(run.trace->result);
 }
 

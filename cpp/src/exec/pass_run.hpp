@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "descriptor/texture_trace.hpp"
 #include "exec/depth_filter_positions.hpp"
 #include "exec/execution.hpp"
 #include "exec/pass_executor.hpp"
@@ -97,6 +98,7 @@ struct PassRun {
   std::shared_ptr<resource::BlockSignatures> signatures;  // of the target with transaction elimination; null: there is none
   std::deque<tile::TracedTileWorker> traced_workers;
   std::unique_ptr<tile::trace::State> trace;
+  std::unique_ptr<descriptor::TextureTrace> texture_trace;  // of modelled GPUs
 
   /// Stats of a split are those of the whole pass.
   PassStats& stats() { return out.stats; }
@@ -112,7 +114,7 @@ void set_up_tiles(PassRun& run);
 void choose_render_mode(PassRun& run);
 void judge_draws(PassRun& run);
 void set_up_geometry(PassRun& run);
-void begin_trace(PassRun& run);
+Status begin_trace(PassRun& run);
 void plan_geometry(PassRun& run);
 void begin_pass(PassRun& run);
 

@@ -172,7 +172,7 @@ void set_up_geometry(PassRun& run) {
   geometry.counts_draws = run.context.counts_draws;
 }
 
-void begin_trace(PassRun& run) {
+Status begin_trace(PassRun& run) {
   run.trace = std::make_unique<tile::trace::State>();
   const framebuffer::Box& held = run.pass.framebuffer.layout.window_px;
   tile::trace::begin_pass(*run.trace, *run.request, {{held.min_x, held.min_y}, {held.width_px(), held.height_px()}}, run.geometry.grid,
@@ -180,6 +180,14 @@ void begin_trace(PassRun& run) {
   run.geometry.traced = !run.timed;
   run.context.trace = run.trace.get();
   while (!run.timed && run.traced_workers.size() < run.kept.pool.threads()) run.traced_workers.emplace_back();
+  if (!run.request->maps || run.timed || !run.context.counts_draws) return Ok{};
+  assert(run.options.textures);
+  auto textures = descriptor::TextureTrace::begin(*run.options.textures, tile::trace::note_texels);
+  if (!textures) return textures.error();
+  run.texture_trace = std::move(*textures);
+  run.trace->texels = true;
+  run.trace->has_tiles = run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::immediate;
+  return Ok{};
 }
 
 void plan_geometry(PassRun& run) {

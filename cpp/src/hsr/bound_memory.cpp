@@ -4,14 +4,6 @@
 #include <vector>
 
 namespace tilegpu::hsr {
-namespace {
-
-struct Bytes {
-  const uint8_t* data;
-  uint64_t size_B;
-};
-
-}  // namespace
 
 bool reads_what_it_writes(const command::DrawState& state) {
   const pipeline::ResolvedStage* fragment = state.resolved->stages.find(VK_SHADER_STAGE_FRAGMENT_BIT);
@@ -33,8 +25,7 @@ bool reads_what_it_writes(const command::DrawState& state) {
   for (const shader::TextureSlot& slot : fragment->resources.textures)
     each_bytes(state, slot, add_to(is_written(slot.image_set, slot.image_binding) ? writes : reads));
   return std::any_of(reads.begin(), reads.end(), [&](const Bytes& r) {
-    return std::any_of(writes.begin(), writes.end(),
-                       [&](const Bytes& w) { return r.data < w.data + w.size_B && w.data < r.data + r.size_B; });
+    return std::any_of(writes.begin(), writes.end(), [&](const Bytes& w) { return w.overlaps(r); });
   });
 }
 

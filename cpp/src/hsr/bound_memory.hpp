@@ -13,6 +13,18 @@ namespace tilegpu::hsr {
 
 inline constexpr uint64_t kMaxTexel_B = 16;
 
+/// A piece of memory.
+struct Bytes {
+  const uint8_t* data;
+  uint64_t size_B;
+
+  bool operator==(const Bytes&) const = default;
+  /// Whether they share a byte.
+  bool overlaps(const Bytes& other) const {
+    return size_B && other.size_B && other.data < data + size_B && data < other.data + other.size_B;
+  }
+};
+
 /// Of an array of descriptors in the set that is bound.
 inline uint32_t elements_of(const command::DrawState& state, uint32_t set, const shader::DescriptorAddress& at, uint32_t count) {
   return at.counted ? std::min(count, *reinterpret_cast<const uint32_t*>(state.sets[set])) : count;

@@ -11,22 +11,19 @@ namespace tilegpu::hsr {
 namespace {
 
 struct Written {
-  const uint8_t* data;
-  uint64_t size_B;
+  Bytes bytes;
   int32_t draw;  // -1: an attachment
-
-  bool touches(const uint8_t* other, uint64_t other_B) const { return other < data + size_B && data < other + other_B; }
 };
 
 // What the pass may write: attachments when tiles are stored, storage buffers, storage images and texel buffers.
 std::vector<Written> written_memory(std::span<const command::DrawCall> draws, const RenderingInfo& pass) {
   std::vector<Written> written;
   const auto add_view = [&](const Ptr<ImageView>& view) {
-    if (view && view->image()->data()) written.push_back({view->image()->data(), view->image()->required_B(), -1});
+    if (view && view->image()->data()) written.push_back({{view->image()->data(), view->image()->required_B()}, -1});
   };
   const auto add_bytes = [&](const uint8_t* data, uint64_t size_B, size_t draw) {
-    const auto known = [&](const Written& w) { return w.data == data && w.size_B == size_B; };
-    if (size_B && std::none_of(written.begin(), written.end(), known)) written.push_back({data, size_B, static_cast<int32_t>(draw)});
+    const auto known = [&](const Written& w) { return w.bytes == Bytes{data, size_B}; };
+    if (size_B && std::none_of(written.begin(), written.end(), known)) written.push_back({{data, size_B}, static_cast<int32_t>(draw)});
   };
   const auto add = [&](const RenderingAttachment& a) {
     add_view(a.view), add_view(a.resolve_view);
@@ -76,7 +73,7 @@ VertexDeferral decide(const command::DrawState& state, std::span<const Written> 
   }
   const auto refuse = [&](const char* reason, const uint8_t* data, uint64_t size_B) {
     for (const Written& w : written)
-      if (w.touches(data, size_B)) {
+      if (w.bytes.overlaps({data, size_B})) {
         decision.reason = w.draw < 0 ? "the vertex shader reads memory that an attachment of the pass is stored to" : reason;
         decision.by_draw = w.draw;
         return true;

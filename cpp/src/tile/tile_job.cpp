@@ -238,6 +238,13 @@ void BasicTileWorker<kWithTrace>::add_trace([[maybe_unused]] trace::State& pass,
   state_->trace.add_to(pass, covers);
 #endif
 }
+template <bool kWithTrace>
+void BasicTileWorker<kWithTrace>::add_texels([[maybe_unused]] std::unordered_set<uint64_t>& pass,
+                                             [[maybe_unused]] std::vector<uint64_t>& of_bins) const {
+#ifdef TILEGPU_TRACED
+  state_->trace.texels.add_to(pass, of_bins);
+#endif
+}
 
 template class BasicTileWorker<kTraced>;
 

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_set>
+#include <vector>
 
 #include "hsr/depth_filter.hpp"
 #include "stats/ledger.hpp"
@@ -40,6 +42,8 @@ class BasicTileWorker {
   void add_prepass_stops(PassStats& stats) const;
   /// Of a traced worker: what it noted for the pass.
   void add_trace(trace::State& pass, trace::Covers& covers) const;
+  /// The same of lines of textures (texel_trace.hpp).
+  void add_texels(std::unordered_set<uint64_t>& pass, std::vector<uint64_t>& of_bins) const;
 
  private:
   struct State;

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tilegpu.history import HEATMAPS
-from tilegpu.hsr import TECHNIQUES
+from tilegpu.hsr import TECHNIQUES, absent
 from tilegpu.scene import Frame, FunctionScene, Interaction, Keys, Mouse, Scene
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.viewer import keys, mapping
@@ -196,6 +196,9 @@ class ViewState:
     def switch_technique(self, name: str) -> None:
         """1 to 7."""
         chosen = tuple(TECHNIQUES)[int(name[-1]) - 1]
+        if chosen in absent(self.profile):
+            self.say(f"no GPU like {self.profile} has {chosen.replace('_', ' ')}")
+            return
         on = [technique.partition(":")[0] for technique in (self.default_hsr if self.hsr is None else self.hsr)]
         self.hsr = tuple(t for t in TECHNIQUES if (t in on) != (t == chosen))
         self.say(f"{chosen.replace('_', ' ')} {'on' if chosen in self.hsr else 'off'}")

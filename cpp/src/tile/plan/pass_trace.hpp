@@ -25,6 +25,8 @@ struct Contributor {
 struct State {
   PassTrace result;
   bool maps = false;
+  bool has_tiles = true;                              // of the GPU that is modelled
+  bool texels = false;                                // lines of textures are noted
   bool keeps_bins = false;                            // the pass is split: bins come again
   uint32_t width_px = 0, height_px = 0, columns = 0;  // of bins
   int32_t origin_x_px = 0, origin_y_px = 0;

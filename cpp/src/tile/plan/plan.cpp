@@ -24,6 +24,7 @@ PassTraits traits_of(const PassContext& pass, bool traced) {
   traits.kept_once = pass.tile.equal_quads_B != 0;
   traits.filtered = pass.filter_planes.count != 0;
   traits.lrz = pass.lrz != nullptr;
+  traits.exact_kills = pass.counts_draws;
   traits.keeps = pass.keeps;
   traits.hsr = pass.hsr;
   return traits;
@@ -81,7 +82,9 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   plan.early = early_tests(state, rules);
   plan.route = shades ? Route::shade : Route::nothing;
   plan.late = rules.any();
-  plan.one_by_one = c.pins_order;
+  // What is killed before it is shaded, where depth is written after that: those before must have written theirs. Else it would depend on
+  // how many quads wait, which is a matter of lanes and of bins.
+  plan.one_by_one = c.pins_order || (pass.exact_kills && plan.early == EarlyTests::kill && rules.depth_write);
   switch (phase) {
     case Phase::ordinary:
       if (shades && !visibility_obstacle(state, pass.hsr.visibility_buffer)) plan.route = Route::visibility;

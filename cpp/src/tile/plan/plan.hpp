@@ -59,11 +59,12 @@ KeptBlocks keeps_blocks(const HiddenSurfaceRemoval& hsr, bool compress_samples, 
 /// What a plan asks of a pass; the same in all of its bins.
 struct PassTraits {
   uint32_t samples = 1;
-  bool wide = false;       // AVX-512, 16 lanes
-  bool traced = false;     // each fragment is noted: nothing is done for several triangles at once
-  bool kept_once = false;  // equal samples may be kept once (tile_io/equal_quads.hpp)
-  bool filtered = false;   // depth filter
-  bool lrz = false;        // low-resolution Z was made in the geometry phase: draws may be tested against it
+  bool wide = false;         // AVX-512, 16 lanes
+  bool traced = false;       // each fragment is noted: nothing is done for several triangles at once
+  bool kept_once = false;    // equal samples may be kept once (tile_io/equal_quads.hpp)
+  bool filtered = false;     // depth filter
+  bool lrz = false;          // low-resolution Z was made in the geometry phase: draws may be tested against it
+  bool exact_kills = false;  // of a modelled GPU: what early tests kill depends on depth alone, not on how many quads wait
   KeptBlocks keeps;
   HiddenSurfaceRemoval hsr;
 
@@ -75,7 +76,7 @@ struct TilePlan {
   EarlyTests early = EarlyTests::none;
   Route route = Route::nothing;
   bool late = false;           // there is something to test after shading, where it was not done before
-  bool one_by_one = false;     // each primitive is shaded before the next is tested (Classification::pins_order)
+  bool one_by_one = false;     // each primitive is shaded before the next is tested (Classification::pins_order; PassTraits::exact_kills)
   bool lists = false;          // blocks may become lists, tested by `list` ...
   bool covers = false;         // ... or may be held by one primitive ...
   bool may_swap = false;       // ... and then draws with plans alike may change places (may_swap_draw)

@@ -233,6 +233,7 @@ void WorkerTrace::add_to(State& pass, Covers& all) const {
     sum.sliced += draws[i].sliced;
     sum.discarded += draws[i].discarded;
     sum.late_killed += draws[i].late_killed;
+    sum.helpers += draws[i].helpers, sum.sliced_helpers += draws[i].sliced_helpers;
     sum.overwritten += draws[i].overwritten;
   }
   for (const auto& [cover, fragments] : covers) all[cover] += fragments;
@@ -274,6 +275,7 @@ void begin_bin(Worker& w, uint32_t bin) {
   State& pass = *t.pass;
   assert(bin < pass.contributors.size());
   t.draws.resize(pass.draw_number.size());
+  if (pass.texels) t.texels.begin_bin(pass.has_tiles ? nullptr : &w.packets.args, w.bin.origin_x_px, w.bin.origin_y_px);
   t.sources.clear();
   t.watched.clear();
   t.muted = false;
@@ -294,6 +296,7 @@ void begin_bin(Worker& w, uint32_t bin) {
 }
 
 void end_bin(Worker& w, uint32_t bin) {
+  if (w.trace.pass->texels) w.trace.texels.end_bin();
   if (!w.trace.pass->keeps_bins) w.trace.pass->contributors[bin] = {};
 }
 
@@ -413,6 +416,7 @@ void shading(Worker& w, uint32_t quad, uint64_t live) {
   assert(draw < w.trace.draws.size());  // bind_shading came before
   count(w, slice ? FragmentMap::sliced : FragmentMap::shaded, tile_pixel, pixels);
   (slice ? w.trace.draws[draw].sliced : w.trace.draws[draw].shaded) += bits(pixels);
+  (slice ? w.trace.draws[draw].sliced_helpers : w.trace.draws[draw].helpers) += 4 - bits(pixels);
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
     snapshot(w, watched, s);
     FragmentEvent& event = note(w, watched, s, slice ? FragmentStep::sliced : FragmentStep::shaded, id_of_quad(w, quad));

@@ -11,6 +11,7 @@
 #include "shader_abi/abi.hpp"
 #include "tile/plan/pass_trace.hpp"
 #include "tile/worker/packets.hpp"
+#include "tile/worker/texel_trace.hpp"
 #include "tile/worker/variant.hpp"
 
 namespace tilegpu::TILEGPU_TILE {
@@ -43,6 +44,7 @@ struct WorkerTrace {
   std::vector<Watched> watched;
   std::vector<std::vector<Contributor>>* pixels = nullptr;
   bool muted = false;  // the pre-pass counted these before
+  TexelLines texels;   // where State::texels
 
   void add_to(State& pass, Covers& covers) const;
 };
