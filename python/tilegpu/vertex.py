@@ -271,6 +271,8 @@ def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tup
         raise ValidationError(
             f"{what}: the pipeline's vertex binding is explicit (tilegpu.VertexBinding); give a tilegpu.Buffer"
         )
+    if not array.size and array.ndim == 1:
+        return np.zeros((0, *dtype.shape), dtype.base), 0  # no vertices, of whatever kind
     array = native(array)
     if dtype.names:
         same = array.dtype == dtype
@@ -289,6 +291,8 @@ def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tup
 def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:
     """Indices as uint8, uint16 or uint32, 1-D and contiguous."""
     array = arguments.array(indices, f"{what}: indices")
+    if not array.size:
+        return np.zeros(0, np.uint32)
     if array.dtype.kind not in "iu":
         raise ValidationError(f"{what}: indices have dtype {array.dtype}; they must be integers, best uint16 or uint32")
     array = native(array).reshape(-1)

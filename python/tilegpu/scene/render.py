@@ -301,9 +301,9 @@ class SceneRenderer:
 
     # ------------------------------------------------------------------------------------------------------ uploads
 
-    def _buffer(self, array: Any, usage: str) -> tg.Buffer | None:
-        if array is None:
-            return None
+    def _buffer(self, array: Any, usage: str) -> Any:
+        if array is None or not array.size:  # a buffer has at least a byte
+            return array
         return self._keep((id(array), usage), array, lambda: self.device.buffer(array, usage=usage, label=usage))
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
