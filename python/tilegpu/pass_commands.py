@@ -396,13 +396,14 @@ class PassCommands(OfThisProcess):
         draws = self._open()
 
         def begins() -> None:
+            draws.capture(buffers)
             for given, write in ((buffers, True), (keep, True), (resume, False)):
                 for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
                     draws.uses.note_buffer(buffer, "transform feedback", f"{self._what}: transform feedback", write)
                     if write:
                         draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
 
-        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream, begins)
+        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream, begins, draws.capture)
         self._blocks.append(made)
         return made
 

@@ -22,7 +22,7 @@ from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
-from tilegpu.scene.frame_checks import check_bound, check_frame, check_passes, require_frame
+from tilegpu.scene.frame_checks import check_attachments, check_bound, check_frame, check_passes, require_frame, say_unwritten
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -197,6 +197,7 @@ class SceneRenderer:
         if frame.resolve == "none" and frame.samples > 1:
             raise tg.ValidationError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
         check_passes(frame)
+        check_attachments(frame)
         held = frame.size if self._window is None else self._window[2:]
         key = targets.key_of(frame), held
         if self._targets is None or self._targets[0] != key:
@@ -228,13 +229,15 @@ class SceneRenderer:
         viewport = (*shift_px, *map(float, shape.size)) if any(shift_px) else None
         trace = self._trace_of(shape, color, depth)
         with self.device.render_pass(color=color, depth=depth, label=label, trace=trace, window=window) as render_pass:
+            pipelines: dict[tg.Pipeline, None] = {}
             state: State | None = None
             scissor: Any = None
             for draw in draws:
                 if self._dynamic and (draw.state is not state or draw.scissor != scissor):
                     state, scissor = draw.state, draw.scissor
                     render_pass.set(**dynamic_state(shape, state, scissor))
-                self._draw(render_pass, shape, draw, viewport)
+                pipelines[self._draw(render_pass, shape, draw, viewport)] = None
+        say_unwritten(f"pass '{label}'", len(shape.color_formats), pipelines)
         return render_pass
 
     def _trace_of(self, shape: Shape, color: list[tg.Attachment], depth: tg.Attachment | None) -> Any:
@@ -243,7 +246,7 @@ class SceneRenderer:
             return bool(place)
         return [tuple(min(int(at * side), side - 1) for at, side in zip(place, shape.size, strict=True))]
 
-    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> None:
+    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> tg.Pipeline:
         dtype = None if draw.vertices is None else draw.vertices.dtype
         pipeline = self._pipeline(shape, draw.program, draw.state, dtype)
         names = pipeline.interface.names
@@ -265,6 +268,7 @@ class SceneRenderer:
             viewport=viewport,
             scissor=None if self._dynamic else draw.scissor,
         )
+        return pipeline
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
         key = (program, state, dtype, shape[1:])
