@@ -409,6 +409,8 @@ class DrawArguments:
                     f"{self._what}, {pipeline.title}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
                 )
             return None
+        if not isinstance(vertices, bool) and isinstance(vertices, (int, float, np.integer, np.floating)):
+            raise ValidationError(f"{self._what}, {pipeline.title}: vertices is {arguments.shown(vertices)}; a number of them is count=")
         if not numbers:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: vertices are given, but the pipeline was made without vertex=; "
@@ -445,6 +447,10 @@ class DrawArguments:
                     f"{self._what}, {pipeline.title}: instances is {instances}; it must be 0 to {MAX_U32}"
                 )
             return int(instances)
+        if not numbers and not isinstance(instances, (Buffer, BufferSlice, np.ndarray, list, tuple)):
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: instances is {arguments.shown(instances)}; it must be a whole number"
+            )
         if not numbers:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: instances is data, but the pipeline was made without instance=; "

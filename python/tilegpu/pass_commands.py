@@ -307,6 +307,8 @@ class PassCommands(OfThisProcess):
             if rows is not None and counter is None:
                 draws.check_rows(pipeline, rows, available, indices is not None)
             if instances is not None or pipeline.vertex_layout.per_instance:
+                if isinstance(instances, int) and instances != 1 and not pipeline.vertex_layout.per_instance:
+                    raise ValidationError(f"{what}: instances is {instances}; how many there are is in indirect: leave it out")
                 draws.instances(pipeline, instances)
             if byte_count is not None:
                 draws.commands.draw_indirect_byte_count(core, offset, byte_count)
