@@ -302,7 +302,8 @@ class Buffer(Fixed, AsArray):
         return hashlib.blake2b(memoryview(self.core)).digest()
 
     def write(self, data: Any, offset: int = 0) -> None:
-        """Copies an array or bytes into the buffer from byte ``offset`` on. Lists become the buffer's own numbers, where it was made
+        """Copies an array or bytes into the buffer from byte ``offset`` on (element i of an array with fields begins at
+        ``i * dtype.itemsize``; ``offset`` may be that of a field). Lists become the buffer's own numbers, where it was made
         of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
         array with fields are turned round for shaders; a matrix in an array without fields is not."""
         source = self.fitting(data, "write")
@@ -353,7 +354,8 @@ class Buffer(Fixed, AsArray):
             )
 
     def slice(self, offset: int, size: int | None = None) -> BufferSlice:
-        """A part of the buffer, in bytes, to be bound or drawn from."""
+        """A part of the buffer to be bound or drawn from. ``offset`` and ``size`` are bytes: element i of an array begins at
+        ``i * dtype.itemsize``, and a part may begin within a record, at any of its numbers."""
         what = f"buffer '{self.label}': slice"
         offset = arguments.whole(offset, f"{what}: offset")
         self._check_offset(offset, "slice")

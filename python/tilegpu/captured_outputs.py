@@ -24,7 +24,7 @@ _DECORATE, _MEMBER_DECORATE, _OFFSET, _XFB_BUFFER = 71, 72, 35, 36
 def misfit(stages: Stages, number: int, given: Buffer | BufferSlice, what: str) -> str:
     """Of the buffer that is captured into as ``number``."""
     last = next((name for name in ("geometry", "tessellation_evaluation", "vertex") if name in stages), None)
-    kinds = set() if last is None else captured(stages[last].spirv).get(number, set())
+    kinds = captured(stages[last].spirv).get(number) if last is not None else None
     return number_misfit(given.buffer if isinstance(given, BufferSlice) else given, kinds, "captured", what) if kinds else ""
 
 

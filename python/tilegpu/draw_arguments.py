@@ -409,7 +409,7 @@ class DrawArguments:
                     f"{self._what}, {pipeline.title}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
                 )
             return None
-        if not isinstance(vertices, bool) and isinstance(vertices, (int, float, np.integer, np.floating)):
+        if not numbers and isinstance(vertices, (int, np.integer)):
             raise ValidationError(f"{self._what}, {pipeline.title}: vertices is {arguments.shown(vertices)}; a number of them is count=")
         if not numbers:
             raise ValidationError(
