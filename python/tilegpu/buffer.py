@@ -322,7 +322,7 @@ class Buffer(Fixed, AsArray):
         )
 
     def fitting(self, data: Any, how: str) -> NDArray[Any]:
-        """What is given for the buffer, by a write or a copy: bytes as they are, lists as its own numbers; raises for an array of others."""
+        """What is given for the buffer, by a write or a copy: bytes as they are, a list as its numbers; an array of others is refused."""
         if isinstance(data, (bytes, bytearray, memoryview)):
             return np.frombuffer(data, np.uint8)
         what = f"buffer '{self.label}': what is {'written' if how == 'write' else 'copied'}"

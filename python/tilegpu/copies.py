@@ -270,8 +270,8 @@ def copy(
 
     An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
     slices; of compressed formats it has texel blocks, H and W count them, and C is their bytes. Bytes and arrays of one dimension are
-    taken like a buffer. For a buffer the source is taken as :meth:`tilegpu.Buffer.write` takes it, and all of it must fit unless ``size`` is
-    given; from buffer to buffer bytes are copied, whatever they are.
+    taken like a buffer. For a buffer the source is taken as :meth:`tilegpu.Buffer.write` takes it, and all of it must fit unless ``size``
+    is given; from buffer to buffer bytes are copied, whatever they are.
 
     Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
     in pixels, by default as much as fits both; of 3D images they have three values.

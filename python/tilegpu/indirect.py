@@ -83,8 +83,8 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
     if buffer.size > row_B and row_B % draw_B and draw_B % row_B:
         other = "; with indices= a draw takes 20" if row_B == 20 else "; without indices a draw takes 16" if row_B == 16 else ""
         raise ValidationError(
-            f"{what}: buffer '{buffer.label}' has rows of {row_B} bytes, and a draw takes {draw_B} ({', '.join(_PARAMETERS[words])}){other}: "
-            f"give rows of {words} numbers" + (f", or stride={row_B}" if row_B > draw_B else "")
+            f"{what}: buffer '{buffer.label}' has rows of {row_B} bytes, and a draw takes {draw_B} ({', '.join(_PARAMETERS[words])})"
+            f"{other}: give rows of {words} numbers" + (f", or stride={row_B}" if row_B > draw_B else "")
         )
 
 
@@ -94,7 +94,8 @@ def check_parameter_names(buffer: Buffer, words: int, what: str) -> None:
     known = [name.replace(" ", "") for name in _PARAMETERS[words]]
     if words == 4 and [name.lower().replace("_", "") for name in names[3:4]] == ["vertexoffset"]:
         raise ValidationError(
-            f"{what}: buffer '{buffer.label}': field 3 is '{names[3]}', which draws with indices= have; without them it is the first instance"
+            f"{what}: buffer '{buffer.label}': field 3 is '{names[3]}', which draws with indices= have; without them it is the "
+            "first instance"
         )
     for at, name in enumerate(names[:words]):
         plain = name.lower().replace("_", "")

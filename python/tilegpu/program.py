@@ -109,9 +109,8 @@ class Program(Fixed):
 
     def only_stores(self, set: int, binding: int) -> bool:
         """Whether the shaders store to the memory at a binding and want nothing of what lies there, not even of atomics."""
-        found = [
-            module.binding_accesses(self.interface.specialization.get(stage, [])).get((set, binding)) for stage, module in self._stages.items()
-        ]
+        constants, place = self.interface.specialization, (set, binding)
+        found = [module.binding_accesses(constants.get(stage, [])).get(place) for stage, module in self._stages.items()]
         there = [accesses for accesses in found if accesses is not None]
         return any(writes for _, writes, _ in there) and not any(reads or atomics for reads, _, atomics in there)
 

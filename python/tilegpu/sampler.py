@@ -117,8 +117,8 @@ class Sampler(OfThisProcess):
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         if info.max_anisotropy > 1 and info.min_filter != linear:
             warnings.warn(
-                f"sampler: max_anisotropy={arguments.shown(max_anisotropy)} has no effect with min_filter={arguments.shown(min_filter)}; give "
-                "min_filter='linear'",
+                f"sampler: max_anisotropy={arguments.shown(max_anisotropy)} has no effect with min_filter={arguments.shown(min_filter)}; "
+                "give min_filter='linear'",
                 UnusedNameWarning,
                 stacklevel=users_level(),
             )

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments
+from tilegpu import arguments
 from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.scene.description import Draw, Frame, Output, Pass, Program, Sampled, State, Target, Texture
 
 if TYPE_CHECKING:
-    from tilegpu.pipeline import Pipeline
+    import tilegpu as tg
 
-_INPUT: int = _core.ENUMS["descriptor_type"]["input_attachment"]
 _RESOLVES = ("none", "pass", "store_cmd")
 _LOADS = ("clear", "load", "dont_care")
 _SAMPLES = (1, 2, 4, 8, 16)
@@ -112,18 +111,18 @@ def check_attachments(frame: Frame) -> None:
             _warn(f"{what}, pass '{one.label}': clear of depth is {arguments.shown(clear)}, and it is cleared to 1; give a number")
 
 
-def say_unwritten(what: str, count: int, pipelines: Iterable[Pipeline]) -> None:
+def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline]) -> None:
     """Warns of colour attachments that no draw of a pass writes, where others are written. One draw may leave some to the others."""
     written: set[int] = set()
     for pipeline in pipelines:
-        fragment = pipeline.stages["fragment"].reflection
-        if any(one.descriptor == _INPUT for one in fragment.bindings):
+        if any(one.descriptor == "input_attachment" for one in pipeline.interface.bindings.values()):
             return  # what it reads of the tile it has no need to write
-        for output in fragment.outputs:
+        for output in pipeline.interface.outputs:
             length = output.type.array_length if output.type.kind == "array" else 1
             written.update(range(output.location, output.location + max(1, length)))
     if written and (lost := sorted(set(range(count)) - written)):
-        _warn(f"{what}: no draw writes color {', '.join(map(str, lost))}: no fragment shader has an output at that location; write it, or leave its format out")
+        none = f"no draw writes color {', '.join(map(str, lost))}, as no fragment shader has an output at that location"
+        _warn(f"{what}: {none}; write it, or leave its format out")
 
 
 def check_passes(frame: Frame) -> None:
