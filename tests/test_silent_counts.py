@@ -359,3 +359,13 @@ def test_pictures_that_eight_bits_lose(dev: tg.Device, tmp_path: Path) -> None:
     assert not saved(spot, ".npy")
     for ordinary in (None, lambda a: a[:3].fill(20), lambda a: a[0, 0].fill(np.inf), lambda a: a.fill(0), lambda a: a[..., 3].fill(9)):
         assert not saved(ordinary)
+
+
+def test_whose_folder_a_cache_may_lie_in(tmp_path: Path) -> None:
+    """What docs/install.md says: ``objects`` is the user's own; the folder around it may be anyone's."""
+    tmp_path.chmod(0o777)
+    objects = tmp_path / "objects"
+    assert not said(tg.Device, threads=1, cache_dir=tmp_path) and objects.stat().st_mode & 0o77 == 0
+    objects.chmod(0o777)
+    (found,) = said(tg.Device, threads=1, cache_dir=tmp_path)
+    assert str(objects) in found
