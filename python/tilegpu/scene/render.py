@@ -22,7 +22,14 @@ from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
-from tilegpu.scene.frame_checks import check_attachments, check_bound, check_frame, check_passes, require_frame, say_unwritten
+from tilegpu.scene.frame_checks import (
+    check_attachments,
+    check_bound,
+    check_frame,
+    check_passes,
+    require_frame,
+    say_unwritten,
+)
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
