@@ -6,7 +6,7 @@ made from a size) fit everything: ``array.view(np.uint8)`` says that bits are me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,6 +160,15 @@ def texel_misfit(buffer: Buffer, info: enums.FormatInfo, what: str) -> str:
     if kind is None or texels_fit(kind, info):
         return ""
     return f"{what}: buffer '{buffer.label}' was made from {kind}, format is {info.name}; make it from such numbers {_FIX}"
+
+
+def number_misfit(buffer: Buffer, kinds: Collection[np.dtype[Any]], how: str, what: str) -> str:
+    """Of numbers that shaders write; of fields nothing is said."""
+    kind = _plain(buffer)
+    if kind is None or _kind(kind) in map(_kind, kinds):
+        return ""
+    written = " and ".join(dict.fromkeys(str(k) for k in kinds))
+    return f"{what}: buffer '{buffer.label}' was made from {kind}, {how} are {written}; make it from such numbers {_FIX}"
 
 
 def _leaves_of(struct: _Struct) -> Iterator[_Leaf]:

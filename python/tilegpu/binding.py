@@ -9,6 +9,7 @@ import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.arena import Arena
+from tilegpu.array_fit import block_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.descriptor_writer import DescriptorWriter, Slot, uses_of_descriptor, warn_short
@@ -143,6 +144,7 @@ class DescriptorBinder:
                 self._notes = self._seen[seen] = {}
                 self._keep.append((descriptors, pipeline))
                 self.uses.note(descriptors.uses)
+                self._check_fit(pipeline, int(number), descriptors, what)
                 for at, where, view, sampler in descriptors.views():
                     self._note_view(pipeline, (int(number), at), view, where, sampler)
                 for at, image in descriptors.storage_images():
@@ -150,6 +152,20 @@ class DescriptorBinder:
             if self._seen[seen]:
                 self._of_draw.append(self._seen[seen])
         return tuple(numbers)
+
+    @staticmethod
+    def _check_fit(pipeline: Program, number: int, descriptors: DescriptorSet, what: str) -> None:
+        """A set may have been written for another pipeline, or for none: numbers of another kind than these shaders read."""
+        for at, thing in descriptors.bound():
+            binding = pipeline.interface.bindings.get((number, at))
+            if binding is None or not binding.used or not isinstance(thing, (Buffer, BufferSlice)):
+                continue
+            if binding.layout is None or binding.conflict or not binding.descriptor.endswith("_buffer") or "texel" in binding.descriptor:
+                continue
+            buffer, offset_B = (thing, 0) if isinstance(thing, Buffer) else (thing.buffer, thing.offset)
+            where = f"{what}, {pipeline.title}: set {number}, '{descriptors.label}': {binding.title}"
+            if wrong := block_misfit(buffer, binding.layout, where, offset_B):
+                raise ValidationError(wrong)
 
     def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
         assert self._for is not None and isinstance(slot, Binding)

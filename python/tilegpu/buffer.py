@@ -302,21 +302,12 @@ class Buffer(Fixed, AsArray):
         return hashlib.blake2b(memoryview(self.core)).digest()
 
     def write(self, data: Any, offset: int = 0) -> None:
-        """Copies an array or bytes into the buffer from byte ``offset`` on. Lists become the buffer's own numbers, where it was made
+        """Copies an array or bytes into the buffer from byte ``offset`` on (element i of an array with fields begins at
+        ``i * dtype.itemsize``; ``offset`` may be that of a field). Lists become the buffer's own numbers, where it was made
         of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
         array with fields are turned round for shaders; a matrix in an array without fields is not."""
-        if isinstance(data, (bytes, bytearray, memoryview)):
-            array = source = np.frombuffer(data, np.uint8)
-        else:
-            array = arguments.array(data, f"buffer '{self.label}': what is written")
-            own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
-            if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
-                array = _as_own(array, own, f"buffer '{self.label}': what is written")
-            if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
-                raise ValidationError(
-                    f"buffer '{self.label}': write of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
-                )
-            source, array = array, upload_layout(array)
+        source = self.fitting(data, "write")
+        array = upload_layout(source)
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
         self._check_offset(offset, "write")
         if offset < 0 or offset + array.nbytes > self.size:
@@ -329,6 +320,21 @@ class Buffer(Fixed, AsArray):
         np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(
             np.uint8
         )
+
+    def fitting(self, data: Any, how: str) -> NDArray[Any]:
+        """What is given for the buffer, by a write or a copy: bytes as they are, a list as its numbers; an array of others is refused."""
+        if isinstance(data, (bytes, bytearray, memoryview)):
+            return np.frombuffer(data, np.uint8)
+        what = f"buffer '{self.label}': what is {'written' if how == 'write' else 'copied'}"
+        array = arguments.array(data, what)
+        own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
+        if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
+            array = _as_own(array, own, what)
+        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
+            raise ValidationError(
+                f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
+            )
+        return array
 
     def _note_matrices(self, array: NDArray[Any], offset: int) -> None:
         """What is written takes the place of what lay there."""
@@ -348,7 +354,8 @@ class Buffer(Fixed, AsArray):
             )
 
     def slice(self, offset: int, size: int | None = None) -> BufferSlice:
-        """A part of the buffer, in bytes, to be bound or drawn from."""
+        """A part of the buffer to be bound or drawn from. ``offset`` and ``size`` are bytes: element i of an array begins at
+        ``i * dtype.itemsize``, and a part may begin within a record, at any of its numbers."""
         what = f"buffer '{self.label}': slice"
         offset = arguments.whole(offset, f"{what}: offset")
         self._check_offset(offset, "slice")

@@ -115,6 +115,20 @@ def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | 
     )
 
 
+def _array_for(target: Buffer, given: Any, size: int | None, from_B: Any, destination: Buffer | BufferSlice, to_B: Any) -> Any:
+    """An array, list or bytes that are the source, as :meth:`Buffer.write` takes them: none of it is cut off unless ``size`` says so."""
+    array = target.fitting(given, "copy")
+    if not array.ndim and array.dtype.names is None:  # dev.buffer would take it for a size
+        raise ValidationError(f"copy: source is {arguments.shown(given)}; it must be a buffer, an array or bytes, such as [{given}]")
+    left_B = array.nbytes - arguments.count(from_B, "copy: source_offset")
+    room_B = destination.size - arguments.count(to_B, "copy: destination_offset")
+    if size is None and left_B > room_B >= 0:
+        raise ValidationError(
+            f"copy: the source has {left_B} bytes, and buffer '{target.label}' has room for {room_B}; give size, or a part of the source"
+        )
+    return array
+
+
 def _extent_px(source: _Side, destination: _Side, extent: Any) -> tuple[int, int, int]:
     """As much as fits the images, where nothing is given."""
     if extent is None:
@@ -256,7 +270,8 @@ def copy(
 
     An array of (H, W), (H, W, C) or (L, H, W, C) has the texels of the format as they are, and says the extent and the layers or
     slices; of compressed formats it has texel blocks, H and W count them, and C is their bytes. Bytes and arrays of one dimension are
-    taken like a buffer.
+    taken like a buffer. For a buffer the source is taken as :meth:`tilegpu.Buffer.write` takes it, and all of it must fit unless ``size``
+    is given; from buffer to buffer bytes are copied, whatever they are.
 
     Offsets and ``size`` of buffers are bytes; positions and ``extent`` of images are (x, y) and (width, height)
     in pixels, by default as much as fits both; of 3D images they have three values.
@@ -294,6 +309,9 @@ def copy(
                 extent = [*fitting, given] if volume else fitting
             if layers is None and not volume:
                 layers = given
+        target = destination.buffer if isinstance(destination, BufferSlice) else destination
+        if isinstance(target, Buffer):
+            source = _array_for(target, source, size, source_offset, destination, destination_offset)
         source = Buffer.create(source, None, "source of copy")
     if isinstance(source, BufferSlice) and size is None:
         size = source.size

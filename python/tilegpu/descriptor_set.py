@@ -87,8 +87,13 @@ class DescriptorSet(Fixed):
             raise ValidationError(
                 f"{self._what}: bind is {arguments.shown(bind)}; it must be a mapping by name or binding"
             )
+        seen: dict[int, Any] = {}
         for name, value in bind.items():
             slot = self._slot(name)
+            before = seen.setdefault(slot.binding, name)
+            if before is not name and bind[before] is not value:
+                both = f"{arguments.shown(before)} and {arguments.shown(name)}"
+                raise ValidationError(f"{self._what}: {slot.title} is bound twice, as {both}; give one of them")
             what = f"{self._what}: {slot.title}"
             self.updates += 1
             if self._pipeline is not None:

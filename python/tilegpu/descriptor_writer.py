@@ -5,7 +5,7 @@ In: what a binding is, a value. Out: writes to a descriptor set. Errors name the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -118,9 +118,21 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is 0: make it of {slot.layout.end_B} bytes")
 
 
-def _require_sign(binding: Slot, numeric: str, what: str) -> None:
+def _require_aspect(base: str, numeric: str, aspects: Sequence[str], what: str) -> None:
+    """Depth is floats and stencil integers, whatever a format with both is called."""
+    if base in ("float", "int", "uint") and (base == "float") == (numeric == "uint"):
+        read = "stencil" if numeric == "uint" else "depth"
+        other = next((f"; or bind the other aspect: image.view(aspect='{name}')" for name in aspects if name != read), "")
+        fix = "usampler2D" if read == "stencil" else "sampler2D"
+        kind = "integers (uint)" if read == "stencil" else "floats"
+        raise ValidationError(f"{what}: the shader reads {base}, and the {read} aspect of the image is {kind}; declare {fix}{other}")
+
+
+def _require_sign(binding: Slot, numeric: str, what: str, aspects: Sequence[str] = ()) -> None:
     """Integers of the other sign are other numbers (VUID-vkCmdDraw-format-07753)."""
     base = "" if binding.type is None else binding.type.base
+    if aspects:
+        _require_aspect(base, numeric, aspects, what)
     if (base, numeric) in (("int", "uint"), ("uint", "sint")):
         prefix = {"int": "i", "uint": "u"}
         raise ValidationError(
@@ -298,7 +310,8 @@ class DescriptorWriter:
                     f"bind image.view('{wanted}', layer=, layers=1)"
                 )
             view = image.view(wanted, aspect=_read_aspect(image), swizzle=swizzle, ycbcr=ycbcr)
-        _require_sign(binding, view.numeric, what)
+        aspects = view.image.format_info.aspects if view.image.format_info.is_depth_stencil else ()
+        _require_sign(binding, view.numeric, what, aspects)
         multisampled = view.image.samples > 1
         if binding.type.multisampled != multisampled:
             have = f"has {view.image.samples} sample{'s' if multisampled else ''}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu import _core, arguments, enums
+from tilegpu import _core, arguments, captured_outputs, enums
 from tilegpu.arena import Arena
 from tilegpu.array_fit import vertex_misfit
 from tilegpu.binding import DescriptorBinder
@@ -88,6 +88,8 @@ class DrawArguments:
         self._index: tuple[_core.Buffer, int, str] | None = None
         self._last_vertices: tuple[Pipeline, Any, int] | None = None
         self._last_indices: tuple[Any, int] | None = None
+        self._captures: list[Any] = []  # buffers of the transform feedback that is active
+        self._captured: Pipeline | None = None  # which fits them
         self.device = device
         self.views = False  #: the pass has views, which choose the layers
         self._reach = 1 << 32  # vertices that can be read of buffers whose attributes are given outright
@@ -137,6 +139,8 @@ class DrawArguments:
         self.require_pipeline(pipeline)
         if pipeline is not self._pipeline:
             self._bind_pipeline(pipeline)
+        if self._captures and pipeline is not self._captured:
+            self._check_captures(pipeline)
         given = (
             viewport is not None
             or scissor is not None
@@ -161,6 +165,17 @@ class DrawArguments:
         if self.state.pending:
             self._apply_state(pipeline)
         return available
+
+    def capture(self, buffers: Any = ()) -> None:
+        """Transform feedback to these begins, or has ended."""
+        self._captures = list(buffers) if isinstance(buffers, (list, tuple)) else [buffers]
+        self._captured = None
+
+    def _check_captures(self, pipeline: Pipeline) -> None:
+        for number, given in enumerate(self._captures):
+            if wrong := captured_outputs.misfit(pipeline.stages, number, given, f"{self._what}, {pipeline.title}: transform feedback"):
+                raise ValidationError(wrong)
+        self._captured = pipeline
 
     def drawn(
         self,
@@ -394,6 +409,8 @@ class DrawArguments:
                     f"{self._what}, {pipeline.title}: the vertex shader reads {len(numbers)} vertex binding(s); give vertices="
                 )
             return None
+        if not numbers and isinstance(vertices, (int, np.integer)):
+            raise ValidationError(f"{self._what}, {pipeline.title}: vertices is {arguments.shown(vertices)}; a number of them is count=")
         if not numbers:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: vertices are given, but the pipeline was made without vertex=; "
@@ -430,6 +447,10 @@ class DrawArguments:
                     f"{self._what}, {pipeline.title}: instances is {instances}; it must be 0 to {MAX_U32}"
                 )
             return int(instances)
+        if not numbers and not isinstance(instances, (Buffer, BufferSlice, np.ndarray, list, tuple)):
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: instances is {arguments.shown(instances)}; it must be a whole number"
+            )
         if not numbers:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: instances is data, but the pipeline was made without instance=; "

@@ -73,7 +73,8 @@ class ShortBufferWarning(UserWarning):
 
 class ClampedValueWarning(UserWarning):
     """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan
-    clamps it. Shown once for each place."""
+    clamps it. And a picture of floats that a file of 8 bits would hold as white, or as black where they are NaN. Shown once for each
+    place."""
 
 
 class UndefinedContentsWarning(UserWarning):
@@ -282,9 +283,14 @@ def in_own_words(message: str) -> str:
     return "".join(parts)
 
 
+_SAYS_WHAT_IS_ALLOWED = re.compile(r"\ballowed\b|; use ")
+
+
 def from_core(code: str, message: str) -> Error:
     """The exception for an error value of the core; called by the bindings."""
-    return _CLASSES.get(code, Error)(in_own_words(message), code)
+    # Of what Vulkan has no code for, what says what there is to choose refuses an argument.
+    other = ValidationError if _SAYS_WHAT_IS_ALLOWED.search(message) else Error
+    return _CLASSES.get(code, other)(in_own_words(message), code)
 
 
 def needs_packages(what: str, *packages: str, extra: str) -> str:

@@ -310,6 +310,8 @@ class ImagePixels:
             self._require_one_sample(sample)
             whole = f"image '{self.label}' of {self.format_info.name}"
             picture_file.check_integers(self.numpy(level, layer, name), suffix, whole)
+        if name == "depth" or self.format_info.numeric in ("sfloat", "ufloat"):
+            picture_file.say_clamped(self.numpy(level, layer, name), suffix, f"image '{self.label}' of {self.format_info.name}")
         picture_file.save_picture(self._pillow(name, sample, level, layer), target, suffix, f"image '{self.label}'", quality)
 
     def _require_one_sample(self, sample: int | None) -> None:

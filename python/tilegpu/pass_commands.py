@@ -20,7 +20,7 @@ from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import OfThisProcess
-from tilegpu.indirect import check_parameter_names, count_in, indirect_rows
+from tilegpu.indirect import check_parameter_names, check_parameter_rows, count_in, indirect_rows, rows_read
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
 from tilegpu.uses import use_of_buffer
@@ -245,7 +245,7 @@ class PassCommands(OfThisProcess):
         vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset,
         first instance.
         ``draw_count``: how many, or a buffer with the number (uint32), read when the pass runs: no more than lie in ``indirect``.
-        ``offset`` and ``stride`` in bytes. ``byte_count``: ``indirect`` is a counter of transform feedback instead, and the
+        ``offset`` and ``stride`` in bytes, of arrays too. ``byte_count``: ``indirect`` is a counter of transform feedback instead, and the
         draw has as many vertices of so many bytes as were written. The other arguments are those of :meth:`draw`; ``instances`` is the data
         of per-instance bindings.
         """
@@ -276,6 +276,8 @@ class PassCommands(OfThisProcess):
                 require_words(indirect, f"{what}: indirect")
                 check_parameter_names(indirect, words, f"{what}: indirect")
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
+                if stride is None and byte_count is None and draw_count != 1:
+                    check_parameter_rows(indirect, words, f"{what}: indirect")
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
@@ -287,12 +289,8 @@ class PassCommands(OfThisProcess):
             else:
                 rows = indirect_rows(indirect, words, f"{what}: indirect")
                 core = draws.upload(np.ascontiguousarray(rows & MAX_U32).astype(np.uint32))
-                stride = words * 4
-                if draw_count is not None and draw_count > len(rows):
-                    there = f"{len(rows)} row{'s' if len(rows) != 1 else ''}"
-                    raise ValidationError(f"{what}: draw_count is {draw_count}; indirect has {there}")
-                draw_count = len(rows) if draw_count is None else draw_count
-                rows = rows[:draw_count]
+                rows, stride = rows_read(rows, offset, stride, draw_count, what)
+                draw_count = len(rows)
             available = draws.prepare(
                 pipeline,
                 vertices,
@@ -309,6 +307,8 @@ class PassCommands(OfThisProcess):
             if rows is not None and counter is None:
                 draws.check_rows(pipeline, rows, available, indices is not None)
             if instances is not None or pipeline.vertex_layout.per_instance:
+                if isinstance(instances, int) and instances != 1 and not pipeline.vertex_layout.per_instance:
+                    raise ValidationError(f"{what}: instances is {instances}; how many there are is in indirect: leave it out")
                 draws.instances(pipeline, instances)
             if byte_count is not None:
                 draws.commands.draw_indirect_byte_count(core, offset, byte_count)
@@ -398,13 +398,14 @@ class PassCommands(OfThisProcess):
         draws = self._open()
 
         def begins() -> None:
+            draws.capture(buffers)
             for given, write in ((buffers, True), (keep, True), (resume, False)):
                 for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
                     draws.uses.note_buffer(buffer, "transform feedback", f"{self._what}: transform feedback", write)
                     if write:
                         draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
 
-        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream, begins)
+        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream, begins, draws.capture)
         self._blocks.append(made)
         return made
 

@@ -7,12 +7,13 @@ PNG, lossless WebP, EXR and NPY keep what they hold bit for bit; JPEG, GIF and l
 from __future__ import annotations
 
 import os
+import warnings
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import arguments
-from tilegpu.errors import UnsupportedError, ValidationError, needs_packages
+from tilegpu.errors import ClampedValueWarning, UnsupportedError, ValidationError, needs_packages, users_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +34,8 @@ SUFFIXES: dict[str, str] = {
     ".npy": "any numbers as they are",
 }
 _EXR_TYPES = ("float16", "float32", "uint32")
+#: Far above the white of a picture.
+_BRIGHT = 2.0
 #: Longest side of a picture in pixels, by the formats' own fields.
 _LONGEST_PX = {".webp": 16383, ".jpg": 65535, ".jpeg": 65535, ".gif": 65535}
 
@@ -53,6 +56,24 @@ def check_integers(array: NDArray[Any], suffix: str, what: str) -> None:
         raise ValidationError(
             f"{what}: {suffix} holds whole numbers from 0 to 255, and these pixels ({array.dtype}) are from {low} to {high}; save as {fit}"
         )
+
+
+def say_clamped(array: NDArray[Any], suffix: str, what: str) -> None:
+    """Warns of floats that 8 bits lose: NaN, and pictures whose numbers are not of 0 to 1. Highlights above 1 are ordinary; where most of
+    what is not black is far above, all of it would be white."""
+    if array.dtype.kind != "f" or not array.size:
+        return
+    colors = array[..., :3]
+    nans = int(np.isnan(colors).any(axis=-1).sum())
+    lit = colors[np.isfinite(colors) & (colors > 0)]
+    if nans:
+        text = f"{nans} pixel{'s are' if nans > 1 else ' is'} NaN, which {suffix} holds as 0; save"
+    elif lit.size and 2 * np.count_nonzero(lit > _BRIGHT) > lit.size:
+        text = f"pixels are up to {float(lit.max()):g}, and {suffix} holds 0 to 1: most would be white; divide"
+        text += " pixels of 255 by 255, or save"
+    else:
+        return
+    warnings.warn(f"{what}: {text} as .exr or .npy", ClampedValueWarning, stacklevel=users_level())
 
 
 def suffix_of(path: str | os.PathLike[str], what: str) -> str:

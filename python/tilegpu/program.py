@@ -107,6 +107,13 @@ class Program(Fixed):
                 entry[first + 1] |= writes or atomics
         return {place: Accesses(*entry) for place, entry in found.items()}
 
+    def only_stores(self, set: int, binding: int) -> bool:
+        """Whether the shaders store to the memory at a binding and want nothing of what lies there, not even of atomics."""
+        constants, place = self.interface.specialization, (set, binding)
+        found = [module.binding_accesses(constants.get(stage, [])).get(place) for stage, module in self._stages.items()]
+        there = [accesses for accesses in found if accesses is not None]
+        return any(writes for _, writes, _ in there) and not any(reads or atomics for reads, _, atomics in there)
+
     def levels_read(self, set: int, binding: int, count: int, samplers: Sequence[Sampler]) -> list[tuple[int, int]]:
         """Which of the ``count`` levels of a view at a binding the shaders can read, as (first, end) in several ranges; ``samplers``:
         those that it may be sampled with, empty if nobody knows."""
@@ -233,6 +240,7 @@ def specialization_of(
 ) -> dict[str, list[tuple[int, int]]]:
     """Pairs of id and bits for each stage that has constants of these names or ids."""
     result: dict[str, list[tuple[int, int]]] = {}
+    given: dict[tuple[str, int], tuple[Any, int]] = {}
     for key, value in constants.items():
         found = [c for c in interface.constants if c.name == key or (c.constant_id == key and not isinstance(key, str))]
         if not found:
@@ -241,6 +249,12 @@ def specialization_of(
         for constant in found:
             bits = _constant_bits(value, constant.base, f"{label}: constant {arguments.shown(key)}")
             for stage in constant.stages:
+                before = given.setdefault((stage, constant.constant_id), (key, bits))
+                if before[0] != key:
+                    if before[1] != bits:
+                        both = f"{arguments.shown(before[0])} and {arguments.shown(key)}"
+                        raise ValidationError(f"{label}: constants has two values of one constant, as {both}; give one of them")
+                    continue
                 result.setdefault(stage, []).append((constant.constant_id, bits))
     return result
 

@@ -115,6 +115,13 @@ class Sampler(OfThisProcess):
         #: Kind of the border's numbers, ``"float"`` or ``"int"``, where it has some and shows; else ``""``.
         self.border = _border_kind(info.border_color) if border in (info.address_u, info.address_v, info.address_w) else ""
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
+        if info.max_anisotropy > 1 and info.min_filter != linear:
+            warnings.warn(
+                f"sampler: max_anisotropy={arguments.shown(max_anisotropy)} has no effect with min_filter={arguments.shown(min_filter)}; "
+                "give min_filter='linear'",
+                UnusedNameWarning,
+                stacklevel=users_level(),
+            )
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
         info.ycbcr = None if ycbcr is None else ycbcr.core

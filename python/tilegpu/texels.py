@@ -52,8 +52,6 @@ def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
     array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be numbers")
     if array.dtype.kind not in "fiub":
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
-    if array.dtype.kind == "b":
-        array = array.astype(np.uint8) * np.uint8(255)
     if type_ == "3d":
         if not 3 <= array.ndim <= 4 or 0 in array.shape or (array.ndim == 4 and array.shape[3] > 4):
             raise ValidationError(
@@ -134,7 +132,7 @@ def samples_side_by_side(array: NDArray[Any], most_px: int = 1280) -> NDArray[An
 def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     """Format for an array of pixels of which only the shape and dtype are known."""
     components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])
-    kind = {"u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(
+    kind = {"b1": "8", "u1": "8", "u2": "16", "f2": "16", "f4": "32", "f8": "32"}.get(
         f"{pixels.dtype.kind}{pixels.dtype.itemsize}"
     )
     if components is None or kind is None:
@@ -175,7 +173,7 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
 
     Integers of the format's own width are stored as they are; floats are converted (linear light for ``*_srgb``),
     uint8 also to float
-    formats as value / 255. A missing alpha is 1.
+    formats as value / 255. Booleans are 1 and 0. A missing alpha is 1.
     """
     if info.needs_conversion:
         raise ValidationError(
@@ -185,6 +183,8 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
         raise ValidationError(
             f"{what}: format {info.name} is compressed, and tilegpu compresses nothing; copy texel blocks to an image (dev.copy)"
         )
+    if pixels.dtype.kind == "b":  # True is 1: the number, or the largest code where codes are 0 to 1
+        pixels = pixels.astype(np.uint8) * np.uint8(1 if info.is_integer else 255)
     height, width, components = pixels.shape
     wanted = info.component_count
     if components > wanted:
@@ -247,6 +247,7 @@ def depth_stencil_texels(pixels: NDArray[Any], info: enums.FormatInfo, aspect: s
     if pixels.shape[2] != 1:
         raise ValidationError(f"{what}: pixels have {pixels.shape[2]} components; {aspect} has one")
     if aspect == "stencil":
+        pixels = pixels.astype(np.uint8) if pixels.dtype.kind == "b" else pixels
         if pixels.dtype.kind not in "iu" or int(pixels.min()) < 0 or int(pixels.max()) > 255:
             raise ValidationError(
                 f"{what}: pixels are {pixels.dtype} from {pixels.min()} to {pixels.max()}; stencil has integers from 0 to 255"

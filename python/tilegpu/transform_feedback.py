@@ -49,11 +49,12 @@ class TransformFeedback(WithBlock):
         keep: Any,
         stream: int,
         begins: Callable[[], None],
+        ends: Callable[[], None],
     ) -> None:
-        """``begins`` is called where the block is entered: from there on draws write the buffers."""
+        """``begins`` is called where the block is entered: from there on draws write the buffers; ``ends`` where it is left."""
         what = f"transform feedback of pass '{label}'"
         self._made()
-        self._label, self._commands, self._begins = label, commands, begins
+        self._label, self._commands, self._begins, self._ends = label, commands, begins, ends
         self._buffers = places_of(buffers, f"{what}: buffers")
         self._resume = [] if resume is None else places_of(resume, f"{what}: resume")
         self._keep = [] if keep is None else places_of(keep, f"{what}: keep")
@@ -109,6 +110,7 @@ class TransformFeedback(WithBlock):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._ends()
         if kind is None:
             commands = self._commands()
             commands.end_query(self._pool, 0)

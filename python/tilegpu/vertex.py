@@ -154,8 +154,21 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
         )
     attributes = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
     _check_rows(dtypes, attributes, reflection, what)
-    layout.attributes += attributes
+    layout.attributes += [_of_booleans(attribute, dtypes) for attribute in attributes]
     return layout.finish()
+
+
+def _of_booleans(attribute: tuple[int, int, int, int], dtypes: list[tuple[int, np.dtype[Any]]]) -> tuple[int, int, int, int]:
+    """Booleans are bytes of 1, which a float would read as 1 of 255: it reads the numbers themselves."""
+    location, number, format_, offset_B = attribute
+    name = enums.format_of(format_).name
+    if not name.endswith("_unorm"):
+        return attribute
+    dtype = next(dtype for known, dtype in dtypes if known == number)
+    fields = [(0, dtype)] if dtype.fields is None else [(field[1], field[0]) for field in dtype.fields.values()]
+    if not any(base.base.kind == "b" and start_B <= offset_B < start_B + base.itemsize for start_B, base in fields):
+        return attribute
+    return location, number, enums.parse_format(name.replace("unorm", "uscaled"), "").number, offset_B
 
 
 def _check_rows(
@@ -196,7 +209,7 @@ def _field_numbers(values: NDArray[Any], own: np.dtype[Any], normalised: bool, w
                 f"integer of {limits.min} to {limits.max}); multiply by {limits.max}, round, and give .astype(np.{own})"
             )
         with np.errstate(all="ignore"):
-            made = values.astype(own)
+            made = values.astype(own) * own.type(limits.max if values.dtype.kind == "b" and normalised else 1)
         if values.dtype.kind == "f":
             wide = values.astype(np.float64)  # in float16 the limits would round to infinity
             # As floats of 64 bits the limits of 64-bit integers round up, so the upper end is one that is not allowed.
@@ -271,6 +284,8 @@ def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tup
         raise ValidationError(
             f"{what}: the pipeline's vertex binding is explicit (tilegpu.VertexBinding); give a tilegpu.Buffer"
         )
+    if not array.size and array.ndim == 1:
+        return np.zeros((0, *dtype.shape), dtype.base), 0  # no vertices, of whatever kind
     array = native(array)
     if dtype.names:
         same = array.dtype == dtype
@@ -289,6 +304,8 @@ def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tup
 def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:
     """Indices as uint8, uint16 or uint32, 1-D and contiguous."""
     array = arguments.array(indices, f"{what}: indices")
+    if not array.size:
+        return np.zeros(0, np.uint32)
     if array.dtype.kind not in "iu":
         raise ValidationError(f"{what}: indices have dtype {array.dtype}; they must be integers, best uint16 or uint32")
     array = native(array).reshape(-1)

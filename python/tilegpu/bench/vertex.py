@@ -86,7 +86,7 @@ def meshes_of(frame: Frame) -> list[Mesh]:
             continue
         count = draw.element_count
         if draw.indices is not None:
-            indices = np.asarray(draw.indices[draw.first : draw.first + count]).astype(np.uint32)
+            indices = np.asarray(draw.indices.reshape(-1)[draw.first : draw.first + count]).astype(np.uint32)
         else:
             indices = np.arange(draw.first, draw.first + count, dtype=np.uint32)
         found.append(

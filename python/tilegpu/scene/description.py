@@ -204,8 +204,8 @@ class Draw:
 
     ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), rows of one
     to four numbers, (n, C), for a shader with one input, or ``None`` for a shader that makes its vertices from ``gl_VertexIndex``; 64-bit
-    floats become 32-bit ones. ``indices``: 1-D, of any integers; then ``count`` and ``first`` count
-    indices, else vertices. ``count = None`` draws all from ``first`` on.
+    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles; then
+    ``count`` and ``first`` count indices, else vertices. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
     (the members of a uniform block), an array (a buffer's content, raw), or :class:`Sampled`.
     ``scissor``: (x, y, width, height) in pixels of the pass, outside of which nothing is drawn; ``None``: the whole.
@@ -239,8 +239,9 @@ class Draw:
         source = self.indices if self.indices is not None else self.vertices
         if source is None:
             raise ValidationError(f"draw '{self.label}': no vertices and no indices, so count must be given")
-        return int(source.shape[0]) - self.first
-
+        # Faces as rows, or meshes as a grid, have more elements than rows, as rp.draw has it.
+        rows = self.indices is None and source.dtype.names is None and source.ndim > 0
+        return int(source.shape[0] if rows else source.size) - self.first
 
     @property
     def triangle_count(self) -> int:

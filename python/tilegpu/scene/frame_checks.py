@@ -3,14 +3,18 @@ names the pass, the draw and the field, before anything is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilegpu import arguments
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.scene.description import Draw, Frame, Output, Pass, Program, Sampled, State, Target, Texture
+
+if TYPE_CHECKING:
+    import tilegpu as tg
 
 _RESOLVES = ("none", "pass", "store_cmd")
 _LOADS = ("clear", "load", "dont_care")
@@ -85,6 +89,40 @@ def check_frame(frame: Any, who: str) -> None:
             _require(output.target, Target, f"{of}: target of an Output", "a tilegpu.scene.Target")
             _require_one_of(output.load, _LOADS, f"{of}: load of target '{output.target.label}'")
         _check_draws(one.draws, of)
+
+
+def _warn(what: str) -> None:
+    warnings.warn(what, UnusedNameWarning, stacklevel=users_level())
+
+
+def check_attachments(frame: Frame) -> None:
+    """Raises where attachments have no clear value; warns of what is given and has no attachment."""
+    what, colors, clears = f"frame '{frame.label}'", len(frame.color_formats), len(frame.clear_colors)
+    if colors and clears not in (1, colors):
+        text = f"{what}: clear_colors has {clears}, and color_formats {colors}; give one for each attachment, or one for all"
+        if clears < colors:
+            raise ValidationError(text)
+        _warn(text)
+    if frame.store_depth and frame.depth_format is None:
+        _warn(f"{what}: store_depth has no effect without a depth attachment; give depth_format=")
+    for one in frame.passes:
+        clear = None if one.depth is None or one.depth.load != "clear" else one.depth.clear
+        if isinstance(clear, tuple) and clear != Output.clear and set(clear) != {1}:
+            _warn(f"{what}, pass '{one.label}': clear of depth is {arguments.shown(clear)}, and it is cleared to 1; give a number")
+
+
+def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline]) -> None:
+    """Warns of colour attachments that no draw of a pass writes, where others are written. One draw may leave some to the others."""
+    written: set[int] = set()
+    for pipeline in pipelines:
+        if any(one.descriptor == "input_attachment" for one in pipeline.interface.bindings.values()):
+            return  # what it reads of the tile it has no need to write
+        for output in pipeline.interface.outputs:
+            length = output.type.array_length if output.type.kind == "array" else 1
+            written.update(range(output.location, output.location + max(1, length)))
+    if written and (lost := sorted(set(range(count)) - written)):
+        none = f"no draw writes color {', '.join(map(str, lost))}, as no fragment shader has an output at that location"
+        _warn(f"{what}: {none}; write it, or leave its format out")
 
 
 def check_passes(frame: Frame) -> None:

@@ -17,11 +17,19 @@ import numpy as np
 
 import tilegpu as tg
 from tilegpu import arguments
+from tilegpu.errors import users_level
 from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
-from tilegpu.scene.frame_checks import check_bound, check_frame, check_passes, require_frame
+from tilegpu.scene.frame_checks import (
+    check_attachments,
+    check_bound,
+    check_frame,
+    check_passes,
+    require_frame,
+    say_unwritten,
+)
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -63,6 +71,7 @@ class SceneRenderer:
         self._dynamic = dynamic
         self._frame_number = 0
         self._kept = _Kept()
+        self._stored: dict[int, tuple[str, int]] = {}  # arrays of the frame that shaders write and don't read: by which draw, how often
         self._pipelines: dict[Any, tg.Pipeline] = {}
         self._samplers: dict[Sampler, tg.Sampler] = {}
         self._targets: tuple[Any, targets.Targets] | None = None
@@ -195,6 +204,7 @@ class SceneRenderer:
         if frame.resolve == "none" and frame.samples > 1:
             raise tg.ValidationError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
         check_passes(frame)
+        check_attachments(frame)
         held = frame.size if self._window is None else self._window[2:]
         key = targets.key_of(frame), held
         if self._targets is None or self._targets[0] != key:
@@ -202,6 +212,7 @@ class SceneRenderer:
         images = self._targets[1]
         self._target_images = {number: images.of_passes[k] for number, k in targets.numbers(frame).items()}
         passes = []
+        self._stored.clear()
         for k, one in enumerate(frame.passes):
             depth_format = None if one.depth is None else one.depth.target.format
             shape = Shape(frame.size_of(one.outputs[0].target), one.samples, tuple(o.target.format for o in one.color), depth_format)
@@ -209,6 +220,7 @@ class SceneRenderer:
         shape = Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format)
         window = None if self._window is None else (*self._window[:2], *frame.size)
         passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px, window))
+        self._say_lost(frame)
         return _Recording((frame, self._shift_px, self.trace, self._window), images, passes)
 
     def _record_pass(
@@ -224,13 +236,15 @@ class SceneRenderer:
         viewport = (*shift_px, *map(float, shape.size)) if any(shift_px) else None
         trace = self._trace_of(shape, color, depth)
         with self.device.render_pass(color=color, depth=depth, label=label, trace=trace, window=window) as render_pass:
+            pipelines: dict[tg.Pipeline, None] = {}
             state: State | None = None
             scissor: Any = None
             for draw in draws:
                 if self._dynamic and (draw.state is not state or draw.scissor != scissor):
                     state, scissor = draw.state, draw.scissor
                     render_pass.set(**dynamic_state(shape, state, scissor))
-                self._draw(render_pass, shape, draw, viewport)
+                pipelines[self._draw(render_pass, shape, draw, viewport)] = None
+        say_unwritten(f"pass '{label}'", len(shape.color_formats), pipelines)
         return render_pass
 
     def _trace_of(self, shape: Shape, color: list[tg.Attachment], depth: tg.Attachment | None) -> Any:
@@ -239,7 +253,7 @@ class SceneRenderer:
             return bool(place)
         return [tuple(min(int(at * side), side - 1) for at, side in zip(place, shape.size, strict=True))]
 
-    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> None:
+    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> tg.Pipeline:
         dtype = None if draw.vertices is None else draw.vertices.dtype
         pipeline = self._pipeline(shape, draw.program, draw.state, dtype)
         names = pipeline.interface.names
@@ -247,6 +261,8 @@ class SceneRenderer:
             if (binding := names.get(name)) is not None:
                 check_bound(binding.descriptor, name, value, draw)
         bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
+        if bind and pipeline.may_write:
+            self._note_stores(pipeline, draw)
         render_pass.draw(
             pipeline,
             self._buffer(draw.vertices, "vertex"),
@@ -259,6 +275,7 @@ class SceneRenderer:
             viewport=viewport,
             scissor=None if self._dynamic else draw.scissor,
         )
+        return pipeline
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
         key = (program, state, dtype, shape[1:])
@@ -301,9 +318,9 @@ class SceneRenderer:
 
     # ------------------------------------------------------------------------------------------------------ uploads
 
-    def _buffer(self, array: Any, usage: str) -> tg.Buffer | None:
-        if array is None:
-            return None
+    def _buffer(self, array: Any, usage: str) -> Any:
+        if array is None or not array.size:  # a buffer has at least a byte
+            return array
         return self._keep((id(array), usage), array, lambda: self.device.buffer(array, usage=usage, label=usage))
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
@@ -357,6 +374,27 @@ class SceneRenderer:
                 compare=s.compare,
             )
         return found
+
+    def _note_stores(self, pipeline: tg.Pipeline, draw: Draw) -> None:
+        """Counts where shaders only write an array, in a copy that the renderer has."""
+        for name, value in draw.bind.items():
+            binding = pipeline.interface.names.get(name)
+            if binding is None or binding.descriptor != "storage_buffer" or not pipeline.only_stores(binding.set, binding.binding):
+                continue
+            text = f"draw '{draw.label}': the shaders write {binding.title}"
+            self._stored[id(value)] = text, self._stored.get(id(value), ("", 0))[1] + 1
+
+    def _say_lost(self, frame: Frame) -> None:
+        """Warns of what is written and never read: a scene has no buffers that could be read afterwards."""
+        bound = [id(value) for draw in frame.all_draws for value in draw.bind.values()] if self._stored else []
+        for number, (text, count) in self._stored.items():
+            if bound.count(number) == count:
+                warnings.warn(
+                    f"frame '{frame.label}', {text}; given is no buffer, a copy of it is written, and no draw reads that: the result is "
+                    "lost; draw with dev.render_pass and a dev.buffer, or leave the block out of the shader",
+                    tg.UnusedNameWarning,
+                    stacklevel=users_level(),
+                )
 
     def _texture(self, texture: Texture) -> tg.Texture:
         mipmaps = texture.mipmaps if isinstance(texture.mipmaps, bool) else list(texture.mipmaps)
