@@ -8,7 +8,8 @@ Conventions: Vulkan's clip space (x right, y **down**, depth 0..1), row 0 of an 
 mathematics (``M @ column_vector``), strings are Vulkan's names in lower case without the ``VK_..._`` prefix.
 
 Identity matters: a renderer may keep what it made from a :class:`Texture`, a :class:`Program` or a vertex array for as long as that very
-object lives, so a scene returns the same objects from frame to frame and never writes to an array that it has given away.
+object lives, so a scene returns the same objects from frame to frame. It looks whether arrays and mappings still hold the same; not at
+those that are read-only (``array.flags.writeable = False``, ``types.MappingProxyType``).
 """
 
 from __future__ import annotations
