@@ -228,3 +228,93 @@ def test_names_that_mean_two_things_are_refused(dev: tg.Device, vertex: Any, fra
             two_blocks(dev, vertex, fragment, value)
     two_blocks(dev, vertex, fragment, np.ones(32, "f4").tobytes())  # whose bytes they are is the program's
     two_blocks(dev, vertex, fragment, dev.buffer(np.ones(32, "f4")))
+
+
+STORED = "readonly buffer"
+
+
+def read_back(dev: tg.Device, declared: str, shown: str, buffer: Any, head: str = "", layout: str = "std430", kind: str = STORED) -> Any:
+    text = f"#version 450\n{head}\nlayout({layout}, binding = 0) {kind} B {{ {declared} }};\nlayout(location = 0) out vec4 o;\n"
+    return drawn(dev, dev.pipeline(COVER, text + f"void main() {{ o = {shown}; }}", color=[COLOR]), count=3, bind={"B": buffer})
+
+
+PADDED = np.dtype({"names": ["v"], "formats": [("f4", 3)], "offsets": [0], "itemsize": 16})
+
+
+FIRST = {"vec3": "v[0].xyzz", "mat3": "v[0][0].xyzz", "vec2": "v[0].xyxy", "float": "vec4(v[0])", "uint": "vec4(v[0])", "S": "v[0].a"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "fields", "says"),
+    [
+        ("vec3 v[];", [("v", "f4", 3)], "elements are 12 bytes apart, those of the block's 'v' 16"),
+        ("vec3 v[];", [("position", "f4", 3)], "elements are 12 bytes apart, those of the block's 'v' 16"),
+        ("mat3 v[];", [("v", "f4", (3, 3))], "elements are 36 bytes apart, those of the block's 'v' 48"),
+        ("vec2 v[];", [("v", "f4", 2), ("w", "f4")], "elements are 12 bytes apart, those of the block's 'v' 8"),
+        ("vec3 v[];", [("p", "f4", 3), ("n", "f4", 3), ("t", "f4", 2)], "field 'n' begins within an element of the block's 'v'"),
+        ("vec3 v[];", [("v", "f4", (5, 3))], "field 'v' .* give bytes"),
+        ("vec2 v[4];", [("v", "f4", (4, 2))], "field 'v' lies in memory in rows of 4, and the shader reads 2 at a time"),
+        ("uint v[];", [("x", "f4")], "the block has uint"),
+        ("float v[];", [("x", "i4"), ("y", "u4", 2)], "the block has float"),
+        ("uint n; float v[];", [("x", "f8")], "the block has uint, float"),
+        ("S v[];", [("x", "f4", 3)], "elements are 12 bytes apart, those of the block's 'v' 16"),
+        ("S v[];", [("x", "i4", 4)], "the block has float"),
+    ],
+)
+def test_fields_that_the_block_has_no_names_for(dev: tg.Device, declared: str, fields: Any, says: str) -> None:
+    with pytest.raises(tg.ValidationError, match=says):
+        shown = FIRST[declared.replace("uint n; ", "").split()[0]]
+        read_back(dev, declared, shown, dev.buffer(np.zeros(4, fields)), "struct S { vec4 a; };")
+
+
+def test_fields_of_uniforms_lie_apart_too(dev: tg.Device) -> None:
+    for declared, field in (("float f[4];", ("x", "f4")), ("vec2 f[4];", ("x", "f4", 2))):
+        with pytest.raises(tg.ValidationError, match="bytes apart, those of the block's 'f' 16"):
+            shown = "vec4(f[1])" if "float" in declared else "f[1].xyxy"
+            read_back(dev, declared, shown, dev.buffer(np.zeros(16, [field])), layout="std140", kind="uniform")
+    with pytest.raises(tg.ValidationError, match=r"descriptor set 's'.*12 bytes apart"):
+        text = "#version 450\nlayout(binding = 0) readonly buffer B { vec3 v[]; };\nlayout(location = 0) out vec4 o;"
+        dev.descriptor_set(dev.pipeline(COVER, text + "void main() { o.rgb = v[0]; }", color=[COLOR]), 0, {"B": dev.buffer(np.zeros(2, [("v", "f4", 3)]))}, label="s")
+
+
+@pytest.mark.parametrize(
+    ("declared", "shown", "fields"),
+    [
+        ("float v[];", "v[5]", [("p", "f4", 3), ("m", "f4")]),  # vertices pulled: numbers one behind the other
+        ("float v[];", "v[5]", [("v", "f4", 4)]),
+        ("float v[];", "v[5]", [("p", "f4", 2), ("id", "u4"), ("w", "f4")]),
+        ("uint v[];", "uintBitsToFloat(v[5])", [("p", "f4", 3), ("c", "u4")]),
+        ("uint v[];", "uintBitsToFloat(v[5])", [("p", "f4", 3), ("c", "u1", 4)]),
+        ("vec4 v[];", "v[1].y", [("p", "f4", 3), ("id", "i4")]),
+        ("vec4 v[];", "v[1].y", [("p", "f4", 3), ("n", "f4", 3), ("t", "f4", 2)]),
+        ("vec2 v[];", "v[2].y", [("p", "f4", 2), ("q", "f4", 2)]),
+        ("vec4 v[];", "v[1].y", [("x", "f4")]),
+        ("vec3 v[];", "v[1].y", PADDED),
+        ("vec3 v[];", "v[1].y", [("p", "f4", 3), ("m", "f4")]),
+        ("vec3 v[];", "v[1].y", [("p", "f4", 3), ("m", "f4"), ("n", "f4", 3), ("k", "f4")]),
+        ("mat4 v[];", "v[0][1].y", [("v", "f4", (4, 4))]),
+        ("S v[];", "v[1].a.y", [("x", "f4", 4)]),
+    ],
+)
+def test_fields_that_are_read_as_they_lie(dev: tg.Device, declared: str, shown: str, fields: Any) -> None:
+    array = np.zeros(8, fields)
+    flat = array.view("u1").reshape(-1)[: array.nbytes].view("f4")
+    flat[5] = 7
+    assert read_back(dev, declared, f"vec4({shown})", dev.buffer(array), "struct S { vec4 a; };").tolist() == [7] * 4
+
+
+def test_one_element_alone_is_read_right(dev: tg.Device) -> None:
+    three = np.array([((1, 2, 3),), ((4, 5, 6),)], [("v", "f4", 3)])
+    for buffer in (dev.buffer(three[1:]), dev.buffer(three).slice(0, 12), dev.buffer(three["v"][1:].copy())):
+        assert read_back(dev, "vec3 v[];", "vec4(v[0], 1)", buffer)[3] == 1
+    scalar = "#extension GL_EXT_scalar_block_layout : require"
+    assert read_back(dev, "vec3 v[];", "vec4(v[1], 1)", dev.buffer(three), scalar, "scalar").tolist() == [4, 5, 6, 1]
+
+
+def test_rows_that_are_no_vectors(dev: tg.Device) -> None:
+    rows = np.arange(12, dtype="f4").reshape(4, 3)
+    with pytest.raises(tg.ValidationError, match="numbers lie in rows of 3; the block's 'a' reads 4 at a time"):
+        read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows))
+    assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows.reshape(-1))).tolist() == [4, 5, 6, 7]
+    assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows.reshape(-1, 2))).tolist() == [4, 5, 6, 7]
+    assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows[:2].reshape(1, 6).repeat(2, 0).reshape(1, 12))).tolist() == [4, 5, 0, 1]

@@ -317,7 +317,8 @@ class DescriptorWriter:
             require_usage(buffer, binding.descriptor, what)
             if not size_B:
                 raise ValidationError(f"{what}: the slice of buffer '{buffer.label}' has 0 bytes; a descriptor has at least 1")
-            if binding.layout is not None and not binding.conflict and (wrong := block_misfit(buffer, binding.layout, what, offset_B)):
+            layout = None if binding.conflict else binding.layout
+            if layout is not None and (wrong := block_misfit(buffer, layout, what, offset_B, size_B)):
                 raise ValidationError(wrong)
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
