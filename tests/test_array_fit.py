@@ -318,3 +318,42 @@ def test_rows_that_are_no_vectors(dev: tg.Device) -> None:
     assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows.reshape(-1))).tolist() == [4, 5, 6, 7]
     assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows.reshape(-1, 2))).tolist() == [4, 5, 6, 7]
     assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows[:2].reshape(1, 6).repeat(2, 0).reshape(1, 12))).tolist() == [4, 5, 0, 1]
+
+
+PAIR = ("vec4 a; vec4 b;", "b", "std140", "uniform")
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "f8", "f2", "i8", "u2", "i1"])
+def test_an_array_for_several_names_is_of_their_numbers(dev: tg.Device, dtype: str) -> None:
+    declared, shown, layout, kind = PAIR
+    for count in (32 // np.dtype(dtype).itemsize, 12):
+        with pytest.raises(tg.ValidationError, match=rf"the array is of {np.dtype(dtype)}, the block has .* a mapping with: a, b"):
+            read_back(dev, declared, shown, np.zeros(count, dtype), layout=layout, kind=kind)
+    text = f"#version 450\nlayout(binding = 0) uniform B {{ {declared} }};\nlayout(location = 0) out vec4 o; void main() {{ o = b; }}"
+    with pytest.raises(tg.ValidationError, match=f"the array is of {np.dtype(dtype)}"):
+        dev.descriptor_set(dev.pipeline(COVER, text, color=[COLOR]), 0, {"B": np.zeros(32 // np.dtype(dtype).itemsize, dtype)})
+
+
+def test_an_array_for_several_names_that_fits(dev: tg.Device) -> None:
+    declared, shown, layout, kind = PAIR
+    right = np.arange(8, dtype="f4")
+    for array in (right, right.reshape(2, 4), right.reshape(4, 2), right.view("u1"), right.astype(">f4"), right.view([("a", "f4", 4), ("b", "f4", 4)])):
+        assert read_back(dev, declared, shown, array, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]
+    swapped = np.array([((4, 5, 6, 7), (0, 1, 2, 3))], [("b", "f4", 4), ("a", "f4", 4)])  # by name
+    assert read_back(dev, declared, shown, swapped, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]
+    with pytest.raises(tg.ValidationError, match="the array: field 'a' is at byte 16, the shader has it at 0"):
+        read_back(dev, declared, shown, np.zeros(1, [("c", "f4", 4), ("a", "f4", 4)]), layout=layout, kind=kind)
+    read_back(dev, "vec4 a; uvec4 b;", "vec4(b) + a", np.zeros(8, "u4"), layout=layout, kind=kind)  # one of its kinds
+
+
+def test_rows_of_a_matrix_among_several_names(dev: tg.Device) -> None:
+    m, c = np.arange(16, dtype="f4").reshape(4, 4), np.zeros(4, "f4")
+    declared = "vec4 c; mat4 m;"
+    with pytest.raises(tg.ValidationError, match=r"shape \(5, 4\), row by row; shaders read the columns of mat4 'm'"):
+        read_back(dev, declared, "m[1] + c", np.vstack([c, m]), layout="std140", kind="uniform")
+    for array in (np.vstack([c, m.T]).reshape(-1), {"c": c, "m": m}):
+        assert read_back(dev, declared, "m[1] + c", array, layout="std140", kind="uniform").tolist() == [1, 5, 9, 13]
+    moved = np.eye(4, dtype="f4")
+    moved[:3, 3] = 2, 3, 4
+    turned = np.vstack([c, moved.T])  # as a placement's columns lie
+    assert read_back(dev, declared, "m[3] + c", turned, layout="std140", kind="uniform").tolist() == [2, 3, 4, 1]

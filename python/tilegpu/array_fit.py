@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import enums
-from tilegpu.buffer import Buffer, MatrixRows, transposed_dtype
+from tilegpu.buffer import Buffer, MatrixRows, is_turned, transposed_dtype
 from tilegpu.structs import type_name
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tilegpu.structs import StructLayout, _Leaf, _Member, _Struct
 
     Steps = tuple[tuple[int, int], ...]  #: of each dimension bytes and number
@@ -184,17 +186,13 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int 
     if buffer.dtype is None or buffer.dtype.base == _BYTES:
         return ""
     if buffer.dtype.names:
-        return _fields_misfit(buffer, layout, what, offset_B, size_B)
+        return _fields_misfit(buffer.dtype, f"{what}: buffer '{buffer.label}'", layout, offset_B, size_B)
     kind = _real(buffer.dtype.base)
     made = f"{what}: buffer '{buffer.label}' was made from {buffer.dtype.base}"
-    leaves = list(_leaves_of(layout.struct))
-    if _kind(kind) == ("f", 2) and any(leaf.type.base == "uint" for leaf in leaves):
-        return ""  # unpackHalf2x16
-    kinds = dict.fromkeys(leaf.type.base for leaf in leaves)
-    if leaves and _kind(kind) not in {_kind(leaf.dtype) for leaf in leaves}:
-        if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):
-            return f"{made}, the block has no numbers of 64 bits; make it from {'float32' if kind.kind == 'f' else 'int32'} {_FIX}"
-        return f"{made}, the block has {', '.join(kinds)}; make it from such numbers {_FIX}"
+    if wrong := _kind_misfit(kind, layout, made):
+        return wrong
+    if _kind(kind) == ("f", 2):
+        return ""
     members = list(layout.struct.members.values())
     if len(members) == 1 and members[0].steps_B and members[0].leaf is not None:
         return _stride_misfit(buffer, members[0], made, size_B) or _row_misfit(buffer, members[0], made, size_B)
@@ -204,6 +202,40 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int 
             return (
                 f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; elements of the block's '{members[0].name}' are {stride_B} "
                 f"bytes apart: make rows of {stride_B // kind.itemsize} numbers, or an array with fields"
+            )
+    return ""
+
+
+def _kind_misfit(kind: np.dtype[Any], layout: StructLayout, made: str) -> str:
+    """Of numbers of one kind, of which the block has none. Halves may be of ``unpackHalf2x16``."""
+    leaves = list(_leaves_of(layout.struct))
+    halves = _kind(kind) == ("f", 2) and any(leaf.type.base == "uint" for leaf in leaves)
+    if not leaves or halves or _kind(kind) in {_kind(leaf.dtype) for leaf in leaves}:
+        return ""
+    if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):
+        return f"{made}, the block has no numbers of 64 bits; make it from {'float32' if kind.kind == 'f' else 'int32'} {_FIX}"
+    return f"{made}, the block has {', '.join(dict.fromkeys(leaf.type.base for leaf in leaves))}; make it from such numbers {_FIX}"
+
+
+def array_misfit(array: NDArray[Any], layout: StructLayout, what: str) -> str:
+    """Of an array that is given for a block of several names, whose bytes it has to be."""
+    if array.dtype.names:
+        return _fields_misfit(array.dtype, f"{what}: the array", layout, 0, array.nbytes)
+    if array.dtype == _BYTES:
+        return ""
+    made = f"{what}: the array is of {array.dtype}"
+    if wrong := _kind_misfit(_real(array.dtype), layout, made):
+        return f"{wrong}; or a mapping with: {', '.join(layout.names)}"
+    if array.ndim != 2:
+        return ""
+    for name, leaf, first_B, _ in _matrices_of(layout.struct):
+        side, row_B = leaf.shape[-1], array.shape[1] * array.itemsize
+        square = leaf.shape[-2] == side == array.shape[1] and leaf.strides[-2:] == (leaf.dtype.itemsize, row_B)
+        rows = array[first_B // row_B :][:side]
+        if square and leaf.dtype.itemsize == array.itemsize and first_B % row_B == 0 and rows.shape[0] == side and not is_turned(rows):
+            return (
+                f"{made} and shape {array.shape}, row by row; shaders read the columns of {type_name(leaf.type)} '{name}': give a mapping with: "
+                f"{', '.join(layout.names)}; or array.reshape(-1) where columns are meant"
             )
     return ""
 
@@ -282,21 +314,21 @@ def _records_misfit(dtype: np.dtype[Any], layout: StructLayout, made: str, offse
     return ""
 
 
-def _fields_misfit(buffer: Buffer, layout: StructLayout, what: str, start_B: int, size_B: int) -> str:
+def _fields_misfit(given: np.dtype[Any], of: str, layout: StructLayout, start_B: int, size_B: int) -> str:
     """Of an array with fields: those that are called as members lie where these do. It may be the block, or the elements of its array."""
-    dtype = transposed_dtype(buffer.dtype) if buffer.dtype is not None else None
-    assert dtype is not None and dtype.fields is not None
+    dtype = transposed_dtype(given)
+    assert dtype.fields is not None
     struct: _Struct = layout.struct
     members = list(layout.struct.members.values())
     if len(members) == 1 and members[0].struct is not None and members[0].name not in dtype.fields:
         inner, struct = members[0], members[0].struct
         if inner.steps_B and set(struct.members) & set(dtype.fields) and dtype.itemsize != inner.steps_B[-1]:
             return (
-                f"{what}: buffer '{buffer.label}': its elements are {dtype.itemsize} bytes apart, those of the shader's '{inner.name}' "
+                f"{of}: its elements are {dtype.itemsize} bytes apart, those of the shader's '{inner.name}' "
                 f"{inner.steps_B[-1]}; pad the dtype (np.dtype of names, formats, offsets and itemsize)"
             )
     named = [member for name, member in struct.members.items() if name in dtype.fields]
-    made = f"{what}: buffer '{buffer.label}' was made from {dtype}"
+    made = f"{of} was made from {dtype}"
     elements = not named or (len(members) == 1 and named == members and not _holds_all(dtype, members[0]))
     if elements and (wrong := _records_misfit(dtype, layout, made, start_B, size_B)):
         return wrong
@@ -304,7 +336,7 @@ def _fields_misfit(buffer: Buffer, layout: StructLayout, what: str, start_B: int
         if name not in dtype.fields:
             continue
         field, offset_B = dtype.fields[name][:2]
-        where = f"{what}: buffer '{buffer.label}': field '{name}'"
+        where = f"{of}: field '{name}'"
         if offset_B != member.offset_B:
             return (
                 f"{where} is at byte {offset_B}, the shader has it at {member.offset_B}; give the dtype these offsets, or bytes of "

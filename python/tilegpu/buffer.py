@@ -136,10 +136,10 @@ def matrix_rows(array: NDArray[Any], offset_B: int = 0) -> list[MatrixRows]:
     if array.ndim < 2 or array.dtype.kind != "f" or not all(2 <= side <= 4 for side in array.shape[-2:]):
         return []
     shape = array.shape[-2], array.shape[-1]
-    return [MatrixRows(offset_B, offset_B + array.nbytes, shape, array.dtype.itemsize, _is_turned(array))]
+    return [MatrixRows(offset_B, offset_B + array.nbytes, shape, array.dtype.itemsize, is_turned(array))]
 
 
-def _is_turned(array: NDArray[Any]) -> bool:
+def is_turned(array: NDArray[Any]) -> bool:
     """``m.T`` is; of a copy of it what has the last column of a placement or a projection where mathematics has the last row."""
     if array.shape[-2] != array.shape[-1]:
         return False
