@@ -274,7 +274,8 @@ def test_fields_of_uniforms_lie_apart_too(dev: tg.Device) -> None:
             read_back(dev, declared, shown, dev.buffer(np.zeros(16, [field])), layout="std140", kind="uniform")
     with pytest.raises(tg.ValidationError, match=r"descriptor set 's'.*12 bytes apart"):
         text = "#version 450\nlayout(binding = 0) readonly buffer B { vec3 v[]; };\nlayout(location = 0) out vec4 o;"
-        dev.descriptor_set(dev.pipeline(COVER, text + "void main() { o.rgb = v[0]; }", color=[COLOR]), 0, {"B": dev.buffer(np.zeros(2, [("v", "f4", 3)]))}, label="s")
+        pipe = dev.pipeline(COVER, text + "void main() { o.rgb = v[0]; }", color=[COLOR])
+        dev.descriptor_set(pipe, 0, {"B": dev.buffer(np.zeros(2, [("v", "f4", 3)]))}, label="s")
 
 
 @pytest.mark.parametrize(
@@ -337,7 +338,8 @@ def test_an_array_for_several_names_is_of_their_numbers(dev: tg.Device, dtype: s
 def test_an_array_for_several_names_that_fits(dev: tg.Device) -> None:
     declared, shown, layout, kind = PAIR
     right = np.arange(8, dtype="f4")
-    for array in (right, right.reshape(2, 4), right.reshape(4, 2), right.view("u1"), right.astype(">f4"), right.view([("a", "f4", 4), ("b", "f4", 4)])):
+    records = right.view([("a", "f4", 4), ("b", "f4", 4)])
+    for array in (right, right.reshape(2, 4), right.reshape(4, 2), right.view("u1"), right.astype(">f4"), records):
         assert read_back(dev, declared, shown, array, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]
     swapped = np.array([((4, 5, 6, 7), (0, 1, 2, 3))], [("b", "f4", 4), ("a", "f4", 4)])  # by name
     assert read_back(dev, declared, shown, swapped, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]

@@ -234,8 +234,8 @@ def array_misfit(array: NDArray[Any], layout: StructLayout, what: str) -> str:
         rows = array[first_B // row_B :][:side]
         if square and leaf.dtype.itemsize == array.itemsize and first_B % row_B == 0 and rows.shape[0] == side and not is_turned(rows):
             return (
-                f"{made} and shape {array.shape}, row by row; shaders read the columns of {type_name(leaf.type)} '{name}': give a mapping with: "
-                f"{', '.join(layout.names)}; or array.reshape(-1) where columns are meant"
+                f"{made} and shape {array.shape}, row by row; shaders read the columns of {type_name(leaf.type)} '{name}': give a mapping "
+                f"with: {', '.join(layout.names)}; or array.reshape(-1) where columns are meant"
             )
     return ""
 
