@@ -359,3 +359,13 @@ def test_rows_of_a_matrix_among_several_names(dev: tg.Device) -> None:
     moved[:3, 3] = 2, 3, 4
     turned = np.vstack([c, moved.T])  # as a placement's columns lie
     assert read_back(dev, declared, "m[3] + c", turned, layout="std140", kind="uniform").tolist() == [2, 3, 4, 1]
+
+
+@pytest.mark.filterwarnings("error::tilegpu.ShortBufferWarning")
+def test_what_is_wrong_is_not_called_short_too(dev: tg.Device) -> None:
+    flat = dev.buffer(np.zeros(4, "f4"))
+    with pytest.raises(tg.ValidationError, match="elements of the block's 'f' are 16 bytes apart"):
+        read_back(dev, "float f[4];", "vec4(f[1])", flat, layout="std140", kind="uniform")
+    text = "#version 450\nlayout(binding = 0) uniform B { float f[4]; };\nlayout(location = 0) out vec4 o; void main() { o = vec4(f[1]); }"
+    with pytest.raises(tg.ValidationError, match="elements of the block's 'f' are 16 bytes apart"):
+        dev.descriptor_set(dev.pipeline(COVER, text, color=[COLOR]), 0, {"B": flat})

@@ -171,3 +171,25 @@ def test_the_samples_copy_nothing_large(name: str) -> None:
     for draw in frame.draws:
         things = [draw.vertices, draw.indices, *draw.push.values(), *(t.pixels for t in draw.bind.values() if isinstance(t, Texture))]
         assert all(is_fixed(thing) for thing in things if isinstance(thing, np.ndarray) and (thing.nbytes > 4096 or name == "draws_10k"))
+
+
+def test_indices_beyond_the_vertices(renderer: SceneRenderer) -> None:
+    vertices = np.array([(-1, -1), (3, -1), (-1, 3)], "f4").view([("p", "f4", 2)]).reshape(-1)
+    program, push = Program(AT, WHITE), {"shift": (0, 0)}
+
+    def drawn(indices: list[int], kind: str = "u4", **more: object) -> list[int]:
+        return pixel(renderer, framed(Draw(program, vertices, np.array(indices, kind), push=push, label="d", **more)))  # type: ignore[arg-type]
+
+    for indices, kind in (([0, 1, 9], "u4"), ([0, 1, 3], "u2"), ([0, 1, 2**32 - 1], "u4")):
+        with pytest.raises(tg.ValidationError, match=rf"draw 'd': indices has {indices[2]}; there are 3 vertices, 0 to 2"):
+            drawn(indices, kind, state=FLAT)
+    for part in ({"count": 3}, {"first": 3, "count": 3}):  # what is not drawn may be anything
+        assert drawn([0, 1, 2] + [7] * 3 if "first" not in part else [7] * 3 + [0, 1, 2], state=FLAT, **part) == [255] * 4
+    strip = State(depth_test=False, depth_write=False, topology="triangle_strip", primitive_restart=True)
+    assert drawn([0, 1, 2, 2**32 - 1, 0, 1, 2], state=strip) == [255] * 4
+    changing = np.array([0, 1, 2], "u4")
+    frame = framed(Draw(program, vertices, changing, push=push, label="d", state=FLAT))
+    assert pixel(renderer, frame) == [255] * 4
+    changing[2] = 5
+    with pytest.raises(tg.ValidationError, match="indices has 5"):
+        renderer.render(frame)

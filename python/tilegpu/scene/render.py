@@ -269,7 +269,7 @@ class SceneRenderer:
         render_pass.draw(
             pipeline,
             self._buffer(draw.vertices, "vertex"),
-            indices=self._buffer(draw.indices, "index"),
+            indices=self._indices(draw),
             instances=draw.instances,
             bind=bind or None,
             push=self._push(pipeline, draw.push),
@@ -324,6 +324,26 @@ class SceneRenderer:
         if array is None:
             return None
         return self._keep((id(array), usage), array, array, lambda: self.device.buffer(array, usage=usage, label=usage))
+
+    def _indices(self, draw: Draw) -> tg.Buffer | None:
+        """Uploaded, and looked at as an array for ``rp.draw`` is: a vertex that there is not would be drawn as zeros."""
+        indices, first = draw.indices, draw.first
+        if indices is None:
+            return None
+        made = self._keep((id(indices), "index"), indices, indices, lambda: (self.device.buffer(indices, usage="index", label="index"), {}))
+        buffer: tg.Buffer = made[0]
+        greatest: dict[Any, int] = made[1]  # by the part that is drawn
+        part = first, draw.element_count, draw.state.primitive_restart
+        if draw.vertices is not None and indices.dtype.kind in "iu":
+            if part not in greatest:
+                used = indices.reshape(-1)[first : first + part[1]]
+                used = used[used != np.iinfo(used.dtype).max] if part[2] else used
+                greatest[part] = int(used.max()) if used.size else -1
+            if greatest[part] >= len(draw.vertices):
+                raise tg.ValidationError(
+                    f"draw '{draw.label}': indices has {greatest[part]}; there are {len(draw.vertices)} vertices, 0 to {len(draw.vertices) - 1}"
+                )
+        return buffer
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
         if isinstance(value, Sampled):
