@@ -12,9 +12,9 @@ import tilegpu as tg
 def test_samples_that_are_stored_and_resolved(size: tuple[int, int], read: bool) -> None:
     dev = tg.Device(threads=1)
     samples, out = dev.image(size, "r8g8b8a8_unorm", samples=4, label="ms"), dev.image(size, "r8g8b8a8_unorm", label="o")
-    with dev.frame("f", outputs=[out, samples] if read else out) as frame:
-        with dev.render_pass(color=[tg.Attachment(samples, clear=(0, 0, 0, 1), resolve=out)], label="m"):
-            pass
+    cleared = tg.Attachment(samples, clear=(0, 0, 0, 1), resolve=out)
+    with dev.frame("f", outputs=[out, samples] if read else out) as frame, dev.render_pass(color=cleared, label="m"):
+        pass
     stored = size[0] * size[1] * 4 * 4
     found = frame.lint()
     assert [one.saves_B for one in found] == [stored]

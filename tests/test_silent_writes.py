@@ -33,7 +33,7 @@ def dev() -> tg.Device:
 )
 def test_other_fields_are_refused(dev: tg.Device, made: Any, given: Any, offset: int) -> None:
     buffer = dev.buffer(np.zeros(4, made), label="b")
-    with pytest.raises(tg.ValidationError, match="buffer 'b': write of .*the buffer was made from .*give"):
+    with pytest.raises(tg.ValidationError, match=r"buffer 'b': write of .*the buffer was made from .*give"):
         buffer.write(np.ones(2, given), offset)
     assert not buffer.numpy(np.uint8).any()
 

@@ -340,9 +340,8 @@ class SceneRenderer:
                 used = used[used != np.iinfo(used.dtype).max] if part[2] else used
                 greatest[part] = int(used.max()) if used.size else -1
             if greatest[part] >= len(draw.vertices):
-                raise tg.ValidationError(
-                    f"draw '{draw.label}': indices has {greatest[part]}; there are {len(draw.vertices)} vertices, 0 to {len(draw.vertices) - 1}"
-                )
+                there = len(draw.vertices)
+                raise tg.ValidationError(f"draw '{draw.label}': indices has {greatest[part]}; there are {there} vertices, 0 to {there - 1}")
         return buffer
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:

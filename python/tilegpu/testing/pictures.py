@@ -101,7 +101,7 @@ def check_name(array: Array, path: Path) -> None:
         raise GoldenError(f"golden picture '{path.name}': a name ends in .png or .npy")
     if not _fits_png(array):
         fix = f"name it '{path.stem}.npy'"
-        bytes_ = array.dtype.kind in "iu" and 0 <= array.min() and array.max() <= 255
+        bytes_ = array.dtype.kind in "iu" and array.min() >= 0 and array.max() <= 255
         if bytes_ and _fits_png(array.astype(np.uint8)):
             fix = f"its numbers are 0 to 255: give it as .astype(np.uint8), or {fix}"
         raise GoldenError(
