@@ -129,7 +129,7 @@ def test_what_is_no_picture_or_does_not_fit(tmp_path: Path, monkeypatch: pytest.
     picture = np.zeros((4, 4, 4), np.uint8)
     golden = written(tmp_path / "a.png", picture, monkeypatch)
     for wrong in (np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8), "picture", np.zeros((4, 4), object), np.zeros((4, 4), complex)):
-        with pytest.raises(TypeError, match=r"a picture (of|has)"):
+        with pytest.raises(TypeError, match=r"a picture(.s file| of| has)"):
             assert_image_equal(wrong, golden)
     for shape in ((4, 5, 4), (4, 4, 3), (4, 4)):
         with pytest.raises(ImageMismatch, match=re.escape(f"it is uint8 {shape}, the golden uint8 (4, 4, 4)")):
