@@ -63,6 +63,9 @@ def large(values: object) -> np.ndarray:
 def made(kind: str) -> tuple[Draw, object]:
     """A draw of red, or white, and what changes it."""
     vertices = np.array([(-1, -1), (3, -1), (-1, 3)], "f4").view([("p", "f4", 2)]).reshape(-1)
+    if kind == "rows":
+        rows = np.array([(-1, -1), (3, -1), (-1, 3)], "f4")
+        return Draw(Program(AT, WHITE), rows, push={"shift": (0, 0)}, state=FLAT), lambda: rows.__setitem__(Ellipsis, 5)
     indices, push = np.array([0, 1, 2], "u4"), {"shift": np.zeros(2, "f4")}
     if kind in ("vertices", "indices", "push", "push array"):
         draw = Draw(Program(AT, WHITE), vertices, indices, push=push, state=FLAT)
@@ -97,7 +100,8 @@ def made(kind: str) -> tuple[Draw, object]:
     return draw, lambda: array.__setitem__(0, (0, 1, 0, 1))
 
 
-KINDS = ["vertices", "indices", "push", "push array", "pixels", "mipmap", "strided pixels", "block", "block array", "bind", "storage"]
+KINDS = ["vertices", "rows", "indices", "push", "push array", "pixels", "mipmap", "strided pixels", "block", "block array",
+         "bind", "storage"]
 
 
 @pytest.mark.parametrize("again", ["another frame", "the same frame"])

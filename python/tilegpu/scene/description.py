@@ -182,6 +182,8 @@ def _vertex_dtype(dtype: np.dtype[Any], row: tuple[int, ...]) -> np.dtype[Any]:
 
 def _as_vertices(array: Array, dtype: np.dtype[Any], what: str) -> Array:
     """The same numbers as elements of ``dtype``; raises where a float becomes infinite."""
+    if array.dtype.names is None and array.flags.c_contiguous and dtype["f0"].base == array.dtype:
+        return array.view(dtype).reshape(-1)  # the same memory: what is changed in place is seen
     made = np.empty(array.shape if array.dtype.names else array.shape[:1], dtype)
     for name in dtype.names or ():
         values = array[name] if array.dtype.names else array
