@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from tilegpu.scene import Blend, Draw, Frame, Sampler, Scene, State, Texture, mip_chain, program
+from tilegpu.scene import Blend, Draw, Frame, Sampler, Scene, State, Texture, frozen, mip_chain, program
 from tilegpu.scene.mesh import Mesh, box
 
 HDR = "r16g16b16a16_sfloat"
@@ -33,4 +33,4 @@ def full(fragment: str, label: str, bind=None, push=None, state=BACKGROUND, **de
 
 def frame_of(scene: Scene, size, samples, draws, **options) -> Frame:
     """The pass that makes a scene's picture; several samples are resolved in the tile."""
-    return Frame(size, samples, draws=tuple(draws), label=scene.name, resolve="pass" if samples > 1 else "none", **options)
+    return frozen(Frame(size, samples, draws=tuple(draws), label=scene.name, resolve="pass" if samples > 1 else "none", **options))

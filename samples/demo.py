@@ -13,7 +13,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, bake, mip_chain, procedural, program, shapes
+from tilegpu.scene import (
+    Draw,
+    Frame,
+    Sampler,
+    Scene,
+    State,
+    Texture,
+    bake,
+    frozen,
+    mip_chain,
+    procedural,
+    program,
+    shapes,
+)
 from tilegpu.scene.camera import OrbitCamera, multiply, rotate_x, rotate_y, transform, translate
 from tilegpu.scene.mesh import Mesh
 
@@ -123,8 +136,8 @@ class Demo(Scene):
         floor, glass = ([t for t in gallery() if t.kind == kind] for kind in ("FLOOR", "GLASS"))
         order = [(t, 1) for t in solid] + [(t, -1) for t in solid + glass] + [(t, 1) for t in floor + glass]
         draws = [draw for thing, side in order for draw in self.draws(thing, side, view, time)]
-        return Frame(size, samples, ("r8g8b8a8_srgb",), ((0.004, 0.004, 0.005, 1),), resolve="pass" if samples > 1 else "none",
-                     draws=tuple(draws), label=self.name)
+        return frozen(Frame(size, samples, ("r8g8b8a8_srgb",), ((0.004, 0.004, 0.005, 1),), resolve="pass" if samples > 1 else "none",
+                            draws=tuple(draws), label=self.name))
 
     def draws(self, thing: Thing, side: int, view: dict, time: float):
         bind, defines = {"view": view, **thing.maps}, {name.upper(): 1 for name in thing.maps}

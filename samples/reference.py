@@ -6,11 +6,12 @@ They are those of the reference program ``vkpeer``, bit for bit: same vertices, 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, program
+from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, frozen, program
 from tilegpu.scene.camera import OrbitCamera, identity, multiply, normalize, perspective, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import columns, reference_texture_levels, sphere
 
@@ -25,10 +26,11 @@ def texture(mipmap_mode: str) -> Texture:
     return Texture(levels[0], mipmaps=levels[1:], sampler=Sampler(mipmap_mode=mipmap_mode), label="test texture")
 
 
-def push(mvp=None, p0=(0, 0, 0, 0), p1=(0, 0, 0, 0), p2=(0, 0, 0, 0)) -> dict[str, np.ndarray]:
-    """The push constant block that all these shaders share; unused members are zero."""
+def push(mvp=None, p0=(0, 0, 0, 0), p1=(0, 0, 0, 0), p2=(0, 0, 0, 0)) -> Mapping[str, np.ndarray]:
+    """The push constant block that all these shaders share; unused members are zero. Nobody changes it: of ten thousand it would be looked
+    at before each replay."""
     table = {"p0": p0, "p1": p1, "p2": p2, "p3": (0, 0, 0, 0)}
-    return {"mvp": identity() if mvp is None else mvp} | {key: np.array(value, F) for key, value in table.items()}
+    return MappingProxyType({"mvp": identity() if mvp is None else mvp} | {key: np.array(value, F) for key, value in table.items()})
 
 
 class Reference(Scene):
@@ -50,7 +52,7 @@ class Reference(Scene):
         size, samples = self._resolve_request(size, samples, camera, time)
         resolve = "none" if samples == 1 else "pass" if self._resolve == "none" else self._resolve
         draws = tuple(self._make(F(size[0]) / F(size[1]), camera))
-        return Frame(size, samples, self._colors, store_depth=self._store_depth, resolve=resolve, draws=draws, label=self.name)
+        return frozen(Frame(size, samples, self._colors, store_depth=self._store_depth, resolve=resolve, draws=draws, label=self.name))
 
 
 def rectangle(x, y, w, h, z, color, state, label) -> Draw:

@@ -228,3 +228,144 @@ def test_names_that_mean_two_things_are_refused(dev: tg.Device, vertex: Any, fra
             two_blocks(dev, vertex, fragment, value)
     two_blocks(dev, vertex, fragment, np.ones(32, "f4").tobytes())  # whose bytes they are is the program's
     two_blocks(dev, vertex, fragment, dev.buffer(np.ones(32, "f4")))
+
+
+STORED = "readonly buffer"
+
+
+def read_back(dev: tg.Device, declared: str, shown: str, buffer: Any, head: str = "", layout: str = "std430", kind: str = STORED) -> Any:
+    text = f"#version 450\n{head}\nlayout({layout}, binding = 0) {kind} B {{ {declared} }};\nlayout(location = 0) out vec4 o;\n"
+    return drawn(dev, dev.pipeline(COVER, text + f"void main() {{ o = {shown}; }}", color=[COLOR]), count=3, bind={"B": buffer})
+
+
+PADDED = np.dtype({"names": ["v"], "formats": [("f4", 3)], "offsets": [0], "itemsize": 16})
+
+
+FIRST = {"vec3": "v[0].xyzz", "mat3": "v[0][0].xyzz", "vec2": "v[0].xyxy", "float": "vec4(v[0])", "uint": "vec4(v[0])", "S": "v[0].a"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "fields", "says"),
+    [
+        ("vec3 v[];", [("v", "f4", 3)], "elements are 12 bytes apart, those of the block's 'v' 16"),
+        ("vec3 v[];", [("position", "f4", 3)], "elements are 12 bytes apart, those of the block's 'v' 16"),
+        ("mat3 v[];", [("v", "f4", (3, 3))], "elements are 36 bytes apart, those of the block's 'v' 48"),
+        ("vec2 v[];", [("v", "f4", 2), ("w", "f4")], "elements are 12 bytes apart, those of the block's 'v' 8"),
+        ("vec3 v[];", [("p", "f4", 3), ("n", "f4", 3), ("t", "f4", 2)], "field 'n' begins within an element of the block's 'v'"),
+        ("vec3 v[];", [("v", "f4", (5, 3))], "field 'v' .* give bytes"),
+        ("vec2 v[4];", [("v", "f4", (4, 2))], "field 'v' lies in memory in rows of 4, and the shader reads 2 at a time"),
+        ("uint v[];", [("x", "f4")], "the block has uint"),
+        ("float v[];", [("x", "i4"), ("y", "u4", 2)], "the block has float"),
+        ("uint n; float v[];", [("x", "f8")], "the block has uint, float"),
+        ("S v[];", [("x", "f4", 3)], "elements are 12 bytes apart, those of the block's 'v' 16"),
+        ("S v[];", [("x", "i4", 4)], "the block has float"),
+    ],
+)
+def test_fields_that_the_block_has_no_names_for(dev: tg.Device, declared: str, fields: Any, says: str) -> None:
+    with pytest.raises(tg.ValidationError, match=says):
+        shown = FIRST[declared.replace("uint n; ", "").split()[0]]
+        read_back(dev, declared, shown, dev.buffer(np.zeros(4, fields)), "struct S { vec4 a; };")
+
+
+def test_fields_of_uniforms_lie_apart_too(dev: tg.Device) -> None:
+    for declared, field in (("float f[4];", ("x", "f4")), ("vec2 f[4];", ("x", "f4", 2))):
+        with pytest.raises(tg.ValidationError, match="bytes apart, those of the block's 'f' 16"):
+            shown = "vec4(f[1])" if "float" in declared else "f[1].xyxy"
+            read_back(dev, declared, shown, dev.buffer(np.zeros(16, [field])), layout="std140", kind="uniform")
+    with pytest.raises(tg.ValidationError, match=r"descriptor set 's'.*12 bytes apart"):
+        text = "#version 450\nlayout(binding = 0) readonly buffer B { vec3 v[]; };\nlayout(location = 0) out vec4 o;"
+        pipe = dev.pipeline(COVER, text + "void main() { o.rgb = v[0]; }", color=[COLOR])
+        dev.descriptor_set(pipe, 0, {"B": dev.buffer(np.zeros(2, [("v", "f4", 3)]))}, label="s")
+
+
+@pytest.mark.parametrize(
+    ("declared", "shown", "fields"),
+    [
+        ("float v[];", "v[5]", [("p", "f4", 3), ("m", "f4")]),  # vertices pulled: numbers one behind the other
+        ("float v[];", "v[5]", [("v", "f4", 4)]),
+        ("float v[];", "v[5]", [("p", "f4", 2), ("id", "u4"), ("w", "f4")]),
+        ("uint v[];", "uintBitsToFloat(v[5])", [("p", "f4", 3), ("c", "u4")]),
+        ("uint v[];", "uintBitsToFloat(v[5])", [("p", "f4", 3), ("c", "u1", 4)]),
+        ("vec4 v[];", "v[1].y", [("p", "f4", 3), ("id", "i4")]),
+        ("vec4 v[];", "v[1].y", [("p", "f4", 3), ("n", "f4", 3), ("t", "f4", 2)]),
+        ("vec2 v[];", "v[2].y", [("p", "f4", 2), ("q", "f4", 2)]),
+        ("vec4 v[];", "v[1].y", [("x", "f4")]),
+        ("vec3 v[];", "v[1].y", PADDED),
+        ("vec3 v[];", "v[1].y", [("p", "f4", 3), ("m", "f4")]),
+        ("vec3 v[];", "v[1].y", [("p", "f4", 3), ("m", "f4"), ("n", "f4", 3), ("k", "f4")]),
+        ("mat4 v[];", "v[0][1].y", [("v", "f4", (4, 4))]),
+        ("S v[];", "v[1].a.y", [("x", "f4", 4)]),
+    ],
+)
+def test_fields_that_are_read_as_they_lie(dev: tg.Device, declared: str, shown: str, fields: Any) -> None:
+    array = np.zeros(8, fields)
+    flat = array.view("u1").reshape(-1)[: array.nbytes].view("f4")
+    flat[5] = 7
+    assert read_back(dev, declared, f"vec4({shown})", dev.buffer(array), "struct S { vec4 a; };").tolist() == [7] * 4
+
+
+def test_one_element_alone_is_read_right(dev: tg.Device) -> None:
+    three = np.array([((1, 2, 3),), ((4, 5, 6),)], [("v", "f4", 3)])
+    for buffer in (dev.buffer(three[1:]), dev.buffer(three).slice(0, 12), dev.buffer(three["v"][1:].copy())):
+        assert read_back(dev, "vec3 v[];", "vec4(v[0], 1)", buffer)[3] == 1
+    scalar = "#extension GL_EXT_scalar_block_layout : require"
+    assert read_back(dev, "vec3 v[];", "vec4(v[1], 1)", dev.buffer(three), scalar, "scalar").tolist() == [4, 5, 6, 1]
+
+
+def test_rows_that_are_no_vectors(dev: tg.Device) -> None:
+    rows = np.arange(12, dtype="f4").reshape(4, 3)
+    with pytest.raises(tg.ValidationError, match="numbers lie in rows of 3; the block's 'a' reads 4 at a time"):
+        read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows))
+    assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows.reshape(-1))).tolist() == [4, 5, 6, 7]
+    assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows.reshape(-1, 2))).tolist() == [4, 5, 6, 7]
+    assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows[:2].reshape(1, 6).repeat(2, 0).reshape(1, 12))).tolist() == [4, 5, 0, 1]
+
+
+PAIR = ("vec4 a; vec4 b;", "b", "std140", "uniform")
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "f8", "f2", "i8", "u2", "i1"])
+def test_an_array_for_several_names_is_of_their_numbers(dev: tg.Device, dtype: str) -> None:
+    declared, shown, layout, kind = PAIR
+    for count in (32 // np.dtype(dtype).itemsize, 12):
+        with pytest.raises(tg.ValidationError, match=rf"the array is of {np.dtype(dtype)}, the block has .* a mapping with: a, b"):
+            read_back(dev, declared, shown, np.zeros(count, dtype), layout=layout, kind=kind)
+    text = f"#version 450\nlayout(binding = 0) uniform B {{ {declared} }};\nlayout(location = 0) out vec4 o; void main() {{ o = b; }}"
+    with pytest.raises(tg.ValidationError, match=f"the array is of {np.dtype(dtype)}"):
+        dev.descriptor_set(dev.pipeline(COVER, text, color=[COLOR]), 0, {"B": np.zeros(32 // np.dtype(dtype).itemsize, dtype)})
+
+
+def test_an_array_for_several_names_that_fits(dev: tg.Device) -> None:
+    declared, shown, layout, kind = PAIR
+    right = np.arange(8, dtype="f4")
+    records = right.view([("a", "f4", 4), ("b", "f4", 4)])
+    for array in (right, right.reshape(2, 4), right.reshape(4, 2), right.view("u1"), right.astype(">f4"), records):
+        assert read_back(dev, declared, shown, array, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]
+    swapped = np.array([((4, 5, 6, 7), (0, 1, 2, 3))], [("b", "f4", 4), ("a", "f4", 4)])  # by name
+    assert read_back(dev, declared, shown, swapped, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]
+    with pytest.raises(tg.ValidationError, match="the array: field 'a' is at byte 16, the shader has it at 0"):
+        read_back(dev, declared, shown, np.zeros(1, [("c", "f4", 4), ("a", "f4", 4)]), layout=layout, kind=kind)
+    read_back(dev, "vec4 a; uvec4 b;", "vec4(b) + a", np.zeros(8, "u4"), layout=layout, kind=kind)  # one of its kinds
+
+
+def test_rows_of_a_matrix_among_several_names(dev: tg.Device) -> None:
+    m, c = np.arange(16, dtype="f4").reshape(4, 4), np.zeros(4, "f4")
+    declared = "vec4 c; mat4 m;"
+    with pytest.raises(tg.ValidationError, match=r"shape \(5, 4\), row by row; shaders read the columns of mat4 'm'"):
+        read_back(dev, declared, "m[1] + c", np.vstack([c, m]), layout="std140", kind="uniform")
+    for array in (np.vstack([c, m.T]).reshape(-1), {"c": c, "m": m}):
+        assert read_back(dev, declared, "m[1] + c", array, layout="std140", kind="uniform").tolist() == [1, 5, 9, 13]
+    moved = np.eye(4, dtype="f4")
+    moved[:3, 3] = 2, 3, 4
+    turned = np.vstack([c, moved.T])  # as a placement's columns lie
+    assert read_back(dev, declared, "m[3] + c", turned, layout="std140", kind="uniform").tolist() == [2, 3, 4, 1]
+
+
+@pytest.mark.filterwarnings("error::tilegpu.ShortBufferWarning")
+def test_what_is_wrong_is_not_called_short_too(dev: tg.Device) -> None:
+    flat = dev.buffer(np.zeros(4, "f4"))
+    with pytest.raises(tg.ValidationError, match="elements of the block's 'f' are 16 bytes apart"):
+        read_back(dev, "float f[4];", "vec4(f[1])", flat, layout="std140", kind="uniform")
+    text = "#version 450\nlayout(binding = 0) uniform B { float f[4]; };\nlayout(location = 0) out vec4 o; void main() { o = vec4(f[1]); }"
+    with pytest.raises(tg.ValidationError, match="elements of the block's 'f' are 16 bytes apart"):
+        dev.descriptor_set(dev.pipeline(COVER, text, color=[COLOR]), 0, {"B": flat})

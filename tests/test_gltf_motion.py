@@ -382,6 +382,11 @@ WRONG = {
     "number": (change("skins", 0, value={"joints": [1]}), r"JOINTS_0 refers to joint 2; the skin has 1"),
     "skin": (change("nodes", 0, "skin", value=4), r"nodes\[0\]: refers to skins\[4\]; the file has 1"),
     "weights": (lambda d: d["meshes"][0]["primitives"][0]["attributes"].pop("WEIGHTS_0"), r"JOINTS_0 without WEIGHTS_0"),
+    "joints of weights": (lambda d: d["meshes"][0]["primitives"][0]["attributes"].pop("JOINTS_0"), r"WEIGHTS_0 without JOINTS_0"),
+    "joints of more": (lambda d: (lambda a: a.update(WEIGHTS_1=a["WEIGHTS_0"]))(d["meshes"][0]["primitives"][0]["attributes"]),
+                       r"WEIGHTS_1 without JOINTS_1"),
+    "more joints alone": (lambda d: (lambda a: a.update(JOINTS_1=a.pop("JOINTS_0"), WEIGHTS_1=a.pop("WEIGHTS_0")))(
+        d["meshes"][0]["primitives"][0]["attributes"]), r"JOINTS_1 without JOINTS_0"),
     "count of weights": (change("meshes", 0, "weights", value=[1]), r"meshes\[0\]: weights is \[1\]; 2 finite numbers"),
     "targets": (change("meshes", 0, "primitives", 0, "targets", value=[3]), r"targets is not a list of objects"),
     "target": (change("meshes", 0, "primitives", 0, "targets", 0, "POSITION", value=99), r"refers to accessors\[99\]"),
@@ -402,6 +407,14 @@ def test_what_is_wrong_is_said(tmp_path: Path, what: str) -> None:
     put(b.json)
     with pytest.raises(ModelError, match=rf"bad\.glb.*{message}"):
         load_model(b.glb(tmp_path / "bad.glb"))
+
+
+def test_a_skin_that_bends_nothing_is_said(tmp_path: Path) -> None:
+    b = limb()
+    attributes = b.json["meshes"][0]["primitives"][0]["attributes"]
+    del attributes["JOINTS_0"], attributes["WEIGHTS_0"]
+    with pytest.warns(UserWarning, match=r"a\.glb: meshes\[0\]\.primitives\[0\]: drawn without its node's skin, as it has no JOINTS_0"):
+        load_model(b.glb(tmp_path / "a.glb"))
 
 
 def test_times_must_grow(tmp_path: Path) -> None:

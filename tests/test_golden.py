@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def test_what_is_no_picture_or_does_not_fit(tmp_path: Path, monkeypatch: pytest.
     picture = np.zeros((4, 4, 4), np.uint8)
     golden = written(tmp_path / "a.png", picture, monkeypatch)
     for wrong in (np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8), "picture", np.zeros((4, 4), object), np.zeros((4, 4), complex)):
-        with pytest.raises(TypeError, match=r"a picture (of|has)"):
+        with pytest.raises(TypeError, match=r"a picture(.s file| of| has)"):
             assert_image_equal(wrong, golden)
     for shape in ((4, 5, 4), (4, 4, 3), (4, 4)):
         with pytest.raises(ImageMismatch, match=re.escape(f"it is uint8 {shape}, the golden uint8 (4, 4, 4)")):
@@ -451,3 +452,68 @@ def test_an_environment_that_says_neither_yes_nor_no(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("TILEGPU_GOLDEN_UPDATE", "maybe")
     with pytest.raises(GoldenError, match="TILEGPU_GOLDEN_UPDATE is 'maybe'"):
         assert_image_equal(np.zeros((2, 2, 4), np.uint8), "x.png")
+
+
+def layered(dev: tg.Device, **shape: object) -> tg.Image:
+    image = dev.image((4, 4) if "size" not in shape else shape.pop("size"), "r8g8b8a8_unorm", label="i", **shape)  # type: ignore[arg-type]
+    dev.clear(image, (1, 0, 0, 1))
+    return image
+
+
+def test_what_is_not_compared_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dev = tg.Device(threads=1)
+    whole = layered(dev)
+    golden = written(tmp_path / "a.png", whole.numpy(), monkeypatch)
+    for image, says in (
+        (layered(dev, layers=3), "image 'i' has 3 layers, and the first alone is looked at"),
+        (layered(dev, layers=6, cube=True), "has 6 layers"),
+        (layered(dev, size=(4, 4, 2)), "has 2 slices"),
+    ):
+        with pytest.warns(tg.UnusedNameWarning, match=says) as caught:
+            assert_image_equal(image, golden)
+        assert caught[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert_image_equal(image.numpy(), golden)
+            assert_image_equal(image.numpy(layer=1), golden)
+    both = dev.image((4, 4), "d24_unorm_s8_uint", label="both")
+    dev.clear(both, depth=0.5, stencil=0)
+    golden = written(tmp_path / "depth.npy", both.numpy(), monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_image_equal(both, golden)  # nobody uses its stencil
+        assert_image_equal(layered(dev, mip_levels=None), tmp_path / "a.png")  # smaller levels are of the first
+    dev.clear(both, depth=0.5, stencil=3)
+    with pytest.warns(tg.UnusedNameWarning, match="'both' has stencil, and depth alone is looked at"):
+        assert_image_equal(both, golden)
+
+
+def test_a_picture_may_be_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = np.arange(4 * 4 * 3, dtype=np.uint8).reshape(4, 4, 3)
+    golden = written(tmp_path / "golden.png", picture, monkeypatch)
+    shot = tmp_path / "shot.png"
+    Pillow.fromarray(picture).save(shot)
+    assert_image_equal(shot, golden)
+    assert_image_equal(str(shot), golden)
+    Pillow.fromarray(picture).quantize(64).save(tmp_path / "palette.png")
+    assert_image_equal(tmp_path / "palette.png", golden)
+    Pillow.fromarray(255 - picture).save(shot)
+    with pytest.raises(ImageMismatch, match="16 of 16 pixels"):
+        assert_image_equal(shot, golden)
+    floats = written(tmp_path / "floats.npy", np.ones((2, 2), np.float32), monkeypatch)
+    np.save(tmp_path / "shot.npy", np.ones((2, 2), np.float32))
+    assert_image_equal(tmp_path / "shot.npy", floats)
+    for name, says in (("nothing.png", "No such file"), ("text.png", "is no picture")):
+        if name == "text.png":
+            (tmp_path / name).write_text("x")
+        with pytest.raises(GoldenError, match=f"a picture's file, '.*{name}': .*{says}"):
+            assert_image_equal(tmp_path / name, golden)
+
+
+def test_numbers_that_are_bytes_may_be_named_so(tmp_path: Path) -> None:
+    for picture in (np.full((2, 2, 3), 200), np.zeros((2, 2), np.int32)):
+        with pytest.raises(GoldenError, match=r"its numbers are 0 to 255: give it as \.astype\(np\.uint8\), or name it 'x\.npy'"):
+            assert_image_equal(picture, tmp_path / "x.png")
+    for picture in (np.full((2, 2, 3), 256), np.full((2, 2), -1), np.zeros((2, 2, 5), np.int64), np.zeros((2, 2))):
+        with pytest.raises(GoldenError, match=r"; name it 'x\.npy'"):
+            assert_image_equal(picture, tmp_path / "x.png")

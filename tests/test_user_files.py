@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,44 @@ def test_exit_codes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text("def draw(device):\n  return no\n")
     assert main(["render", str(file), "-o", str(file.with_name("o.png"))]) == 1
     assert f"{file}:2: in draw(): NameError" in capsys.readouterr().err
+
+
+def arrays_of(tmp_path: Path, body: str) -> Path:
+    path = tmp_path / "arrays.py"
+    path.write_text(f"import numpy as np\ndef draw(size):\n    return {body}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("body", "suffix", "says"),
+    [
+        ("np.full((8, 8, 3), 200.)", ".png", "returned floats from 200 to 200.*divide pixels of 255 by 255, or give uint8"),
+        ("np.full((8, 8), -3.)", ".jpg", "returned floats from -3 to -3"),
+        ("[np.zeros((8, 8, 3)), np.full((8, 8, 3), 9, 'f4')]", ".png", "from 9 to 9"),
+        ("np.full((8, 8, 3), 200.)", ".npy", ""),
+        ("np.full((8, 8, 3), 1.4)", ".png", ""),  # filters overshoot
+        ("np.full((8, 8, 3), np.nan)", ".png", ""),
+        ("np.full((8, 8, 3), 200, 'u1')", ".png", ""),
+    ],
+)
+def test_floats_that_8_bits_do_not_hold(tmp_path: Path, body: str, suffix: str, says: str) -> None:
+    path = arrays_of(tmp_path, body)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert main(["render", str(path), "-o", str(tmp_path / f"a{suffix}"), "--size", "8x8", "--frames", "2"]) == 0
+    told = [str(one.message) for one in caught if one.category is tg.ClampedValueWarning]
+    assert len(told) == bool(says)
+    assert not says or re.search(rf"arrays\.py:2: draw\(\) {says}" if says.startswith("ret") else says, told[0])
+
+
+def test_images_of_more_layers_than_are_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "layers.py"
+    path.write_text(
+        "def layers(device, size):\n    i = device.image(size, 'r8g8b8a8_srgb', layers=2, label='i')\n    device.clear(i, (1, 0, 0, 1))\n"
+        "    return i\ndef view(device, size):\n    return layers(device, size).view('2d', layer=1, layers=1)\n"
+    )
+    with pytest.warns(tg.UnusedNameWarning, match=r"layers\(\) is drawn as one picture: image 'i' has 2 layers, and the first alone"):
+        SceneRenderer(tg.Device()).render(load_file(path, "layers").frame((8, 8)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SceneRenderer(tg.Device()).render(load_file(path, "view").frame((8, 8)))

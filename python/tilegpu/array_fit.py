@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import enums
-from tilegpu.buffer import Buffer, MatrixRows, transposed_dtype
+from tilegpu.buffer import Buffer, MatrixRows, is_turned, transposed_dtype
 from tilegpu.structs import type_name
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tilegpu.structs import StructLayout, _Leaf, _Member, _Struct
 
     Steps = tuple[tuple[int, int], ...]  #: of each dimension bytes and number
@@ -184,27 +186,25 @@ def _kind(dtype: np.dtype[Any]) -> tuple[str, int]:
     return ("i" if dtype.kind == "u" else dtype.kind), dtype.itemsize
 
 
-def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int = 0) -> str:
-    """Of a uniform or storage block, which begins at a byte of the buffer."""
+def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int = 0, size_B: int | None = None) -> str:
+    """Of a uniform or storage block, which begins at a byte of the buffer. One element alone, all that the buffer or its slice of
+    ``size_B`` bytes has, may be followed by anything."""
+    size_B = buffer.size if size_B is None else size_B
     if buffer.matrices and (wrong := matrix_misfit(buffer.matrices, offset_B, layout, f"{what}: buffer '{buffer.label}'")):
         return wrong
     if buffer.dtype is None or buffer.dtype.base == _BYTES:
         return ""
     if buffer.dtype.names:
-        return _fields_misfit(buffer, layout, what)
+        return _fields_misfit(buffer.dtype, f"{what}: buffer '{buffer.label}'", layout, offset_B, size_B)
     kind = _real(buffer.dtype.base)
     made = f"{what}: buffer '{buffer.label}' was made from {buffer.dtype.base}"
-    leaves = list(_leaves_of(layout.struct))
-    if _kind(kind) == ("f", 2) and any(leaf.type.base == "uint" for leaf in leaves):
-        return ""  # unpackHalf2x16
-    kinds = dict.fromkeys(leaf.type.base for leaf in leaves)
-    if leaves and _kind(kind) not in {_kind(leaf.dtype) for leaf in leaves}:
-        if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):
-            return f"{made}, the block has no numbers of 64 bits; make it from {'float32' if kind.kind == 'f' else 'int32'} {_FIX}"
-        return f"{made}, the block has {', '.join(kinds)}; make it from such numbers {_FIX}"
+    if wrong := _kind_misfit(kind, layout, made):
+        return wrong
+    if _kind(kind) == ("f", 2):
+        return ""
     members = list(layout.struct.members.values())
     if len(members) == 1 and members[0].steps_B and members[0].leaf is not None:
-        return _stride_misfit(buffer, members[0], made)
+        return _stride_misfit(buffer, members[0], made, size_B) or _row_misfit(buffer, members[0], made, size_B)
     if len(members) == 1 and len(members[0].steps_B) == 1 and members[0].struct is not None:
         stride_B, rows_B = members[0].steps_B[0], {width * kind.itemsize for width in _row_widths(buffer)}
         if rows_B and stride_B not in rows_B:
@@ -215,15 +215,49 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int 
     return ""
 
 
-def _stride_misfit(buffer: Buffer, member: _Member, made: str) -> str:
+def _kind_misfit(kind: np.dtype[Any], layout: StructLayout, made: str) -> str:
+    """Of numbers of one kind, of which the block has none. Halves may be of ``unpackHalf2x16``."""
+    leaves = list(_leaves_of(layout.struct))
+    halves = _kind(kind) == ("f", 2) and any(leaf.type.base == "uint" for leaf in leaves)
+    if not leaves or halves or _kind(kind) in {_kind(leaf.dtype) for leaf in leaves}:
+        return ""
+    if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):
+        return f"{made}, the block has no numbers of 64 bits; make it from {'float32' if kind.kind == 'f' else 'int32'} {_FIX}"
+    return f"{made}, the block has {', '.join(dict.fromkeys(leaf.type.base for leaf in leaves))}; make it from such numbers {_FIX}"
+
+
+def array_misfit(array: NDArray[Any], layout: StructLayout, what: str) -> str:
+    """Of an array that is given for a block of several names, whose bytes it has to be."""
+    if array.dtype.names:
+        return _fields_misfit(array.dtype, f"{what}: the array", layout, 0, array.nbytes)
+    if array.dtype == _BYTES:
+        return ""
+    made = f"{what}: the array is of {array.dtype}"
+    if wrong := _kind_misfit(_real(array.dtype), layout, made):
+        return f"{wrong}; or a mapping with: {', '.join(layout.names)}"
+    if array.ndim != 2:
+        return ""
+    for name, leaf, first_B, _ in _matrices_of(layout.struct):
+        side, row_B = leaf.shape[-1], array.shape[1] * array.itemsize
+        square = leaf.shape[-2] == side == array.shape[1] and leaf.strides[-2:] == (leaf.dtype.itemsize, row_B)
+        rows = array[first_B // row_B :][:side]
+        if square and leaf.dtype.itemsize == array.itemsize and first_B % row_B == 0 and rows.shape[0] == side and not is_turned(rows):
+            return (
+                f"{made} and shape {array.shape}, row by row; shaders read the columns of {type_name(leaf.type)} '{name}': give a mapping "
+                f"with: {', '.join(layout.names)}; or array.reshape(-1) where columns are meant"
+            )
+    return ""
+
+
+def _stride_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
     """Of a block that is one array of numbers or vectors, whose elements lie further apart than they are large."""
     leaf, stride_B = member.leaf, member.steps_B[-1]
     assert leaf is not None
-    own_B = leaf.dtype.itemsize * int(np.prod(leaf.shape[len(member.steps_B) :], dtype=int))
+    own_B = _own_B(member)
     if len(member.steps_B) > 1 or leaf.type.kind == "matrix" or stride_B == own_B:
         return ""
     rows_B = {width * leaf.dtype.itemsize for width in _row_widths(buffer)}
-    if stride_B in rows_B or not (rows_B or own_B == leaf.dtype.itemsize):
+    if stride_B in rows_B or not (rows_B or own_B == leaf.dtype.itemsize) or size_B <= min(rows_B, default=leaf.dtype.itemsize):
         return ""
     lie = f"in rows of {buffer.row_shape[-1]}" if rows_B else "one behind the other"
     return (
@@ -232,24 +266,86 @@ def _stride_misfit(buffer: Buffer, member: _Member, made: str) -> str:
     )
 
 
-def _fields_misfit(buffer: Buffer, layout: StructLayout, what: str) -> str:
+def _own_B(member: _Member) -> int:
+    """Bytes of the numbers of one element of an array."""
+    assert member.leaf is not None
+    return member.leaf.dtype.itemsize * int(np.prod(member.leaf.shape[len(member.steps_B) :], dtype=int))
+
+
+def _row_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
+    """Of a block that is one array of vectors without gaps: rows that neither are whole elements nor parts of one are read across."""
+    leaf, stride_B = member.leaf, member.steps_B[-1]
+    assert leaf is not None
+    rows_B = {width * leaf.dtype.itemsize for width in _row_widths(buffer)}
+    one_row = not rows_B or size_B <= min(rows_B)
+    if leaf.type.kind != "vector" or one_row or any(_in_step(row_B, stride_B) for row_B in rows_B):
+        return ""
+    return (
+        f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; the block's '{member.name}' reads {stride_B // leaf.dtype.itemsize} "
+        "at a time: make rows of as many numbers, or a flat array (array.reshape(-1)) where that is meant"
+    )
+
+
+def _in_step(one_B: int, other_B: int) -> bool:
+    return one_B % other_B == 0 or other_B % one_B == 0
+
+
+def _records_misfit(dtype: np.dtype[Any], layout: StructLayout, made: str, offset_B: int, size_B: int) -> str:
+    """Of an array with fields where the block has no names for these: its kinds of numbers, and how far its elements are apart. Numbers one
+    behind the other, as vertices are pulled, may be of any fields."""
+    kinds = {_kind(leaf) for leaf in _leaves(dtype)}
+    leaves = list(_leaves_of(layout.struct))
+    halves = ("f", 2) in kinds and any(leaf.type.base == "uint" for leaf in leaves)
+    if leaves and not halves and _BYTES not in set(_leaves(dtype)) and not kinds & {_kind(leaf.dtype) for leaf in leaves}:
+        bases = ", ".join(dict.fromkeys(leaf.type.base for leaf in leaves))
+        return f"{made}, the block has {bases}; make it from such numbers, or give bytes where bits are meant (array.view(np.uint8))"
+    member = next(reversed(layout.struct.members.values()), None)
+    if len(layout.struct.members) != 1 or member is None or not member.steps_B or size_B <= dtype.itemsize:
+        return ""
+    step_B, has_B = member.steps_B[-1], dtype.itemsize
+    apart = f"{made}, whose elements are {has_B} bytes apart, those of the block's '{member.name}' {step_B}"
+    pad = "; pad the dtype (np.dtype of names, formats, offsets and itemsize)"
+    pad += "" if member.leaf is None else ", or give bind= its numbers as an array without fields, which is laid out for the block"
+    if not _in_step(has_B, step_B):
+        return apart + pad
+    if member.leaf is None:
+        return ""
+    own_B, number_B = _own_B(member), member.leaf.dtype.itemsize
+    if own_B == step_B:
+        return ""
+    if has_B < step_B and (has_B > number_B or own_B == number_B):
+        return apart + pad
+    for name in dtype.names or ():  # what lies in a gap may be nobody's; what begins there and goes on is read as something else
+        field, at_B = dtype.fields[name][:2] if dtype.fields is not None else (dtype, 0)
+        first_B = (at_B - offset_B) % step_B
+        if first_B and first_B + field.itemsize > step_B and has_B % step_B == 0:
+            return f"{made}, whose field '{name}' begins within an element of the block's '{member.name}', {step_B} bytes apart{pad}"
+    return ""
+
+
+def _fields_misfit(given: np.dtype[Any], of: str, layout: StructLayout, start_B: int, size_B: int) -> str:
     """Of an array with fields: those that are called as members lie where these do. It may be the block, or the elements of its array."""
-    dtype = transposed_dtype(buffer.dtype) if buffer.dtype is not None else None
-    assert dtype is not None and dtype.fields is not None
+    dtype = transposed_dtype(given)
+    assert dtype.fields is not None
     struct: _Struct = layout.struct
     members = list(layout.struct.members.values())
     if len(members) == 1 and members[0].struct is not None and members[0].name not in dtype.fields:
         inner, struct = members[0], members[0].struct
         if inner.steps_B and set(struct.members) & set(dtype.fields) and dtype.itemsize != inner.steps_B[-1]:
             return (
-                f"{what}: buffer '{buffer.label}': its elements are {dtype.itemsize} bytes apart, those of the shader's '{inner.name}' "
+                f"{of}: its elements are {dtype.itemsize} bytes apart, those of the shader's '{inner.name}' "
                 f"{inner.steps_B[-1]}; pad the dtype (np.dtype of names, formats, offsets and itemsize)"
             )
+    named = [member for name, member in struct.members.items() if name in dtype.fields]
+    made = f"{of} was made from {dtype}"
+    elements = not named or (len(members) == 1 and named == members and not _holds_all(dtype, members[0]))
+    if elements and (wrong := _records_misfit(dtype, layout, made, start_B, size_B)):
+        return wrong
     for name, member in struct.members.items():
         if name not in dtype.fields:
             continue
         field, offset_B = dtype.fields[name][:2]
-        where = f"{what}: buffer '{buffer.label}': field '{name}'"
+        where = f"{of}: field '{name}'"
         if offset_B != member.offset_B:
             return (
                 f"{where} is at byte {offset_B}, the shader has it at {member.offset_B}; give the dtype these offsets, or bytes of "
@@ -264,4 +360,21 @@ def _fields_misfit(buffer: Buffer, layout: StructLayout, what: str) -> str:
                 f"{where} has {field.itemsize} bytes, the shader's {member.leaf.type.base} spans {member.end_B - member.offset_B}, as its "
                 "elements are padded; give bytes of pipeline.struct(...)"
             )
+        if member.steps_B and _holds_all(dtype, member) and (wrong := _whole_misfit(field, member)):
+            return f"{where} {wrong}; give bytes of pipeline.struct(...)"
     return ""
+
+
+def _whole_misfit(field: np.dtype[Any], member: _Member) -> str:
+    """Of a field that is a whole array of the block's, as it lies in memory: two dimensions of 2 to 4 are a matrix there, turned round."""
+    assert member.leaf is not None
+    if member.leaf.type.kind == "vector" and field.shape[-1] != member.leaf.shape[-1]:
+        return f"lies in memory in rows of {field.shape[-1]}, and the shader reads {member.leaf.shape[-1]} at a time"
+    step_B = field.itemsize // field.shape[0]
+    return f"has elements {step_B} bytes apart, the shader's are {member.steps_B[0]}" if step_B != member.steps_B[0] else ""
+
+
+def _holds_all(dtype: np.dtype[Any], member: _Member) -> bool:
+    """Whether one element of the records is the block, as its field of that name is a whole array, not one element of it."""
+    field = dtype[member.name]
+    return member.leaf is None or not member.steps_B or len(field.shape) >= len(member.leaf.shape)

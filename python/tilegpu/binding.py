@@ -264,8 +264,8 @@ class DescriptorBinder:
             target = sets.get(binding.set)
             if target is None:
                 target = sets[binding.set] = self._arena.descriptor_set(layout)
-            warn_short(pipeline, binding, value)
             self._writer.write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
+            warn_short(pipeline, binding, value)  # of what is right otherwise
         for slot, value in values.items():
             if interface.bindings[slot].descriptor == "storage_image":
                 self._note_stores(pipeline, slot, value)

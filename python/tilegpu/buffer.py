@@ -118,6 +118,18 @@ def _step_B(dtype: np.dtype[Any] | None) -> int:
     return min(_step_B(dtype.fields[name][0].base) for name in dtype.names or ())
 
 
+def _spread(dtype: np.dtype[Any], at_B: int = 0) -> dict[int, np.dtype[Any]]:
+    """The kind of number at each byte where one begins."""
+    if dtype.subdtype is not None:
+        inner, count = dtype.base, int(np.prod(dtype.shape, dtype=int))
+        if inner.fields is None:
+            return {at_B + k * inner.itemsize: inner for k in range(count)}
+        return {at: kind for k in range(count) for at, kind in _spread(inner, at_B + k * inner.itemsize).items()}
+    if dtype.fields is None:
+        return {at_B: dtype}
+    return {at: kind for name in dtype.names or () for at, kind in _spread(dtype.fields[name][0], at_B + dtype.fields[name][1]).items()}
+
+
 class MatrixRows(NamedTuple):
     """Bytes of a buffer that came from an array without fields whose last two dimensions may be a matrix: row after row.
 
@@ -136,10 +148,10 @@ def matrix_rows(array: NDArray[Any], offset_B: int = 0) -> list[MatrixRows]:
     if array.ndim < 2 or array.dtype.kind != "f" or not all(2 <= side <= 4 for side in array.shape[-2:]):
         return []
     shape = array.shape[-2], array.shape[-1]
-    return [MatrixRows(offset_B, offset_B + array.nbytes, shape, array.dtype.itemsize, _is_turned(array))]
+    return [MatrixRows(offset_B, offset_B + array.nbytes, shape, array.dtype.itemsize, is_turned(array))]
 
 
-def _is_turned(array: NDArray[Any]) -> bool:
+def is_turned(array: NDArray[Any]) -> bool:
     """``m.T`` is; of a copy of it what has the last column of a placement or a projection where mathematics has the last row."""
     if array.shape[-2] != array.shape[-1]:
         return False
@@ -307,8 +319,10 @@ class Buffer(Fixed, AsArray):
         of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
         array with fields are turned round for shaders; a matrix in an array without fields is not."""
         source = self.fitting(data, "write")
-        array = upload_layout(source)
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
+        if not isinstance(data, (bytes, bytearray, memoryview)) and (wrong := self._written_misfit(source, offset)):
+            raise ValidationError(f"buffer '{self.label}': write of {wrong}")
+        array = upload_layout(source)
         self._check_offset(offset, "write")
         if offset < 0 or offset + array.nbytes > self.size:
             raise ValidationError(
@@ -335,6 +349,35 @@ class Buffer(Fixed, AsArray):
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
             )
         return array
+
+    def _written_misfit(self, array: NDArray[Any], offset_B: int) -> str:
+        """Of an array whose bytes go where records lie, or of records: other fields at their places, or none of the numbers."""
+        given = native_dtype(array.dtype)
+        own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
+        if self.dtype is None or _BYTES in (own, given.base):
+            return ""
+        if self.dtype.names and given.names:
+            mine, theirs = _spread(transposed_dtype(self.dtype)), _spread(transposed_dtype(given))
+            begins = {name: self.dtype.fields[name][1] for name in self.dtype.names if self.dtype.fields is not None}
+            fields, row_B = given.fields, self.dtype.itemsize
+            assert fields is not None
+            for at_B in range(offset_B, offset_B + given.itemsize * min(array.size, 8), given.itemsize or 1):
+                kinds_fit = all(kind in (mine.get((at_B + k) % row_B, kind), _BYTES) for k, kind in theirs.items())
+                if not kinds_fit or any((at_B + fields[n][1]) % row_B != begins[n] for n in given.names if n in begins):
+                    break
+            else:
+                return ""
+            return (
+                f"records of {given}; the buffer was made from {self.dtype}: fields go by their bytes, not by name. Copy by name "
+                "(buffer.numpy()['field'] = ...), or give bytes (array.view(np.uint8))"
+            )
+        if given.names is None and self.dtype.names:
+            kinds = set(_spread(self.dtype).values())
+            if given.base not in kinds and not any(kind == _BYTES for kind in kinds):
+                return f"{given}; the buffer was made from {self.dtype}: convert it with astype, or give bytes (array.view(np.uint8))"
+        if given.names and own is not None and own not in set(_spread(given).values()):
+            return f"records of {given}; the buffer was made from {own}: give such numbers, or bytes (array.view(np.uint8))"
+        return ""
 
     def _note_matrices(self, array: NDArray[Any], offset: int) -> None:
         """What is written takes the place of what lay there."""

@@ -96,8 +96,6 @@ class DescriptorSet(Fixed):
                 raise ValidationError(f"{self._what}: {slot.title} is bound twice, as {both}; give one of them")
             what = f"{self._what}: {slot.title}"
             self.updates += 1
-            if self._pipeline is not None:
-                warn_short(self._pipeline, slot, value)
             if slot.count != 1 and isinstance(value, Mapping):
                 for key, item in value.items():
                     element = arguments.count(key, f"{what}: an element's number", slot.count - 1)
@@ -110,6 +108,8 @@ class DescriptorSet(Fixed):
                         self._views.pop(place, None)
                         self._bound.pop(place, None)
                 self._writer.write(self.core, slot, value, what)
+            if self._pipeline is not None:
+                warn_short(self._pipeline, slot, value)  # of what is right otherwise
 
     def _slot(self, name: Any) -> Slot:
         binding = self._named(name) if self._pipeline is not None else None

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.array_fit import block_misfit, matrix_misfit, texel_misfit
+from tilegpu.array_fit import array_misfit, block_misfit, matrix_misfit, texel_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, matrix_rows, native, require_usage, upload_layout
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
@@ -330,7 +330,8 @@ class DescriptorWriter:
             require_usage(buffer, binding.descriptor, what)
             if not size_B:
                 raise ValidationError(f"{what}: the slice of buffer '{buffer.label}' has 0 bytes; a descriptor has at least 1")
-            if binding.layout is not None and not binding.conflict and (wrong := block_misfit(buffer, binding.layout, what, offset_B)):
+            layout = None if binding.conflict else binding.layout
+            if layout is not None and (wrong := block_misfit(buffer, layout, what, offset_B, size_B)):
                 raise ValidationError(wrong)
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
@@ -397,9 +398,11 @@ class DescriptorWriter:
                 return layout.pack({n: one[n] for n in array.dtype.names})
             if len(layout.names) == 1:
                 return layout.pack({layout.names[0]: value if array.dtype.hasobject else array})
-            if isinstance(value, np.ndarray) and not array.dtype.hasobject and array.nbytes == layout.size_B:
-                if wrong := matrix_misfit(matrix_rows(array), 0, layout, what):
+            if isinstance(value, np.ndarray) and not array.dtype.hasobject:
+                wrong = matrix_misfit(matrix_rows(array), 0, layout, what) if array.nbytes == layout.size_B else ""
+                if wrong := wrong or array_misfit(native(array), layout, what):
                     raise ValidationError(wrong)
+            if isinstance(value, np.ndarray) and not array.dtype.hasobject and array.nbytes == layout.size_B:
                 return upload_layout(array).tobytes()
             raise ValidationError(
                 f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}"

@@ -86,7 +86,8 @@ class UndefinedContentsWarning(UserWarning):
 class UnusedNameWarning(UserWarning):
     """A name was given that the shader has not or does not use, a colour attachment that it does not write, a state (``rp.set``) that
     no pipeline of the pass leaves open, or something was made for a ``with`` block (a pass, a query, a condition) and never entered.
-    Shown once for each pipeline, or place, and name."""
+    Or a golden test, or a scene's function, hands over an image that has more than is looked at: layers, slices, stencil. Shown once for
+    each pipeline, or place, and name."""
 
 
 class OrderWarning(UserWarning):

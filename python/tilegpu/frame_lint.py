@@ -6,6 +6,7 @@ say by itself is its own lint's (``cpp/src/framebuffer/describe.cpp``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -59,8 +60,9 @@ def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> l
         *_g_buffers(nodes, graph, outputs),
         *_resolved_by_command(nodes, graph),
         *_cleared_by_command(nodes, graph),
-        *_of_passes(nodes),
     ]
+    told = {frozenset(one.cuts) for one in found if one.cuts}  # by who reads what: the pass's own lint says the same change again
+    found += [one for one in _of_passes(nodes) if frozenset(one.cuts) not in told]
     return sorted(found, key=lambda f: -f.saves_B)
 
 
@@ -252,13 +254,20 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
             if line in node.undefined or any(guess in line for guess in _PASS_GUESSES):
                 continue
             name, cuts = line.partition(":")[0], next((causes for words, causes in _CUTS.items() if words in line), ())
-            yield Finding(f"{node.title}: {line}", getattr(line, "saves_B", 0) or bytes_in(line), (node.number,),
-                          [Cut(node.number, name, cause) for cause in cuts])  # fmt: skip
+            # Its text is rounded; the ledger is not.
+            saves = sum(_moved_B(node, name, cause) for cause in cuts) or getattr(line, "saves_B", 0) or bytes_in(line)
+            text = _SAVES.sub(f"saves {bytes_text(saves)}", line) if cuts and saves else line
+            yield Finding(f"{node.title}: {text}", saves, (node.number,), [Cut(node.number, name, cause) for cause in cuts])
+
+
+def _moved_B(node: Node, attachment: str, cause: str) -> int:
+    return store_B(node, attachment) if cause == "store" else int(node.stats.traffic.get(attachment, {}).get(cause, 0))
+
+
+_SAVES = re.compile(r"saves ([\d.,]+) (MiB|KiB|B|bytes)\b")
 
 
 def bytes_in(line: str) -> int:
     """Bytes that a line of a pass's own lint says are saved, 0 where it names none."""
-    import re
-
-    found = re.search(r"saves ([\d.,]+) (MiB|KiB|B|bytes)\b", line)
+    found = _SAVES.search(line)
     return int(float(found[1].replace(",", "")) * {"MiB": 1 << 20, "KiB": 1 << 10}.get(found[2], 1)) if found else 0

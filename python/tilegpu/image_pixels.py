@@ -7,6 +7,7 @@ half of :class:`tilegpu.Image` that is about what it holds.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from tilegpu import _core, arguments, dlpack, enums, notebook, picture_file
 from tilegpu.buffer import Buffer
 from tilegpu.context import check_order, open_here
-from tilegpu.errors import UndefinedContentsError, ValidationError
+from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
 from tilegpu.files import output_problem
 from tilegpu.texels import (
     as_colors,
@@ -130,6 +131,22 @@ class ImagePixels:
     def _layer_count(self, level: int) -> int:
         """Layers, or the slices of a 3D image."""
         return max(1, self.depth >> level) if self.type == "3d" else self.layers
+
+    def say_left_out(self, what: str, level: int = 0) -> None:
+        """An :class:`UnusedNameWarning` where ``what`` takes one picture, and the image has more: layers, slices, stencil that is not
+        all 0. Smaller levels are made of the first."""
+        count, noun = self._layer_count(level), "slices" if self.type == "3d" else "layers"
+        if count > 1:
+            text = f"image '{self.label}' has {count} {noun}, and the first alone is looked at; give image.numpy(layer=k) for each"
+        elif {"depth", "stencil"} <= set(self.format_info.aspects) and self._has_stencil(level):
+            text = f"image '{self.label}' has stencil, and depth alone is looked at; give image.numpy(aspect='stencil') too"
+        else:
+            return
+        warnings.warn(f"{what}: {text} (image.numpy() where one is meant)", UnusedNameWarning, stacklevel=users_level())
+
+    def _has_stencil(self, level: int) -> bool:
+        known = not self.core.why_undefined(ASPECT_BITS["stencil"], level, 0)
+        return known and bool(np.any(self.numpy(level, aspect="stencil")))
 
     def _linear_copy(self, level: int, layer: int, aspect: str) -> _core.Image:
         width, height, _ = self._level_size(level)

@@ -174,6 +174,8 @@ def run(options: argparse.Namespace) -> int:
             result = renderer.render(frame)
             times_ms.append((time.perf_counter() - start) * 1e3)
             size, has = (result.images[0].shape[1], result.images[0].shape[0]), renderer.samples_of(frame)
+            if isinstance(frame, DrawnFrame) and path.suffix.lower() not in (".npy", ".exr"):
+                frame.say_clamped()
             if options.stats:
                 row = {"frame": index, "ms": times_ms[-1], "stats": as_plain(result.stats), "explain": as_plain(result.explain)}
                 statistics.append(row)

@@ -22,7 +22,7 @@ import tilegpu
 from tilegpu.farm.encoding import as_picture, encoded
 from tilegpu.farm.hashes import bytes_hash, frame_hash, pixel_hash
 from tilegpu.farm.job import Job, frame_of, scene_of
-from tilegpu.scene import Scene, SceneRenderer
+from tilegpu.scene import DrawnFrame, Scene, SceneRenderer
 
 Window = tuple[int, int, int, int]
 
@@ -149,6 +149,8 @@ def _draw(task: Task, worker: str) -> Done:
         desk.frame = task.index, frame_of(desk.scene, task.job, task.index)
     result = desk.renderer.render(desk.frame[1], window=task.window)
     drawn = time.perf_counter()
+    if isinstance(desk.frame[1], DrawnFrame) and task.suffix not in ("", ".npy", ".exr"):
+        desk.frame[1].say_clamped()
     images = [np.asarray(image) for image in result.images]
     files: tuple[bytes, ...] = ()
     if task.suffix == ".raw":

@@ -33,6 +33,7 @@ from tilegpu.scene.page import Page
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
 from tilegpu.scene.resources import MODEL_SUFFIXES, UnknownSceneError, find_scene, load_file, scenes
+from tilegpu.scene.seals import frozen
 from tilegpu.scene.user_file import DrawnFrame, FrameScene, FunctionScene, SceneFileError
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "bake",
     "camera",
     "find_scene",
+    "frozen",
     "glyphs",
     "load_file",
     "mesh",

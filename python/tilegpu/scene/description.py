@@ -8,7 +8,8 @@ Conventions: Vulkan's clip space (x right, y **down**, depth 0..1), row 0 of an 
 mathematics (``M @ column_vector``), strings are Vulkan's names in lower case without the ``VK_..._`` prefix.
 
 Identity matters: a renderer may keep what it made from a :class:`Texture`, a :class:`Program` or a vertex array for as long as that very
-object lives, so a scene returns the same objects from frame to frame and never writes to an array that it has given away.
+object lives, so a scene returns the same objects from frame to frame. It looks whether arrays and mappings still hold the same; not at
+those that are read-only (``array.flags.writeable = False``, ``types.MappingProxyType``).
 """
 
 from __future__ import annotations
@@ -181,6 +182,8 @@ def _vertex_dtype(dtype: np.dtype[Any], row: tuple[int, ...]) -> np.dtype[Any]:
 
 def _as_vertices(array: Array, dtype: np.dtype[Any], what: str) -> Array:
     """The same numbers as elements of ``dtype``; raises where a float becomes infinite."""
+    if array.dtype.names is None and array.flags.c_contiguous and dtype["f0"].base == array.dtype:
+        return array.view(dtype).reshape(-1)  # the same memory: what is changed in place is seen
     made = np.empty(array.shape if array.dtype.names else array.shape[:1], dtype)
     for name in dtype.names or ():
         values = array[name] if array.dtype.names else array

@@ -6,11 +6,13 @@ Khronos glTF 2.0, sections 3.7.2.2 (morph targets), 3.7.3 (skins), 3.11 (animati
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tilegpu.errors import users_level
 from tilegpu.scene.camera import FixedCamera
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_animation import Animation, read_animations
@@ -74,8 +76,12 @@ def read_joints(doc: Document, attributes: dict[str, Any], vertices: int, where:
     all_weights: list[Array] = []
     for k in range(_MAX_SETS):
         name, of = f"JOINTS_{k}", f"WEIGHTS_{k}"
+        if name not in attributes and of in attributes:
+            raise doc.error(where, f"{of} without {name}; each weight needs its joint")
         if name not in attributes:
-            break
+            continue
+        if len(all_joints) < k:
+            raise doc.error(where, f"{name} without JOINTS_{k - 1}; sets are numbered from 0 on")
         if of not in attributes:
             raise doc.error(where, f"{name} without {of}; each joint needs its weight")
         number = doc.accessor(attributes[name], f"{where}.attributes.{name}", ("VEC4",), as_float=False)
@@ -90,6 +96,8 @@ def read_joints(doc: Document, attributes: dict[str, Any], vertices: int, where:
         all_joints.append(used.astype(np.uint16))
         all_weights.append(weight)
     if not all_joints:
+        text = f"model '{doc.path}': {where}: drawn without its node's skin, as it has no JOINTS_0 and WEIGHTS_0"
+        warnings.warn(text, UserWarning, stacklevel=users_level())
         return [], []
     total = np.zeros(vertices)
     for weight in all_weights:

@@ -54,6 +54,7 @@ class Interaction:
     number: int = 0
     kept: dict[Any, Any] = field(default_factory=dict)
     returned: Any = None
+    clamped: bool = False  #: whether it was told that floats of it are clamped
 
 
 class View:

@@ -29,6 +29,7 @@ from tilegpu.scene.obj import read_obj
 from tilegpu.scene.part import Array, F, Part, build_part, triangulate
 from tilegpu.scene.ply import read_ply
 from tilegpu.scene.pose import PartPose, Poser, extremes, posed_positions
+from tilegpu.scene.seals import frozen
 from tilegpu.scene.stl import read_stl
 
 __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "triangulate"]
@@ -282,7 +283,7 @@ class ModelScene(Scene):
         if self._environment is not None:  # where nothing opaque is, and behind what is not
             draws.append(self._environment.background(seen.corner_directions(aspect), self._exposure))
         draws += drawn(blended)
-        return Frame(
+        frame = Frame(
             size,
             samples,
             ("r8g8b8a8_srgb",),
@@ -291,6 +292,7 @@ class ModelScene(Scene):
             draws=tuple(draws),
             label=self.name,
         )
+        return frozen(frame)
 
     def _draws(self, part: Part, pose: PartPose | None, light: dict[str, Any]) -> Iterator[Draw]:
         names = part.attributes

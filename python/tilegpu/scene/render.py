@@ -1,8 +1,8 @@
 """Frames on tilegpu. In: a :class:`~tilegpu.scene.description.Frame`; out: pictures and what they cost.
 
 What a frame names is uploaded once and kept for as long as frames keep naming the same object (arrays, textures, mappings by
-identity; programs and states as pipelines), so a moving camera costs a few hundred bytes a frame. The very same frame drawn again
-is a replay of the recorded commands.
+identity; programs and states as pipelines) and it holds the same (:mod:`tilegpu.scene.seals`), so a moving camera costs a few hundred
+bytes a frame. The very same frame drawn again is a replay of the recorded commands.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tilegpu.scene.frame_checks import (
     require_frame,
     say_unwritten,
 )
+from tilegpu.scene.seals import Seal, seal_of, seal_of_members
 from tilegpu.scene.user_file import DrawnFrame
 
 #: Uploads that no frame named for so many frames are let go.
@@ -37,22 +38,34 @@ _KEEP_FRAMES = 8
 
 
 class _Kept:
-    """Things made from objects, by identity of the object; holds the object, so that its id stays its own."""
+    """Things made from objects, by identity of the object; holds the object, so that its id stays its own. What was changed in place since
+    is made anew."""
 
     def __init__(self) -> None:
-        self._table: dict[Any, tuple[Any, Any, int]] = {}
+        self._table: dict[Any, tuple[Any, Any, int, Seal | None]] = {}
+        self.seals: list[Seal] = []  #: of what was asked for since somebody emptied the list
 
-    def get(self, key: Any, owner: Any, frame: int, make: Any) -> Any:
-        """The thing kept under ``key`` (which contains ``id(owner)``), made if need be."""
+    def note_members(self, group: Any) -> None:
+        """A replay needs this mapping or list to have the members that it has."""
+        seal = seal_of_members(group)
+        if seal is not None:
+            self.seals.append(seal)
+
+    def get(self, key: Any, owner: Any, sealed: Any, frame: int, make: Any) -> Any:
+        """The thing kept under ``key`` (which contains ``id(owner)``), made if need be: of what ``sealed``, the owner or in it, holds."""
         found = self._table.get(key)
-        value = make() if found is None else found[1]
-        if found is None or found[2] != frame:
-            self._table[key] = (owner, value, frame)
-        return value
+        if found is not None and found[2] == frame:
+            return found[1]
+        if found is None or (found[3] is not None and found[3].broken()):
+            found = owner, make(), frame, seal_of(sealed)
+        self._table[key] = (*found[:2], frame, found[3])
+        if found[3] is not None:
+            self.seals.append(found[3])
+        return found[1]
 
     def sweep(self, frame: int) -> None:
         """Forgets what was not asked for lately."""
-        old = [key for key, (_, _, used) in self._table.items() if used < frame - _KEEP_FRAMES]
+        old = [key for key, (_, _, used, _) in self._table.items() if used < frame - _KEEP_FRAMES]
         for key in old:
             del self._table[key]
 
@@ -109,8 +122,10 @@ class SceneRenderer:
             return self._render_drawn(frame, read)
         self._drawn = None
         self._frame_number += 1
-        if self._recording is None or self._recording.made_of != (frame, shift_px, self.trace, window):
+        made_of = frame, shift_px, self.trace, window
+        if self._recording is None or self._recording.made_of != made_of or any(one.broken() for one in self._recording.seals):
             self._shift_px, self._window = shift_px, window
+            self._kept.seals = []
             self._recording = self._record(frame)
             self._kept.sweep(self._frame_number)
         else:
@@ -205,6 +220,8 @@ class SceneRenderer:
             raise tg.ValidationError(f"frame '{frame.label}': {frame.samples} samples need resolve 'pass' or 'store_cmd'")
         check_passes(frame)
         check_attachments(frame)
+        for some in (frame.draws, frame.passes, *(part for one in frame.passes for part in (one.draws, one.color))):
+            self._kept.note_members(some)
         held = frame.size if self._window is None else self._window[2:]
         key = targets.key_of(frame), held
         if self._targets is None or self._targets[0] != key:
@@ -221,7 +238,7 @@ class SceneRenderer:
         window = None if self._window is None else (*self._window[:2], *frame.size)
         passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px, window))
         self._say_lost(frame)
-        return _Recording((frame, self._shift_px, self.trace, self._window), images, passes)
+        return _Recording((frame, self._shift_px, self.trace, self._window), images, passes, self._kept.seals)
 
     def _record_pass(
         self,
@@ -263,10 +280,12 @@ class SceneRenderer:
         bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
         if bind and pipeline.may_write:
             self._note_stores(pipeline, draw)
+        self._kept.note_members(draw.bind)
+        self._kept.note_members(draw.program.constants)
         render_pass.draw(
             pipeline,
             self._buffer(draw.vertices, "vertex"),
-            indices=self._buffer(draw.indices, "index"),
+            indices=self._indices(draw),
             instances=draw.instances,
             bind=bind or None,
             push=self._push(pipeline, draw.push),
@@ -278,7 +297,7 @@ class SceneRenderer:
         return pipeline
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
-        key = (program, state, dtype, shape[1:])
+        key = (program, state, dtype, shape[1:], str(program.constants) if program.constants else "")
         found = self._pipelines.get(key)
         if found is None:
             constants: dict[str, Any] = {**program.constants}
@@ -321,22 +340,41 @@ class SceneRenderer:
     def _buffer(self, array: Any, usage: str) -> Any:
         if array is None or not array.size:  # a buffer has at least a byte
             return array
-        return self._keep((id(array), usage), array, lambda: self.device.buffer(array, usage=usage, label=usage))
+        return self._keep((id(array), usage), array, array, lambda: self.device.buffer(array, usage=usage, label=usage))
+
+    def _indices(self, draw: Draw) -> Any:
+        """Uploaded, and looked at as an array for ``rp.draw`` is: a vertex that there is not would be drawn as zeros."""
+        indices, first = draw.indices, draw.first
+        if indices is None or not indices.size:
+            return indices
+        made = self._keep((id(indices), "index"), indices, indices, lambda: (self.device.buffer(indices, usage="index", label="index"), {}))
+        buffer: tg.Buffer = made[0]
+        greatest: dict[Any, int] = made[1]  # by the part that is drawn
+        part = first, draw.element_count, draw.state.primitive_restart
+        if draw.vertices is not None and indices.dtype.kind in "iu":
+            if part not in greatest:
+                used = indices.reshape(-1)[first : first + part[1]]
+                used = used[used != np.iinfo(used.dtype).max] if part[2] else used
+                greatest[part] = int(used.max()) if used.size else -1
+            there = draw.vertices.size if draw.vertices.dtype.names else len(draw.vertices)
+            if greatest[part] >= there:
+                raise tg.ValidationError(f"draw '{draw.label}': indices has {greatest[part]}; there are {there} vertices, 0 to {there - 1}")
+        return buffer
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
         if isinstance(value, Sampled):
             return self._target_images[id(value.target)], self._sampler(value.sampler)
         if isinstance(value, Texture):
-            return self._keep((id(value), "texture"), value, lambda: self._texture(value))
+            return self._keep((id(value), "texture"), value, value, lambda: self._texture(value))
         if isinstance(value, Mapping):
             # The layout is the program's: the same mapping may be packed differently for another one.
             key = (id(value), id(pipeline), name)
-            return self._keep(key, (value, pipeline), lambda: self._block(pipeline.struct(name, **value), name))
+            return self._keep(key, (value, pipeline), value, lambda: self._block(pipeline.struct(name, **value), name))
         key = (id(value), id(pipeline), name)
-        (laid_out,) = self._keep(key, (value, pipeline), lambda: (self._laid_out(pipeline, name, value),))
+        (laid_out,) = self._keep(key, (value, pipeline), value, lambda: (self._laid_out(pipeline, name, value),))
         if laid_out is not None:
             return laid_out
-        return self._keep((id(value), "bound"), value, lambda: self._block(np.ascontiguousarray(value), name))
+        return self._keep((id(value), "bound"), value, value, lambda: self._block(np.ascontiguousarray(value), name))
 
     def _laid_out(self, pipeline: tg.Pipeline, name: str, value: Any) -> tg.Buffer | None:
         """Rows of numbers that lie otherwise in the block, vec3 by 16 bytes for one, as a buffer of their own; ``None``: as they are."""
@@ -356,7 +394,7 @@ class SceneRenderer:
     def _push(self, pipeline: tg.Pipeline, push: Mapping[str, Any]) -> bytes | None:
         if not push:
             return None
-        packed: bytes = self._keep((id(push), id(pipeline)), (push, pipeline), lambda: pipeline.pack_push(push))
+        packed: bytes = self._keep((id(push), id(pipeline)), (push, pipeline), push, lambda: pipeline.pack_push(push))
         return packed
 
     def _sampler(self, s: Sampler) -> tg.Sampler:
@@ -406,15 +444,17 @@ class SceneRenderer:
             label=texture.label,
         )
 
-    def _keep(self, key: Any, owner: Any, make: Any) -> Any:
-        return self._kept.get(key, owner, self._frame_number, make)
+    def _keep(self, key: Any, owner: Any, sealed: Any, make: Any) -> Any:
+        return self._kept.get(key, owner, sealed, self._frame_number, make)
 
 
 class _Recording:
-    """A frame's passes, to be executed again; ``render_pass`` is its own, the last."""
+    """A frame's passes, to be executed again, for as long as no seal is broken; ``render_pass`` is its own, the last."""
 
-    def __init__(self, made_of: tuple[Frame, tuple[float, float], Any, Any], images: targets.Targets, passes: list[tg.RenderPass]) -> None:
-        self.made_of, self.targets = made_of, images
+    def __init__(
+        self, made_of: tuple[Frame, tuple[float, float], Any, Any], images: targets.Targets, passes: list[tg.RenderPass], seals: list[Seal]
+    ) -> None:
+        self.made_of, self.targets, self.seals = made_of, images, seals
         self.passes, self.render_pass = passes, passes[-1]
 
 

@@ -18,6 +18,7 @@ import copy
 import dataclasses
 import inspect
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError
+from tilegpu.errors import ClampedValueWarning, users_level
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
@@ -94,6 +96,22 @@ class DrawnFrame(Frame):
         values = returned if isinstance(returned, (list, tuple)) and returned else [returned]
         return [self._picture(value) for value in values]
 
+    def say_clamped(self) -> None:
+        """Of what :meth:`call` returned last, where it is saved or shown as 8 bits: a warning, once for each function, where an array of
+        floats goes far beyond 0 to 1. Images with such floats are lit so; files of floats keep them."""
+        returned = self.live.returned
+        arrays = [v for v in (returned if isinstance(returned, (list, tuple)) else [returned]) if isinstance(v, np.ndarray)]
+        for array in arrays:
+            if array.dtype.kind != "f" or not array.size or self.live.clamped:
+                continue
+            low, high = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
+            if low < -0.5 or high > 1.5:
+                self.live.clamped = True
+                fix = "divide pixels of 255 by 255, or give uint8" if high > 2 else "save as .exr or .npy to keep them"
+                where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
+                text = f"{where} returned floats from {low:g} to {high:g}; 8 bits take 0 to 1, and others are clamped: {fix}"
+                warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
+
     def _picture(self, value: Any) -> np.ndarray[Any, Any]:
         name = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
         if isinstance(value, np.ndarray):
@@ -117,6 +135,8 @@ class DrawnFrame(Frame):
             raise SceneFileError(
                 f"{name} returned image '{image.label}' with {image.samples} samples; resolve it (resolve= of its attachment)"
             )
+        if not isinstance(value, ImageView):
+            image.say_left_out(f"{_name_of(self.function)}() is drawn as one picture")
         try:
             return image.numpy(level, layer)
         except Exception as error:

@@ -92,9 +92,10 @@ def assert_image_equal(
 ) -> None:
     """Compares a picture with the golden one of this name, bit by bit.
 
-    ``image``: a ``tilegpu.Image``, or (H, W) or (H, W, channels) of integers or floats. ``name``: ``"name.png"`` in the folder
-    ``golden`` beside the test (an absolute path as it is); ``"name.npy"`` for what a PNG doesn't hold exactly. Without one the test's:
-    ``test_module.test_function-parameters.png``, a second one of the same test ``….2.png``.
+    ``image``: a ``tilegpu.Image`` (of it level 0, layer or slice 0, of depth and stencil depth: what else it has is told, but for smaller
+    levels), (H, W) or (H, W, channels) of integers or floats, or the path of a picture's file, such as a screenshot.
+    ``name``: ``"name.png"`` in the folder ``golden`` beside the test (an absolute one as it is); ``"name.npy"`` for what a PNG doesn't hold
+    exactly. Without one the test's: ``test_module.test_function-parameters.png``, a second one of the same test ``….2.png``.
 
     ``tolerance``: largest difference of a channel that counts as equal, in the values' units (2: of 255 for uint8).
     ``differing_px``: number of pixels that may differ by more. ``perceptual``: largest mean of FLIP, 0 to 1 (about 0.05 is seen by who

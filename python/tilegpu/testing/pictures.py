@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import Error, ValidationError, __version__, arguments, files
+from tilegpu import Error, Image, Texture, ValidationError, __version__, arguments, files
 
 Array = NDArray[Any]
 
@@ -28,7 +28,14 @@ class GoldenError(Error, ValueError, TypeError):
 
 
 def as_array(image: Any) -> Array:
-    """The values of a ``tilegpu.Image``, a Pillow image or anything that NumPy takes. Raises :class:`GoldenError` for what is none."""
+    """The values of a ``tilegpu.Image``, a Pillow image, a picture's file, or anything that NumPy takes. Raises :class:`GoldenError` for
+    what is none."""
+    if isinstance(image, (str, os.PathLike)):
+        return _of_file(Path(image))
+    if isinstance(image, (Image, Texture)):
+        whole = image.image if isinstance(image, Texture) else image
+        whole.say_left_out("a golden test compares one picture")
+        image = whole
     try:
         array = arguments.array(image.numpy() if callable(getattr(image, "numpy", None)) else image, "a picture")
     except ValidationError as wrong:
@@ -40,6 +47,21 @@ def as_array(image: Any) -> Array:
     if array.ndim < 2:
         raise GoldenError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
     return np.ascontiguousarray(array)
+
+
+def _of_file(path: Path) -> Array:
+    """What a picture's file holds: PNG and other formats of 8 bits as they are, a palette as its colours; ``.npy``."""
+    try:
+        data = files.read_regular(path, LIMIT_B)
+        if path.suffix.lower() == ".npy":
+            return as_array(files.npy_array(data))
+        picture = files.open_picture(data)
+        if picture.mode in ("P", "1", "CMYK", "YCbCr"):
+            picture = picture.convert("L" if picture.mode == "1" else "RGBA" if "transparency" in picture.info else "RGB")
+        array = np.asarray(picture)
+        return as_array(array.astype(np.uint16) if picture.mode.startswith("I") else array.copy())
+    except (OSError, ValueError) as error:
+        raise GoldenError(f"a picture's file, '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
 def check_number(what: str, value: Any, most: float | None = None) -> None:
@@ -78,9 +100,13 @@ def check_name(array: Array, path: Path) -> None:
     if path.suffix != ".png":
         raise GoldenError(f"golden picture '{path.name}': a name ends in .png or .npy")
     if not _fits_png(array):
+        fix = f"name it '{path.stem}.npy'"
+        bytes_ = array.dtype.kind in "iu" and array.min() >= 0 and array.max() <= 255
+        if bytes_ and _fits_png(array.astype(np.uint8)):
+            fix = f"its numbers are 0 to 255: give it as .astype(np.uint8), or {fix}"
         raise GoldenError(
             f"golden picture '{path.name}': PNG holds 1 to 4 channels of uint8 or one of uint16 exactly, this picture has {array.dtype} "
-            f"{array.shape}; name it '{path.stem}.npy'"
+            f"{array.shape}; {fix}"
         )
 
 

@@ -211,6 +211,8 @@ class Painter:
         start = time.perf_counter()
         result = renderer.render(frame)
         ms = (time.perf_counter() - start) * 1e3
+        if isinstance(frame, DrawnFrame):
+            frame.say_clamped()
         picture = as_rgba(result.images[0])
         size = picture.shape[1], picture.shape[0]
         shown = Shown(picture, size, renderer.samples_of(frame), request.samples, ms, hsr=renderer.device.hsr)
