@@ -46,6 +46,7 @@ from tilegpu.errors import (
     UnsupportedError,
     UnusedNameWarning,
     ValidationError,
+    WriteError,
 )
 from tilegpu.frame import Frame, FrameExplanation
 from tilegpu.frame_graph import Edge, Node
@@ -156,6 +157,7 @@ __all__ = [
     "UnusedNameWarning",
     "ValidationError",
     "VertexBinding",
+    "WriteError",
     "__version__",
     "capture_profile",
     "compile_glsl",

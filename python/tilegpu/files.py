@@ -92,6 +92,14 @@ def output_problem(path: str | os.PathLike[str], folder: bool = False) -> str:
     return "" if os.access(parent, os.W_OK | os.X_OK) else f"the folder {parent} may not be written to"
 
 
+def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths lead to one file, which need not be there yet: by links, or by another way of writing it."""
+    try:
+        return os.path.samefile(path, other)  # noqa: PTH121
+    except OSError:
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
 def allowed_B(file_B: int) -> int:
     """Bytes of memory that a file of ``file_B`` bytes may take while it is decoded."""
     return LEAST_B + TIMES * file_B

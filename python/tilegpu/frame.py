@@ -27,6 +27,7 @@ from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
 from tilegpu.stats import PassStats, bytes_text
 from tilegpu.uses import Use
+from tilegpu.whole_file import write_whole
 from tilegpu.with_block import WithBlock
 
 if TYPE_CHECKING:
@@ -308,7 +309,7 @@ class Frame(WithBlock):
                 device = self._device
                 runs = run_all(capture, device.profile, device.core.hsr, chosen, device.compiler_limits)
         text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self.lint(), self.outputs, runs)
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(path, text, f"{self._what}: report")
 
     def what_if(self, profiles: Sequence[str] | None = None) -> Comparison:
         """The frame on all modelled GPUs side by side, and the changes that would make it cheaper, each with the bytes and cycles that

@@ -13,7 +13,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -77,6 +77,26 @@ def check_output(path: str | Path, option: str, folder: bool = False) -> Path:
     return Path(path)
 
 
+def scene_file(name: str) -> str | None:
+    """The file that a scene's name stands for (``FILE``, ``FILE.py:NAME``); ``None`` for a sample's."""
+    return next((path for path in (name, name.rpartition(":")[0]) if path and Path(path).is_file()), None)
+
+
+def check_different(outputs: Mapping[str, str | Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
+    """Raises :class:`UsageError` where two options would write one file, or one would write over what the command reads. ``outputs``,
+    ``inputs``: paths by option; ``None`` and "" are what nobody gave. Devices and pipes take what they get."""
+    from tilegpu.files import is_same_file
+
+    written = {option: path for option, path in outputs.items() if path and (Path(path).is_file() or not Path(path).exists())}
+    for number, (option, path) in enumerate(written.items()):
+        for other, its in list(written.items())[:number]:
+            if is_same_file(path, its):
+                raise UsageError(f"{option} {path}: {other} writes that file too; give each a path of its own")
+        for other, its in (inputs or {}).items():
+            if its and is_same_file(path, its):
+                raise UsageError(f"{option} {path}: {other} reads that file, which would be written over; give another path")
+
+
 def profile_name(text: str) -> str:
     """The name of a GPU profile; for argparse."""
     from tilegpu import profile_names
@@ -91,7 +111,7 @@ def profile_name(text: str) -> str:
 
 def comes_from_file(name: str) -> bool:
     """Whether a scene's name is a file's (``FILE``, ``FILE.py:NAME``): then its shaders are a stranger's, and may crash compilers."""
-    return any(Path(path).is_file() for path in (name, name.rpartition(":")[0]) if path)
+    return scene_file(name) is not None
 
 
 def load_scene(name: str) -> Scene:

@@ -16,6 +16,7 @@ from tilegpu.terminal import (
     Parser,
     UsageError,
     add_quiet_option,
+    check_different,
     check_output,
     comes_from_file,
     load_scene,
@@ -23,6 +24,7 @@ from tilegpu.terminal import (
     positive,
     profile_name,
     progress,
+    scene_file,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ __all__ = [
     "add_scene_options",
     "as_plain",
     "capture_of",
+    "check_different",
     "check_output",
     "chosen_scene",
     "existing_capture",
@@ -52,6 +55,7 @@ __all__ = [
     "positive",
     "profile_name",
     "progress",
+    "read_by",
     "refuse",
     "seconds",
     "wants_isolation",
@@ -102,6 +106,11 @@ def refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> Non
     """Raises :class:`UsageError` for options that nothing would look at. ``why``: what the command does instead, and the fix."""
     if given := given_options(options, names):
         raise UsageError(f"{', '.join(given)} {'has' if len(given) == 1 else 'have'} no effect: {why}")
+
+
+def read_by(options: argparse.Namespace) -> dict[str, str | None]:
+    """Files that a command's scene is read from, for :func:`check_different`."""
+    return {"the scene": scene_file(options.scene), "--environment": options.environment}
 
 
 def seconds(text: str) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import tilegpu
-from tilegpu.farm.encoding import check_output, color_path, output_path
+from tilegpu.farm.encoding import check_output, color_path, is_picture_of, output_path
 from tilegpu.farm.executors import Workers, workers_of
 from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, frame_of, require_job, scene_of, windows_of, with_whole_paths
@@ -27,6 +27,7 @@ from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
 from tilegpu.files import npy_array
 from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
+from tilegpu.whole_file import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,6 +152,8 @@ def render(
         raise FarmError(f"there is no folder {path.parent} for the manifest")
     if path.parent.resolve() != output.parent.resolve():
         raise FarmError(f"the manifest {path} must lie in the pictures' folder, {output.parent}: it names files without folders")
+    if is_picture_of(path, output, wanted, job.of):
+        raise FarmError(f"the manifest {path} has the name of one of the pictures; give it another, such as {manifest_of(output).name}")
     head = prepared.manifest(output.name)
     kept = _kept(head, path, output.parent, wanted, restart)
     todo = [n for n in wanted if n not in kept]
@@ -227,9 +230,7 @@ def _written(done: Done, path: Path) -> FrameRecord:
     written = []
     for color, data in enumerate(done.files):
         target = color_path(path, color)
-        part = target.with_name(target.name + ".part")
-        part.write_bytes(data)
-        part.replace(target)
+        write_whole(target, data, f"frame {done.index}")
         written.append(Written(target.name, done.hashes[color], len(data)))
     return FrameRecord(done.index, done.pixels, tuple(written))
 
