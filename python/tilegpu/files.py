@@ -35,6 +35,17 @@ def regular_size_B(path: str | os.PathLike[str]) -> int:
     return _size_of(os.stat(path))  # noqa: PTH116 -- pathlib would be imported for this alone
 
 
+def input_problem(path: str | os.PathLike[str]) -> str:
+    """Why nothing can be read from a path, "" if something can: "is not there", "is a named pipe; ..."."""
+    try:
+        regular_size_B(path)
+    except FileNotFoundError:
+        return "is not there"
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def read_regular(path: str | os.PathLike[str], limit_B: int) -> bytes:
     """Content of a regular file of at most ``limit_B`` bytes. Raises ``OSError``, whose ``strerror`` says what is wrong."""
     _check_size(regular_size_B(path), limit_B)

@@ -116,11 +116,12 @@ def comes_from_file(name: str) -> bool:
 
 def load_scene(name: str) -> Scene:
     """The scene, model or user's file of that name. Raises :class:`UsageError` with near names, or with what is wrong in the file."""
+    from tilegpu.files import input_problem
     from tilegpu.scene import MODEL_SUFFIXES, ModelError, SceneFileError, find_scene
 
     path = Path(name)
-    if path.suffix.lower() in MODEL_SUFFIXES and not path.is_file():
-        raise UsageError(f"there is no file {name}")
+    if path.suffix.lower() in MODEL_SUFFIXES and (problem := input_problem(path)):
+        raise UsageError(f"there is no file {name}" if problem == "is not there" else f"{name} {problem}")
     try:
         return find_scene(name)
     except KeyError as error:

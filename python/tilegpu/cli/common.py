@@ -141,9 +141,11 @@ def is_capture(name: str) -> bool:
 
 def existing_capture(name: str) -> Path:
     """The path of a capture. Raises :class:`UsageError` where it is not there."""
+    from tilegpu.files import input_problem
+
     path = Path(name)
-    if not path.is_file():
-        is_what = "is a folder" if path.is_dir() else "is not there"
+    if problem := input_problem(path):
+        is_what = "is a folder" if path.is_dir() else problem
         raise UsageError(f"capture '{path}' {is_what}; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
     return path
 
