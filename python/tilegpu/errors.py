@@ -121,6 +121,11 @@ class LostPrimitivesWarning(UserWarning):
     once for each place."""
 
 
+class ModelWarning(UserWarning):
+    """A model is drawn without something that its file has or names: an extension, a picture or a material library that is not there.
+    Shown once for each place."""
+
+
 class CacheWarning(UserWarning):
     """Compiled shaders can't be kept, for want of their folder or of the key that signs them: each run compiles them anew. Shown once for
     each folder and cause."""

@@ -103,6 +103,28 @@ def output_problem(path: str | os.PathLike[str], folder: bool = False) -> str:
     return "" if os.access(parent, os.W_OK | os.X_OK) else f"the folder {parent} may not be written to"
 
 
+#: Suffixes that say what is in a file, and of what they are.
+_CONTENTS = {
+    "pictures": (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tga", ".tif", ".tiff", ".ppm", ".exr", ".hdr", ".svg"),
+    "films": (".mp4",),
+    "arrays": (".npy", ".npz"),
+    "HTML pages": (".html", ".htm"),
+    "JSON": (".json",),
+    "captures": (".tgcap",),
+    "PDF": (".pdf",),
+}
+
+
+def suffix_problem(path: str | os.PathLike[str], content: str) -> str:
+    """Why a path is no name for ``content``, a key of the table above: its suffix says that something else is in it. "": none, or one that
+    says nothing."""
+    suffix = os.path.splitext(os.fsdecode(path))[1].lower()  # noqa: PTH122
+    for other, suffixes in _CONTENTS.items():
+        if suffix in suffixes and other != content:
+            return f"{os.fsdecode(path)}: {suffix} is the suffix of {other}; name {content} *{_CONTENTS[content][0]}"
+    return ""
+
+
 def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two paths lead to one file, which need not be there yet: by links, or by another way of writing it."""
     try:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from tilegpu.scene import Scene
@@ -30,6 +30,11 @@ class UsageError(Exception):
 
 class Parser(argparse.ArgumentParser):
     """argparse, with near matches where a choice is wrong."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        # "-1,4" is a value that somebody means, and which its option refuses in words; no option begins with a digit.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         """Prints usage and message (with a near match) and exits with 2."""
@@ -62,13 +67,16 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def check_output(path: str | Path, option: str, folder: bool = False) -> Path:
-    """The path of what a command is going to write. Raises :class:`UsageError` where that can't be done, before the work is."""
-    from tilegpu.files import output_problem
+def check_output(path: str | Path, option: str, folder: bool = False, content: str = "") -> Path:
+    """The path of what a command is going to write. Raises :class:`UsageError` where that can't be done, before the work is, and where its
+    suffix is not of its ``content`` (:func:`tilegpu.files.suffix_problem`)."""
+    from tilegpu.files import output_problem, suffix_problem
 
     problem = output_problem(path, folder)
     if problem:
         raise UsageError(f"{option} {path}: {problem}")
+    if content and (problem := suffix_problem(path, content)):
+        raise UsageError(f"{option} {problem}")
     if folder:  # some file systems, such as /proc, say that they may be written to
         try:
             Path(path).mkdir(parents=True, exist_ok=True)

@@ -146,7 +146,8 @@ def existing_capture(name: str) -> Path:
     path = Path(name)
     if problem := input_problem(path):
         is_what = "is a folder" if path.is_dir() else problem
-        raise UsageError(f"capture '{path}' {is_what}; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+        writers = "rp.capture() and dev.capture() write one, TILEGPU_CAPTURE of programs on the Vulkan driver"
+        raise UsageError(f"capture '{path}' {is_what}; {writers}")
     return path
 
 

@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if is_capture(options.scene):
         return explain_capture(options)
     if options.report:
-        check_output(options.report, "--report")
+        check_output(options.report, "--report", content="HTML pages")
         check_different({"--report": options.report}, read_by(options))
     if options.heatmaps:
         check_output(options.heatmaps, "--heatmaps", folder=True)

@@ -166,6 +166,9 @@ def run(options: argparse.Namespace) -> int:
     if options.stats:
         check_output(options.stats, "--stats")
     _check_paths(options, path, of, animated)
+    for option, other in (("--stats", options.stats), ("--manifest", options.manifest)):
+        if other:
+            check_output(other, option, content="JSON")
     scene = chosen_scene(options)
     _check_frames(options, scene, of, animated)
     from tilegpu.farm import frame_of, output_path, pictures_per_second

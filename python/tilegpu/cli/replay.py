@@ -1,4 +1,5 @@
-"""``tilegpu replay``: executes a capture (``rp.capture(path)``, ``dev.capture(path)``, ``TILEGPU_CAPTURE``), writes what it made."""
+"""``tilegpu replay``: executes a capture (``rp.capture(path)``, ``dev.capture(path)``; of a Vulkan program
+``TILEGPU_CAPTURE``), writes what it made."""
 
 from __future__ import annotations
 
