@@ -100,8 +100,8 @@ def check_different(outputs: Mapping[str, str | Path | None], inputs: Mapping[st
         for other, its in list(written.items())[:number]:
             if is_same_file(path, its):
                 raise UsageError(f"{option} {path}: {other} writes that file too; give each a path of its own")
-        for other, its in (inputs or {}).items():
-            if its and is_same_file(path, its):
+        for other, read in (inputs or {}).items():
+            if read and is_same_file(path, read):
                 raise UsageError(f"{option} {path}: {other} reads that file, which would be written over; give another path")
 
 
