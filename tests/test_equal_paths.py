@@ -12,7 +12,7 @@ import tilegpu as tg
 from tilegpu import farm
 from tilegpu.cli import main
 
-SCENE = "import numpy as np\ndef draw(size=(16, 16)):\n    return np.zeros((size[1], size[0], 4), np.uint8)\n"
+SCENE = "import numpy as np\ndef draw(size=(16, 16), time=0.0):\n    return np.zeros((size[1], size[0], 4), np.uint8)\n"
 REFUSED = {
     "render stats": (["render", "{scene}", "-o", "{d}/x.png", "--stats", "{d}/x.png"], "--stats {d}/x.png: -o writes that file too"),
     "render stats by a link": (["render", "{scene}", "-o", "{d}/x.png", "--stats", "{d}/link.png"], "-o writes that file too"),
