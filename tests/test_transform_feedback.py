@@ -141,10 +141,11 @@ def test_buffers_on_the_bytes_of_a_target() -> None:
     memory = _core.DeviceMemory(1 << 16)
     target = dev.image(SIZE, FORMAT, label="target")
     usage = sum(_core.ENUMS["image_usage"][u] for u in ("transfer_src", "transfer_dst", "color_attachment"))
-    target.core = _core.Image(target.format_info.number, *SIZE, 1, 1, 1, usage, False, 0, "target")
+    object.__setattr__(target, "core", _core.Image(target.format_info.number, *SIZE, 1, 1, 1, usage, False, 0, "target"))
     target.core.bind(memory, 0)
     shared, behind = dev.buffer(4096), dev.buffer(4096)
-    shared.core, behind.core = (_core.Buffer(4096, shared.core.usage, name) for name in ("shared", "behind"))
+    for buffer, name in ((shared, "shared"), (behind, "behind")):
+        object.__setattr__(buffer, "core", _core.Buffer(4096, shared.core.usage, name))
     shared.core.bind(memory, 0), behind.core.bind(memory, 1 << 15)
     vertices = triangles(4, 8)
     other = dev.buffer(4096)

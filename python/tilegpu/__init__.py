@@ -36,6 +36,7 @@ from tilegpu.errors import (
     Error,
     ExtensionWarning,
     LostPrimitivesWarning,
+    ModelWarning,
     OrderWarning,
     OutOfMemoryError,
     ShaderError,
@@ -46,6 +47,7 @@ from tilegpu.errors import (
     UnsupportedError,
     UnusedNameWarning,
     ValidationError,
+    WriteError,
 )
 from tilegpu.frame import Frame, FrameExplanation
 from tilegpu.frame_graph import Edge, Node
@@ -75,7 +77,7 @@ __version__: str = _core.version()
 
 def format_info(format: str) -> FormatInfo:
     """What a format is: bits, components, numeric type, uses."""
-    return parse_format(format, "format_info")
+    return parse_format(format, "format_info: format")
 
 
 def profile_names() -> tuple[str, ...]:
@@ -132,6 +134,7 @@ __all__ = [
     "Interface",
     "Load",
     "LostPrimitivesWarning",
+    "ModelWarning",
     "Node",
     "OrderWarning",
     "OutOfMemoryError",
@@ -156,6 +159,7 @@ __all__ = [
     "UnusedNameWarning",
     "ValidationError",
     "VertexBinding",
+    "WriteError",
     "__version__",
     "capture_profile",
     "compile_glsl",

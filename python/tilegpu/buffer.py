@@ -413,7 +413,7 @@ class Buffer(Fixed, AsArray):
         """The bytes from ``offset`` on (a multiple of 16; ``size``: so many, by default all) as texels of ``format``, for shaders
         with ``samplerBuffer``, ``textureBuffer`` or ``imageBuffer``."""
         what = f"buffer '{self.label}': texels"
-        info = enums.parse_format(format, what)
+        info = enums.parse_format(format, f"{what}: format")
         offset = arguments.whole(offset, f"{what}: offset")
         size = _WHOLE if size is None else arguments.whole(size, f"{what}: size")
         if not (0 <= offset <= self.size and (0 <= size <= self.size or size == _WHOLE)):

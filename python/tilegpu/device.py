@@ -325,7 +325,7 @@ class Device(Context):
             raise ValidationError(f"{what}: type is {arguments.shown(type)}; it must be '1d', '2d' or '3d'")
         if cube is True and type != "2d":
             raise ValidationError(f"{what}: cube=True and type='{type}'; a cube is of type '2d'")
-        info = None if format is None else enums.parse_format(format, what)
+        info = None if format is None else enums.parse_format(format, f"{what}: format")
         if info is not None and info.planes:
             _check_conversion(info, chosen, mipmaps is not False, what)
             return Texture(self._planes(pixels, info, what, name), chosen)
@@ -566,7 +566,7 @@ class Device(Context):
 
         See :meth:`tilegpu.RenderPass.capture`, for a pass that ended. Raises :class:`ValidationError` for a path that can't be written to.
         """
-        problem = files.output_problem(path)
+        problem = files.output_problem(path) or files.suffix_problem(path, "captures")
         if problem:
             raise ValidationError(f"device: capture: {problem}")
         self._next_capture = os.fspath(path)

@@ -114,6 +114,7 @@ def parse_format(value: Any, what: str) -> FormatInfo:
         if info is not None:
             return info
         raise UnsupportedError(
-            f"{what}: format {shown(name)} is not known{candidates(name, format_names(), meant(name))}", "VK_ERROR_FORMAT_NOT_SUPPORTED"
+            f"{what.removesuffix(': format')}: format {shown(name)} is not known{candidates(name, format_names(), meant(name))}",
+            "VK_ERROR_FORMAT_NOT_SUPPORTED",
         )
     raise ValidationError(f"{what} is {shown(value)}; a format is a name such as 'r8g8b8a8_srgb', or an image")

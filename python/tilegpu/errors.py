@@ -42,6 +42,23 @@ class OutOfMemoryError(Error, MemoryError):
     """The host has not enough memory."""
 
 
+class WriteError(Error, OSError):
+    """A file can't be written to its end (a full disk, a limit, a pipe that nobody reads): the one that was there before is as it was. Its
+    ``errno`` is the system's; code that catches ``OSError`` goes on working."""
+
+    def __init__(self, message: str, code: str = "VK_ERROR_UNKNOWN", *, errno: int | None = None, path: str = "") -> None:
+        super().__init__(message, code)
+        self.errno, self.path = errno, path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With its number: errors of workers arrive in the process that waits for them."""
+        return _write_error, (str(self), self.code, self.errno, self.path)
+
+
+def _write_error(message: str, code: str, errno: int | None, path: str) -> WriteError:
+    return WriteError(message, code, errno=errno, path=path)
+
+
 class DeviceLostError(Error):
     """The work was cancelled, or the device can't go on."""
 
@@ -104,6 +121,11 @@ class LostPrimitivesWarning(UserWarning):
     """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
     beyond is not drawn. So is what an open pass recorded that was dropped, and of transform feedback what its buffers don't hold. Shown
     once for each place."""
+
+
+class ModelWarning(UserWarning):
+    """A model is drawn without something that its file has or names: an extension, a picture or a material library that is not there.
+    Shown once for each place."""
 
 
 class CacheWarning(UserWarning):

@@ -35,6 +35,17 @@ def regular_size_B(path: str | os.PathLike[str]) -> int:
     return _size_of(os.stat(path))  # noqa: PTH116 -- pathlib would be imported for this alone
 
 
+def input_problem(path: str | os.PathLike[str]) -> str:
+    """Why nothing can be read from a path, "" if something can: "is not there", "is a named pipe; ..."."""
+    try:
+        regular_size_B(path)
+    except FileNotFoundError:
+        return "is not there"
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def read_regular(path: str | os.PathLike[str], limit_B: int) -> bytes:
     """Content of a regular file of at most ``limit_B`` bytes. Raises ``OSError``, whose ``strerror`` says what is wrong."""
     _check_size(regular_size_B(path), limit_B)
@@ -90,6 +101,36 @@ def output_problem(path: str | os.PathLike[str], folder: bool = False) -> str:
     if os.path.lexists(name):
         return "" if os.access(name, os.W_OK) or not os.path.exists(name) else f"{name} may not be written to"  # noqa: PTH110
     return "" if os.access(parent, os.W_OK | os.X_OK) else f"the folder {parent} may not be written to"
+
+
+#: Suffixes that say what is in a file, and of what they are.
+_CONTENTS = {
+    "pictures": (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tga", ".tif", ".tiff", ".ppm", ".exr", ".hdr", ".svg"),
+    "films": (".mp4",),
+    "arrays": (".npy", ".npz"),
+    "HTML pages": (".html", ".htm"),
+    "JSON": (".json",),
+    "captures": (".tgcap",),
+    "PDF": (".pdf",),
+}
+
+
+def suffix_problem(path: str | os.PathLike[str], content: str) -> str:
+    """Why a path is no name for ``content``, a key of the table above: its suffix says that something else is in it. "": none, or one that
+    says nothing."""
+    suffix = os.path.splitext(os.fsdecode(path))[1].lower()  # noqa: PTH122
+    for other, suffixes in _CONTENTS.items():
+        if suffix in suffixes and other != content:
+            return f"{os.fsdecode(path)}: {suffix} is the suffix of {other}; name {content} *{_CONTENTS[content][0]}"
+    return ""
+
+
+def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths lead to one file, which need not be there yet: by links, or by another way of writing it."""
+    try:
+        return os.path.samefile(path, other)  # noqa: PTH121
+    except OSError:
+        return os.path.realpath(path) == os.path.realpath(other)
 
 
 def allowed_B(file_B: int) -> int:

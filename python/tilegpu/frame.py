@@ -19,7 +19,7 @@ from tilegpu import _core, arguments
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats, Context, open_passes
 from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
-from tilegpu.files import output_problem
+from tilegpu.files import output_problem, suffix_problem
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
 from tilegpu.frame_stats import FrameStats
@@ -27,6 +27,7 @@ from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
 from tilegpu.stats import PassStats, bytes_text
 from tilegpu.uses import Use
+from tilegpu.whole_file import write_whole
 from tilegpu.with_block import WithBlock
 
 if TYPE_CHECKING:
@@ -270,6 +271,8 @@ class Frame(WithBlock):
         self._ended("capture() is there")
         if not self.nodes:
             raise ValidationError(f"{self._what}: nothing was done in it; there is nothing to capture")
+        if problem := output_problem(path) or suffix_problem(path, "captures"):
+            raise ValidationError(f"{self._what}: capture: {problem}")
         _core.save_capture(self._device.core, [node.commands for node in self.nodes], os.fspath(path))
 
     def report(self, path: str | os.PathLike[str], *, profiles: Sequence[str] | None = None) -> None:
@@ -284,7 +287,7 @@ class Frame(WithBlock):
         from tilegpu.frame_report import report
 
         self._ended("report() is there")
-        problem = output_problem(path)
+        problem = output_problem(path) or suffix_problem(path, "HTML pages")
         if problem:
             raise ValidationError(f"{self._what}: report: {problem}")
         known = [name.strip() for name in str(_core.profile_names()).split(",")]
@@ -308,7 +311,7 @@ class Frame(WithBlock):
                 device = self._device
                 runs = run_all(capture, device.profile, device.core.hsr, chosen, device.compiler_limits)
         text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self.lint(), self.outputs, runs)
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(path, text, f"{self._what}: report")
 
     def what_if(self, profiles: Sequence[str] | None = None) -> Comparison:
         """The frame on all modelled GPUs side by side, and the changes that would make it cheaper, each with the bytes and cycles that

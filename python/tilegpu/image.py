@@ -109,7 +109,7 @@ class Image(ImagePixels, Fixed, AsArray):
         what = f"image '{label}'" if label else "image"
         samples, cube = arguments.whole(samples, f"{what}: samples"), arguments.flag(cube, f"{what}: cube")
         transient = arguments.flag(transient, f"{what}: transient")
-        info = enums.parse_format(format_, what)
+        info = enums.parse_format(format_, f"{what}: format")
         sizes = sizes_of(size, what)
         (width, height, depth), type_ = (*sizes, 1, 1)[:3], f"{len(sizes)}d"
         label = label or f"{'x'.join(str(v) for v in sizes)} {info.name}" + (f" {samples}x" if samples != 1 else "")
@@ -246,7 +246,7 @@ class Image(ImagePixels, Fixed, AsArray):
         number = (
             self.format_info.number
             if format is None
-            else enums.parse_format(format, f"view of image '{self.label}'").number
+            else enums.parse_format(format, f"view of image '{self.label}': format").number
         )
         aspects = 0 if aspect is None else ASPECT_BITS[self._aspect(aspect)]
         components = enums.parse_swizzle(swizzle, f"{what}: swizzle")  # before the key: it must be text
@@ -327,6 +327,9 @@ class ImageView(OfThisProcess, AsArray):
         self.levels, self.layers = levels, layers  #: how many, None for all from the first on
         self.numeric = image.format_info.numeric  #: of its texels: ``"unorm"``, ``"uint"``, ...
         self.swizzle = "rgba"  #: four letters of ``rgba01``
+
+    def __getattr__(self, name: str) -> Any:
+        raise _no_attribute(self, name)
 
     def require_identity(self, what: str, use: str) -> None:
         """Raises where it swaps components, for uses that can't."""
@@ -434,11 +437,22 @@ class Texture(OfThisProcess, AsArray):
         """The image's pixels: :meth:`Image.__array__`."""
         return self.image.__array__(dtype, copy)
 
+    def __getattr__(self, name: str) -> Any:
+        raise _no_attribute(self, name)
+
     def _repr_png_(self) -> bytes | None:
         return self.image._repr_png_()
 
     def __repr__(self) -> str:
         return f"<tilegpu.Texture of {self.image!r}, {self.sampler!r}>"
+
+
+def _no_attribute(value: Texture | ImageView, name: str) -> AttributeError:
+    """With where it is, if the image has it."""
+    kind = "texture" if isinstance(value, Texture) else "view"
+    has = name != "image" and not name.startswith("_") and (hasattr(Image, name) or name in vars(value.image))
+    where = f"; its image has: {kind}.image.{name}" if has else ""
+    return AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'{where}", name=name, obj=value)
 
 
 def image_of(value: Any) -> Any:

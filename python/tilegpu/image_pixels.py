@@ -28,6 +28,7 @@ from tilegpu.texels import (
     texels_of,
     to_pillow,
 )
+from tilegpu.whole_file import whole_file
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -303,7 +304,8 @@ class ImagePixels:
         100, of ``.jpg`` (default 95), and of ``.webp``, which it makes lossy. An image with more than one sample needs ``sample=`` (or
         ``.npy``, which takes all).
 
-        Raises :class:`tilegpu.ValidationError` for a suffix or a format that does not fit, and names those that do.
+        Raises :class:`tilegpu.ValidationError` for a suffix or a format that does not fit, and names those that do;
+        :class:`tilegpu.WriteError` where the disk is full or the like: then the file that was there is as it was.
         """
         suffix = picture_file.suffix_of(path, f"image '{self.label}'")
         target = os.fspath(path)
@@ -313,23 +315,26 @@ class ImagePixels:
         name = self._require_readable(aspect, level, layer)
         if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:
             raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
+        who = f"image '{self.label}'"
         if suffix == ".npy":
             array = self.numpy(level, layer, name)
-            np.save(target, array[:, :, sample] if sample is not None and self.samples > 1 else array)
+            with whole_file(target, who) as stream:
+                np.save(stream, array[:, :, sample] if sample is not None and self.samples > 1 else array)
             return
+        self._require_one_sample(sample)
         if suffix == ".exr":
-            self._require_one_sample(sample)
             array = self.numpy(level, layer, name)
             one = array[:, :, sample] if self.samples > 1 else array
-            picture_file.save_exr(one, target, f"image '{self.label}' of {self.format_info.name}", depth=name == "depth")
+            with whole_file(target, who) as stream:
+                picture_file.save_exr(one, stream.path, f"{who} of {self.format_info.name}", depth=name == "depth")
             return
         if self.format_info.is_integer:
-            self._require_one_sample(sample)
-            whole = f"image '{self.label}' of {self.format_info.name}"
-            picture_file.check_integers(self.numpy(level, layer, name), suffix, whole)
+            picture_file.check_integers(self.numpy(level, layer, name), suffix, f"{who} of {self.format_info.name}")
         if name == "depth" or self.format_info.numeric in ("sfloat", "ufloat"):
-            picture_file.say_clamped(self.numpy(level, layer, name), suffix, f"image '{self.label}' of {self.format_info.name}")
-        picture_file.save_picture(self._pillow(name, sample, level, layer), target, suffix, f"image '{self.label}'", quality)
+            picture_file.say_clamped(self.numpy(level, layer, name), suffix, f"{who} of {self.format_info.name}")
+        picture = self._pillow(name, sample, level, layer)
+        with whole_file(target, who) as stream:
+            picture_file.save_picture(picture, stream, suffix, who, quality)
 
     def _require_one_sample(self, sample: int | None) -> None:
         """Of a picture; and pixels at all."""

@@ -13,7 +13,7 @@ from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.explain import Explanation
-from tilegpu.files import output_problem
+from tilegpu.files import output_problem, suffix_problem
 from tilegpu.history import HEATMAPS, PICTURE_NAMES, PixelHistory, parse_trace, pixel_history, tile_time_map
 from tilegpu.low_resolution_z import LowResolutionZ
 from tilegpu.stats import PassStats
@@ -94,7 +94,7 @@ class PassResults:
             )
         if not isinstance(path, (str, bytes, os.PathLike)):
             raise ValidationError(f"{self._what}: capture: path is {arguments.shown(path)}; it must be a path")
-        if problem := output_problem(os.fsdecode(path)):
+        if problem := output_problem(os.fsdecode(path)) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
         _core.save_capture(self._device.core, [self._recorded], os.fspath(path))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tilegpu import arguments
 from tilegpu.errors import ClampedValueWarning, UnsupportedError, ValidationError, needs_packages, users_level
+from tilegpu.whole_file import WholeStream, whole_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,8 +98,8 @@ def check_quality(quality: Any, suffix: str, what: str) -> None:
         raise ValidationError(f"{what}: quality is {quality!r}; it must be a whole number from 1 to 100")
 
 
-def save_picture(picture: Any, path: str | IO[bytes], suffix: str, what: str, quality: int | None = None) -> None:
-    """Writes a Pillow image of 8 bits (modes L, RGB, RGBA) to a file, or to a stream."""
+def save_picture(picture: Any, path: IO[bytes] | WholeStream, suffix: str, what: str, quality: int | None = None) -> None:
+    """Writes a Pillow image of 8 bits (modes L, RGB, RGBA) to a stream."""
     longest = _LONGEST_PX.get(suffix, max(picture.size))
     if max(picture.size) > longest:
         raise ValidationError(
@@ -118,6 +119,15 @@ def save_picture(picture: Any, path: str | IO[bytes], suffix: str, what: str, qu
         picture.save(path, format={".png": "PNG", ".tga": "TGA"}.get(suffix, "TIFF"))
 
 
+def save_to(picture: Any, path: str | os.PathLike[str], what: str) -> None:
+    """Writes a Pillow image of 8 bits to a file, in the format of its suffix."""
+    suffix = suffix_of(path, what)
+    if suffix in (".exr", ".npy"):
+        raise ValidationError(f"{what}: {suffix} is for numbers, and this is a picture of 8 bits; save as .png")
+    with whole_file(path, what) as stream:
+        save_picture(picture, stream, suffix, what)
+
+
 def without_alpha(picture: Any) -> Any:
     """The colours alone, as they are: nothing is blended with a background."""
     return picture.convert("RGB") if picture.mode == "RGBA" else picture
@@ -132,7 +142,8 @@ def palette(picture: Any) -> Any:
 
 
 def save_exr(array: NDArray[Any], path: str, what: str, depth: bool = False) -> None:
-    """Writes (H, W, C) of float16, float32 or uint32 as channels R, G, B, A, or Z for depth, each of the array's own type."""
+    """Writes (H, W, C) of float16, float32 or uint32 as channels R, G, B, A, or Z for depth, each of the array's own type. Raises
+    ``OSError`` where the file does not hold them then."""
     if array.dtype.name not in _EXR_TYPES:
         raise ValidationError(
             f"{what}: .exr holds {', '.join(_EXR_TYPES)}, and these pixels are {array.dtype}; save as {choices(array)}"
@@ -145,10 +156,16 @@ def save_exr(array: NDArray[Any], path: str, what: str, depth: bool = False) -> 
     channels = {names[k]: np.ascontiguousarray(array[..., k]) for k in range(array.shape[2])}
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     try:
-        with OpenEXR.File(header, channels) as file:
+        with OpenEXR.File(header, dict(channels)) as file:  # which changes what it is given
             file.write(path)
-    except RuntimeError as error:
-        raise OSError(f"{what}: can't write {path}: {error}") from error
+        # What the library holds back when it closes the file may be lost without a word.
+        with OpenEXR.File(path, separate_channels=True) as file:
+            held = file.channels()
+            whole = all(held[name].pixels.tobytes() == pixels.tobytes() for name, pixels in channels.items())
+    except (RuntimeError, KeyError, ValueError) as error:
+        raise OSError(f"OpenEXR: {error}") from error
+    if not whole:
+        raise OSError("OpenEXR wrote a part of it; is the disk full?")
 
 
 def eight_bits(image: NDArray[Any]) -> NDArray[np.uint8]:

@@ -18,6 +18,10 @@ from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import formats_of
 from tilegpu.uses import Uses
 
+#: What a pass has and a secondary command buffer has not.
+_NAMES = "capture costs desc execute_commands explain heatmap layout lint load lrz replay resolve stats store tiles why"
+OF_THE_PASS = frozenset(_NAMES.split())
+
 
 class SecondaryCommandBuffer(PassCommands):
     """Draws for passes that others begin and end. Made by :meth:`tilegpu.Device.secondary`; see there."""
@@ -97,6 +101,12 @@ class SecondaryCommandBuffer(PassCommands):
             why = "an exception left its with block, or end failed" if self._discarded else "leave its with block first"
             raise ValidationError(f"{who}: execute_commands: {self._what} has not ended; {why}")
         return self._ended
+
+    def __getattr__(self, name: str) -> Any:
+        what = f"'{type(self).__name__}' object has no attribute '{name}'"
+        if name in OF_THE_PASS:
+            what += f"; that is of the pass which executes it: rp.{name}"
+        raise AttributeError(what, name=name, obj=self)
 
     def __repr__(self) -> str:
         ended = "ended" if self._ended is not None else "discarded" if self._discarded else "not entered"

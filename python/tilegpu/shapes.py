@@ -90,6 +90,9 @@ def only(mesh: Mesh, *attributes: str | Sequence[str]) -> Mesh:
     missing = [name for name in names if name not in (have.names or ())]
     if missing or not names:
         raise ValidationError(f"shapes: attributes are {names}; choose from {', '.join(have.names or ())}")
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise ValidationError(f"shapes: attributes are {names}; '{twice}' is there twice, and a vertex has one of a name")
     vertices = np.empty(mesh.vertices.shape, np.dtype([(name, *have[name].subdtype) for name in names]))  # type: ignore[misc]
     for name in names:
         vertices[name] = mesh.vertices[name]

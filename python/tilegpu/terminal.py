@@ -13,9 +13,9 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from tilegpu.scene import Scene
@@ -30,6 +30,11 @@ class UsageError(Exception):
 
 class Parser(argparse.ArgumentParser):
     """argparse, with near matches where a choice is wrong."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        # "-1,4" is a value that somebody means, and which its option refuses in words; no option begins with a digit.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         """Prints usage and message (with a near match) and exits with 2."""
@@ -62,19 +67,42 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def check_output(path: str | Path, option: str, folder: bool = False) -> Path:
-    """The path of what a command is going to write. Raises :class:`UsageError` where that can't be done, before the work is."""
-    from tilegpu.files import output_problem
+def check_output(path: str | Path, option: str, folder: bool = False, content: str = "") -> Path:
+    """The path of what a command is going to write. Raises :class:`UsageError` where that can't be done, before the work is, and where its
+    suffix is not of its ``content`` (:func:`tilegpu.files.suffix_problem`)."""
+    from tilegpu.files import output_problem, suffix_problem
 
     problem = output_problem(path, folder)
     if problem:
         raise UsageError(f"{option} {path}: {problem}")
+    if content and (problem := suffix_problem(path, content)):
+        raise UsageError(f"{option} {problem}")
     if folder:  # some file systems, such as /proc, say that they may be written to
         try:
             Path(path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{option} {path}: the folder can't be made: {error.strerror}") from None
     return Path(path)
+
+
+def scene_file(name: str) -> str | None:
+    """The file that a scene's name stands for (``FILE``, ``FILE.py:NAME``); ``None`` for a sample's."""
+    return next((path for path in (name, name.rpartition(":")[0]) if path and Path(path).is_file()), None)
+
+
+def check_different(outputs: Mapping[str, str | Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
+    """Raises :class:`UsageError` where two options would write one file, or one would write over what the command reads. ``outputs``,
+    ``inputs``: paths by option; ``None`` and "" are what nobody gave. Devices and pipes take what they get."""
+    from tilegpu.files import is_same_file
+
+    written = {option: path for option, path in outputs.items() if path and (Path(path).is_file() or not Path(path).exists())}
+    for number, (option, path) in enumerate(written.items()):
+        for other, its in list(written.items())[:number]:
+            if is_same_file(path, its):
+                raise UsageError(f"{option} {path}: {other} writes that file too; give each a path of its own")
+        for other, read in (inputs or {}).items():
+            if read and is_same_file(path, read):
+                raise UsageError(f"{option} {path}: {other} reads that file, which would be written over; give another path")
 
 
 def profile_name(text: str) -> str:
@@ -91,16 +119,17 @@ def profile_name(text: str) -> str:
 
 def comes_from_file(name: str) -> bool:
     """Whether a scene's name is a file's (``FILE``, ``FILE.py:NAME``): then its shaders are a stranger's, and may crash compilers."""
-    return any(Path(path).is_file() for path in (name, name.rpartition(":")[0]) if path)
+    return scene_file(name) is not None
 
 
 def load_scene(name: str) -> Scene:
     """The scene, model or user's file of that name. Raises :class:`UsageError` with near names, or with what is wrong in the file."""
+    from tilegpu.files import input_problem
     from tilegpu.scene import MODEL_SUFFIXES, ModelError, SceneFileError, find_scene
 
     path = Path(name)
-    if path.suffix.lower() in MODEL_SUFFIXES and not path.is_file():
-        raise UsageError(f"there is no file {name}")
+    if path.suffix.lower() in MODEL_SUFFIXES and (problem := input_problem(path)):
+        raise UsageError(f"there is no file {name}" if problem == "is not there" else f"{name} {problem}")
     try:
         return find_scene(name)
     except KeyError as error:

@@ -135,7 +135,7 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
                         raise ValidationError(f"{what}: an attribute of vertex binding {number} is {arguments.shown(given)}; {must}")
                     location = arguments.count(attribute[0], f"{what}: vertex binding {number}: location", 0xFFFFFFFF)
                     where = f"{what}: vertex attribute at location {location}"
-                    info = enums.parse_format(attribute[1], where)
+                    info = enums.parse_format(attribute[1], f"{where}: format")
                     layout.attributes.append((location, number, info.number, arguments.count(attribute[2], f"{where}: offset", 0x7FFFFFFF)))
                     explicit.append(location)
                 continue

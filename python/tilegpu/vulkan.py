@@ -11,6 +11,8 @@ import json
 import os
 from pathlib import Path
 
+from tilegpu.whole_file import write_whole
+
 __all__ = ["environment", "install", "installed", "manifest", "uninstall", "use"]
 
 MANIFEST = "tilegpu_icd.json"
@@ -65,9 +67,7 @@ def install(*, system: bool = False) -> Path:
     folder = _folder(system)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / MANIFEST
-    fresh = path.with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(text, indent=2) + "\n")
-    fresh.replace(path)
+    write_whole(path, json.dumps(text, indent=2) + "\n", "the driver's manifest")
     return path
 
 

@@ -39,7 +39,7 @@ class SamplerYcbcrConversion(OfThisProcess):
         force_explicit_reconstruction: bool = False,
     ) -> None:
         what = "sampler Y'CbCr conversion"
-        self.format_info = enums.parse_format(format, what)
+        self.format_info = enums.parse_format(format, f"{what}: format")
         self.core = _core.SamplerYcbcrConversion(
             self.format_info.number,
             enums.parse("sampler_ycbcr_model_conversion", model, f"{what}: model"),

@@ -3,9 +3,13 @@
 // first three stay where they are in every version, so that what can't be read can say who reads it.
 #include "capture/file.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "capture/bytes.hpp"
@@ -52,6 +56,42 @@ Error refused(const std::string& path, uint32_t format, Reader& reader) {
 
 using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+/// Where a file is written, and the name that it takes when it is whole.
+struct Place {
+  std::string target, named;
+  bool beside = false;
+};
+
+/// Beside it, so that a disk that is full leaves the file that was there; devices and pipes have no name to take.
+Place place_of(const std::string& path) {
+  assert(!path.empty());
+  std::error_code none;
+  const bool there = std::filesystem::exists(path, none), link = std::filesystem::is_symlink(path, none);
+  if (there ? !std::filesystem::is_regular_file(path, none) : link) return {path, path, false};
+  const std::string named = there ? std::filesystem::canonical(path, none).string() : path;
+  return {named + ".part" + std::to_string(::getpid()), named, true};
+}
+
+/// A pipe that nobody reads is null: opening it would wait as long as that lasts.
+Handle open_to_write(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_fifo(path, none)) return {std::fopen(path.c_str(), "wbe"), &std::fclose};
+  const int number = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (number < 0) return {nullptr, &std::fclose};
+  ::fcntl(number, F_SETFL, 0);
+  return {::fdopen(number, "wb"), &std::fclose};
+}
+
+/// "" for a regular file. A pipe would wait for ever, a device never ends.
+std::string not_regular(const std::string& path) {
+  std::error_code none;
+  const std::filesystem::file_status status = std::filesystem::status(path, none);
+  if (!std::filesystem::exists(status)) return "there is no such file, or you may not read it";
+  if (std::filesystem::is_regular_file(status)) return "";
+  const bool folder = std::filesystem::is_directory(status), pipe = std::filesystem::is_fifo(status);
+  return std::string("it is a ") + (folder ? "folder" : pipe ? "named pipe" : "device") + "; only regular files are read";
+}
+
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& profile, const std::vector<uint8_t>& payload) {
@@ -63,15 +103,33 @@ Status write_file(const std::string& path, const std::string& profile, const std
   header.put_text(profile);
   header.put<uint64_t>(payload.size());
   header.put(checksum(payload));
-  Handle file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  std::error_code none;
+  Place place = place_of(path);
+  Handle file = open_to_write(place.target);
+  if (!file && place.beside) {  // its folder takes no new file, or the name is too long for it
+    place = {path, path, false};
+    file = open_to_write(path);
+  }
+  if (!file && std::filesystem::is_fifo(path, none)) return failed(path, "it is a named pipe that nobody reads; start its reader first");
   if (!file) return failed(path, "the file can't be written; is there such a folder, and may you write there?");
   const bool written = std::fwrite(header.bytes().data(), 1, header.bytes().size(), file.get()) == header.bytes().size() &&
                        std::fwrite(payload.data(), 1, payload.size(), file.get()) == payload.size();
-  if (std::fclose(file.release()) != 0 || !written) return failed(path, "the disk took only a part of it; free some space");
+  if (std::fclose(file.release()) != 0 || !written) {
+    if (place.beside) std::filesystem::remove(place.target, none);
+    return failed(path, "the disk took only a part of it; free some space");
+  }
+  if (!place.beside) return Ok{};
+  const std::filesystem::file_status before = std::filesystem::status(place.named, none);
+  if (std::filesystem::exists(before)) std::filesystem::permissions(place.target, before.permissions(), none);
+  if (std::rename(place.target.c_str(), place.named.c_str()) != 0) {
+    std::filesystem::remove(place.target, none);
+    return failed(path, "the file can't be written; may you write there?");
+  }
   return Ok{};
 }
 
 Expected<File> read_file(const std::string& path) {
+  if (const std::string why = not_regular(path); !why.empty()) return failed(path, why);
   Handle handle(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!handle) return failed(path, "there is no such file, or you may not read it");
   // What comes is kept, whatever the file system says of the size.

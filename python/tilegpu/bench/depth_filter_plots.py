@@ -15,6 +15,7 @@ from tilegpu.bench.depth_filter_models import SIZE_PX, models
 from tilegpu.bench.depth_filter_peers import Misses
 from tilegpu.bench.depth_filter_sweep import Sweep
 from tilegpu.bench.plots import load_pyplot
+from tilegpu.whole_file import whole_file
 
 _PAPER_REJECTION, _PAPER_EFFECTIVE = 0.717, (0.64, 0.88)
 
@@ -43,7 +44,8 @@ def write_plots(
             continue
         path = folder / f"depth_filter_{name}.png"
         figure.tight_layout()
-        figure.savefig(path, dpi=90)
+        with whole_file(path, "--plots") as stream:
+            figure.savefig(stream, dpi=90, format="png")
         pyplot.close(figure)
         written.append(path)
         print(f"wrote {path}")

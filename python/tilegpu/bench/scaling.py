@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tilegpu.terminal import check_output, progress
+from tilegpu.whole_file import whole_file
 
 _VERTEX = """#version 450
 layout(push_constant) uniform P { int columns; int rows; int per_layer; int layers; };
@@ -208,7 +209,8 @@ def write_plots(rows: Sequence[dict[str, Any]], path: Path) -> None:
             axis.legend(handles, [h.get_label() for h in handles], fontsize=8)
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=90)
+    with whole_file(path, "--plot") as stream:
+        figure.savefig(stream, dpi=90, format=path.suffix[1:] or None)
     pyplot.close(figure)
 
 

@@ -49,6 +49,7 @@ def plain_warning(message: object, category: type[Warning], filename: str, linen
     """A warning as one line: without tilegpu's own source, with the user's place where it is of a user's file."""
     path = Path(filename)
     own = Path(__file__).resolve().parent.parent in path.resolve().parents
+    own = own or path.resolve() == Path(sys.argv[0]).resolve()  # the script that pip makes of the command
     where = "" if own or not path.is_file() else f"{filename}:{lineno}: "
     return f"warning: {where}{' '.join(str(message).split())}\n"
 

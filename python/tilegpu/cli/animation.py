@@ -16,6 +16,7 @@ import numpy as np
 from tilegpu.errors import needs_packages
 from tilegpu.picture_file import palette, without_alpha
 from tilegpu.terminal import UsageError
+from tilegpu.whole_file import whole_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,22 +104,29 @@ def _write(path: Path, pictures: Iterator[Any], count: int, fps: float) -> None:
         options: dict[str, Any] = {"format": "GIF", "duration": durations_ms(count, fps, 10), "disposal": 1}
     else:
         options = {"format": "WEBP", "duration": durations_ms(count, fps, 1), "lossless": True, "exact": True, "method": 3}
-    next(pictures).save(path, save_all=True, append_images=pictures, loop=0, **options)
+    first = next(pictures)
+    with whole_file(path, "the film") as stream:
+        first.save(stream, save_all=True, append_images=pictures, loop=0, **options)
 
 
 def _write_mp4(path: Path, rest: Iterator[Any], fps: float) -> None:
     av = _av(path)
     first = next(rest)  # may be refused: then there is no file yet
-    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as file:
-        from fractions import Fraction  # it brings decimal, and this module is imported for every command
+    with whole_file(path, "the film") as stream:
+        _encode_mp4(av, stream.path, itertools.chain([first], rest), first.size, fps)
 
+
+def _encode_mp4(av: Any, path: str, pictures: Iterable[Any], size: tuple[int, int], fps: float) -> None:
+    from fractions import Fraction  # it brings decimal, and this module is imported for every command
+
+    with av.open(path, "w", format="mp4", options={"movflags": "+faststart"}) as file:
         rate = Fraction(fps).limit_denominator(1001)
         stream = file.add_stream("libx264", rate=rate, options={"crf": "16", "preset": "medium"})
-        stream.width, stream.height, stream.pix_fmt = first.width, first.height, "yuv420p"
+        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         context = stream.codec_context
         context.color_primaries = context.color_trc = context.colorspace = 1  # BT.709
         context.color_range = 1  # 16 to 235
-        for picture in itertools.chain([first], rest):
+        for picture in pictures:
             rgb: NDArray[np.uint8] = np.ascontiguousarray(without_alpha(picture).convert("RGB"))
             frame = av.VideoFrame.from_ndarray(rgb, format="rgb24")
             frame = frame.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")

@@ -16,6 +16,7 @@ from tilegpu.terminal import (
     Parser,
     UsageError,
     add_quiet_option,
+    check_different,
     check_output,
     comes_from_file,
     load_scene,
@@ -23,6 +24,7 @@ from tilegpu.terminal import (
     positive,
     profile_name,
     progress,
+    scene_file,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ __all__ = [
     "add_scene_options",
     "as_plain",
     "capture_of",
+    "check_different",
     "check_output",
     "chosen_scene",
     "existing_capture",
@@ -52,6 +55,7 @@ __all__ = [
     "positive",
     "profile_name",
     "progress",
+    "read_by",
     "refuse",
     "seconds",
     "wants_isolation",
@@ -104,6 +108,11 @@ def refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> Non
         raise UsageError(f"{', '.join(given)} {'has' if len(given) == 1 else 'have'} no effect: {why}")
 
 
+def read_by(options: argparse.Namespace) -> dict[str, str | None]:
+    """Files that a command's scene is read from, for :func:`check_different`."""
+    return {"the scene": scene_file(options.scene), "--environment": options.environment}
+
+
 def seconds(text: str) -> float:
     """A number of seconds from 0 to 1e9, as far as floats tell moments apart at all; for argparse."""
     try:
@@ -132,10 +141,13 @@ def is_capture(name: str) -> bool:
 
 def existing_capture(name: str) -> Path:
     """The path of a capture. Raises :class:`UsageError` where it is not there."""
+    from tilegpu.files import input_problem
+
     path = Path(name)
-    if not path.is_file():
-        is_what = "is a folder" if path.is_dir() else "is not there"
-        raise UsageError(f"capture '{path}' {is_what}; rp.capture(), dev.capture() and TILEGPU_CAPTURE write one")
+    if problem := input_problem(path):
+        is_what = "is a folder" if path.is_dir() else problem
+        writers = "rp.capture() and dev.capture() write one, TILEGPU_CAPTURE of programs on the Vulkan driver"
+        raise UsageError(f"capture '{path}' {is_what}; {writers}")
     return path
 
 

@@ -17,12 +17,15 @@ from tilegpu.cli.common import (
     add_device_options,
     add_quiet_option,
     add_scene_options,
+    check_different,
     chosen_scene,
     existing_capture,
     is_capture,
     load_scene,
     make_device,
+    read_by,
     refuse,
+    scene_file,
 )
 from tilegpu.cli.render import check_picture_path, save_image
 from tilegpu.terminal import end_of_steps, step
@@ -84,10 +87,13 @@ def _text(found: Comparison) -> str:
 
 def run(options: argparse.Namespace) -> int:
     """Compares every colour attachment; prints the figures and the verdict."""
+    from tilegpu.farm import color_path
     from tilegpu.reference import Tolerance, stored
 
     if options.output:
-        check_picture_path(options.output)
+        path = check_picture_path(options.output)
+        read = {**read_by(options), "--reference": scene_file(options.reference or "")}
+        check_different({"-o": path}, read)
     scene = chosen_scene(options)
     found: list[Comparison]
     if options.reference is not None:
@@ -106,8 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
         path = Path(options.output)
         for one in found:
-            target = path if one.attachment == 0 else path.with_name(f"{path.stem}.color{one.attachment}{path.suffix}")
-            save_image(side_by_side(one), target)
+            save_image(side_by_side(one), color_path(path, one.attachment))
     failures = [
         (one.attachment, text)
         for one in found

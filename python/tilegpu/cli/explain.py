@@ -16,11 +16,13 @@ from tilegpu.cli.common import (
     add_scene_options,
     as_plain,
     capture_of,
+    check_different,
     check_output,
     chosen_scene,
     is_capture,
     make_device,
     progress,
+    read_by,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
     if is_capture(options.scene):
         return explain_capture(options)
     if options.report:
-        check_output(options.report, "--report")
+        check_output(options.report, "--report", content="HTML pages")
+        check_different({"--report": options.report}, read_by(options))
     if options.heatmaps:
         check_output(options.heatmaps, "--heatmaps", folder=True)
     scene = chosen_scene(options)
@@ -180,6 +183,7 @@ def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:
     """The maps of a pass as PNG: at the top left one pixel for each of the framebuffer's, below it the legend; a line for each file."""
     from tilegpu.history import HEATMAPS, KILLERS, PICTURE_NAMES
     from tilegpu.legend import killers_with_legend, map_with_legend, title_of
+    from tilegpu.picture_file import save_to
 
     directory.mkdir(parents=True, exist_ok=True)
     maps = {kind: render_pass.heatmap(kind) for kind in progress(HEATMAPS, len(HEATMAPS), f"heatmaps of {render_pass.label}")}
@@ -187,7 +191,7 @@ def write_heatmaps(render_pass: RenderPass, directory: Path) -> list[str]:
 
     def write(name: str, picture: Any, text: str) -> None:
         path = directory / f"{name}.png"
-        picture.save(path)
+        save_to(picture, path, "the heatmap")
         lines.append(f"{path}: {text}")
 
     for kind, values in maps.items():

@@ -18,13 +18,16 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     as_plain,
+    check_different,
     check_output,
     chosen_scene,
     make_device,
     positive,
     progress,
+    read_by,
     refuse,
 )
+from tilegpu.whole_file import write_whole
 
 if TYPE_CHECKING:
     from tilegpu.farm import Job
@@ -117,6 +120,20 @@ def job_of_options(options: argparse.Namespace, of: int) -> Job:
     )
 
 
+def _check_paths(options: argparse.Namespace, path: Path, of: int, animated: bool) -> None:
+    """Raises :class:`UsageError` where one file would be written twice, or one that is read."""
+    from tilegpu.farm import is_picture_of
+
+    others = {"--stats": options.stats, "--manifest": options.manifest}
+    if animated or of == 1:
+        check_different({"-o": path, **others}, read_by(options))
+    else:
+        check_different(others, read_by(options))
+    for option, other in ({} if animated else {**others, **read_by(options)}).items():
+        if other and is_picture_of(other, path, options.frames, of):
+            raise UsageError(f"-o {path}: {option} {other} has the name of one of its pictures; give each a path of its own")
+
+
 def save_image(image: Any, path: Path) -> None:
     """Writes an (H, W, C) array in the format of the suffix; ``.npy`` and ``.exr`` take the numbers, all others 8 bits. Raises
     :class:`UsageError` where they don't fit, with what does."""
@@ -128,7 +145,7 @@ def save_image(image: Any, path: Path) -> None:
         data = encoded(image, suffix_of(path, "the picture"), f"{path}")
     except Error as error:
         raise UsageError(str(error)) from None
-    path.write_bytes(data)
+    write_whole(path, data, "the picture")
 
 
 def save_result(result: RenderResult, path: Path) -> list[Path]:
@@ -148,6 +165,10 @@ def run(options: argparse.Namespace) -> int:
     animated = path.suffix.lower() == ".mp4" or (len(numbers) > 1 and path.suffix.lower() in animation.SUFFIXES)
     if options.stats:
         check_output(options.stats, "--stats")
+    _check_paths(options, path, of, animated)
+    for option, other in (("--stats", options.stats), ("--manifest", options.manifest)):
+        if other:
+            check_output(other, option, content="JSON")
     scene = chosen_scene(options)
     _check_frames(options, scene, of, animated)
     from tilegpu.farm import frame_of, output_path, pictures_per_second
@@ -195,7 +216,7 @@ def run(options: argparse.Namespace) -> int:
             written += save_result(result, output_path(options.output, index, of))
     if options.stats:
         text = json.dumps({"scene": scene.name, "frames": statistics}, indent=1) + "\n"
-        Path(options.stats).write_text(text, encoding="utf-8")
+        write_whole(options.stats, text, "--stats")
     assert frame is not None
     for asked, drawn_as, word in ((options.size, size, "size"), (options.samples, has, "samples")):
         if asked is not None and drawn_as not in (0, asked) and not (word == "samples" and scene.fixed_samples):

@@ -1,4 +1,5 @@
-"""``tilegpu replay``: executes a capture (``rp.capture(path)``, ``dev.capture(path)``, ``TILEGPU_CAPTURE``), writes what it made."""
+"""``tilegpu replay``: executes a capture (``rp.capture(path)``, ``dev.capture(path)``; of a Vulkan program
+``TILEGPU_CAPTURE``), writes what it made."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, existing_capture, make_device
+from tilegpu.cli.common import EXIT_OK, UsageError, add_device_options, check_different, existing_capture, make_device
 from tilegpu.cli.render import check_picture_path, save_image
+from tilegpu.whole_file import whole_file
 
 
 def add_parser(commands: Any) -> None:
@@ -32,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
     path = check_picture_path(options.output, (".npz",)) if options.output else None
     existing_capture(options.capture)
+    check_different({"-o": path}, {"the replay": options.capture})
     profile = options.profile or tilegpu.capture_profile(options.capture)
     replay = make_device(options, profile).load_capture(options.capture)
     start = time.perf_counter()
@@ -47,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
     if path.suffix.lower() == ".npz":
         arrays: dict[str, Any] = {f"picture{i}": picture for i, picture in enumerate(pictures)}
         arrays |= {f"buffer{i}": content for i, (_, content) in enumerate(replay.buffers)}
-        np.savez(path, **arrays)
+        with whole_file(path, "-o") as stream:
+            np.savez(stream, **arrays)
         print(f"{path}: {counts}; " + ", ".join(f"{name} {array.shape}" for name, array in arrays.items()))
         return EXIT_OK
     if not pictures:

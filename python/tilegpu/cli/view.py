@@ -11,8 +11,10 @@ from tilegpu.cli.common import (
     UsageError,
     add_device_options,
     add_scene_options,
+    check_different,
     chosen_scene,
     positive,
+    read_by,
     wants_isolation,
 )
 from tilegpu.cli.render import check_picture_path
@@ -77,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.screenshot:
         check_picture_path(options.screenshot, option="--screenshot")
+        check_different({"--screenshot": options.screenshot}, read_by(options))
     scene = chosen_scene(options)
     runs = runs_at_once(scene, options.frames)
     view(

@@ -11,6 +11,7 @@ The door of this room; what stands in no ``__all__`` is for the command line and
 from tilegpu.farm.encoding import as_picture as as_picture
 from tilegpu.farm.encoding import color_path as color_path
 from tilegpu.farm.encoding import encoded as encoded
+from tilegpu.farm.encoding import is_picture_of as is_picture_of
 from tilegpu.farm.encoding import output_path as output_path
 from tilegpu.farm.executors import Workers as Workers
 from tilegpu.farm.executors import workers_of as workers_of

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ import numpy as np
 from tilegpu.farm.job import FarmError
 from tilegpu.files import npy_array, open_picture, read_regular
 from tilegpu.picture_file import check_integers, eight_bits, save_exr, save_picture, suffix_of
+from tilegpu.whole_file import whole_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +47,16 @@ def output_path(output: str | os.PathLike[str], index: int, of: int) -> Path:
 def color_path(path: Path, color: int) -> Path:
     """Where colour attachment ``color`` goes: 0 to the path itself, others beside it."""
     return path if color == 0 else path.with_name(f"{path.stem}.color{color}{path.suffix}")
+
+
+def is_picture_of(other: str | os.PathLike[str], output: Path, frames: Container[int], of: int) -> bool:
+    """Whether a path is one of the files that pictures of these frames are written to, whatever colours they have."""
+    real = Path(os.path.realpath(other))
+    if real.parent != Path(os.path.realpath(output.parent)):
+        return False
+    number = "" if of == 1 else r"_(\d+)"
+    found = re.fullmatch(rf"{re.escape(output.stem)}{number}(?:\.color[1-7])?{re.escape(output.suffix)}", real.name)
+    return found is not None and (of == 1 or int(found[1]) in frames)
 
 
 def as_picture(image: Any) -> Any:
@@ -111,8 +124,8 @@ class BandWriter:
 
     def __init__(self, path: Path, size: tuple[int, int], suffix: str) -> None:
         self._path, self._size, self._suffix = path, size, suffix
-        self._part = path.with_name(path.name + ".part")
-        self._file = self._part.open("wb")
+        self._whole = ExitStack()
+        self._file = self._whole.enter_context(whole_file(path, "a picture of tiles"))
         self._above: NDArray[np.uint8] | None = None
         self._deflate = zlib.compressobj(_PNG_LEVEL)
         self._rows = 0
@@ -157,15 +170,14 @@ class BandWriter:
         self._file.write(struct.pack(">I", zlib.crc32(data, zlib.crc32(kind))))
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None and self._suffix == ".png":
-            self._chunk(b"IDAT", self._deflate.flush())
-            self._chunk(b"IEND", b"")
-        self._file.close()
         if kind is not None:
-            self._part.unlink(missing_ok=True)
+            self._whole.__exit__(kind, value, trace)
             return
-        assert self._rows == self._size[1]
-        self._part.replace(self._path)
+        with self._whole:
+            if self._suffix == ".png":
+                self._chunk(b"IDAT", self._deflate.flush())
+                self._chunk(b"IEND", b"")
+            assert self._rows == self._size[1]
 
 
 def band_of(tiles: Sequence[NDArray[Any]]) -> NDArray[Any]:

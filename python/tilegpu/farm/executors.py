@@ -49,6 +49,8 @@ class Workers:
         except BrokenExecutor:
             self.renew(self._generation)
             return self._executor.submit(function, *arguments), self._generation
+        except RuntimeError as error:  # it was shut down, or the interpreter is
+            raise FarmError(f"the executor {self.name} takes no tasks: {error}; give one that is open, and close it afterwards") from None
 
     def renew(self, generation: int) -> None:
         """Makes another executor, unless that was done since. Raises :class:`FarmError` for one that was given."""

@@ -60,7 +60,8 @@ class Job:
             raise FarmError(f"Job: scene is {self.scene!r}; it must be a scene's name or a path")
         object.__setattr__(self, "scene", str(self.scene))
         if self.size is not None:
-            ok = len(self.size) == 2 and all(isinstance(n, int) and 1 <= n <= MOST_TILED_PX for n in self.size)
+            two = isinstance(self.size, (tuple, list)) and len(self.size) == 2
+            ok = two and all(isinstance(n, int) and 1 <= n <= MOST_TILED_PX for n in self.size)
             if not ok:
                 raise FarmError(f"Job: size is {self.size!r}; it must be (width, height), each 1 to {MOST_TILED_PX} px")
             object.__setattr__(self, "size", tuple(self.size))

@@ -16,6 +16,7 @@ from typing import Any
 
 from tilegpu.farm.job import FarmError, Job, job_of
 from tilegpu.files import read_regular
+from tilegpu.whole_file import told, write_whole
 
 FORMAT = 1
 #: A million frames of 250 bytes.
@@ -80,9 +81,7 @@ class Manifest:
         lines = ",\n  ".join(json.dumps(_frame_values(self.frames[k])) for k in sorted(self.frames))
         text = json.dumps(self.head(), indent=1)
         assert text.endswith("\n}")
-        part = path.with_name(path.name + ".new")
-        part.write_text(f'{text[:-2]},\n "frames": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
-        part.replace(path)
+        write_whole(path, f'{text[:-2]},\n "frames": [\n  {lines}\n ]\n}}\n', "the manifest")
 
 
 def _pairs(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -115,16 +114,15 @@ class Journal:
         self._path, self._manifest = path, manifest
         self.part = journal_of(path)
         lines = [json.dumps(manifest.head()), *(json.dumps(_frame_values(f)) for f in manifest.frames.values())]
-        new = self.part.with_name(self.part.name + ".new")
-        new.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        new.replace(self.part)
+        write_whole(self.part, "\n".join(lines) + "\n", "the manifest's journal")
         self._file = self.part.open("a", encoding="utf-8")
 
     def add(self, frame: FrameRecord) -> None:
         """One more; on disk when this returns, but for what the system holds back."""
         self._manifest.frames[frame.index] = frame
-        self._file.write(json.dumps(_frame_values(frame)) + "\n")
-        self._file.flush()
+        with told(self.part, f"the manifest's journal, frame {frame.index}"):
+            self._file.write(json.dumps(_frame_values(frame)) + "\n")
+            self._file.flush()
 
     def close(self, whole: bool) -> None:
         """``whole``: the manifest takes its place. A journal of no frames says nothing to the next run, and goes."""

@@ -23,7 +23,7 @@ from tilegpu.farm.executors import workers_of
 from tilegpu.farm.hashes import frame_hash, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, file_of, frame_of, scene_of, windows_of, with_whole_paths
 from tilegpu.farm.manifest import FrameRecord, Manifest, read_manifest
-from tilegpu.farm.run import Progress, is_as_written, no_progress
+from tilegpu.farm.run import Progress, is_as_written, no_progress, require_progress
 from tilegpu.farm.schedule import Scheduler
 from tilegpu.farm.worker import Task, Window
 
@@ -96,6 +96,7 @@ def verify(
     ``isolate_compiler``: as of :class:`Job`, which a manifest has not. Others: as of :func:`render`.
     Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's content is another one here.
     """
+    require_progress(progress)
     path = Path(manifest)
     said = read_manifest(path)
     if not 0 < share <= 1:

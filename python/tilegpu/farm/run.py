@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import tilegpu
-from tilegpu.farm.encoding import check_output, color_path, output_path
+from tilegpu.farm.encoding import check_output, color_path, is_picture_of, output_path
 from tilegpu.farm.executors import Workers, workers_of
 from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, frame_of, require_job, scene_of, windows_of, with_whole_paths
@@ -25,8 +25,9 @@ from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journ
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
-from tilegpu.files import npy_array
+from tilegpu.files import npy_array, suffix_problem
 from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
+from tilegpu.whole_file import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: Items as they come, their number and what they are: :func:`tilegpu.terminal.progress` is one.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
+
+
+def require_progress(progress: Any) -> None:
+    """Raises for what can't be called, such as a word."""
+    if not callable(progress):
+        raise FarmError(
+            f"progress is {progress!r:.80}; it must be a function of (items, how many, what they are) that yields the items, such as "
+            "tilegpu.terminal.progress"
+        )
 
 
 def no_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
@@ -142,6 +152,7 @@ def render(
     Raises :class:`FarmError` where a manifest is of another job, or a frame fails everywhere; what is done is kept for the next run.
     """
     require_job(job)
+    require_progress(progress)
     output = Path(output)
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
@@ -151,6 +162,10 @@ def render(
         raise FarmError(f"there is no folder {path.parent} for the manifest")
     if path.parent.resolve() != output.parent.resolve():
         raise FarmError(f"the manifest {path} must lie in the pictures' folder, {output.parent}: it names files without folders")
+    if is_picture_of(path, output, wanted, job.of):
+        raise FarmError(f"the manifest {path} has the name of one of the pictures; give it another, such as {manifest_of(output).name}")
+    if problem := suffix_problem(path, "JSON"):
+        raise FarmError(f"the manifest {problem}")
     head = prepared.manifest(output.name)
     kept = _kept(head, path, output.parent, wanted, restart)
     todo = [n for n in wanted if n not in kept]
@@ -227,9 +242,7 @@ def _written(done: Done, path: Path) -> FrameRecord:
     written = []
     for color, data in enumerate(done.files):
         target = color_path(path, color)
-        part = target.with_name(target.name + ".part")
-        part.write_bytes(data)
-        part.replace(target)
+        write_whole(target, data, f"frame {done.index}")
         written.append(Written(target.name, done.hashes[color], len(data)))
     return FrameRecord(done.index, done.pixels, tuple(written))
 
@@ -285,6 +298,7 @@ def pictures(
 
     ``eight_bits``: colour 0 alone, as 8 bits to look at. ``run``: is told what was done. Other arguments: as of :func:`render`.
     """
+    require_progress(progress)
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
     if prepared.windows is not None:

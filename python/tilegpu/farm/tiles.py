@@ -20,6 +20,7 @@ from tilegpu.farm.encoding import BandWriter, band_of, color_path
 from tilegpu.farm.hashes import bytes_hash, hash_of_file, pixel_head
 from tilegpu.farm.job import FarmError
 from tilegpu.farm.manifest import FrameRecord, Written
+from tilegpu.whole_file import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,11 +47,9 @@ class TileStore:
     def put(self, index: int, window: Window, files: Sequence[bytes], pixels: str, key: str) -> None:
         """A tile as it came from its worker; what is said of it is written last."""
         for color, data in enumerate(files):
-            self._path(index, window, color).write_bytes(data)
+            write_whole(self._path(index, window, color), data, f"frame {index}, its tile at {window[:2]}")
         said = {"window": window, "pixels": pixels, "job": key, "files": [bytes_hash(data) for data in files]}
-        part = self._said(index, window).with_suffix(".part")
-        part.write_text(json.dumps(said), encoding="utf-8")
-        part.replace(self._said(index, window))
+        write_whole(self._said(index, window), json.dumps(said), f"frame {index}, its tile at {window[:2]}")
 
     def has(self, index: int, window: Window, key: str) -> bool:
         """Whether it is there, whole, from a run of the same job (``key``)."""

@@ -365,7 +365,10 @@ class Scene:
 
         Raises :class:`tilegpu.ValidationError` for a size, sample count, camera or time that makes no sense.
         """
-        raise NotImplementedError
+        raise ValidationError(
+            f"scene '{self.name}': its class {type(self).__name__} has no method frame; define "
+            "frame(self, size=None, samples=None, camera=None, time=0.0), which returns a tilegpu.scene.Frame"
+        )
 
     def _resolve_request(
         self, size: tuple[int, int] | None, samples: int | None, camera: Any = None, time: Any = 0.0

@@ -13,7 +13,6 @@ import binascii
 import json
 import struct
 import urllib.parse
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -22,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
-from tilegpu.scene.model_file import ModelError, ModelFile, named, shown
+from tilegpu.scene.model_file import ModelError, ModelFile, named, say, shown
 from tilegpu.scene.packages import BasisPicture
 
 __all__ = ["Document", "ModelError"]
+#: First bytes of PNG, JPEG, GIF, WebP, BMP, OpenEXR, TIFF.
+_PICTURES_BEGIN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"v/1\x01", b"II*\0", b"MM\0*")
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -110,6 +111,8 @@ class Document:
         try:
             document = json.loads(data.decode("utf-8-sig"))
         except (UnicodeDecodeError, ValueError, RecursionError) as error:
+            if data.startswith(_PICTURES_BEGIN):
+                raise ModelError(f"model '{path}': it is a picture; a model is glTF, GLB, OBJ, PLY or STL") from None
             raise ModelError(f"model '{path}': not JSON and not GLB: {error}") from error
         if not isinstance(document, dict):
             raise ModelError(f"model '{path}': the document is a {type(document).__name__}; a JSON object is needed")
@@ -166,7 +169,7 @@ class Document:
         if others:
             left_out.append(f"morph targets of {_some(sorted(others))}")
         if left_out:
-            warnings.warn(f"model '{self.path}': drawn without {'; '.join(left_out)}", UserWarning, stacklevel=2)
+            say(f"model '{self.path}': drawn without {'; '.join(left_out)}")
 
     def release(self) -> None:
         """Let go of the file's bytes and of what was decoded of them; what was made of that stays with who has it."""

@@ -6,11 +6,10 @@ extension's specification. The decoder is a package's (:mod:`tilegpu.scene.packa
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeAlias, cast
 
 from tilegpu.scene.gltf import Document
-from tilegpu.scene.model_file import shown
+from tilegpu.scene.model_file import say, shown
 from tilegpu.scene.packages import Array, DracoError, MissingPackage, draco_counts, draco_mesh
 
 _NAME = "KHR_draco_mesh_compression"
@@ -40,7 +39,7 @@ def provide_draco(doc: Document, primitive: dict[str, Any], where: str, kept: De
             kept[cast("int", view)] = draco_mesh(data)
         except MissingPackage as error:
             if _has_fallback(doc, [primitive.get("indices"), *(attributes.get(name) for name in numbers)]):
-                warnings.warn(f"model '{doc.path}': {error}; the uncompressed copy is read", UserWarning, stacklevel=2)
+                say(f"model '{doc.path}': {error}; the uncompressed copy is read")
                 return
             raise doc.error(here, str(error)) from None
         except DracoError as error:

@@ -8,7 +8,6 @@ when a mesh is made, so a shader sees one coordinate for each distinct (set, tra
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
@@ -18,7 +17,7 @@ from tilegpu.scene.description import Address, Filter, Sampler, Texture
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.materials import MAPS, Material
 from tilegpu.scene.mipmaps import mip_chain
-from tilegpu.scene.model_file import named
+from tilegpu.scene.model_file import named, say
 from tilegpu.scene.packages import missing_basis
 from tilegpu.scene.part import Array
 
@@ -169,7 +168,7 @@ class GltfMaterials:
             missing = missing_basis()
             if missing is None or "source" not in table:
                 return basis["source"], "KTX2"
-            warnings.warn(f"model '{doc.path}': {where}: {missing}; the other picture is taken", UserWarning, stacklevel=2)
+            say(f"model '{doc.path}': {where}: {missing}; the other picture is taken")
         if "source" in webp:
             return webp["source"], "WEBP"
         if table.get("source") is None:

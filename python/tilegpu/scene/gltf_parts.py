@@ -19,7 +19,7 @@ from tilegpu.scene.gltf_draco import Decoded, provide_draco
 from tilegpu.scene.gltf_materials import SLOTS, GltfMaterials
 from tilegpu.scene.gltf_nodes import NodeTree, Visit
 from tilegpu.scene.gltf_rigs import GltfPoser, Placement, Skin, read_joints, read_morphs, read_skin
-from tilegpu.scene.model_file import named
+from tilegpu.scene.model_file import named, say
 from tilegpu.scene.part import (
     PLACED_B,
     PLACING_B,
@@ -210,11 +210,7 @@ class GltfParts:
             uvs.append(uv)
         if dropped:
             names = ", ".join(SLOTS[name][0] for name in sorted(dropped))
-            warnings.warn(
-                f"model '{doc.path}': {where}: drawn without {names}, whose texture coordinates (TEXCOORD_n) the mesh does not have",
-                UserWarning,
-                stacklevel=users_level(),
-            )
+            say(f"model '{doc.path}': {where}: drawn without {names}, whose texture coordinates (TEXCOORD_n) the mesh does not have")
             maps = {name: value for name, value in material.maps.items() if name not in dropped}
             sets = {name: remap[material.uv_sets[name]] for name in maps}
             material = dataclasses.replace(material, maps=maps, uv_sets=sets)

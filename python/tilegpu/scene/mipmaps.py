@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu import arguments
+from tilegpu.errors import ValidationError
+
 Array = NDArray[Any]
 #: So many texels are averaged at a time: what is in between stays in the cache, and small beside the picture.
 _STRIP_TEXELS = 1 << 16
@@ -74,6 +77,12 @@ def mip_chain(pixels: Array, srgb: bool) -> tuple[Array, ...]:
 
     Some rows at a time: what it takes for a moment is a quarter of the picture twice, in 16 bits.
     """
+    if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 4 or not pixels.size:
+        found = f"{pixels.dtype} of shape {pixels.shape}" if isinstance(pixels, np.ndarray) else arguments.shown(pixels)
+        raise ValidationError(
+            f"mip_chain: pixels is {found}; it must be (H, W, 4) uint8, such as (pixels.clip(0, 1) * 255 + 0.5).astype('u1') of floats; "
+            "of other formats dev.texture makes the levels (mipmaps=True)"
+        )
     to_code = _srgb_tables()[1]
     levels: list[Array] = []
     above = pixels

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import reprlib
 import urllib.parse
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import Error
+from tilegpu.errors import ModelWarning, users_level
 from tilegpu.files import LEAST_B, TIMES, allowed_B, open_picture, read_regular, regular_size_B, size_text
 
 Array = NDArray[Any]
@@ -44,6 +46,11 @@ _short.maxstring = _short.maxother = _short.maxlong = 80
 def shown(value: Any) -> str:
     """``repr`` of what a file says, for a message: a line, however long or deep it is."""
     return _short.repr(value)
+
+
+def say(message: str) -> None:
+    """A :class:`tilegpu.ModelWarning`, at the user's line."""
+    warnings.warn(message, ModelWarning, stacklevel=users_level())
 
 
 def named(value: Any, default: str) -> str:

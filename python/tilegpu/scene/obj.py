@@ -11,13 +11,12 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from tilegpu.scene.description import Texture
-from tilegpu.scene.model_file import ModelFile, named
+from tilegpu.scene.model_file import ModelFile, named, say
 from tilegpu.scene.part import Array, Part
 from tilegpu.scene.plain_mesh import (
     PlainMesh,
@@ -231,7 +230,7 @@ def _library_pictures(file: ModelFile, libraries: list[str]) -> dict[str, Array 
         called = named(library, "")
         data = file.beside(library, f"mtllib '{called}'", quoted=False)
         if data is None:  # often lost on the way; the geometry alone is a model too
-            warnings.warn(f"model '{file.path}': there is no material library '{called}' beside it", UserWarning, stacklevel=2)
+            say(f"model '{file.path}': there is no material library '{called}' beside it")
             continue
         announce_text(file, data)
         material = ""

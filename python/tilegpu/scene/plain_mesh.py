@@ -6,8 +6,8 @@ numbers of a text file, whose readers name the line of whatever is wrong.
 
 from __future__ import annotations
 
+import codecs
 import io
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from tilegpu.scene.description import Sampler, Texture
 from tilegpu.scene.materials import Material
 from tilegpu.scene.mipmaps import mip_chain
-from tilegpu.scene.model_file import ModelFile, shown
+from tilegpu.scene.model_file import ModelFile, say, shown
 from tilegpu.scene.part import PLACED_B, PLACING_B, SMOOTH_B, Array, F, Part, build_part, part_cost, repair_normals
 from tilegpu.scene.tangents import smooth_normals
 
@@ -109,9 +109,7 @@ def named_picture(file: ModelFile, name: str, where: str) -> Array | None:
     """
     data = file.beside(name, where, quoted=False)
     if data is None:
-        warnings.warn(
-            f"model '{file.path}': {where}: there is no file {shown(name)} beside the model; it is drawn without", UserWarning, stacklevel=2
-        )
+        say(f"model '{file.path}': {where}: there is no file {shown(name)} beside the model; it is drawn without")
         return None
     pixels = file.picture(data, where, _PICTURES)
     return None if min(pixels.shape[:2]) < 2 or bool(np.all(pixels == pixels[0, 0])) else pixels
@@ -180,8 +178,14 @@ def rows(file: ModelFile, lines: Sequence[bytes], at: Sequence[int], least: int,
     return out, counts
 
 
+def without_mark(data: bytes) -> bytes:
+    """Without what some editors begin UTF-8 with, which is no part of the first line."""
+    return data[len(codecs.BOM_UTF8) :] if data.startswith(codecs.BOM_UTF8) else data
+
+
 def lines_of(data: bytes) -> io.BytesIO:
     """The lines of a text, one at a time; a lone CR ends one too."""
+    data = without_mark(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return io.BytesIO(data)

@@ -25,6 +25,7 @@ from tilegpu.scene.plain_mesh import (
     part_of,
     picture_beside,
     texture_of,
+    without_mark,
 )
 
 _TYPES = {
@@ -71,7 +72,7 @@ _Columns = Mapping[str, "Array | _List"]
 
 def read_ply(file: ModelFile) -> list[Part]:
     """The part of a PLY file."""
-    data = file.read()
+    data = without_mark(file.read())
     header = _header(file, data)
     wanted = {element.name: element for element in header.elements}
     for name in ("vertex", "face"):

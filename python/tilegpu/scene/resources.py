@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tilegpu.errors import Error, ValidationError
+from tilegpu.files import input_problem
 from tilegpu.scene.description import Scene
 from tilegpu.scene.programs import folder_of, program, shader_path, shader_text
 from tilegpu.scene.user_file import SceneFileError, error_in, scene_of
@@ -77,9 +78,9 @@ def split_name(text: str) -> tuple[Path, str] | None:
 def load_file(path: Path, name: str = "") -> Scene:
     """A user's own Python file (:mod:`tilegpu.scene.user_file`): it is run anew each time, with its folder first in ``sys.path``, as
     Python runs a script, but ``__name__`` is not ``"__main__"``. Raises :class:`SceneFileError`."""
+    if problem := input_problem(path):
+        raise SceneFileError(f"there is no file {path.resolve()}" if problem == "is not there" else f"{path} {problem}")
     path = path.resolve()
-    if not path.is_file():
-        raise SceneFileError(f"there is no file {path}")
     key = f"tilegpu_user_file_{path.stem}"
     sys.modules.pop(key, None)
     if path.parent.name in ("samples", "_samples") and path.parent == folder_of("samples").resolve():

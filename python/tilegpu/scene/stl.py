@@ -11,7 +11,7 @@ import numpy as np
 
 from tilegpu.scene.model_file import ModelFile
 from tilegpu.scene.part import Array, Part
-from tilegpu.scene.plain_mesh import PlainMesh, announce, announce_text, lines_of, part_of, rows
+from tilegpu.scene.plain_mesh import PlainMesh, announce, announce_text, lines_of, part_of, rows, without_mark
 
 _HEADER_B = 84
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -24,7 +24,7 @@ def read_stl(file: ModelFile) -> list[Part]:
     if len(data) >= _HEADER_B and len(data) == _HEADER_B + count * _FACET.itemsize:
         announce(file, 3 * count, count, facets=True)
         corners = np.frombuffer(data, _FACET, count, _HEADER_B)["corners"].reshape(-1, 3).astype(np.float64)
-    elif data.lstrip()[:5].lower() == b"solid":
+    elif without_mark(data).lstrip()[:5].lower() == b"solid":
         corners = _text(file, data)
     elif len(data) < _HEADER_B:
         raise file.error("the file", f"{len(data)} bytes are too few for an STL; is it truncated?")

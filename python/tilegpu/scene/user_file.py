@@ -52,7 +52,8 @@ def error_in(path: Path, error: BaseException, doing: str) -> SceneFileError:
     lines = [entry for entry in traceback.extract_tb(error.__traceback__) if Path(entry.filename) == path]
     where = f"{path}:{lines[-1].lineno}" if lines else str(path)
     source = _source(lines[-1].line) if lines else ""
-    return SceneFileError(f"{where}: {doing}: {type(error).__name__}: {error}{source}")
+    said = f": {error}" if str(error) else ""
+    return SceneFileError(f"{where}: {doing}: {type(error).__name__}{said}{source}")
 
 
 def _source(line: str | None) -> str:
@@ -163,13 +164,14 @@ class FunctionScene(Scene):
         self._parameters = inspect.signature(function).parameters
         self._check_parameters()
         self.moves = bool({"time", "t", "view"} & set(self._parameters))
-        size = self._default("size")
-        self.default_size = _DEFAULT_SIZE if size is None else tuple(size)
-        self.default_samples = self._default("samples") or 1
+        size, samples = self._default("size"), self._default("samples")
+        self.default_size = _DEFAULT_SIZE if size is None else size
+        self.default_samples = 1 if samples is None else samples
         try:
             self._resolve_request(None, None)
         except (ValueError, TypeError) as error:
             raise SceneFileError(f"{self._where}: the default of size or samples: {error}") from None
+        self.default_size = tuple(self.default_size)
 
     def _check_parameters(self) -> None:
         for parameter in self._parameters.values():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import Error, Image, Texture, ValidationError, __version__, arguments, files
+from tilegpu.whole_file import write_whole
 
 Array = NDArray[Any]
 
@@ -141,16 +141,6 @@ def like_golden(array: Array, golden: Array) -> Array:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes beside the place and renames, so that nobody reads half a file (pytest-xdist runs tests side by side)."""
+    """Makes the folder; nobody reads half a file (pytest-xdist runs tests side by side)."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(number, "wb") as stream:
-            stream.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, data, "golden pictures")

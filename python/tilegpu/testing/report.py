@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tilegpu import __version__
+from tilegpu.files import suffix_problem
 from tilegpu.testing.golden import Picture, Status
-from tilegpu.testing.pictures import write_file
+from tilegpu.testing.pictures import GoldenError, write_file
 
 #: Pictures that are as they should be are shown no larger, so that the page of a large suite stays small.
 _THUMBNAIL_PX = 256
@@ -110,7 +111,10 @@ def summary(pictures: Iterable[Picture]) -> str:
 
 
 def write_report(pictures: Iterable[Picture], path: str | Path) -> Path:
-    """Writes the page; its path. Pictures whose files are gone are named without."""
+    """Writes the page; its path. Pictures whose files are gone are named without. Raises :class:`tilegpu.testing.GoldenError` for a path
+    whose suffix is of something else."""
+    if problem := suffix_problem(path, "HTML pages"):
+        raise GoldenError(f"write_report: {problem}")
     order = list(_WORDS)
     rows = sorted(pictures, key=lambda p: order.index(p.status))
     title = f"Pictures: {summary(rows)}"

@@ -385,7 +385,9 @@ def save_picture(picture: NDArray[np.uint8], path: Path) -> None:
     """Writes what was shown."""
     from PIL import Image
 
-    Image.fromarray(np.ascontiguousarray(picture)).save(path)
+    from tilegpu.picture_file import save_to
+
+    save_to(Image.fromarray(np.ascontiguousarray(picture)), path, "the screenshot")
 
 
 def save_next(picture: NDArray[np.uint8], name: str) -> str:

@@ -87,8 +87,10 @@ class DirectoryIncluder : public glslang::TShader::Includer {
     std::ostringstream text;
     text << stream.rdbuf();
     if (!stream || text.str().size() > kMaxSource_B) return because(path + " can't be read");
-    files_[path] = text.str();
-    auto* content = new std::string(text.str());
+    std::string read = text.str();
+    if (read.compare(0, 3, "\xef\xbb\xbf") == 0) read.erase(0, 3);  // what some editors begin UTF-8 with
+    files_[path] = read;
+    auto* content = new std::string(std::move(read));
     return new IncludeResult(path, content->data(), content->size(), content);
   }
   IncludeResult* because(std::string why) {
