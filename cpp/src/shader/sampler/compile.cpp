@@ -491,6 +491,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                !plan.uses_border && !plan.compare && !plan.anisotropic && plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE &&
                f.numeric == vk::Numeric::unorm && !plan.planes;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
+  plan.halves = filters_halves(plan);
   plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.volume &&
                      !plan.one_dimensional && !plan.uses_border && !plan.compare && !plan.planes;
   for (uint32_t c = 0; c < 4; ++c) {

@@ -258,6 +258,9 @@ TexelValues SamplerFunctionBuilder::filter_slices(const Level& level, Value s, V
 
 /// Four texels, mixed.
 TexelValues SamplerFunctionBuilder::filter_level(const Level& level, Value s, Value t, Value face) {
+  if (plan.halves)
+    return filter_halves(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
+                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
   TexelValues texels[4];
   Axis ax, ay;
   auto filter = [&] {

@@ -13,10 +13,6 @@
 #include "shader/sampler/internal.hpp"
 
 namespace tilegpu::shader {
-namespace {
-
-// Beyond this no level has texels, whatever the offset; as a fixed number it fits 31 bits.
-constexpr float kFar = 30000.0f * 65536.0f;
 
 Value joined(const Ir& ir, std::vector<Value> parts) {
   assert(!parts.empty() && (parts.size() & (parts.size() - 1)) == 0);
@@ -30,6 +26,11 @@ Value joined(const Ir& ir, std::vector<Value> parts) {
   }
   return parts[0];
 }
+
+namespace {
+
+// Beyond this no level has texels, whatever the offset; as a fixed number it fits 31 bits.
+constexpr float kFar = 30000.0f * 65536.0f;
 
 Value piece(const Ir& ir, Value v, uint32_t first, uint32_t count) {
   assert(first + count <= Ir::lanes_of(v));

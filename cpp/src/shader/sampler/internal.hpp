@@ -1,11 +1,13 @@
 // shader/sampler/internal.hpp -- what the stages of a sampler function share while they emit it.
 // In: a view and a sampler. Out: instructions.
 // Stages, a file each: lod.cpp (which level), address.cpp (which texels, with what weights), cube.cpp (faces),
-// texel.cpp (load, unpack, border, finish), compile.cpp (the functions). A "raw" texel component is what is filtered:
+// texel.cpp (load, unpack, border, finish), fixed.cpp and halves.cpp (filters of two
+// kinds of texels), compile.cpp (the functions). A "raw" texel component is what is filtered:
 // fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "shader/compiler.hpp"
 #include "shader/ir/format_pack.hpp"
@@ -42,6 +44,7 @@ struct SamplerPlan {
   VkSamplerReductionMode reduction = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   bool finite = false;       // raw components are never infinite or NaN
   bool fixed = false;        // linear filters by integers (fixed.cpp)
+  bool halves = false;       // linear filters of rgba16f (halves.cpp)
   bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
 };
 
@@ -152,6 +155,8 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
 /// The components of a word whose bits are set.
 TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
+/// Vectors of one type as one; their number is a power of two.
+Value joined(const Ir& ir, std::vector<Value> parts);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 /// Codes times `one` to numbers, absent components, swizzle.
@@ -163,6 +168,11 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
 /// The least or the greatest of those that have weight; else the mix.
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
+
+// -- filters of four halves (halves.cpp)
+bool filters_halves(const SamplerPlan& plan);
+/// One level, its four texels mixed.
+TexelValues filter_halves(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y);
 
 // -- filters by integers (fixed.cpp)
 inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
