@@ -66,7 +66,8 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
       if (plan.compare) out[k] = compare_depth(c, out[k]);
     }
   };
-  if (!plan.cube && !plan.one_dimensional && plan.texel_B == 4) {
+  if (!plan.cube && !plan.one_dimensional && !plan.format->is_compressed() &&
+      (plan.texel_B == 1 || plan.texel_B == 2 || plan.texel_B == 4)) {
     const FourWords four = four_words(level, s, t);
     ax = four.x, ay = four.y;
     for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, four.words[k], 15);

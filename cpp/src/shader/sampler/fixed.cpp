@@ -200,10 +200,13 @@ Rows load_rows(const SamplerContext& c, const FixedLevel& level, Value u, Value 
         ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
         [&] {
           Value top = from_start(multiply_pairs(ir, words_of(ir, at), words_of(ir, level.pitch)));
-          if (!in_texels) {
-            Value next = ir.add(top, ir.and_(level.pitch, ir.ik(0xffff)));
-            return std::vector<Value>{load_pairs(ir, level.data, offsets(top), 1), load_pairs(ir, level.data, offsets(next), 1)};
+          if (level.row_B) {  // the lower row at the same offsets from another pointer
+            const uint32_t unit_B = in_texels ? 4 : 1;
+            Value at_lanes = offsets(top);
+            return std::vector<Value>{load_pairs(ir, level.data, at_lanes, unit_B),
+                                      load_pairs(ir, ir.offset(level.data, level.row_B), at_lanes, unit_B)};
           }
+          assert(in_texels);
           // The pitch's other word, 1, adds 65536 texels: less one instruction, they are taken from the pointer.
           Value below = ir.offset(level.data, ir.c64(static_cast<uint64_t>(int64_t{-4} * 65536)));
           return std::vector<Value>{load_pairs(ir, level.data, top, 4), load_pairs(ir, below, ir.add(top, level.pitch), 4)};
@@ -232,9 +235,9 @@ FixedLevel load_fixed_level(const SamplerContext& c, Value level) {
   const auto look_up = [&](Type type, size_t table_B) {
     return ir.splat(ir.load(type, ir.offset(ir.offset(c.view, ir.shl(index, 2)), table_B), 4));
   };
-  l.data = ir.load(
-      ir.ptr,
-      ir.offset(ir.offset(c.view, ir.mul(index, ir.c64(sizeof(ViewLevel)))), offsetof(ImageViewAbi, level) + offsetof(ViewLevel, data)), 8);
+  Value entry = ir.offset(ir.offset(c.view, ir.mul(index, ir.c64(sizeof(ViewLevel)))), offsetof(ImageViewAbi, level));
+  l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
+  l.row_B = ir.zext(ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B)), ir.i64);
   l.scale_x = look_up(ir.f32, offsetof(ImageViewAbi, width_scaled)), l.scale_y = look_up(ir.f32, offsetof(ImageViewAbi, height_scaled));
   l.last = look_up(ir.i32, offsetof(ImageViewAbi, last_texel)), l.pitch = look_up(ir.i32, offsetof(ImageViewAbi, pitch_and_one));
   l.middle_x = look_up(ir.f32, offsetof(ImageViewAbi, middle_x)), l.middle_y = look_up(ir.f32, offsetof(ImageViewAbi, middle_y));

@@ -145,7 +145,7 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
 /// Byte offsets of texels (texel blocks of compressed formats, by column and row) from the level's data: i32, or i64 with layers and
 /// samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
-/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of 4 bytes each: two wide loads for a lane where
+/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of up to 4 bytes each: two wide loads for a lane where
 /// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
 struct FourWords {
   std::array<Value, 4> words;
@@ -181,6 +181,7 @@ struct FixedLevel {
   Value scale_x, scale_y;                        // f32, 65536 times the size
   Value middle_x = nullptr, middle_y = nullptr;  // f32, half of that of the last texel; or null
   Value last, pitch;                             // i32, last_texel and pitch_and_one of ImageViewAbi
+  Value row_B = nullptr;                         // i64, the same pitch in bytes, where the level is one for all; or null
   Value start = nullptr;                         // i32, texels from `data`; or null
   Value layer_offset = nullptr;                  // i64, bytes; or null
 };
