@@ -57,20 +57,21 @@ Value emit_fract(const Ir& ir, Value x) {
   return ir.select(ir.fge(ir.fsub(x, ir.floor(x)), ir.number(x, 1)), below_one, ir.fsub(x, ir.floor(x)));
 }
 
-/// As the CPU converts 4, 8 or 16 floats: what no int32 can hold, NaN too, becomes 0x80000000. Null for other counts.
+/// As the CPU converts 4, 8, 16 or 32 floats: what no int32 can hold, NaN too, becomes 0x80000000. Null for other counts.
 static Value convert_as_the_cpu(const Ir& ir, Value x) {
   const uint32_t lanes = Ir::lanes_of(x);
   if (lanes == 4) return ir.call_intrinsic("llvm.x86.sse2.cvttps2dq", {}, {x});
   if (lanes == 8) return ir.call_intrinsic("llvm.x86.avx.cvtt.ps2dq.256", {}, {x});
-  if (lanes != 16) return nullptr;
-  if (ir.wide) {
+  if (lanes != 16 && lanes != 32) return nullptr;
+  if (ir.wide && lanes == 16) {
     constexpr uint32_t kNoExceptions = 8;
     return ir.call_intrinsic("llvm.x86.avx512.mask.cvttps2dq.512", {},
                              {x, ir.zero(Ir::vec(ir.i32, 16)), LLVMConstInt(ir.i16, 0xffff, 0), ir.c32(kNoExceptions)});
   }
-  std::vector<int> both(16);
-  for (int k = 0; k < 16; ++k) both[static_cast<size_t>(k)] = k;
-  const std::vector<int> low(both.begin(), both.begin() + 8), high(both.begin() + 8, both.end());
+  std::vector<int> both(lanes);
+  for (uint32_t k = 0; k < lanes; ++k) both[k] = static_cast<int>(k);
+  const auto middle = both.begin() + static_cast<std::ptrdiff_t>(lanes / 2);
+  const std::vector<int> low(both.begin(), middle), high(middle, both.end());
   return ir.shuffle(convert_as_the_cpu(ir, ir.shuffle(x, low)), convert_as_the_cpu(ir, ir.shuffle(x, high)), both);
 }
 

@@ -555,9 +555,8 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
     return jit.function(
         code_key(*plan, use),
-        [plan = *plan, lanes, wide = jit.wide(), gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
+        [plan = *plan, lanes, gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
           Ir ir(module, lanes);
-          ir.wide = wide;
           ir.gathers = gathers;
           Value fn = ir.function(name, type(ir));
           ir.at(ir.block(fn, "entry"));
