@@ -97,7 +97,9 @@ Rows load_rows(const SamplerContext& c, const Level& level, const AxisPosition& 
       ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
       [&] {
         Value offsets = texel_offsets(c, level, x.low, y.low, nullptr), next = ir.offset(level.data, ir.zext(level.pitch, ir.i64));
-        return both(load_row(ir, ir.lane_addresses(level.data, offsets, 1), {}), load_row(ir, ir.lane_addresses(next, offsets, 1), {}));
+        const std::vector<Value> upper = ir.lane_addresses(level.data, offsets, 1), lower = ir.lane_addresses(next, offsets, 1);
+        prefetch_rows(c, upper, lower.back());
+        return both(load_row(ir, upper, {}), load_row(ir, lower, {}));
       },
       [&] {
         const Axis ax = wrap_axis(c, s.address_u, x, level.width, c.offset_x), ay = wrap_axis(c, s.address_v, y, level.height, c.offset_y);

@@ -157,6 +157,9 @@ TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Vectors of one type as one; their number is a power of two.
 Value joined(const Ir& ir, std::vector<Value> parts);
+/// Asks memory for what lies to the right of each row of a packet's pixels, and below the last: passes over whole pictures read it soon, and
+/// rows are too far apart for the processor to foresee. `at`: addresses by lane; `below`: the last lane's lower texel.
+void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value below);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 /// Codes times `one` to numbers, absent components, swizzle.
