@@ -262,7 +262,7 @@ Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, 
   add_fragment(code, key);
   add_epilogue(code, epilogue);
   const Jit::Build build = [key, is_short, in_pairs = goes_in_pairs(traits), epilogue, lanes = jit.lanes()](LLVMModuleRef module,
-                                                                                                           const char* name) {
+                                                                                                            const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
       return build_blocks(key, is_short, in_pairs, epilogue, constants, divergence, module, name, lanes);
     });

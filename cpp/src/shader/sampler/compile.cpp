@@ -553,17 +553,16 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
     return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("storage: format ") + plan->format->name +
                                                     (uses & kUseStore ? " can't be stored to" : " has no atomic operations")};
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
-    return jit.function(
-        code_key(*plan, use),
-        [plan = *plan, lanes, gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
-          Ir ir(module, lanes);
-          ir.gathers = gathers;
-          Value fn = ir.function(name, type(ir));
-          ir.at(ir.block(fn, "entry"));
-          SamplerFunctionBuilder builder(ir, plan, fn);
-          (builder.*emit)();
-          return Ok{};
-        });
+    return jit.function(code_key(*plan, use),
+                        [plan = *plan, lanes, gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
+                          Ir ir(module, lanes);
+                          ir.gathers = gathers;
+                          Value fn = ir.function(name, type(ir));
+                          ir.at(ir.block(fn, "entry"));
+                          SamplerFunctionBuilder builder(ir, plan, fn);
+                          (builder.*emit)();
+                          return Ok{};
+                        });
   };
   SamplerFunctions functions;
   struct Use {

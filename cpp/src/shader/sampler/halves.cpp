@@ -76,6 +76,23 @@ Value mixed(const Ir& ir, const std::array<Value, 4>& words, Value fx, Value fy,
   return mix(mix(f[0], f[1], fx), mix(f[2], f[3], fx), fy);
 }
 
+/// Asks memory for what lies to the right of each row of a packet's pixels, and below the last: passes over whole pictures read it soon,
+/// and rows of so many bytes are too far apart for the processor to foresee. `at`: addresses by lane; `below`: the last lane's lower texel.
+/// Texels of 4 bytes gain and lose by it (0.98 to 1.02).
+void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value below) {
+  const Ir& ir = c.ir;
+  assert(at.size() == ir.lanes);
+  if (ir.quick || !c.plan.level_0_alone) return;
+  constexpr uint64_t kAhead_B = 256;
+  const auto ask = [&](Value address) {
+    ir.call_intrinsic("llvm.prefetch", {ir.ptr}, {ir.offset(address, kAhead_B), ir.c32(0), ir.c32(3), ir.c32(1)});
+  };
+  // The last lanes of a packet's rows; quads of four lanes, two beside each other.
+  for (uint32_t lane = 0; lane < ir.lanes; ++lane)
+    if (lane % 8 == 5 || lane % 8 == 7 || (ir.lanes == 4 && lane % 2 == 1)) ask(at[lane]);
+  ask(below);
+}
+
 struct Rows {
   Row top, bottom;
 };
@@ -134,8 +151,8 @@ TexelValues filter_halves(const SamplerContext& c, const Level& level, const Axi
     return pairs;
   };
   const std::vector<Value> plain = filtered(false);
-  const std::vector<Value> pairs = ir.if_else(
-      ir.any(ir.fcmp(LLVMRealUNO, plain[0], plain[1])), [&] { return filtered(true); }, [&] { return plain; });
+  const std::vector<Value> pairs =
+      ir.if_else(ir.any(ir.fcmp(LLVMRealUNO, plain[0], plain[1])), [&] { return filtered(true); }, [&] { return plain; });
   TexelValues texel{};
   for (uint32_t k = 0; k < 4; ++k) {
     if (!c.plan.needed[k]) continue;

@@ -145,8 +145,8 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
 /// Byte offsets of texels (texel blocks of compressed formats, by column and row) from the level's data: i32, or i64 with layers and
 /// samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
-/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of up to 4 bytes each: two wide loads for a lane where
-/// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
+/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of up to 4 bytes each: two wide loads for a lane
+/// where every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
 struct FourWords {
   std::array<Value, 4> words;
   Axis x, y;  // only fractions and borders
@@ -157,9 +157,6 @@ TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Vectors of one type as one; their number is a power of two.
 Value joined(const Ir& ir, std::vector<Value> parts);
-/// Asks memory for what lies to the right of each row of a packet's pixels, and below the last: passes over whole pictures read it soon, and
-/// rows are too far apart for the processor to foresee. `at`: addresses by lane; `below`: the last lane's lower texel.
-void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value below);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 /// Codes times `one` to numbers, absent components, swizzle.

@@ -133,20 +133,6 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
   });
 }
 
-void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value below) {
-  const Ir& ir = c.ir;
-  assert(at.size() == ir.lanes);
-  if (ir.quick || !c.plan.level_0_alone) return;
-  constexpr uint64_t kAhead_B = 256;
-  const auto ask = [&](Value address) {
-    ir.call_intrinsic("llvm.prefetch", {ir.ptr}, {ir.offset(address, kAhead_B), ir.c32(0), ir.c32(3), ir.c32(1)});
-  };
-  // The last lanes of a packet's rows; quads of four lanes, two beside each other.
-  for (uint32_t lane = 0; lane < ir.lanes; ++lane)
-    if (lane % 8 == 5 || lane % 8 == 7 || (ir.lanes == 4 && lane % 2 == 1)) ask(at[lane]);
-  ask(below);
-}
-
 /// Two neighbours of 1 or 2 bytes by one load a lane.
 static std::pair<Value, Value> load_small_pairs(const SamplerContext& c, Value base, Value offsets) {
   const Ir& ir = c.ir;

@@ -311,8 +311,7 @@ TILEGPU_WIDE void cover_one_wide(const TriangleBatch& b, uint32_t lane, const Bi
   assert(columns >= 1 && rows >= 1 && columns <= static_cast<int32_t>(CoveredBlocks::kWindow));
   const int32_t shift = columns <= 4 ? 2 : columns <= 8 ? 3 : 4, wide = 1 << shift, high = 16 >> shift;
   const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i across = _mm512_and_si512(number, _mm512_set1_epi32(wide - 1)),
-                down = _mm512_srl_epi32(number, _mm_cvtsi32_si128(shift));
+  const __m512i across = _mm512_and_si512(number, _mm512_set1_epi32(wide - 1)), down = _mm512_srl_epi32(number, _mm_cvtsi32_si128(shift));
   // Pairs (x, y) of 16 bits in subpixels from the window's corner.
   const __m512i along = _mm512_or_si512(_mm512_slli_epi32(across, 10), _mm512_slli_epi32(down, 26));
   const __m512i pixels = _mm512_load_si512(kBlockPixels);

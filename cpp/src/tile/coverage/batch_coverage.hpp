@@ -54,7 +54,6 @@ void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, 
 /// AVX-512.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 
-
 /// One sample: the blocks of one triangle that have covered pixels, row by row.
 struct CoveredOfOne {
   uint32_t count = 0;
