@@ -37,9 +37,9 @@ void main() {
 }"""
 
 
-def drawn(size: tuple[int, int], fragment: str, load: bool = False, **device: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def drawn(size: tuple[int, int], fragment: str, lanes: int, jit_target: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The colours, and what the loops counted."""
-    dev = tg.Device(threads=1, **device)
+    dev = tg.Device(threads=1, lanes=lanes, jit_target=jit_target)
     targets = [dev.image(size, f) for f in ("r32g32b32a32_sfloat", "r32g32b32a32_sint")]
     pipeline = dev.pipeline(VERTEX, fragment, color=["r32g32b32a32_sfloat", "r32g32b32a32_sint"])
     for _ in range(2):  # functions over whole blocks are made when a pass first wanted them
@@ -54,7 +54,7 @@ def drawn(size: tuple[int, int], fragment: str, load: bool = False, **device: An
 @pytest.mark.parametrize(("lanes", "target"), [(16, ""), (8, ""), (4, ""), (8, "x86-64-v3")])
 def test_pairs_give_the_bits_of_packets(size: tuple[int, int], lanes: int, target: str) -> None:
     one_by_one = drawn(size, FRACTAL.replace("DISCARD", "if (uv.x > 1e9) discard;"), lanes=4, jit_target="x86-64-v3")
-    in_pairs = drawn(size, FRACTAL.replace("DISCARD", ""), lanes=lanes, **({"jit_target": target} if target else {}))
+    in_pairs = drawn(size, FRACTAL.replace("DISCARD", ""), lanes=lanes, jit_target=target)
     assert np.array_equal(in_pairs[0].view(np.uint32), one_by_one[0].view(np.uint32))
     assert np.array_equal(in_pairs[1], one_by_one[1])
     assert size == (4, 4) or len(np.unique(in_pairs[1][..., 0])) > 3

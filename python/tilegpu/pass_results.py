@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments, notebook
-from tilegpu.context import Context
+from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
@@ -60,7 +60,8 @@ class PassResults:
         if path is not None:
             _core.save_capture(self._device.core, [commands], path)
         frame = self._device._frame
-        self._device._check_order(self._what, self.uses)
+        if open_here.passes:  # else nothing asks what it uses
+            self._device._check_order(self._what, self.uses)
         self._device._before(self._what, self._undefined if self._submission is None else [])
         traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
         self._submission = self._device._submit(commands, traces)

@@ -18,8 +18,23 @@ def _require(value: Any, kinds: Any, what: str, must: str) -> None:
         raise ValidationError(f"{what} is {arguments.shown(value)}; it must be {must}")
 
 
+def _is_plain(draw: Any) -> bool:
+    """What nearly every draw is; others are looked at field by field, for the message."""
+    return (
+        type(draw) is Draw
+        and type(draw.program) is Program
+        and type(draw.state) is State
+        and (draw.vertices is None or type(draw.vertices) is np.ndarray)
+        and (draw.indices is None or type(draw.indices) is np.ndarray)
+        and type(draw.push) is dict
+        and type(draw.bind) is dict
+    )
+
+
 def _check_draws(draws: Any, what: str) -> None:
     """A sequence of draws whose fields are what they are said to be."""
+    if type(draws) is tuple and all(map(_is_plain, draws)):
+        return
     _require(draws, (tuple, list), f"{what}: draws", "a tuple of tilegpu.scene.Draw, such as (Draw(...),)")
     for number, draw in enumerate(draws):
         _require(draw, Draw, f"{what}: draws[{number}]", "a tilegpu.scene.Draw")

@@ -225,11 +225,15 @@ class SceneRenderer:
         with self.device.render_pass(color=color, depth=depth, label=label, trace=trace, window=window) as render_pass:
             state: State | None = None
             scissor: Any = None
+            like: tuple[Program, State, Any, tg.Pipeline] | None = None  # what the last draw's pipeline was made of, and it
             for draw in draws:
                 if self._dynamic and (draw.state is not state or draw.scissor != scissor):
                     state, scissor = draw.state, draw.scissor
                     render_pass.set(**dynamic_state(shape, state, scissor))
-                self._draw(render_pass, shape, draw, viewport)
+                dtype = None if draw.vertices is None else draw.vertices.dtype
+                if like is None or like[0] is not draw.program or like[1] is not draw.state or like[2] is not dtype:
+                    like = draw.program, draw.state, dtype, self._pipeline(shape, draw.program, draw.state, dtype)
+                self._draw(render_pass, like[3], draw, viewport)
         return render_pass
 
     def _trace_of(self, shape: Shape, color: list[tg.Attachment], depth: tg.Attachment | None) -> Any:
@@ -238,17 +242,14 @@ class SceneRenderer:
             return bool(place)
         return [tuple(min(int(at * side), side - 1) for at, side in zip(place, shape.size, strict=True))]
 
-    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> None:
-        dtype = None if draw.vertices is None else draw.vertices.dtype
-        pipeline = self._pipeline(shape, draw.program, draw.state, dtype)
-        bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
+    def _draw(self, render_pass: tg.RenderPass, pipeline: tg.Pipeline, draw: Draw, viewport: Any) -> None:
         render_pass.draw(
             pipeline,
-            self._buffer(draw.vertices, "vertex"),
-            indices=self._buffer(draw.indices, "index"),
+            None if draw.vertices is None else self._buffer(draw.vertices, "vertex"),
+            indices=None if draw.indices is None else self._buffer(draw.indices, "index"),
             instances=draw.instances,
-            bind=bind or None,
-            push=self._push(pipeline, draw.push),
+            bind={name: self._bound(pipeline, name, value) for name, value in draw.bind.items()} if draw.bind else None,
+            push=self._push(pipeline, draw.push) if draw.push else None,
             first=draw.first,
             count=draw.element_count,
             viewport=viewport,
@@ -296,9 +297,7 @@ class SceneRenderer:
 
     # ------------------------------------------------------------------------------------------------------ uploads
 
-    def _buffer(self, array: Any, usage: str) -> tg.Buffer | None:
-        if array is None:
-            return None
+    def _buffer(self, array: Any, usage: str) -> tg.Buffer:
         return self._keep((id(array), usage), array, lambda: self.device.buffer(array, usage=usage, label=usage))
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
@@ -315,9 +314,7 @@ class SceneRenderer:
     def _block(self, data: Any, name: str) -> tg.Buffer:
         return self.device.buffer(data, usage="uniform|storage", label=name)
 
-    def _push(self, pipeline: tg.Pipeline, push: Mapping[str, Any]) -> bytes | None:
-        if not push:
-            return None
+    def _push(self, pipeline: tg.Pipeline, push: Mapping[str, Any]) -> bytes:
         packed: bytes = self._keep((id(push), id(pipeline)), (push, pipeline), lambda: pipeline.pack_push(push))
         return packed
 
