@@ -133,8 +133,11 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
     const std::vector<Value> sums = ir.if_else(
         ir.ne(smaller, ir.c32(0)),
         [&] {
+          // Mostly one level for all, whose lower rows are at the offsets of the upper ones.
           const LevelChoice chosen = magnified ? choose() : choice;
-          return pairs(chosen.level, chosen.weight);
+          Value first = ir.extract(chosen.level, 0), others = ir.and_(ir.movemask(ir.ne(chosen.level, ir.splat(first))), mask);
+          return ir.if_else(
+              ir.eq(others, ir.c32(0)), [&] { return pairs(first, chosen.weight); }, [&] { return pairs(chosen.level, chosen.weight); });
         },
         [&] { return pairs(ir.c32(0), nullptr); });
     return finish_fixed({{sums[0], sums[1]}});

@@ -105,7 +105,9 @@ Value load_pairs(const Ir& ir, Value pointer, Value offsets, uint32_t unit_B) {
     }
   } else {
     const std::vector<int> order = pair_order(ir);
-    const std::vector<Value> at = ir.lane_addresses(pointer, offsets, unit_B);
+    // Numbers of texels are positive: as unsigned ones two lanes leave a register by an instruction less.
+    std::vector<Value> at = ir.lanes_as_i64(offsets);
+    for (Value& a : at) a = LLVMBuildGEP2(ir.builder, unit_B == 4 ? ir.i32 : ir.i8, pointer, &a, 1, "");
     for (uint32_t first = 0; first < n; first += 4) {
       Value part = Ir::poison(Ir::vec(ir.i64, 4));
       for (uint32_t k = 0; k < 4; ++k) part = ir.insert(part, ir.load(ir.i64, at[static_cast<size_t>(order[first + k])], 4), k);
