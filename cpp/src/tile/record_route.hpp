@@ -84,6 +84,13 @@ class RecordRoute {
     const shader::PrimitiveSetup* const primitive = setup();
     Packets& p = w_.packets;
     assert((live & ~covered) == 0);
+    // Of nearly a whole block the queue would make packets of the same quads.
+    const uint32_t quads = (live | live >> 1 | live >> 2 | live >> 3) & 0x1111;
+    if (!kTraced && std::popcount(quads) >= 3 && quads & 1 && !p.waiting[block] && w_.shape.quads_per_packet == shader::kMaxQuads &&
+        goes_straight(w_.shape.traits, w_.bin.phase)) {
+      shade_part(w_, p, w_.results, primitive, block, covered, live);
+      return;
+    }
     for (uint32_t q = 0; q < 4; q++) {
       const uint32_t bits = live >> 4 * q & 0xf;
       if (!bits) continue;
