@@ -37,6 +37,30 @@ void main() {
 }"""
 
 
+# Nothing in it asks neighbours, so that what only the loop reads is stored without masks; NEIGHBOURS has something that does.
+ALONE = """#version 450
+layout(location = 0) in vec2 uv;
+layout(location = 0) out vec4 o;
+layout(location = 1) out ivec4 rounds;
+void main() {
+  vec2 c = vec2(-0.7451, 0.1131) + (uv - 0.5) * 0.02, z = vec2(0), kept = vec2(0);
+  float size = 0, before = 3;
+  int n = 0;
+  for (; n < 150; n++) {
+    z = vec2(z.x * z.x - z.y * z.y, 2 * z.x * z.y) + c;
+    if (z.x > 0.3) before = z.y;
+    size = dot(z, z) + before * 1e-3;
+    kept = z;
+    if (size > 16) break;
+    z.x += before * 1e-4;
+    before *= 0.99;
+  }
+  o = vec4(kept * 0.1, size, 1);
+  rounds = ivec4(n, int(gl_FragCoord.x), 0, 0);
+  NEIGHBOURS
+}"""
+
+
 def drawn(size: tuple[int, int], fragment: str, lanes: int, jit_target: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The colours, and what the loops counted."""
     dev = tg.Device(threads=1, lanes=lanes, jit_target=jit_target)
@@ -58,6 +82,16 @@ def test_pairs_give_the_bits_of_packets(size: tuple[int, int], lanes: int, targe
     assert np.array_equal(in_pairs[0].view(np.uint32), one_by_one[0].view(np.uint32))
     assert np.array_equal(in_pairs[1], one_by_one[1])
     assert size == (4, 4) or len(np.unique(in_pairs[1][..., 0])) > 3
+
+
+@pytest.mark.parametrize(("lanes", "target"), [(16, ""), (8, "x86-64-v3"), (4, "")])
+def test_stores_without_masks_reach_nobody_who_left(lanes: int, target: str) -> None:
+    asking = ALONE.replace("NEIGHBOURS", "if (uv.x > 1e9) o.x += dFdx(uv.y);")
+    masked = drawn((45, 27), asking, lanes=4, jit_target="x86-64-v3")
+    alone = drawn((45, 27), ALONE.replace("NEIGHBOURS", ""), lanes=lanes, jit_target=target)
+    assert np.array_equal(alone[0].view(np.uint32), masked[0].view(np.uint32))
+    assert np.array_equal(alone[1], masked[1])
+    assert len(np.unique(alone[1][..., 0])) > 3
 
 
 def test_a_loop_without_end_is_named() -> None:
