@@ -46,8 +46,9 @@ void main() {
   vec2 c = vec2(-0.7451, 0.1131) + (uv - 0.5) * 0.02, z = vec2(0), kept = vec2(0);
   float size = 0, before = 3;
   int n = 0;
-  for (; n < 150; n++) {
+  OUTER for (; n < 150; n++) {
     z = vec2(z.x * z.x - z.y * z.y, 2 * z.x * z.y) + c;
+    CONTINUE
     if (z.x > 0.3) before = z.y;
     size = dot(z, z) + before * 1e-3;
     kept = z;
@@ -84,11 +85,14 @@ def test_pairs_give_the_bits_of_packets(size: tuple[int, int], lanes: int, targe
     assert size == (4, 4) or len(np.unique(in_pairs[1][..., 0])) > 3
 
 
+@pytest.mark.parametrize("goes_on", ["", "if (int(z.x * 7.5) % 5 == 3) continue;"])
+@pytest.mark.parametrize("outer", ["", "for (; size < 1e3 && n < 100; size += 300, n -= 9)"])
 @pytest.mark.parametrize(("lanes", "target"), [(16, ""), (8, "x86-64-v3"), (4, "")])
-def test_stores_without_masks_reach_nobody_who_left(lanes: int, target: str) -> None:
-    asking = ALONE.replace("NEIGHBOURS", "if (uv.x > 1e9) o.x += dFdx(uv.y);")
+def test_stores_without_masks_reach_nobody_who_left(lanes: int, target: str, outer: str, goes_on: str) -> None:
+    shader = ALONE.replace("OUTER", outer).replace("CONTINUE", goes_on)
+    asking = shader.replace("NEIGHBOURS", "if (uv.x > 1e9) o.x += dFdx(uv.y);")
     masked = drawn((45, 27), asking, lanes=4, jit_target="x86-64-v3")
-    alone = drawn((45, 27), ALONE.replace("NEIGHBOURS", ""), lanes=lanes, jit_target=target)
+    alone = drawn((45, 27), shader.replace("NEIGHBOURS", ""), lanes=lanes, jit_target=target)
     assert np.array_equal(alone[0].view(np.uint32), masked[0].view(np.uint32))
     assert np.array_equal(alone[1], masked[1])
     assert len(np.unique(alone[1][..., 0])) > 3
