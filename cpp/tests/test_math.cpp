@@ -1,4 +1,4 @@
-// tests/test_math.cpp -- the math emitters against double precision over all exponents; equal bits for 1, 4, 8 and 16 lanes.
+// tests/test_math.cpp -- the math emitters against double precision over all exponents; equal bits for 1, 4, 8, 16 and 32 lanes.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -56,13 +56,13 @@ Function compile(Jit& jit, const char* name, uint32_t width, bool integer_a, boo
 }
 
 struct Widths {
-  Function f[4];
+  Function f[5];
 };
 
 Widths compile_all(Jit& jit, const char* name, bool integer_a, bool integer_b, bool integer_out, const Emit& emit) {
   Widths w{};
-  const uint32_t widths[4] = {1, 4, 8, 16};
-  for (int k = 0; k < 4; ++k) w.f[k] = compile(jit, name, widths[k], integer_a, integer_b, integer_out, emit);
+  const uint32_t widths[5] = {1, 4, 8, 16, 32};
+  for (int k = 0; k < 5; ++k) w.f[k] = compile(jit, name, widths[k], integer_a, integer_b, integer_out, emit);
   return w;
 }
 
@@ -76,7 +76,7 @@ void run(const Widths& w, const std::vector<uint32_t>& a, const std::vector<uint
   for (size_t k = 0; k < a.size(); k += kChunk) {
     w.f[2](&a[k], &b[k], &out[k]);
     if (k / kChunk % 7) continue;  // the widths on a seventh of the values
-    for (int v : {0, 1, 3}) {
+    for (int v : {0, 1, 3, 4}) {
       w.f[v](&a[k], &b[k], other);
       for (uint32_t l = 0; l < kChunk; ++l) agree &= canonical(other[l]) == canonical(out[k + l]);
     }
@@ -412,5 +412,10 @@ int main() {
   test_conversions(**jit);
   test_srgb(**jit);
   test_bounds_of_sine(**jit);
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
+    auto wide = Jit::create({16, "x86-64-v4", "off"});
+    if (!CHECK(wide)) return 1;
+    test_conversions(**wide);
+  }
   return test::finish("test_math");
 }

@@ -1,13 +1,16 @@
 // test_raster_coverage.cpp -- coverage of random triangles equals a brute-force reference in 128-bit integers, at all sample
 // counts, bin by bin, with scissor; shared edges are covered once.
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
 
 #include "check.hpp"
 #include "records/primitive_setup.hpp"
+#include "tile/coverage/batch_coverage.hpp"
 #include "tile/coverage/coverage.hpp"
 
 using namespace tilegpu;
@@ -107,6 +110,38 @@ void check_bin(const records::TriangleRecord& r, int32_t ox, int32_t oy, const P
   CHECK(equal);
 }
 
+uint32_t lists = 0;
+
+/// The same by the list of one triangle's blocks, where it has one (AVX-512).
+void check_list(const records::TriangleRecord& r, int32_t ox, int32_t oy, const PixelRect& rect) {
+  if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) return;
+  const records::TriangleRecord* records[kBatch];
+  std::fill(records, records + kBatch, &r);
+  TriangleBatch batch;
+  prepare_batch(records, 1, ox, oy, rect, 1, detail::kSmallTriangle, 0, 1, batch);
+  if (!(batch.medium & 1) || (batch.outside & 1)) return;
+  lists++;
+  auto place = std::make_unique<BinPlace>();
+  place->place(ox, oy, kBin / 4);
+  place->cut(rect);
+  CoveredOfOne found;
+  cover_one_wide(batch, 0, *place, found);
+  std::vector<uint8_t> hits(static_cast<size_t>(kBin * kBin));
+  bool good = true;
+  for (uint32_t i = 0; i < found.count; i++)
+    for (int p = 0; p < 16; p++) {
+      const int x = found.x[i] * 4 + (p & 1) + (p >> 2 & 1) * 2, y = found.y[i] * 4 + (p >> 1 & 1) + (p >> 3) * 2;
+      good &= x < kBin && y < kBin && found.masks[i] != 0;
+      if (good && found.masks[i] >> p & 1) good &= !hits[static_cast<size_t>(y * kBin + x)]++;
+    }
+  for (int32_t y = 0; y < kBin; y++)
+    for (int32_t x = 0; x < kBin; x++) {
+      const bool in_rect = x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;
+      good &= (in_rect && reference(r, ox + x, oy + y, vk::sample_locations(1)[0])) == (hits[static_cast<size_t>(y * kBin + x)] != 0);
+    }
+  CHECK(good);
+}
+
 void random_triangles() {
   std::mt19937 rng(7);
   const auto between = [&](int32_t lo, int32_t hi) { return std::uniform_int_distribution<int32_t>(lo, hi)(rng); };
@@ -163,6 +198,7 @@ void random_triangles() {
       PixelRect rect{0, 0, kBin, kBin};
       if (i % 3 == 0) rect = {between(0, 30), between(0, 30), between(31, 64), between(31, 64)};
       check_bin(r, ox, oy, rect, samples);
+      if (samples == 1 && area(r) > 0) check_list(r, ox, oy, rect);
     }
   }
 }
@@ -224,6 +260,7 @@ int main() {
   shared_edges();
   single_quads();
   CHECK(covered_total > 1000000);
+  CHECK(lists > 100 || !__builtin_cpu_supports("avx512bw"));
   std::printf("%llu samples compared inside\n", static_cast<unsigned long long>(covered_total));
   return test::finish("test_raster_coverage");
 }

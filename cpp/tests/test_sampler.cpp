@@ -750,6 +750,58 @@ void test_fixed_rule() {
   }
 }
 
+/// rgba16f to the bit: four texels whose halves became floats, mixed by a + w * (b - a). Infinities, NaN and the least numbers are among
+/// them; one of them may not reach another lane or component.
+void test_halves() {
+  lab_count = 3;
+  for (auto [w, h] : {std::pair{64u, 32u}, {13u, 21u}, {1u, 2u}}) {
+    Texture image(VK_FORMAT_R16G16B16A16_SFLOAT, w, h, 1, 1);
+    SamplerKey key = basic(image.format->format);
+    key.has_sampler = true;
+    for (int n = 0; n < 60; ++n) {
+      key.one_level = n % 2;
+      constexpr uint16_t kSpecial[] = {0x7c00, 0xfc00, 0x7e01, 0xfe00, 0x7c01, 0x0001, 0x83ff, 0x8000, 0x7bff};
+      if (n % 3 == 1)
+        for (int k = 0; k < 2; ++k) std::memcpy(image.memory.data() + rng() % (w * h * 4) * 2, &kSpecial[rng() % 9], 2);
+      const auto mode = n % 4 < 2 ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : VK_SAMPLER_ADDRESS_MODE_REPEAT;
+      key.sampler.address_u = key.sampler.address_v = mode;
+      Request requests[16];
+      for (Request& q : requests) {
+        q = random_request(Op::lod, false, 1.5f);
+        if (n % 5) q.s = 0.3 + 0.1 * q.s / 1.5, q.t = 0.4 + 0.1 * q.t / 1.5;
+        q.s = static_cast<float>(q.s), q.t = static_cast<float>(q.t), q.lod = 0;
+      }
+      static float out[3][16][4];
+      if (!call(key, image, Op::lod, requests, 0, out)) return;
+      bool good = std::memcmp(out[0], out[1], sizeof out[0]) == 0 && std::memcmp(out[0], out[2], sizeof out[0]) == 0;
+      for (int k = 0; k < 16; ++k) {
+        float weight[2];
+        int low[2];
+        for (int axis = 0; axis < 2; ++axis) {
+          float c = static_cast<float>(axis ? requests[k].t : requests[k].s);
+          if (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT) c -= std::floor(c);
+          const float u = std::fma(c, static_cast<float>(axis ? h : w), -0.5f);
+          low[axis] = static_cast<int>(std::floor(u)), weight[axis] = u - std::floor(u);
+        }
+        const auto texel = [&](int dx, int dy) {
+          bool outside = false;
+          const int x = wrap(mode, low[0] + dx, static_cast<int>(w), outside), y = wrap(mode, low[1] + dy, static_cast<int>(h), outside);
+          return image.texel(0, 0, 0, x, y);
+        };
+        const vk::Texel corners[4] = {texel(0, 0), texel(1, 0), texel(0, 1), texel(1, 1)};
+        for (int c = 0; c < 4; ++c) {
+          const auto mix = [](float a, float b, float by) { return std::fma(b - a, by, a); };
+          const float want =
+              mix(mix(corners[0].f[c], corners[1].f[c], weight[0]), mix(corners[2].f[c], corners[3].f[c], weight[0]), weight[1]);
+          const float have = out[0][k][c];
+          good &= std::isnan(want) ? std::isnan(have) : std::bit_cast<uint32_t>(want) == std::bit_cast<uint32_t>(have);
+        }
+      }
+      CHECK_MESSAGE(good, "filter of halves, mode " + std::to_string(mode) + ", round " + std::to_string(n));
+    }
+  }
+}
+
 /// Packets of which all lanes, or all but one, are magnified; and the limits that forbid to say so by the derivatives alone.
 void test_magnified() {
   lab_count = 3;
@@ -990,6 +1042,7 @@ int main() {
   test_filters_and_lods();
   test_magnified();
   test_fixed_rule();
+  test_halves();
   test_dimensions();
   test_volumes();
   test_compare();

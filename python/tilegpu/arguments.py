@@ -6,6 +6,7 @@ What is merely too small or too large is said where its limits are known.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_SHOWN = 80
+#: Of items that are taken as they are, without words for a message.
+_INTEGERS, _NUMBERS = frozenset({int}), frozenset({int, float})
 
 
 def shown(value: Any) -> str:
@@ -80,6 +83,8 @@ def wholes(value: Any, what: str, count: int, must: str) -> list[int]:
     items = sequence(value, what, must)
     if len(items) != count:
         raise ValidationError(f"{what} is {shown(value)}; {must}")
+    if _INTEGERS.issuperset(map(type, items)):
+        return items
     return [whole(item, f"{what}: {shown(value)} has an item that", must) for item in items]
 
 
@@ -97,6 +102,9 @@ def numbers(value: Any, what: str, counts: Sequence[int], must: str) -> tuple[fl
     items = sequence(value, what, must)
     if len(items) not in counts:
         raise ValidationError(f"{what} is {shown(value)}; {must}")
+    if _NUMBERS.issuperset(map(type, items)):
+        with contextlib.suppress(OverflowError):  # an integer that no float holds: below, with its words
+            return tuple(map(float, items))
     return tuple(number(item, f"{what}: {shown(value)} has an item that", must) for item in items)
 
 

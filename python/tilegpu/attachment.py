@@ -18,6 +18,8 @@ from tilegpu.texels import MOST_FINITE
 
 #: What sums and products of 32 bits leave beside 0 and 1.
 _ROUNDING = 1e-5
+#: Kinds of formats of which every component holds all from 0 to 1.
+_HOLD_0_TO_1 = frozenset({"unorm", "srgb", "snorm", "sfloat"})
 _MOST_UNSIGNED = {"b10g11r11_ufloat_pack32": 65024.0, "e5b9g9r9_ufloat_pack32": 65408.0}
 
 
@@ -133,10 +135,17 @@ class Attachment(OfThisProcess):
         return core, view
 
 
+def _are_0_to_1(value: tuple[Any, ...]) -> bool:
+    """Plain numbers that need no second look."""
+    return all((type(v) is float or type(v) is int) and 0 <= v <= 1 for v in value)
+
+
 def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
     """Four numbers of what the user gave, (0, 0, 0, 0) for nothing; warns of those that the format does not hold."""
     if value is None:
         return [0.0, 0.0, 0.0, 0.0]
+    if type(value) is tuple and len(value) == 4 and info.numeric in _HOLD_0_TO_1 and _are_0_to_1(value):
+        return list(map(float, value))
     values = list(arguments.numbers(value, what, (1, 2, 3, 4), "it must be (r, g, b, a)"))
     if info.is_integer:
         signed = info.numeric == "sint"

@@ -46,7 +46,6 @@ class DescriptorBinder:
     def __init__(self, arena: Arena, compute: bool = False) -> None:
         self._arena = arena
         self._compute = compute
-        self._writer = DescriptorWriter(arena.device, arena.upload, self._note, self._note_use)
         self.uses = Uses(arena.device)  #: what is bound, for frames
         self._sets: dict[Any, tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None]]] = {}  # and what may be read undefined
         self._bound: dict[int, _core.DescriptorSet] = {}
@@ -254,6 +253,8 @@ class DescriptorBinder:
         self._require_all(pipeline, values, whole_sets, what)
         sets: dict[int, _core.DescriptorSet] = {}
         self._for = pipeline, tuple(v for v in values.values() if isinstance(v, Sampler))
+        # Not kept: it would hold this object, and the pass's memory would wait for the garbage collector.
+        writer = DescriptorWriter(self._arena.device, self._arena.upload, self._note, self._note_use)
         for slot, value in values.items():
             binding = interface.bindings[slot]
             if not binding.used:
@@ -264,7 +265,7 @@ class DescriptorBinder:
             target = sets.get(binding.set)
             if target is None:
                 target = sets[binding.set] = self._arena.descriptor_set(layout)
-            self._writer.write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
+            writer.write(target, binding, value, f"{what}, {pipeline.title}: {binding.title}")
             warn_short(pipeline, binding, value)  # of what is right otherwise
         for slot, value in values.items():
             if interface.bindings[slot].descriptor == "storage_image":

@@ -180,11 +180,14 @@ class Program(Fixed):
 
     def push_bytes(self, push: Any, what: str) -> bytes:
         """All push constants from what ``push=`` gives: a mapping by name, a structured array, or bytes."""
-        size_B = self.interface.push_layout.size_B if self.interface.push_layout is not None else 0
+        layout = self.interface.push_layout
+        size_B = layout.size_B if layout is not None else 0
         if push is None:
             names = ", ".join(m.name for m in self.interface.push_constants)
             raise ValidationError(f"{what}, {self.title}: the shaders have push constants ({names}); give push=")
-        if type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
+        if type(push) is bytes:
+            data = push
+        elif type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
             data = self.pack_push(push)
         elif isinstance(push, (bytes, bytearray, memoryview)):
             data = bytes(push)

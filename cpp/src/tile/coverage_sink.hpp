@@ -67,6 +67,12 @@ class CoverageSink : public RecordTests {
   /// A triangle of some blocks, not small, one sample; the depth plane is set.
   __attribute__((noinline)) void blocks(const TriangleBatch& batch, uint32_t lane) {
     assert(w_.shape.samples == 1 && ready_ && (batch.medium >> lane & 1));
+    if (w_.shape.wide) {
+      CoveredOfOne covered;
+      cover_one_wide(batch, lane, w_.bin.place, covered);
+      for (uint32_t i = 0; i < covered.count; i++) single_block(covered.x[i], covered.y[i], covered.masks[i]);
+      return;
+    }
     const BatchEdges edges(batch, lane);
     const bool cut = batch.cut >> lane & 1;
     const int32_t x0 = batch.window_x[lane], y0 = batch.window_y[lane], x1 = batch.end_x[lane], y1 = batch.end_y[lane];

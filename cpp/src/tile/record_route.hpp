@@ -69,12 +69,40 @@ class RecordRoute {
   void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live, uint32_t samples) {
     assert(samples == w_.shape.samples);
     assert(w_.draw.plan.route == Route::shade);
+    if (samples == 1 && w_.bin.phase == Phase::ordinary && !w_.kill.on) return queue_block(block, x, y, covered[0], live[0]);
     for (uint32_t q = 0; q < 4; q++) {
       const uint64_t bits = gather_quad(live, samples, q);
       if (!bits) continue;
       const uint64_t raster = covered == live ? bits : gather_quad(covered, samples, q);
       push({setup(), block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
             static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), raster, bits});
+    }
+  }
+
+  // The same as push for each quad, where each goes to the packing queue.
+  void queue_block(uint32_t block, int32_t x, int32_t y, uint32_t covered, uint32_t live) {
+    const shader::PrimitiveSetup* const primitive = setup();
+    Packets& p = w_.packets;
+    assert((live & ~covered) == 0);
+    // Of nearly a whole block the queue would make packets of the same quads.
+    const uint32_t quads = (live | live >> 1 | live >> 2 | live >> 3) & 0x1111;
+    if (!kTraced && std::popcount(quads) >= 3 && quads & 1 && !p.waiting[block] && w_.shape.quads_per_packet == shader::kMaxQuads &&
+        goes_straight(w_.shape.traits, w_.bin.phase)) {
+      shade_part(w_, p, w_.results, primitive, block, covered, live);
+      return;
+    }
+    for (uint32_t q = 0; q < 4; q++) {
+      const uint32_t bits = live >> 4 * q & 0xf;
+      if (!bits) continue;
+      if (p.queue_count == kQueueQuads) drain_queue(w_, p, w_.results, false);
+      WaitingQuad& quad = p.queue[p.queue_count++];
+      quad.primitive = primitive;
+      quad.tile_pixel = block * 16 + q * 4;
+      quad.x_px = static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2);
+      quad.y_px = static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2);
+      quad.raster = covered >> 4 * q & 0xf;
+      quad.live = bits;
+      p.waiting[block]++;
     }
   }
 

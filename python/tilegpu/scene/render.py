@@ -256,11 +256,16 @@ class SceneRenderer:
             pipelines: dict[tg.Pipeline, None] = {}
             state: State | None = None
             scissor: Any = None
+            like: tuple[Program, State, Any, tg.Pipeline] | None = None  # what the last draw's pipeline was made of, and it
             for draw in draws:
                 if self._dynamic and (draw.state is not state or draw.scissor != scissor):
                     state, scissor = draw.state, draw.scissor
                     render_pass.set(**dynamic_state(shape, state, scissor))
-                pipelines[self._draw(render_pass, shape, draw, viewport)] = None
+                dtype = None if draw.vertices is None else draw.vertices.dtype
+                if like is None or like[0] is not draw.program or like[1] is not draw.state or like[2] is not dtype:
+                    like = draw.program, draw.state, dtype, self._pipeline(shape, draw.program, draw.state, dtype)
+                self._draw(render_pass, like[3], draw, viewport)
+                pipelines[like[3]] = None
         say_unwritten(f"pass '{label}'", len(shape.color_formats), pipelines)
         return render_pass
 
@@ -270,31 +275,30 @@ class SceneRenderer:
             return bool(place)
         return [tuple(min(int(at * side), side - 1) for at, side in zip(place, shape.size, strict=True))]
 
-    def _draw(self, render_pass: tg.RenderPass, shape: Shape, draw: Draw, viewport: Any) -> tg.Pipeline:
-        dtype = None if draw.vertices is None else draw.vertices.dtype
-        pipeline = self._pipeline(shape, draw.program, draw.state, dtype)
-        names = pipeline.interface.names
-        for name, value in draw.bind.items():
-            if (binding := names.get(name)) is not None:
-                check_bound(binding.descriptor, name, value, draw)
-        bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
-        if bind and pipeline.may_write:
-            self._note_stores(pipeline, draw)
+    def _draw(self, render_pass: tg.RenderPass, pipeline: tg.Pipeline, draw: Draw, viewport: Any) -> None:
+        bind: dict[str, Any] | None = None
+        if draw.bind:
+            names = pipeline.interface.names
+            for name, value in draw.bind.items():
+                if (binding := names.get(name)) is not None:
+                    check_bound(binding.descriptor, name, value, draw)
+            bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
+            if pipeline.may_write:
+                self._note_stores(pipeline, draw)
         self._kept.note_members(draw.bind)
         self._kept.note_members(draw.program.constants)
         render_pass.draw(
             pipeline,
-            self._buffer(draw.vertices, "vertex"),
-            indices=self._indices(draw),
+            None if draw.vertices is None else self._buffer(draw.vertices, "vertex"),
+            indices=None if draw.indices is None else self._indices(draw),
             instances=draw.instances,
-            bind=bind or None,
-            push=self._push(pipeline, draw.push),
+            bind=bind,
+            push=self._push(pipeline, draw.push) if draw.push else None,
             first=draw.first,
             count=draw.element_count,
             viewport=viewport,
             scissor=None if self._dynamic else draw.scissor,
         )
-        return pipeline
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
         key = (program, state, dtype, shape[1:], str(program.constants) if program.constants else "")

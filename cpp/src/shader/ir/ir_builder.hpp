@@ -34,6 +34,8 @@ inline void add_text_attribute(LLVMValueRef function, const char* name, const ch
 
 /// How modules of quick code (jit.hpp) are named. It stays in this process, so that it may hold addresses of functions of the core.
 inline constexpr const char kQuickPrefix[] = "tq_";
+/// A flag of modules whose code may use AVX-512 (Jit::wide).
+inline constexpr std::string_view kWideFlag = "tilegpu-wide";
 
 class Ir {
  public:
@@ -47,6 +49,7 @@ class Ir {
     vf32 = vec(f32), vi32 = vec(i32), vi1 = vec(i1);
     size_t length = 0;
     quick = !std::strncmp(LLVMGetModuleIdentifier(module, &length), kQuickPrefix, sizeof kQuickPrefix - 1);
+    wide = LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) != nullptr;
   }
   ~Ir() { LLVMDisposeBuilder(builder); }
   Ir(const Ir&) = delete;
@@ -57,7 +60,7 @@ class Ir {
   LLVMBuilderRef builder;
   uint32_t lanes;
   bool quick = false;    // code that must be made quickly
-  bool wide = false;     // AVX-512 may be used (Jit::wide)
+  bool wide = false;     // AVX-512 may be used
   bool gathers = false;  // the CPU's gather instructions are faster than a load for each lane (Jit::gathers)
   Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
   Type vf32, vi32, vi1;  // `lanes` lanes

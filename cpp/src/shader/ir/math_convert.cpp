@@ -54,27 +54,40 @@ Value emit_fsign(const Ir& ir, Value x) {
 Value emit_fract(const Ir& ir, Value x) {
   // For tiny negative x the difference rounds to 1; Vulkan wants a result below 1. Infinities give NaN by the subtraction.
   Value below_one = ir.number(x, Ir::bits_of(x) == 64 ? 0x1.fffffffffffffp-1 : 0x1.fffffep-1);
-  return ir.select(ir.fge(ir.fsub(x, ir.floor(x)), ir.number(x, 1)), below_one, ir.fsub(x, ir.floor(x)));
+  return ir.fmin_second(below_one, ir.fsub(x, ir.floor(x)));  // NaN stays
 }
 
-/// As the CPU converts 4, 8 or 16 floats: what no int32 can hold, NaN too, becomes 0x80000000. Null for other counts.
+static Value by_halves(const Ir& ir, Value x, Value (*convert)(const Ir&, Value)) {
+  const uint32_t lanes = Ir::lanes_of(x);
+  std::vector<int> both(lanes);
+  for (uint32_t k = 0; k < lanes; ++k) both[k] = static_cast<int>(k);
+  const auto middle = both.begin() + static_cast<std::ptrdiff_t>(lanes / 2);
+  const std::vector<int> low(both.begin(), middle), high(middle, both.end());
+  return ir.shuffle(convert(ir, ir.shuffle(x, low)), convert(ir, ir.shuffle(x, high)), both);
+}
+
+/// As the CPU converts 4, 8, 16 or 32 floats: what no int32 can hold, NaN too, becomes 0x80000000. Null for other counts.
 static Value convert_as_the_cpu(const Ir& ir, Value x) {
   const uint32_t lanes = Ir::lanes_of(x);
   if (lanes == 4) return ir.call_intrinsic("llvm.x86.sse2.cvttps2dq", {}, {x});
   if (lanes == 8) return ir.call_intrinsic("llvm.x86.avx.cvtt.ps2dq.256", {}, {x});
-  if (lanes != 16) return nullptr;
-  if (ir.wide) {
-    constexpr uint32_t kNoExceptions = 8;
-    return ir.call_intrinsic("llvm.x86.avx512.mask.cvttps2dq.512", {},
-                             {x, ir.zero(Ir::vec(ir.i32, 16)), LLVMConstInt(ir.i16, 0xffff, 0), ir.c32(kNoExceptions)});
-  }
-  std::vector<int> both(16);
-  for (int k = 0; k < 16; ++k) both[static_cast<size_t>(k)] = k;
-  const std::vector<int> low(both.begin(), both.begin() + 8), high(both.begin() + 8, both.end());
-  return ir.shuffle(convert_as_the_cpu(ir, ir.shuffle(x, low)), convert_as_the_cpu(ir, ir.shuffle(x, high)), both);
+  return lanes == 16 || lanes == 32 ? by_halves(ir, x, convert_as_the_cpu) : nullptr;
+}
+
+/// By AVX-512: `instruction` converts lanes of `mask` (i16), the others are 0.
+static Value convert_wide(const Ir& ir, const char* instruction, Value x, Value mask) {
+  constexpr uint32_t kNoExceptions = 8;
+  assert(ir.wide && Ir::lanes_of(x) == 16 && Ir::type_of(mask) == ir.i16);
+  return ir.call_intrinsic(instruction, {}, {x, Ir::zero(Ir::vec(ir.i32, 16)), mask, ir.c32(kNoExceptions)});
 }
 
 Value emit_float_to_int(const Ir& ir, Value x) {
+  if (ir.wide && Ir::lanes_of(x) == 32) return by_halves(ir, x, emit_float_to_int);
+  if (ir.wide && Ir::lanes_of(x) == 16) {  // 0 where x is NaN
+    Value number = LLVMBuildBitCast(ir.builder, ir.fcmp(LLVMRealORD, x, x), ir.i16, "");
+    Value raw = convert_wide(ir, "llvm.x86.avx512.mask.cvttps2dq.512", x, number);
+    return ir.select(ir.fge(x, ir.fk(x, 0x1p31f)), ir.ik(x, 0x7fffffffu), raw);
+  }
   if (Value raw = convert_as_the_cpu(ir, x)) {
     // Below, 0x80000000 is right; above, all bits turned round are.
     Value result = ir.xor_(raw, ir.sext(ir.fge(x, ir.fk(x, 0x1p31f)), ir.i32));
@@ -88,6 +101,11 @@ Value emit_float_to_int(const Ir& ir, Value x) {
 }
 
 Value emit_float_to_uint(const Ir& ir, Value x) {
+  if (ir.wide && Ir::lanes_of(x) == 32) return by_halves(ir, x, emit_float_to_uint);
+  if (ir.wide && Ir::lanes_of(x) == 16) {             // beyond the range it is ~0
+    Value positive = ir.fmax_second(x, ir.fk(x, 0));  // NaN to 0
+    return convert_wide(ir, "llvm.x86.avx512.mask.cvttps2udq.512", positive, LLVMConstInt(ir.i16, 0xffff, 0));
+  }
   Value clamped = ir.fclamp(x, ir.fk(x, 0), ir.fk(x, 0x1.fffffep31f));  // NaN to 0
   Value upper = ir.fge(clamped, ir.fk(x, 0x1p31f));
   Value low = ir.select(upper, ir.fsub(clamped, ir.fk(x, 0x1p31f)), clamped);  // exact

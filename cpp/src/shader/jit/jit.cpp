@@ -73,6 +73,7 @@ struct Jit::State {
   std::string requested_target, prefix;
   EmitOptions emit_options;
   TargetOfCode target;
+  bool wide = false;
   std::string data_layout;
   CodeMemory code;
   std::unique_ptr<ObjectCache> cache;
@@ -143,6 +144,9 @@ Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const s
   LLVMModuleRef module = work->module = LLVMModuleCreateWithNameInContext(name.c_str(), work->holder.context);
   LLVMSetTarget(module, target.triple.c_str());
   LLVMSetDataLayout(module, data_layout.c_str());
+  if (wide)
+    LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorWarning, kWideFlag.data(), kWideFlag.size(),
+                      LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(work->holder.context), 1, 0)));
   if (Status built = build(module, name.c_str()); !built) return built.error();
   if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f))
     return error(std::string("generated module for ") + kind + " does not define its function");
@@ -318,7 +322,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   const JitTarget& target = *chosen;
   s.requested_target = target.name, s.target.cpu = target.cpu, s.target.features = target.features;
 
-  jit->wide_ = target.wide, jit->gathers_ = target.gathers;
+  jit->wide_ = s.wide = target.wide, jit->gathers_ = target.gathers;
   // Chains by turns want 32 vector registers.
   const char* schedule = std::getenv("TILEGPU_SCHEDULE");
   s.emit_options.wide_schedule = target.wide && !(schedule && !std::strcmp(schedule, "default"));

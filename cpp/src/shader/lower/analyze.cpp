@@ -17,20 +17,6 @@
 namespace tilegpu::shader {
 namespace {
 
-bool crosses_lanes(spv::Op op) {
-  switch (op) {
-    case spv::OpImageSampleImplicitLod:
-    case spv::OpImageSampleDrefImplicitLod:
-    case spv::OpImageSampleProjImplicitLod:
-    case spv::OpImageSampleProjDrefImplicitLod:
-    case spv::OpImageQueryLod:
-      return true;
-    default:
-      return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
-             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR;
-  }
-}
-
 /// Those that take a value from a lane by its number don't: it is there whether the lane runs or not.
 bool asks_who_runs(spv::Op op) {
   switch (op) {

@@ -2,6 +2,8 @@
 //
 // In: FragmentKey, EpilogueKey. Out: machine code. Where all inputs have one value all over the primitive, as the colour of a rectangle,
 // a second loop does without the body: that runs once, before it. Whether they have is seen from the vertices in each call.
+// Shaders with loops that nobody can count (ray marching, fractals) go over pairs of packets: each round of such a loop waits for the one
+// before, and the two fill each other's gaps.
 // Source: abi.hpp; Vulkan specification, "Fragment Shaders", "Polygon Rasterization" (interpolation).
 #include <spirv/unified1/GLSL.std.450.h>
 
@@ -59,35 +61,73 @@ InputKinds kinds_of(const FragmentBuilder& builder) {
 struct BlocksBuilder {
   const FragmentKey& key;
   const EpilogueKey& epilogue;
+  uint32_t packet_lanes;  // the body has as many, or twice that: two packets
   Value f = nullptr;
   Block end = nullptr;
 
   Block loop_over(Lowering& l, const std::vector<FragmentBuilder::InputVariable>& variables, bool constant);
+  void write_pair(const Ir& ir, Value args, WholePacket& both, Value has_second) const;
   void choose(const Lowering& l, const std::vector<uint32_t>& rows, Block constant, Block any) const;
 };
+
+/// The epilogue of the first packet, and of the second where there is one.
+void BlocksBuilder::write_pair(const Ir& ir, Value args, WholePacket& both, Value has_second) const {
+  assert(ir.lanes == 2 * packet_lanes && !both.constant && both.once);
+  const Ir one(ir.module, packet_lanes);
+  one.at(ir.current_block());
+  const auto write = [&](uint32_t second) {
+    std::vector<int> lanes;
+    for (uint32_t lane = 0; lane < packet_lanes; ++lane) lanes.push_back(static_cast<int>(second * packet_lanes + lane));
+    const auto part = [&](Value v) { return v ? one.shuffle(v, lanes) : nullptr; };
+    WholePacket packet;
+    packet.once = both.once;
+    packet.tile_pixel = second ? one.add(both.tile_pixel, one.c64(16)) : both.tile_pixel;
+    for (size_t t = 0; t < both.color.size(); ++t)
+      for (size_t c = 0; c < 4; ++c) packet.color[t][c] = part(both.color[t][c]);
+    for (size_t c = 0; c < 4; ++c) packet.source1[c] = part(both.source1[c]);
+    emit_whole_packet(one, epilogue, args, packet);
+    both.once = packet.once;
+  };
+  write(0);
+  one.if_then(has_second, [&] { write(1); });
+  ir.at(one.current_block());
+}
 
 /// The loop, with what is done once per call before it. Returns the block to enter at. `constant`: all pixels' inputs are those of the
 /// first vertex.
 Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::InputVariable>& variables, bool constant) {
   assert(f && end && l.fragment);
   const Ir& ir = l.ir;
+  const uint32_t packets = ir.lanes / packet_lanes;
+  assert(packets * packet_lanes == ir.lanes && packets <= 2);
   Block once = ir.block(f, "once"), loop = ir.block(f, "packet");
   ir.at(once);
-  // Lane 4q+p: pixel p of quad q. Sums of such small numbers and halves are exact, so a step of 4 gives the bits of a new conversion.
+  // Lane 4q+p: pixel p of quad q; the second packet's are four pixels to the right. Sums of such small numbers and halves are exact, so a
+  // step of 4 gives the bits of a new conversion.
   const auto centres = [&](Value corner, uint32_t bit) {
-    Value steps[kMaxLanes];
-    for (uint32_t lane = 0; lane < ir.lanes; ++lane) steps[lane] = ir.c32((lane >> (2 + bit) & 1) * 2 + (lane >> bit & 1));
+    Value steps[2 * kMaxLanes];
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
+      const uint32_t in = lane % packet_lanes, before = bit == 0 ? lane / packet_lanes * 4 : 0;
+      steps[lane] = ir.c32(before + (in >> (2 + bit) & 1) * 2 + (in >> bit & 1));
+    }
     return ir.fadd(ir.sitofp(ir.add(ir.splat(corner), LLVMConstVector(steps, ir.lanes))), ir.fk(0.5f));
   };
-  Value x = nullptr, y = nullptr, first_x = nullptr;
+  Value x = nullptr, y = nullptr, first_x = nullptr, has_second = nullptr;
   if (!constant) first_x = centres(LLVMGetParam(f, 2), 0), y = centres(LLVMGetParam(f, 3), 1);
   ir.at(loop);
   if (!constant) x = LLVMBuildPhi(ir.builder, ir.vf32, "");
   Value pixel = LLVMBuildPhi(ir.builder, ir.i64, ""), left = LLVMBuildPhi(ir.builder, ir.i32, "");
   Block body = constant ? ir.block(f, "body") : nullptr;
   if (constant) ir.at(body);
+  Value place_x = x;
+  if (packets == 2) {  // the last packet of an odd number twice
+    std::vector<int> first_twice;
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane) first_twice.push_back(static_cast<int>(lane % packet_lanes));
+    has_second = ir.icmp(LLVMIntUGT, left, ir.c32(1));
+    place_x = ir.select(has_second, x, ir.shuffle(x, first_twice));
+  }
 
-  FragmentBuilder builder{l, key, {l, key, once, {x, y}}, variables};
+  FragmentBuilder builder{l, key, {l, key, once, {place_x, y}}, variables};
   builder.inputs.constant = constant;
   l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };
   if (!constant) ir.store(l.whole_budget(), l.budget, 8);  // each packet's own
@@ -100,11 +140,14 @@ Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::I
   builder.write_outputs(&packet);
   packet.once = constant ? ir.current_block() : once;
   if (constant) ir.at(loop);
-  emit_whole_packet(ir, epilogue, l.args, packet);
-  Value next_pixel = ir.add(pixel, ir.c64(16)), next_left = ir.sub(left, ir.c32(1));
-  Value next_x = constant ? nullptr : ir.fadd(x, ir.fk(4.0f));
+  if (packets == 2)
+    write_pair(ir, l.args, packet, has_second);
+  else
+    emit_whole_packet(ir, epilogue, l.args, packet);
+  Value next_pixel = ir.add(pixel, ir.c64(16 * packets)), next_left = ir.sub(left, ir.c32(packets));
+  Value next_x = constant ? nullptr : ir.fadd(x, ir.fk(4.0f * static_cast<float>(packets)));
   Block last = ir.current_block(), before = packet.once;
-  ir.br(ir.ne(next_left, ir.c32(0)), loop, end);
+  ir.br(ir.icmp(LLVMIntSGT, next_left, ir.c32(0)), loop, end);
   const auto comes_from = [&](Value phi, Value first, Value next) {
     LLVMAddIncoming(phi, &first, &before, 1);
     LLVMAddIncoming(phi, &next, &last, 1);
@@ -161,23 +204,26 @@ void BlocksBuilder::choose(const Lowering& l, const std::vector<uint32_t>& rows,
   ir.br(ok, constant, any);
 }
 
-Status build_blocks(const FragmentKey& key, bool is_short, const EpilogueKey& epilogue, const Constants& constants,
+/// Loops that nobody can count, whose rounds do nothing but compute. Arrays in the thread's scratch memory have room for one packet.
+bool goes_in_pairs(const StageTraits& traits) { return traits.open_loops && !traits.uses_images && traits.private_memory_B == 0; }
+
+Status build_blocks(const FragmentKey& key, bool is_short, bool in_pairs, const EpilogueKey& epilogue, const Constants& constants,
                     const Divergence& divergence, LLVMModuleRef module, const char* name, uint32_t lanes) {
-  Lowering l(module, lanes, key.module->module(), constants, divergence, key.resources);
+  Lowering l(module, in_pairs ? 2 * lanes : lanes, key.module->module(), constants, divergence, key.resources);
   l.fragment = true;
   const Ir& ir = l.ir;
   Type parameters[] = {ir.ptr, ir.i64, ir.i32, ir.i32, ir.i32};
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, parameters, 5, 0));
   ir.add_parameter_attribute(f, 0, "noalias");
   Block start = begin_function(l, f), chosen = ir.current_block();
-  BlocksBuilder builder{key, epilogue, f, ir.block(f, "end")};
+  BlocksBuilder builder{key, epilogue, lanes, f, ir.block(f, "end")};
 
   FragmentBuilder inputs{l, key, {l, key}, {}};
   inputs.find_inputs();
   const InputKinds kinds = kinds_of(inputs);
   // A second loop pays where the body is short: it is compiled for pictures that may never have a constant colour. Quick code is for the
   // first packets and has to be made soon.
-  const bool never_constant = kinds.of_pixel || (!kinds.rows.empty() && (ir.quick || !is_short));
+  const bool never_constant = kinds.of_pixel || in_pairs || (!kinds.rows.empty() && (ir.quick || !is_short));
   const bool always_constant = !never_constant && kinds.rows.empty();
   if (never_constant || always_constant) {
     Block first = builder.loop_over(l, inputs.variables, always_constant);
@@ -201,12 +247,12 @@ Status build_blocks(const FragmentKey& key, bool is_short, const EpilogueKey& ep
 
 }  // namespace
 
-// Shaders with loops that are not known to count are left to packets: whole blocks run many at a time, and nothing measured says that it
-// pays.
+// Shaders with loops that are not known to count, and more in them than arithmetic, are left to packets: whole blocks run many at a time,
+// and nothing measured says that it pays.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
   return !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask && !traits.writes_stencil &&
          !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid && !traits.per_sample &&
-         !traits.writes_memory && !traits.asks_who_runs && !traits.open_loops;
+         !traits.writes_memory && !traits.asks_who_runs && (!traits.open_loops || goes_in_pairs(traits));
 }
 
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
@@ -215,9 +261,10 @@ Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, 
   CodeKey code("blocks");
   add_fragment(code, key);
   add_epilogue(code, epilogue);
-  const Jit::Build build = [key, is_short, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
+  const Jit::Build build = [key, is_short, in_pairs = goes_in_pairs(traits), epilogue, lanes = jit.lanes()](LLVMModuleRef module,
+                                                                                                            const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_blocks(key, is_short, epilogue, constants, divergence, module, name, lanes);
+      return build_blocks(key, is_short, in_pairs, epilogue, constants, divergence, module, name, lanes);
     });
   };
   if (!is_short) return Code<BlocksFunction>(jit.offer(code, build));

@@ -59,6 +59,7 @@ struct Analysis {
   void variables();
   bool variable_varies(uint32_t root, const FunctionFacts& f, const std::vector<Access>& list) const;
   void unmasked(const FunctionFacts& f, const std::vector<Access>& list);
+  void unmasked_in_loop(const FunctionFacts& f, const std::vector<Access>& list);
   const Access* dominating_store(const FunctionFacts& f, const std::vector<Access>& list) const;
   static bool in_node(const FunctionFacts& f, uint32_t region, uint32_t node) {
     if (node == kNone) return true;
@@ -453,7 +454,38 @@ void Analysis::unmasked(const FunctionFacts& f, const std::vector<Access>& list)
   }
 }
 
+/// A variable that nobody reads but one loop of the entry point, which runs once: lanes that left it read it no more, and so what the
+/// others store there needs no mask, which would make each round wait for the test of the one before. Not where neighbours may look.
+void Analysis::unmasked_in_loop(const FunctionFacts& f, const std::vector<Access>& list) {
+  uint32_t loop = kNone;
+  for (const Access& a : list) {
+    if (a.call || a.partial) return;
+    if (!a.load) continue;
+    uint32_t outermost = kNone;
+    for (uint32_t l = f.tree.loop_around(a.region); l != kNone; l = f.tree.loop_around(f.tree.constructs[l].parent_region)) outermost = l;
+    if (outermost == kNone || (loop != kNone && outermost != loop)) return;
+    loop = outermost;
+  }
+  if (loop == kNone || !f.constructs[loop].node || f.constructs[loop].continue_node) return;
+  for (const Access& a : list)
+    if (a.store && innermost(f, a.region) == 2 * loop + 1) d.unmasked_store[a.order] = 1;
+}
+
 }  // namespace
+
+bool crosses_lanes(spv::Op op) {
+  switch (op) {
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjDrefImplicitLod:
+    case spv::OpImageQueryLod:
+      return true;
+    default:
+      return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
+             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR;
+  }
+}
 
 uint32_t pointer_root(const Module& module, uint32_t pointer) {
   for (const Instruction* i = module.find(pointer); i; i = module.find(pointer)) {
@@ -520,10 +552,14 @@ Expected<Divergence> analyze_divergence(const Module& module, const Constants& c
     }
     a.variables();
   }
+  const bool neighbours =
+      std::any_of(module.instructions.begin(), module.instructions.end(), [](const Instruction& i) { return crosses_lanes(i.op); });
   for (auto& [id, roots] : a.accesses) {
     for (auto& [root, list] : roots) {
       if (module.type(module.type_of(root)).storage == spv::StorageClassFunction && !a.function_of_parameter.count(root))
         a.unmasked(a.d.functions.at(id), list);
+      if (id == module.entry.function && !neighbours && module.type(module.type_of(root)).storage == spv::StorageClassFunction)
+        a.unmasked_in_loop(a.d.functions.at(id), list);
     }
   }
   return std::move(a.d);

@@ -49,6 +49,9 @@ struct Divergence {
 using UniformInput = std::function<bool(uint32_t variable, uint32_t component)>;
 Expected<Divergence> analyze_divergence(const Module& module, const Constants& constants, const UniformInput& uniform_input);
 
+/// Derivatives, what asks for them, and subgroup operations: a lane sees what its neighbours have.
+bool crosses_lanes(spv::Op op);
+
 /// The variable or parameter that a pointer is made of; 0: none.
 uint32_t pointer_root(const Module& module, uint32_t pointer);
 

@@ -133,8 +133,11 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
     const std::vector<Value> sums = ir.if_else(
         ir.ne(smaller, ir.c32(0)),
         [&] {
+          // Mostly one level for all, whose lower rows are at the offsets of the upper ones.
           const LevelChoice chosen = magnified ? choose() : choice;
-          return pairs(chosen.level, chosen.weight);
+          Value first = ir.extract(chosen.level, 0), others = ir.and_(ir.movemask(ir.ne(chosen.level, ir.splat(first))), mask);
+          return ir.if_else(
+              ir.eq(others, ir.c32(0)), [&] { return pairs(first, chosen.weight); }, [&] { return pairs(chosen.level, chosen.weight); });
         },
         [&] { return pairs(ir.c32(0), nullptr); });
     return finish_fixed({{sums[0], sums[1]}});
@@ -491,6 +494,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                !plan.uses_border && !plan.compare && !plan.anisotropic && plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE &&
                f.numeric == vk::Numeric::unorm && !plan.planes;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
+  plan.halves = filters_halves(plan);
   plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.volume &&
                      !plan.one_dimensional && !plan.uses_border && !plan.compare && !plan.planes;
   for (uint32_t c = 0; c < 4; ++c) {
@@ -552,18 +556,16 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
     return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("storage: format ") + plan->format->name +
                                                     (uses & kUseStore ? " can't be stored to" : " has no atomic operations")};
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
-    return jit.function(
-        code_key(*plan, use),
-        [plan = *plan, lanes, wide = jit.wide(), gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
-          Ir ir(module, lanes);
-          ir.wide = wide;
-          ir.gathers = gathers;
-          Value fn = ir.function(name, type(ir));
-          ir.at(ir.block(fn, "entry"));
-          SamplerFunctionBuilder builder(ir, plan, fn);
-          (builder.*emit)();
-          return Ok{};
-        });
+    return jit.function(code_key(*plan, use),
+                        [plan = *plan, lanes, gathers = jit.gathers(), type, emit](LLVMModuleRef module, const char* name) -> Status {
+                          Ir ir(module, lanes);
+                          ir.gathers = gathers;
+                          Value fn = ir.function(name, type(ir));
+                          ir.at(ir.block(fn, "entry"));
+                          SamplerFunctionBuilder builder(ir, plan, fn);
+                          (builder.*emit)();
+                          return Ok{};
+                        });
   };
   SamplerFunctions functions;
   struct Use {

@@ -66,7 +66,8 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
       if (plan.compare) out[k] = compare_depth(c, out[k]);
     }
   };
-  if (!plan.cube && !plan.one_dimensional && plan.texel_B == 4) {
+  if (!plan.cube && !plan.one_dimensional && !plan.format->is_compressed() &&
+      (plan.texel_B == 1 || plan.texel_B == 2 || plan.texel_B == 4)) {
     const FourWords four = four_words(level, s, t);
     ax = four.x, ay = four.y;
     for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, four.words[k], 15);
@@ -258,6 +259,9 @@ TexelValues SamplerFunctionBuilder::filter_slices(const Level& level, Value s, V
 
 /// Four texels, mixed.
 TexelValues SamplerFunctionBuilder::filter_level(const Level& level, Value s, Value t, Value face) {
+  if (plan.halves)
+    return filter_halves(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
+                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
   TexelValues texels[4];
   Axis ax, ay;
   auto filter = [&] {

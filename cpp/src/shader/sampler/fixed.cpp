@@ -13,10 +13,6 @@
 #include "shader/sampler/internal.hpp"
 
 namespace tilegpu::shader {
-namespace {
-
-// Beyond this no level has texels, whatever the offset; as a fixed number it fits 31 bits.
-constexpr float kFar = 30000.0f * 65536.0f;
 
 Value joined(const Ir& ir, std::vector<Value> parts) {
   assert(!parts.empty() && (parts.size() & (parts.size() - 1)) == 0);
@@ -30,6 +26,11 @@ Value joined(const Ir& ir, std::vector<Value> parts) {
   }
   return parts[0];
 }
+
+namespace {
+
+// Beyond this no level has texels, whatever the offset; as a fixed number it fits 31 bits.
+constexpr float kFar = 30000.0f * 65536.0f;
 
 Value piece(const Ir& ir, Value v, uint32_t first, uint32_t count) {
   assert(first + count <= Ir::lanes_of(v));
@@ -104,7 +105,9 @@ Value load_pairs(const Ir& ir, Value pointer, Value offsets, uint32_t unit_B) {
     }
   } else {
     const std::vector<int> order = pair_order(ir);
-    const std::vector<Value> at = ir.lane_addresses(pointer, offsets, unit_B);
+    // Numbers of texels are positive: as unsigned ones two lanes leave a register by an instruction less.
+    std::vector<Value> at = ir.lanes_as_i64(offsets);
+    for (Value& a : at) a = LLVMBuildGEP2(ir.builder, unit_B == 4 ? ir.i32 : ir.i8, pointer, &a, 1, "");
     for (uint32_t first = 0; first < n; first += 4) {
       Value part = Ir::poison(Ir::vec(ir.i64, 4));
       for (uint32_t k = 0; k < 4; ++k) part = ir.insert(part, ir.load(ir.i64, at[static_cast<size_t>(order[first + k])], 4), k);
@@ -199,10 +202,13 @@ Rows load_rows(const SamplerContext& c, const FixedLevel& level, Value u, Value 
         ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
         [&] {
           Value top = from_start(multiply_pairs(ir, words_of(ir, at), words_of(ir, level.pitch)));
-          if (!in_texels) {
-            Value next = ir.add(top, ir.and_(level.pitch, ir.ik(0xffff)));
-            return std::vector<Value>{load_pairs(ir, level.data, offsets(top), 1), load_pairs(ir, level.data, offsets(next), 1)};
+          if (level.row_B) {  // the lower row at the same offsets from another pointer
+            const uint32_t unit_B = in_texels ? 4 : 1;
+            Value at_lanes = offsets(top);
+            return std::vector<Value>{load_pairs(ir, level.data, at_lanes, unit_B),
+                                      load_pairs(ir, ir.offset(level.data, level.row_B), at_lanes, unit_B)};
           }
+          assert(in_texels);
           // The pitch's other word, 1, adds 65536 texels: less one instruction, they are taken from the pointer.
           Value below = ir.offset(level.data, ir.c64(static_cast<uint64_t>(int64_t{-4} * 65536)));
           return std::vector<Value>{load_pairs(ir, level.data, top, 4), load_pairs(ir, below, ir.add(top, level.pitch), 4)};
@@ -231,9 +237,9 @@ FixedLevel load_fixed_level(const SamplerContext& c, Value level) {
   const auto look_up = [&](Type type, size_t table_B) {
     return ir.splat(ir.load(type, ir.offset(ir.offset(c.view, ir.shl(index, 2)), table_B), 4));
   };
-  l.data = ir.load(
-      ir.ptr,
-      ir.offset(ir.offset(c.view, ir.mul(index, ir.c64(sizeof(ViewLevel)))), offsetof(ImageViewAbi, level) + offsetof(ViewLevel, data)), 8);
+  Value entry = ir.offset(ir.offset(c.view, ir.mul(index, ir.c64(sizeof(ViewLevel)))), offsetof(ImageViewAbi, level));
+  l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
+  l.row_B = ir.zext(ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B)), ir.i64);
   l.scale_x = look_up(ir.f32, offsetof(ImageViewAbi, width_scaled)), l.scale_y = look_up(ir.f32, offsetof(ImageViewAbi, height_scaled));
   l.last = look_up(ir.i32, offsetof(ImageViewAbi, last_texel)), l.pitch = look_up(ir.i32, offsetof(ImageViewAbi, pitch_and_one));
   l.middle_x = look_up(ir.f32, offsetof(ImageViewAbi, middle_x)), l.middle_y = look_up(ir.f32, offsetof(ImageViewAbi, middle_y));

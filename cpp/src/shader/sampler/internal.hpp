@@ -1,11 +1,13 @@
 // shader/sampler/internal.hpp -- what the stages of a sampler function share while they emit it.
 // In: a view and a sampler. Out: instructions.
 // Stages, a file each: lod.cpp (which level), address.cpp (which texels, with what weights), cube.cpp (faces),
-// texel.cpp (load, unpack, border, finish), compile.cpp (the functions). A "raw" texel component is what is filtered:
+// texel.cpp (load, unpack, border, finish), fixed.cpp and halves.cpp (filters of two
+// kinds of texels), compile.cpp (the functions). A "raw" texel component is what is filtered:
 // fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "shader/compiler.hpp"
 #include "shader/ir/format_pack.hpp"
@@ -42,6 +44,7 @@ struct SamplerPlan {
   VkSamplerReductionMode reduction = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   bool finite = false;       // raw components are never infinite or NaN
   bool fixed = false;        // linear filters by integers (fixed.cpp)
+  bool halves = false;       // linear filters of rgba16f (halves.cpp)
   bool alpha_alone = false;  // alpha is a code that only the result's alpha takes: left out where the caller does not want it
 };
 
@@ -142,8 +145,8 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
 /// Byte offsets of texels (texel blocks of compressed formats, by column and row) from the level's data: i32, or i64 with layers and
 /// samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
-/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of 4 bytes each: two wide loads for a lane where
-/// every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
+/// The four texels of a linear filter, (low, low), (high, low), (low, high), (high, high), of up to 4 bytes each: two wide loads for a lane
+/// where every lane's columns are neighbours in memory. Where all lanes' four texels lie inside of the level, nothing is wrapped.
 struct FourWords {
   std::array<Value, 4> words;
   Axis x, y;  // only fractions and borders
@@ -152,6 +155,8 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
 /// The components of a word whose bits are set.
 TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
+/// Vectors of one type as one; their number is a power of two.
+Value joined(const Ir& ir, std::vector<Value> parts);
 /// Depth against dref: 1 or 0 in component 0.
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 /// Codes times `one` to numbers, absent components, swizzle.
@@ -164,6 +169,11 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
 
+// -- filters of four halves (halves.cpp)
+bool filters_halves(const SamplerPlan& plan);
+/// One level, its four texels mixed.
+TexelValues filter_halves(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y);
+
 // -- filters by integers (fixed.cpp)
 inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
 struct FixedLevel {
@@ -171,6 +181,7 @@ struct FixedLevel {
   Value scale_x, scale_y;                        // f32, 65536 times the size
   Value middle_x = nullptr, middle_y = nullptr;  // f32, half of that of the last texel; or null
   Value last, pitch;                             // i32, last_texel and pitch_and_one of ImageViewAbi
+  Value row_B = nullptr;                         // i64, the same pitch in bytes, where the level is one for all; or null
   Value start = nullptr;                         // i32, texels from `data`; or null
   Value layer_offset = nullptr;                  // i64, bytes; or null
 };

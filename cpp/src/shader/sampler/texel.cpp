@@ -133,11 +133,23 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
   });
 }
 
+/// Two neighbours of 1 or 2 bytes by one load a lane.
+static std::pair<Value, Value> load_small_pairs(const SamplerContext& c, Value base, Value offsets) {
+  const Ir& ir = c.ir;
+  assert(c.plan.texel_B == 1 || c.plan.texel_B == 2);
+  if (c.plan.texel_B == 1) {
+    Value both = ir.zext(ir.load_lanes(ir.i16, base, offsets, 1), ir.i32);
+    return {ir.and_(both, ir.ik(0xff)), ir.lshr(both, 8)};
+  }
+  Value both = ir.load_lanes(ir.i32, base, offsets, 2);
+  return {ir.and_(both, ir.ik(0xffff)), ir.lshr(both, 16)};
+}
+
 FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
   const Ir& ir = c.ir;
-  assert(c.plan.texel_B == 4 && !c.plan.one_dimensional && !c.plan.cube && x.fraction && y.fraction);
+  assert(c.plan.texel_B <= 4 && !c.plan.one_dimensional && !c.plan.cube && x.fraction && y.fraction);
   // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
-  const bool in_texels = !level.layer_offset;
+  const bool in_texels = !level.layer_offset && c.plan.texel_B == 4;
   const uint32_t unit_B = in_texels ? 4 : 1;
   Value pitch = level.start ? level.pitch : in_texels ? ir.splat(ir.lshr(level.pitch, 2)) : nullptr;
   auto texel_at = [&](Value column, Value row) {
@@ -146,8 +158,8 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
     return level.start ? ir.add(at, level.start) : at;
   };
   auto pairs = [&](Value first_row, Value top, Value second_row, Value bottom) {
-    const auto [a, b] = ir.load_lane_pairs(first_row, top, unit_B);
-    const auto [d, e] = ir.load_lane_pairs(second_row, bottom, unit_B);
+    const auto [a, b] = c.plan.texel_B < 4 ? load_small_pairs(c, first_row, top) : ir.load_lane_pairs(first_row, top, unit_B);
+    const auto [d, e] = c.plan.texel_B < 4 ? load_small_pairs(c, second_row, bottom) : ir.load_lane_pairs(second_row, bottom, unit_B);
     return std::vector<Value>{a, b, d, e};
   };
   const SamplerCreateInfo& s = c.plan.key.sampler;
@@ -159,7 +171,8 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
         ir.all(ir.eq(ax.high, ir.add(ax.low, ir.ik(1)))), [&] { return pairs(level.data, top, level.data, bottom); },
         [&] {
           Value step = ir.sub(ax.high, ax.low);
-          if (!in_texels) step = ir.sext(ir.shl(step, 2), ir.i64);
+          if (!in_texels) step = ir.mul(step, ir.ik(c.plan.texel_B));
+          if (level.layer_offset) step = ir.sext(step, ir.i64);
           auto load = [&](Value at) { return in_texels ? ir.load_lane_words(level.data, at) : load_word(c, level.data, at); };
           return std::vector<Value>{load(top), load(ir.add(top, step)), load(bottom), load(ir.add(bottom, step))};
         });

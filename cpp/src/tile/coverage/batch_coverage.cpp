@@ -301,4 +301,48 @@ void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples,
   }
 }
 
+// Blocks that an edge leaves outside are dropped sixteen at a time: of a thin triangle these are nearly all. Windows of few columns have
+// several rows in the sixteen.
+TILEGPU_WIDE void cover_one_wide(const TriangleBatch& b, uint32_t lane, const BinPlace& bin, CoveredOfOne& out) {
+  assert(b.medium >> lane & 1);
+  constexpr int32_t kPixels = 3 * 256;  // from a block's first sample point to its last
+  const int32_t x = b.window_x[lane] >> 2, y = b.window_y[lane] >> 2;
+  const int32_t columns = (b.end_x[lane] + 3) / 4 - x, rows = (b.end_y[lane] + 3) / 4 - y;
+  assert(columns >= 1 && rows >= 1 && columns <= static_cast<int32_t>(CoveredBlocks::kWindow));
+  const int32_t shift = columns <= 4 ? 2 : columns <= 8 ? 3 : 4, wide = 1 << shift, high = 16 >> shift;
+  const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i across = _mm512_and_si512(number, _mm512_set1_epi32(wide - 1)), down = _mm512_srl_epi32(number, _mm_cvtsi32_si128(shift));
+  // Pairs (x, y) of 16 bits in subpixels from the window's corner.
+  const __m512i along = _mm512_or_si512(_mm512_slli_epi32(across, 10), _mm512_slli_epi32(down, 26));
+  const __m512i pixels = _mm512_load_si512(kBlockPixels);
+  __m512i pairs[3], at[3], most[3];
+  for (int k = 0; k < 3; k++) {
+    const int32_t pair = b.pair[k][lane], right = static_cast<int16_t>(pair), below = pair >> 16;
+    pairs[k] = _mm512_set1_epi32(pair);
+    at[k] = _mm512_set1_epi32(b.at[k][lane]);
+    most[k] = _mm512_set1_epi32(b.at[k][lane] + kPixels * (std::max(right, 0) + std::max(below, 0)));
+  }
+  const auto outside = [&](__m512i from, const __m512i* edges) TILEGPU_WIDE {
+    const auto edge = [&](int k) TILEGPU_WIDE { return _mm512_add_epi32(_mm512_madd_epi16(from, pairs[k]), edges[k]); };
+    return static_cast<uint32_t>(_mm512_movepi32_mask(_mm512_ternarylogic_epi32(edge(0), edge(1), edge(2), 0xfe)));
+  };
+  uint32_t count = 0;
+  for (int32_t row = 0; row < rows; row += high)
+    for (int32_t first = 0; first < columns; first += 16) {
+      const __mmask16 present = _mm512_cmplt_epi32_mask(across, _mm512_set1_epi32(columns - first)) &
+                                _mm512_cmplt_epi32_mask(down, _mm512_set1_epi32(rows - row));
+      const int32_t corner = row << 26 | first << 10;
+      for (uint32_t left = present & ~outside(_mm512_add_epi32(along, _mm512_set1_epi32(corner)), most); left; left &= left - 1) {
+        const int32_t i = std::countr_zero(left), column = first + (i & (wide - 1)), line = row + (i >> shift);
+        const uint32_t allowed = static_cast<uint32_t>(bin.columns[x + column] & bin.rows[y + line]);
+        const uint32_t covered = allowed & ~outside(_mm512_add_epi16(pixels, _mm512_set1_epi32(column << 10 | line << 26)), at);
+        out.x[count] = static_cast<uint8_t>(x + column);
+        out.y[count] = static_cast<uint8_t>(y + line);
+        out.masks[count] = static_cast<uint16_t>(covered);
+        count += covered != 0;
+      }
+    }
+  out.count = count;
+}
+
 }  // namespace tilegpu::tile

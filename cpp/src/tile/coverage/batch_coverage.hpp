@@ -1,6 +1,6 @@
 // tile/coverage/batch_coverage.hpp -- stage: tile phase, several samples. In: the medium triangles of a batch. Out: every 4x4 block where
 // one of them covers a sample, in order of the triangles, in one list: what tests them runs through one loop, whose end is foretold,
-// instead of two short ones for each triangle. One sample: batch_tests.hpp.
+// instead of two short ones for each triangle. One sample: batch_tests.hpp, and for triangles that go one by one a list of each.
 #pragma once
 
 #include <cassert>
@@ -53,5 +53,14 @@ struct BinPlace {
 void cover_blocks(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
 /// AVX-512.
 void cover_blocks_wide(const TriangleBatch& batch, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out);
+
+/// One sample: the blocks of one triangle that have covered pixels, row by row.
+struct CoveredOfOne {
+  uint32_t count = 0;
+  uint8_t x[CoveredBlocks::kWindow * CoveredBlocks::kWindow + 1], y[CoveredBlocks::kWindow * CoveredBlocks::kWindow + 1];
+  uint16_t masks[CoveredBlocks::kWindow * CoveredBlocks::kWindow + 1];  // bit: pixel in tile order
+};
+/// `lane`: of TriangleBatch::medium. AVX-512.
+void cover_one_wide(const TriangleBatch& batch, uint32_t lane, const BinPlace& bin, CoveredOfOne& out);
 
 }  // namespace tilegpu::tile

@@ -381,6 +381,42 @@ void shade_packet(const TileContext& t, Packets& p, Results& r) {
   run_packet(t, p, r, count, p.shading.checks_once);
 }
 
+void shade_part(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t covered,
+                uint32_t live) {
+  assert(p.packet_count == 0 && t.shape.samples == 1 && t.shape.quads_per_packet == shader::kMaxQuads && !t.buffers.equal);
+  assert((live & 0xf) && !(live & ~covered));
+  if (p.shading.deferred && primitive->deferred) {
+    p.vertices.want(primitive);
+    p.vertices.resolve({*t.pass, r.counters, p.loops});
+  }
+  FragmentArgs& args = p.args;
+  p.block_primitive = nullptr;
+  const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block), y_px = t.bin.origin_y_px + t.shape.y_px(block);
+  // Quads of which nothing is live shade the first one's pixels once more: what lies beyond the primitive may keep a loop busy.
+  i32x4 steps_x = {0, 2, 0, 2}, steps_y = {0, 0, 2, 2};
+  uint32_t quads = 0;
+  for (uint32_t q = 0; q < shader::kMaxQuads; q++) {
+    const uint32_t pixels = live >> 4 * q & 0xf;
+    args.primitive[q] = primitive;
+    args.raster_coverage[q] = pixels ? covered >> 4 * q & 0xf : 0;
+    args.live_coverage[q] = pixels;
+    if (!pixels) steps_x[q] = steps_y[q] = 0;
+    quads += pixels != 0;
+  }
+  place_packet(args, steps_x + x_px, steps_y + y_px);
+  store(args.tile_pixel, i32x4{0, 4, 8, 12} + static_cast<int32_t>(block * 16));
+  args.alive = live;
+  args.quad_count = shader::kMaxQuads;
+  args.uniform_primitive = 1;
+  args.full_block = 1;
+  const uint32_t pixels = static_cast<uint32_t>(std::popcount(live));
+  (p.shading.slice ? r.counters.sliced_invocations : r.counters.fragments_shaded) += pixels;
+  if (p.shading.simple) r.counters.samples_written += pixels;
+  r.counters.helper_lanes += 4 * quads - pixels;
+  r.counters.idle_lanes += 4 * (shader::kMaxQuads - quads);
+  run_packet(t, p, r, shader::kMaxQuads, p.shading.checks_once);
+}
+
 void shade_gathered(const TileContext& t, const Visibility& v, Packets& p, Results& r, const VisibleQuad* quads) {
   assert(p.packet_count == 0 && t.shape.quads_per_packet == kGatheredQuads && apart(quads));
   static_assert(kGatheredQuads == shader::kMaxQuads);

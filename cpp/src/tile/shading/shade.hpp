@@ -72,6 +72,10 @@ inline bool apart(const VisibleQuad* quads) {
   const i32x4 turned = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x39), opposite = (i32x4)_mm_shuffle_epi32((__m128i)places, 0x4e);
   return !sign_bits((places == turned) | (places == opposite));
 }
+/// Shades part of a block of one primitive at once, where nothing waits for any of its places. One sample, packets of 16 lanes; masks of
+/// the block's pixels in tile order, some of quad 0 among those that are live.
+void shade_part(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t covered,
+                uint32_t live);
 /// Shades whole blocks of one primitive, side by side, all samples of which are live.
 void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count);
 
