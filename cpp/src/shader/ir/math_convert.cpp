@@ -75,6 +75,7 @@ static Value convert_as_the_cpu(const Ir& ir, Value x) {
 }
 
 Value emit_float_to_int(const Ir& ir, Value x) {
+  if (!kX86) return ir.call_intrinsic("llvm.fptosi.sat", {Ir::like(x, ir.i32), Ir::type_of(x)}, {x});  // an instruction, and the same
   if (Value raw = convert_as_the_cpu(ir, x)) {
     // Below, 0x80000000 is right; above, all bits turned round are.
     Value result = ir.xor_(raw, ir.sext(ir.fge(x, ir.fk(x, 0x1p31f)), ir.i32));
