@@ -96,9 +96,10 @@ void each(Hashes& out, const char* name, const std::vector<Operand>& operands, B
   out[name] = h.value();
 }
 
-#define OF(name, ...)                                                                                                     \
-  each(out, name, operands, [&]([[maybe_unused]] Hash& h, [[maybe_unused]] const Operand& a, [[maybe_unused]] const Operand& b, \
-                                [[maybe_unused]] const Operand& c) { __VA_ARGS__; })
+#define OF(name, ...)                                                                                      \
+  each(out, name, operands,                                                                                \
+       [&]([[maybe_unused]] Hash& h, [[maybe_unused]] const Operand& a, [[maybe_unused]] const Operand& b, \
+           [[maybe_unused]] const Operand& c) { __VA_ARGS__; })
 
 void hash_floats(Hashes& out, const std::vector<Operand>& operands) {
   OF("add_ps", h.arithmetic(_mm256_add_ps(a.f(), b.f())));
@@ -187,12 +188,12 @@ void hash_integers(Hashes& out, const std::vector<Operand>& operands) {
   OF("test", h(_mm256_testc_si256(a.i(), b.i())); h(_mm256_testz_si256(a.i(), b.i())); h(_mm_testc_si128(a.i4(), a.i4()));
      h(_mm_testz_si128(a.i4(), b.i4())); h(_mm256_testz_si256(a.i(), _mm256_setzero_si256())));
   OF("unpack", h.lanes(_mm256_unpacklo_epi8(a.i(), b.i())); h.lanes(_mm256_unpackhi_epi8(a.i(), b.i()));
-     h.lanes(_mm256_unpacklo_epi16(a.i(), b.i())); h.lanes(_mm256_unpackhi_epi16(a.i(), b.i())); h.lanes4(_mm_unpacklo_epi32(a.i4(), b.i4()));
-     h.lanes4(_mm_unpackhi_epi32(a.i4(), b.i4())); h.lanes4(_mm_unpacklo_epi64(a.i4(), b.i4())); h.lanes4(_mm_unpackhi_epi64(a.i4(), b.i4())));
+     h.lanes(_mm256_unpacklo_epi16(a.i(), b.i())); h.lanes(_mm256_unpackhi_epi16(a.i(), b.i()));
+     h.lanes4(_mm_unpacklo_epi32(a.i4(), b.i4())); h.lanes4(_mm_unpackhi_epi32(a.i4(), b.i4()));
+     h.lanes4(_mm_unpacklo_epi64(a.i4(), b.i4())); h.lanes4(_mm_unpackhi_epi64(a.i4(), b.i4())));
   OF("i32gather_ps", const __m256i at = _mm256_srli_epi32(b.i(), 29);
      h.lanes(_mm256_i32gather_ps(reinterpret_cast<const float*>(a.words.data()), at, 4)));
-  OF("maskstore_epi32", alignas(16) int32_t to[4] = {1, 2, 3, 4}; _mm_maskstore_epi32(to, c.i4(), a.i4());
-     for (int32_t w : to) h(w));
+  OF("maskstore_epi32", alignas(16) int32_t to[4] = {1, 2, 3, 4}; _mm_maskstore_epi32(to, c.i4(), a.i4()); for (int32_t w : to) h(w));
   OF("pdep, pext", const uint64_t x = a.words[0] | uint64_t{a.words[1]} << 32, m = b.words[0] | uint64_t{b.words[1]} << 32;
      h(static_cast<uint64_t>(_pdep_u64(x, m))); h(static_cast<uint64_t>(_pext_u64(x, m))));
 }

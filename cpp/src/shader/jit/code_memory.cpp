@@ -134,7 +134,8 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
       return broken("has memory to write to; generated code has none");
     if (!is_loaded(s)) continue;
     const uint64_t align_B = std::max<uint64_t>(s.sh_addralign, 1);
-    if (!o.inside(s.sh_offset, s.sh_size) || align_B > kMostAlign_B || (align_B & (align_B - 1))) return broken("has a section that is broken");
+    if (!o.inside(s.sh_offset, s.sh_size) || align_B > kMostAlign_B || (align_B & (align_B - 1)))
+      return broken("has a section that is broken");
     offset[k] = round_up(size_B, align_B);
     size_B = offset[k] + s.sh_size;
   }
