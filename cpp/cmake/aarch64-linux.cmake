@@ -16,5 +16,11 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)  # pybind11 is the build machine's
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L ${TILEGPU_SYSROOT})
+# Headers of the Python that the extension is for; the interpreter that is asked otherwise is the build machine's, of the same version.
+file(GLOB _python_headers ${TILEGPU_SYSROOT}/usr/include/python3.*)
+if(_python_headers)
+  list(GET _python_headers 0 Python_INCLUDE_DIR)
+  string(REGEX REPLACE ".*python3\\.([0-9]+).*" ".cpython-3\\1-aarch64-linux-gnu.so" PYTHON_MODULE_EXTENSION ${Python_INCLUDE_DIR})
+endif()
 # The build machine's own: LLVM's folder in the sysroot has programs of the other processor.
 find_program(TILEGPU_OBJCOPY NAMES llvm-objcopy-19 llvm-objcopy-20 llvm-objcopy PATHS /usr/lib/llvm-19/bin NO_CMAKE_FIND_ROOT_PATH)
