@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tilegpu.math import inverse
 from tilegpu.scene import (
     Blend,
     Draw,
@@ -57,10 +58,6 @@ def blocks(rows) -> np.ndarray:
     out = np.array(rows, np.float64)
     out[:, 1] += out[:, 5] / 2
     return out.astype("f4")
-
-
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    return np.linalg.inv(matrix.astype(np.float64)).astype("f4")
 
 
 class Blocks(Scene):
