@@ -121,6 +121,33 @@ test-sdist: $(VENV)/.stamp-wheels ## `pip install` of the sdist of dist/ in an e
 	@mkdir -p build/tmp
 	TMPDIR=$(abspath build/tmp) sh scripts/test_wheel.sh $(PYTHON) dist/tilegpu-*.tar.gz
 
+# --- aarch64 from here: Debian's arm64 packages unpacked beside the build, a cross compiler, qemu-user to run what it makes. One build
+# folder for the wheel and the tests. Optimised less where AARCH64_FLAGS say so; the machine code of shaders is LLVM's in any case.
+.PHONY: sysroot-aarch64 wheel-aarch64 test-aarch64
+AARCH64 := build/aarch64
+AARCH64_SYSROOT := $(abspath $(AARCH64)/sysroot)
+AARCH64_PYTHON := qemu-aarch64 -L $(AARCH64_SYSROOT) $(AARCH64_SYSROOT)/usr/bin/python3
+AARCH64_FLAGS ?= -O3
+AARCH64_SETTINGS = --config-settings=build-dir=$(AARCH64)/core --config-settings=cmake.define.TILEGPU_TESTS=ON \
+  --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE="$(AARCH64_FLAGS) -DNDEBUG"
+# What runs under an emulator: what the processor has a part in. Programs that start programs do not; the rest is the same Python anywhere.
+AARCH64_TESTS ?= $(shell sed -e 's/\#.*//' tests/aarch64.txt)
+$(VENV)/.stamp-cross: packages/cross.txt scripts/install_packages.sh
+	@sh scripts/install_packages.sh packages/cross.txt
+	@mkdir -p $(VENV) && touch $@
+sysroot-aarch64: $(VENV)/.stamp-cross ## Debian's arm64 packages (packages/aarch64.txt) in build/aarch64/sysroot
+	@sh scripts/aarch64_sysroot.sh $(AARCH64_SYSROOT) packages/aarch64.txt
+wheel-aarch64: sysroot-aarch64 $(VENV)/.stamp-python ## a wheel for aarch64 Linux and Debian's Python there, in dist/
+	@mkdir -p $(AARCH64)/dist dist && rm -f $(AARCH64)/dist/*.whl
+	TILEGPU_SYSROOT=$(AARCH64_SYSROOT) CMAKE_TOOLCHAIN_FILE=$(abspath cpp/cmake/aarch64-linux.cmake) _PYTHON_HOST_PLATFORM=linux-aarch64 \
+	  SETUPTOOLS_EXT_SUFFIX="$$($(AARCH64_PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
+	  $(PY) -m pip wheel -q . --no-deps --no-build-isolation $(AARCH64_SETTINGS) -w $(AARCH64)/dist
+	@cp $(AARCH64)/dist/*.whl dist/ && ls -l dist/*aarch64.whl
+test-aarch64: wheel-aarch64 ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS)
+	cmake --build $(AARCH64)/core
+	ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
+	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_TESTS) $(PYTEST_ARGS)
+
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)
 	cmake --install $(BUILD) --component cpp --strip --prefix $(PREFIX)

@@ -39,7 +39,7 @@ def render(device: tg.Device, size: tuple[int, int] = (960, 540), samples: int =
     radius = 5.0 * np.sqrt((np.arange(LIGHTS) + 0.5) / LIGHTS)
     lights["place"] = np.stack([radius * np.cos(angle), rng.uniform(0.3, 1.6, LIGHTS), radius * np.sin(angle), np.full(LIGHTS, 3.5)], 1)
     lights["color"][:, :3] = 0.25 + 0.9 * np.stack([np.cos(angle + k * 2.094) for k in range(3)], 1).clip(0)
-    scene = {"inverse_view_projection": np.linalg.inv(matrix.astype(np.float64)).astype("f4"), "eye": (*camera.eye, 1.0), "lights": lights}
+    scene = {"inverse_view_projection": tg.math.inverse(matrix), "eye": (*camera.eye, 1.0), "lights": lights}
 
     albedo, normal = (device.image(size, f, samples=samples, transient=True, label=n)
                       for f, n in zip(FORMATS, ("albedo", "normal"), strict=False))

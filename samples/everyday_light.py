@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from tilegpu._samples._everyday import ADD, EDGE, HDR, OVER, POINT, SRGB, cube, frame_of, full
 
+from tilegpu.math import inverse
 from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Sampler, Scene, State, Target, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera, axes_against, multiply, translate
 from tilegpu.scene.mesh import Mesh
@@ -33,10 +34,6 @@ def blocks(rows) -> np.ndarray:
     out = np.array(rows, np.float64)
     out[:, 1] += out[:, 5] / 2
     return out.astype("f4")
-
-
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    return np.linalg.inv(matrix.astype(np.float64)).astype("f4")
 
 
 class Blocks(Scene):

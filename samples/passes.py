@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from tilegpu.math import inverse
 from tilegpu.scene import (
     Blend,
     Draw,
@@ -87,7 +88,7 @@ class Passes(Scene):
         matrix = camera.view_projection(size[0] / size[1])
         to_light = np.array([0.55, 0.75, 0.36])
         return {"view_projection": matrix, "light": look_from(tuple(to_light), 6.5, 20.0),
-                "inverse_view_projection": np.linalg.inv(matrix.astype(np.float64)).astype("f4"),
+                "inverse_view_projection": inverse(matrix),
                 "eye": np.array([*camera.eye, 1], "f4"),
                 "to_light": np.array([*(to_light / math.sqrt(float(to_light @ to_light))), 0], "f4")}
 

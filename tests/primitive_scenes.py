@@ -9,7 +9,7 @@ import numpy as np
 
 import tilegpu as tg
 
-CASES = [(4, 1, ""), (8, 2, "x86-64-v3"), (16, 2, "")]
+CASES = [(4, 1, ""), (8, 2, "baseline"), (16, 2, "")]
 
 
 SIZE = (64, 64)

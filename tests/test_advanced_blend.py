@@ -278,7 +278,7 @@ DEVICES: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "hsr": ["pre_pass", "hierarchical_z"]},
     {"lanes": 4, "threads": 1, "profile": "mali-g57"},
     {"lanes": 8, "threads": 2, "code": "quick"},
-    {"lanes": 8, "threads": 2, "jit_target": "x86-64-v3"},
+    {"lanes": 8, "threads": 2, "jit_target": "baseline"},
 ]
 
 

@@ -39,7 +39,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 2, "bin_px": 32},
     {"lanes": 8, "threads": 2, "bin_px": 128},
     {"lanes": 8, "threads": 2, "vertex_batch": 7},
-    {"lanes": 8, "threads": 2, "jit_target": "x86-64-v3"},
+    {"lanes": 8, "threads": 2, "jit_target": "baseline"},
     {"lanes": 8, "threads": 2, "tiler_heap": 1 << 20},
     {"lanes": 8, "threads": 1, "tiler_heap": 1 << 15},
     {"lanes": 8, "threads": 2, "hsr": ["hierarchical_z"]},
@@ -59,7 +59,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 8, "threads": 1, "hsr": ["deferred_vertex_shading"], "tiler_heap": 1 << 15},
     {"lanes": 8, "threads": 2, "code": "optimised"},
     {"lanes": 4, "threads": 2, "code": "quick"},
-    {"lanes": 8, "threads": 2, "code": "quick", "jit_target": "x86-64-v3"},
+    {"lanes": 8, "threads": 2, "code": "quick", "jit_target": "baseline"},
     {"lanes": 16, "threads": 2, "code": "quick"},
     {"lanes": 16, "threads": 1, "code": "quick", "hsr": "all"},
 ]
@@ -69,7 +69,7 @@ EVERYDAY_SIZE = (160, 90)
 EVERYDAY_CONFIGURATIONS: list[dict[str, Any]] = [
     {"lanes": 16, "threads": 8, "code": "optimised"},
     {"lanes": 4, "threads": 1, "bin_px": 32, "code": "quick"},
-    {"lanes": 16, "threads": 2, "jit_target": "x86-64-v3", "code": "quick"},
+    {"lanes": 16, "threads": 2, "jit_target": "baseline", "code": "quick"},
     {"lanes": 8, "threads": 2, "hsr": "off", "tiler_heap": 1 << 15, "code": "quick"},
 ]
 

@@ -201,7 +201,7 @@ void main() {
   o = vec4(n, -n, abs(n), n * 2.0);
 }"""
     results = []
-    targets = ["", "x86-64-v3"]
+    targets = ["", "baseline"]
     for lanes in (4, 8, 16):
         for target in targets:
             device = tg.Device(cache_dir="off", lanes=lanes, jit_target=target, threads=1)

@@ -11,7 +11,7 @@ import pytest
 import spirv
 import tilegpu as tg
 
-CASES = [(4, 1, ""), (8, 2, "x86-64-v3"), (16, 1, "")]
+CASES = [(4, 1, ""), (8, 2, "baseline"), (16, 1, "")]
 HEAD = """#version 450
 #extension GL_EXT_shader_explicit_arithmetic_types : require
 #extension GL_EXT_shader_8bit_storage : require

@@ -12,7 +12,7 @@ import spirv
 import tilegpu as tg
 
 Array = np.ndarray[Any, Any]
-CASES = [(4, 1, ""), (8, 2, "x86-64-v3"), (16, 1, "")]
+CASES = [(4, 1, ""), (8, 2, "baseline"), (16, 1, "")]
 N = 32
 
 

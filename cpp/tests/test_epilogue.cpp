@@ -391,7 +391,7 @@ void test_refusals(Jit& jit) {
 
 int main() {
   for (uint32_t lanes : {8u, 4u, 16u}) {
-    auto jit = Jit::create({lanes, "x86-64-v3", "off"});
+    auto jit = Jit::create({lanes, "baseline", "off"});
     if (!CHECK(jit)) return 1;
     test_formats(**jit);
     test_blending(**jit);

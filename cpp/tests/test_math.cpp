@@ -404,7 +404,7 @@ void test_conversions(Jit& jit) {
 }  // namespace
 
 int main() {
-  auto jit = Jit::create({8, "x86-64-v3", "off"});
+  auto jit = Jit::create({8, "baseline", "off"});
   if (!CHECK(jit)) return 1;
   test_functions(**jit);
   test_constant_exponents(**jit);

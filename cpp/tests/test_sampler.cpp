@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "base/intrinsics.hpp"
 #include "check.hpp"
 #include "shader/compiler.hpp"
 #include "shader/ir/sampler_types.hpp"
@@ -450,9 +451,9 @@ size_t lab_count = 3;       // in use: where 8 lanes alone must do, 1
 
 bool make_labs() {
   for (uint32_t lanes : {8u, 4u, 16u}) {
-    const bool wide = lanes == 16 && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    const bool wide = lanes == 16 && has_wide_vectors();
     setenv("TILEGPU_GATHERS", "1", 1);
-    auto jit = Jit::create({lanes, wide ? "x86-64-v4" : "x86-64-v3", "off"});
+    auto jit = Jit::create({lanes, wide ? "x86-64-v4" : "baseline", "off"});
     unsetenv("TILEGPU_GATHERS");
     if (!CHECK(jit)) return false;
     Lab lab;

@@ -71,8 +71,8 @@ class Device(Context):
     ``profile``: ``"host"`` (this CPU) or a GPU whose tile memory is modelled, such as ``"immortalis-g925"``.
     ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the
     CPU has.
-    ``jit_target``: ``""`` (this CPU), ``"x86-64-v3"`` or ``"x86-64-v4"``. ``bin_px``: of the profile
-    ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
+    ``jit_target``: ``""`` (this CPU), ``"baseline"`` (``"x86-64-v3"``; on aarch64 ``"armv8-a"``) or ``"x86-64-v4"``.
+    ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
     compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry

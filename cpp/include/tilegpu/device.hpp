@@ -13,7 +13,7 @@ struct DeviceCreateInfo {
   std::string profile = "host";
   uint32_t threads = 0;                     ///< 0: what affinity and cgroup quota allow
   uint32_t lanes = 0;                       ///< 4, 8 or 16; 0: 16 with AVX-512, else 8
-  std::string jit_target;                   ///< "" (this CPU), "x86-64-v3", "x86-64-v4"
+  std::string jit_target;                   ///< "" (this CPU), "baseline" (x86-64-v3, armv8-a), "x86-64-v4"
   uint32_t bin_px = 0;                      ///< side of a bin of the profile "host": 32, 64, 128; 0: chosen from the layout
   uint32_t vertex_batch = 0;                ///< unique vertices in a batch; 0: the profile's (of host 32, or none where indices are dense)
   std::string cache_dir;                    ///< "": the user's cache directory; "off": no disk cache
@@ -86,7 +86,7 @@ class TILEGPU_API Device : public std::enable_shared_from_this<Device> {
   std::unique_ptr<device::DeviceState> state_;
 };
 
-/// The CPU is at least x86-64-v3; otherwise the message says what is missing. Called before any other code runs.
+/// The CPU is at least x86-64-v3, or aarch64; otherwise the message says what is missing. Called before any other code runs.
 TILEGPU_API Status check_cpu();
 TILEGPU_API const char* version();
 

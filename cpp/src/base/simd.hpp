@@ -2,19 +2,17 @@
 // word for (mask to bits, minimum and maximum with a stated NaN rule, rounding conversion); 16 lanes as AVX-512 intrinsics.
 //
 // In, out: registers; every operation is exact or IEEE-rounded per lane, so that the scalar form gives the same bits. The core is built for
-// x86-64-v3. What gains from AVX-512 exists a second time, marked TILEGPU_WIDE, with the same bits; a device of 16 lanes takes it where the
-// machine has it, so that devices of 8 and 16 lanes test one against the other. A template that is always_inline serves both: the attribute
-// of the function that it ends up in decides how its vectors are compiled.
+// x86-64-v3, or aarch64 with NEON (base/intrinsics.hpp). What gains from AVX-512 exists a second time, marked TILEGPU_WIDE, with the same
+// bits; a device of 16 lanes takes it where the machine has it, so that devices of 8 and 16 lanes test one against the other. A template
+// that is always_inline serves both: the attribute of the function that it ends up in decides how its vectors are compiled.
 //
 // Lanes of a block are its pixels in tile order (quad-major); a 4x4 block is two vectors of eight: quads 0 and 1, quads 2 and 3.
 // Source: GCC manual, "Vector Extensions", "x86 Function Attributes".
 #pragma once
 
-#include <immintrin.h>
-
 #include <cstdint>
 
-#define TILEGPU_WIDE __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))
+#include "base/intrinsics.hpp"
 
 namespace tilegpu {
 
@@ -27,8 +25,7 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
 
 /// Whether a device of so many lanes runs the functions marked TILEGPU_WIDE.
 inline bool wide_vectors(uint32_t lanes) {
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  static const bool has = has_wide_vectors();
   return lanes == 16 && has;
 }
 

@@ -6,6 +6,9 @@
 
 namespace tilegpu {
 
+#if !defined(__x86_64__)
+const char* missing_cpu_feature() { return nullptr; }  // Armv8.0-A has all that the core uses
+#else
 const char* missing_cpu_feature() {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2")) return "AVX2";
@@ -16,5 +19,6 @@ const char* missing_cpu_feature() {
   if (!__builtin_cpu_supports("popcnt")) return "POPCNT";
   return nullptr;
 }
+#endif
 
 }  // namespace tilegpu

@@ -1,7 +1,6 @@
 // exec/thread_pool.cpp -- see thread_pool.hpp.
 #include "exec/thread_pool.hpp"
 
-#include <immintrin.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/host_memory.hpp"
+#include "base/intrinsics.hpp"
 
 namespace tilegpu::exec {
 
@@ -53,7 +53,7 @@ bool changes_soon(const std::atomic<uint32_t>& generation, uint32_t seen) {
   do {
     for (int spin = 0; spin < 64; spin++) {
       if (generation.load(std::memory_order_acquire) != seen) return true;
-      _mm_pause();
+      spin_pause();
     }
   } while (std::chrono::steady_clock::now() - from < kAwake);
   return false;
@@ -114,7 +114,7 @@ void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t
     const uint32_t busy = busy_.load(std::memory_order_acquire);
     if (busy == 0) break;
     if (spin < kSpins)
-      _mm_pause();
+      spin_pause();
     else
       busy_.wait(busy, std::memory_order_acquire);
   }

@@ -3,12 +3,11 @@
 // One byte for each vertex of an indexed draw; a batch stores 1 for each of its vertices, whatever the thread. Statistics only.
 #pragma once
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <atomic>
 
 #include "base/arena.hpp"
+#include "base/intrinsics.hpp"
 #include "geometry/geometry.hpp"
 
 namespace tilegpu::geometry {

@@ -5,6 +5,7 @@
 
 namespace tilegpu::geometry {
 
+#if TILEGPU_HAS_WIDE
 namespace {
 
 // Bits of the even and of the odd lanes.
@@ -137,5 +138,9 @@ TILEGPU_WIDE void cull_range_wide(const CullSetup& c, const PostVertex* post, co
                                     _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31));
   cull16(c, post, slot0, slot1, slot2, lanes, g);
 }
+#else
+void cull_batch_wide(const CullSetup&, const PostVertex*, const uint8_t* const[3], uint32_t, TriangleGroup&) { no_wide_vectors(); }
+void cull_range_wide(const CullSetup&, const PostVertex*, const uint8_t*, uint32_t, uint32_t, TriangleGroup&) { no_wide_vectors(); }
+#endif
 
 }  // namespace tilegpu::geometry

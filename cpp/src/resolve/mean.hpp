@@ -10,6 +10,8 @@
 
 #include "base/simd.hpp"
 
+#if TILEGPU_HAS_WIDE
+
 namespace tilegpu::resolve {
 
 /// Sixteen bits for each byte of a word of 16 pixels: those of the first two pixels of each quad, those of the others.
@@ -73,3 +75,5 @@ class SharedMean {
 };
 
 }  // namespace tilegpu::resolve
+
+#endif

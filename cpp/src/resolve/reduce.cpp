@@ -3,12 +3,12 @@
 // In: samples. Out: one sample. Source: Vulkan specification, "Render Pass Multisample Resolve Operations"; rules in reduce.hpp.
 #include "resolve/reduce.hpp"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
+
+#include "base/intrinsics.hpp"
 
 namespace tilegpu::resolve {
 namespace {

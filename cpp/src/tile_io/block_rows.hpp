@@ -4,11 +4,10 @@
 // holds no branch. See tile_memory.hpp for the order of pixels.
 #pragma once
 
-#include <immintrin.h>
-
 #include <cstdint>
 #include <cstring>
 
+#include "base/intrinsics.hpp"
 #include "framebuffer/tile_memory.hpp"
 
 namespace tilegpu::tile_io {

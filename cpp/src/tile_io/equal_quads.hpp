@@ -6,11 +6,10 @@
 // Depth and stencil planes are not concerned. Source: docs/decisions.md, 6.
 #pragma once
 
-#include <immintrin.h>
-
 #include <cassert>
 #include <cstring>
 
+#include "base/intrinsics.hpp"
 #include "tile_io/block_rows.hpp"
 #include "tile_io/tile_io.hpp"
 

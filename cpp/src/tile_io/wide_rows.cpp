@@ -3,9 +3,11 @@
 
 #include <cassert>
 
+#include "base/intrinsics.hpp"
 #include "resolve/mean.hpp"
 
 namespace tilegpu::tile_io {
+#if TILEGPU_HAS_WIDE
 namespace {
 
 /// Mask of the 64-bit halves of the quads in a set of quads.
@@ -95,14 +97,16 @@ void write_rows(const PlaneView& plane, uint32_t column, uint32_t row, uint32_t 
 }
 
 }  // namespace
+#endif
 
 bool has_wide_rows(const PlaneView& plane, const RowsView& rows, const resolve::Reducer* reducer) {
-  if (!plane.wide || rows.field.mask || rows.texel_B < 4) return false;
+  if (!TILEGPU_HAS_WIDE || !plane.wide || rows.field.mask || rows.texel_B < 4) return false;
   // One sample of four bytes goes as fast with half registers: memory is what it waits for.
   if (rows.texel_B > 4) return !reducer;
   return reducer && reducer->kind == resolve::ReduceKind::unorm8 && reducer->mode == resolve::ReduceMode::average;
 }
 
+#if TILEGPU_HAS_WIDE
 void write_wide_rows(const PlaneView& plane, uint32_t column, uint32_t row, uint32_t count, const resolve::Reducer* reducer, bool stream,
                      const RowsView& rows) {
   assert(count % blocks_per_line(rows.texel_B) == 0);
@@ -120,5 +124,8 @@ void write_wide_rows(const PlaneView& plane, uint32_t column, uint32_t row, uint
       return write_rows<4, 16>(plane, column, row, count, stream, out, rows.pitch_B);
   }
 }
+#else
+void write_wide_rows(const PlaneView&, uint32_t, uint32_t, uint32_t, const resolve::Reducer*, bool, const RowsView&) { no_wide_vectors(); }
+#endif
 
 }  // namespace tilegpu::tile_io

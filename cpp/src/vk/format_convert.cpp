@@ -3,14 +3,13 @@
 // In: bytes in a format. Out: floats or integers, and the way back. Source: Vulkan specification, "Fixed-Point Data Conversions",
 // "Numeric Representation and Computation" (16-, 11- and 10-bit floats), "sRGB", "Shared Exponent". Every conversion gives the float
 // or code nearest to the real value, ties to even; the products of fixed point are exact in double (24 + 24 bits).
-#include <immintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>
 #include <cstring>
 
+#include "base/intrinsics.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::vk {

@@ -2,7 +2,8 @@
 //
 // In: an LLVM module and the number of lanes. Out: instructions. A "value" is a scalar or a vector; helpers take the shape from
 // their operands, so that every emitter works on one lane or on N with the same bits. No fast-math flags are ever set, and nothing
-// here calls libm: the intrinsics used (sqrt, fma, floor, ceil, trunc, roundeven, fabs, ctpop, ctlz) are instructions of x86-64-v3.
+// here calls libm: the intrinsics used (sqrt, fma, floor, ceil, trunc, roundeven, fabs, ctpop, ctlz) are instructions of x86-64-v3 and of
+// Armv8.
 // The asserts are those that LLVM has itself and that the library of distributions leaves out: a wrong type is found where it is written.
 #pragma once
 
@@ -31,6 +32,13 @@ inline void add_text_attribute(LLVMValueRef function, const char* name, const ch
       function, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
       LLVMCreateStringAttribute(context, name, static_cast<unsigned>(std::strlen(name)), value, static_cast<unsigned>(std::strlen(value))));
 }
+
+/// The processor that code is made for is the one that makes it: LLVM's intrinsics of x86 may be named.
+#if defined(__x86_64__)
+inline constexpr bool kX86 = true;
+#else
+inline constexpr bool kX86 = false;
+#endif
 
 /// How modules of quick code (jit.hpp) are named. It stays in this process, so that it may hold addresses of functions of the core.
 inline constexpr const char kQuickPrefix[] = "tq_";
@@ -356,7 +364,7 @@ class Ir {
   Value mask_from_bits(Value word, uint32_t n) const {
     assert(type_of(word) == i32 && n <= 32);
     if (n == 1) return LLVMBuildTrunc(builder, word, i1, "");
-    if (n == 8 || n == 16)  // a mask register, where the CPU has them
+    if (kX86 && (n == 8 || n == 16))  // a mask register, where the CPU has them
       return LLVMBuildBitCast(builder, LLVMBuildTrunc(builder, word, n == 8 ? i8 : i16, ""), LLVMVectorType(i1, n), "");
     Value elements[64];
     for (uint32_t k = 0; k < n; ++k) elements[k] = c32(1u << k);

@@ -82,6 +82,7 @@ static Value convert_wide(const Ir& ir, const char* instruction, Value x, Value 
 }
 
 Value emit_float_to_int(const Ir& ir, Value x) {
+  if (!kX86) return ir.call_intrinsic("llvm.fptosi.sat", {Ir::like(x, ir.i32), Ir::type_of(x)}, {x});  // an instruction, and the same
   if (ir.wide && Ir::lanes_of(x) == 32) return by_halves(ir, x, emit_float_to_int);
   if (ir.wide && Ir::lanes_of(x) == 16) {  // 0 where x is NaN
     Value number = LLVMBuildBitCast(ir.builder, ir.fcmp(LLVMRealORD, x, x), ir.i16, "");

@@ -1,22 +1,28 @@
-// shader/jit/code_memory.cpp -- see code_memory.hpp. Source: System V ABI, AMD64 supplement, "Relocation" (S, A, P and the formulas).
+// shader/jit/code_memory.cpp -- see code_memory.hpp.
 #include "shader/jit/code_memory.hpp"
 
 #include <elf.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
+#include "shader/jit/relocation.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
-constexpr size_t kPage_B = 4096;
 constexpr size_t kChunk_B = size_t{256} << 10;
 constexpr size_t kMostSections = 256;
-// Beside the object's own bytes: the address of what is outside, and a jump to it. 32 bits reach neither.
-constexpr uint8_t kJump[8] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};  // jmp *2(%rip)
-constexpr size_t kSlot_B = 16;
+constexpr uint64_t kMostAlign_B = 4096;
+
+/// What the system protects at once: 4096 bytes on x86-64; on aarch64 up to 65536.
+size_t page_B() {
+  static const auto size_B = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size_B;
+}
 
 Error broken(const std::string& what) { return {VK_ERROR_UNKNOWN, "the object file " + what}; }
 
@@ -56,9 +62,9 @@ Status read_tables(Object& o) {
   Elf64_Ehdr header;
   if (o.size_B < sizeof header) return broken("is too short");
   std::memcpy(&header, o.bytes, sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_X86_64 || header.e_type != ET_REL ||
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != kElfMachine || header.e_type != ET_REL ||
       header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections)
-    return broken("is no relocatable x86-64 ELF");
+    return broken(std::string("is no relocatable ELF for ") + kElfMachineName);
   Elf64_Shdr all{};
   all.sh_offset = header.e_shoff, all.sh_size = header.e_shnum * sizeof(Elf64_Shdr);
   if (!o.copy_table(all, o.sections)) return broken("has sections outside");
@@ -76,8 +82,9 @@ Status read_tables(Object& o) {
 
 bool is_loaded(const Elf64_Shdr& s) { return s.sh_type == SHT_PROGBITS && (s.sh_flags & SHF_ALLOC); }
 
-bool is_relative_32(uint32_t type) { return type == R_X86_64_PC32 || type == R_X86_64_PLT32; }
-bool wants_slot_address(uint32_t type) { return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX; }
+bool wants_slot(const Elf64_Sym& symbol, RelocationTo to) {
+  return to == RelocationTo::slot || (to == RelocationTo::jump && symbol.st_shndx == SHN_UNDEF);
+}
 
 }  // namespace
 
@@ -87,7 +94,7 @@ CodeMemory::~CodeMemory() {
 
 /// Writable pages of nobody else's: what is executed already stays as it is.
 uint8_t* CodeMemory::take_pages(size_t size_B) {
-  assert(size_B != 0 && size_B % kPage_B == 0);
+  assert(size_B != 0 && size_B % page_B() == 0);
   std::lock_guard lock(mutex_);
   if (size_B > left_B_) {
     const size_t chunk_B = std::max(size_B, kChunk_B);
@@ -106,7 +113,8 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
   Object o{reinterpret_cast<const uint8_t*>(object.data()), object.size(), {}, {}, nullptr, 0};
   if (Status read = read_tables(o); !read) return read.error();
 
-  // Where each section goes; then the slots, one for each relocation that could want one.
+  // Where each section goes; then the slots, at most one for each relocation that wants one: beside the object's own bytes, the address of
+  // what is outside, and a jump to it, which instructions don't reach.
   std::vector<uint64_t> offset(o.sections.size(), 0);
   uint64_t size_B = 0;
   size_t slots = 0;
@@ -117,8 +125,8 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
       if (!o.copy_table(s, relocations)) return broken("has relocations outside");
       for (const Elf64_Rela& r : relocations) {
         const uint64_t symbol = ELF64_R_SYM(r.r_info);
-        slots += symbol < o.symbols.size() &&
-                 (o.symbols[symbol].st_shndx == SHN_UNDEF || wants_slot_address(static_cast<uint32_t>(ELF64_R_TYPE(r.r_info))));
+        slots +=
+            symbol < o.symbols.size() && wants_slot(o.symbols[symbol], relocation_kind(static_cast<uint32_t>(ELF64_R_TYPE(r.r_info))).to);
       }
       continue;
     }
@@ -126,12 +134,13 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
       return broken("has memory to write to; generated code has none");
     if (!is_loaded(s)) continue;
     const uint64_t align_B = std::max<uint64_t>(s.sh_addralign, 1);
-    if (!o.inside(s.sh_offset, s.sh_size) || align_B > kPage_B || (align_B & (align_B - 1))) return broken("has a section that is broken");
+    if (!o.inside(s.sh_offset, s.sh_size) || align_B > kMostAlign_B || (align_B & (align_B - 1)))
+      return broken("has a section that is broken");
     offset[k] = round_up(size_B, align_B);
     size_B = offset[k] + s.sh_size;
   }
   uint64_t slot = round_up(size_B, kSlot_B);
-  const size_t pages_B = round_up(std::max<uint64_t>(slot + slots * kSlot_B, 1), kPage_B);
+  const size_t pages_B = round_up(std::max<uint64_t>(slot + slots * kSlot_B, 1), page_B());
   uint8_t* base = take_pages(pages_B);
   if (!base) return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + std::to_string(pages_B) + " bytes for code"};
   for (size_t k = 0; k < o.sections.size(); ++k) {
@@ -141,6 +150,7 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
     std::memcpy(base + offset[k], o.bytes + s.sh_offset, s.sh_size);
   }
 
+  std::vector<uint64_t> slot_of(o.symbols.size(), 0);
   const auto defined = [&](const Elf64_Sym& s) {
     return s.st_shndx != SHN_UNDEF && s.st_shndx < o.sections.size() && is_loaded(o.sections[s.st_shndx]) &&
            s.st_value <= o.sections[s.st_shndx].sh_size;
@@ -153,8 +163,9 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
     if (!o.copy_table(s, relocations)) return broken("has relocations outside");
     for (const Elf64_Rela& r : relocations) {
       const auto type = static_cast<uint32_t>(ELF64_R_TYPE(r.r_info));
-      const uint64_t index = ELF64_R_SYM(r.r_info), width_B = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
-      if (index >= o.symbols.size() || r.r_offset > target.sh_size || target.sh_size - r.r_offset < width_B)
+      const uint64_t index = ELF64_R_SYM(r.r_info);
+      const RelocationKind kind = relocation_kind(type);
+      if (index >= o.symbols.size() || r.r_offset > target.sh_size || target.sh_size - r.r_offset < kind.width_B)
         return broken("has a relocation outside its section");
       const Elf64_Sym& symbol = o.symbols[index];
       uint64_t value = 0;
@@ -166,26 +177,28 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
       if (value == 0) {
         return broken(std::string("refers to '") + o.name_of(symbol) + "', which it may not");
       }
-      if ((symbol.st_shndx == SHN_UNDEF && is_relative_32(type)) || wants_slot_address(type)) {
-        std::memcpy(base + slot, kJump, sizeof kJump);
-        std::memcpy(base + slot + sizeof kJump, &value, sizeof value);
-        value = reinterpret_cast<uintptr_t>(base) + slot + (wants_slot_address(type) ? sizeof kJump : 0);
-        slot += kSlot_B;
+      if (wants_slot(symbol, kind.to)) {
+        uint64_t& own = slot_of[index];  // one for both halves of an address
+        if (!own) {
+          write_jump(base + slot);
+          std::memcpy(base + slot + kJump_B, &value, sizeof value);
+          own = slot;
+          slot += kSlot_B;
+        }
+        value = reinterpret_cast<uintptr_t>(base) + own + (kind.to == RelocationTo::slot ? kJump_B : 0);
       }
       assert(slot <= pages_B);  // no more slots were taken than counted
       uint8_t* at = base + offset[s.sh_info] + r.r_offset;
-      value += static_cast<uint64_t>(r.r_addend);
-      if (type != R_X86_64_64) value -= reinterpret_cast<uintptr_t>(at);
-      const bool fits = static_cast<int64_t>(value) == static_cast<int32_t>(value);
-      if (width_B == 4 && (!(is_relative_32(type) || wants_slot_address(type)) || !fits))
+      if (!relocate(type, at, value + static_cast<uint64_t>(r.r_addend)))
         return broken("has a relocation of type " + std::to_string(type) + " that is not known, or too far");
-      std::memcpy(at, &value, width_B);
     }
   }
   void* found = nullptr;
   for (const Elf64_Sym& s : o.symbols)
     if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && defined(s) && function == o.name_of(s)) found = reinterpret_cast<void*>(place_of(s));
   if (!found) return broken("does not define '" + function + "'");
+  // What the processor fetches may be older than what was written: not on x86-64, where this is nothing.
+  __builtin___clear_cache(reinterpret_cast<char*>(base), reinterpret_cast<char*>(base + pages_B));
   if (mprotect(base, pages_B, PROT_READ | PROT_EXEC) != 0) return broken("cannot be made executable here");
   return found;
 }

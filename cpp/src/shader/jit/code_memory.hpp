@@ -1,8 +1,8 @@
 // shader/jit/code_memory.hpp -- where generated functions live: objects of LLVM's are placed, relocated and made executable.
 //
-// In: an ELF object for x86-64 as LLVM makes it for one function (position-independent, small code model). Out: the function's address,
-// valid for the life of the CodeMemory. LLVM's own linkers cost 70 microseconds a function, a general one's graph of symbols and blocks;
-// these objects have one function, its constants, and nothing that anybody else refers to.
+// In: an ELF object as LLVM makes it for this processor for one function (position-independent, small code model). Out: the function's
+// address, valid for the life of the CodeMemory. LLVM's own linkers cost 70 microseconds a function, a general one's graph of symbols and
+// blocks; these objects have one function, its constants, and nothing that anybody else refers to.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ inline constexpr const char* kHoistMark = "tilegpu-hoist";
 
 struct JitCreateInfo {
   uint32_t lanes = 0;
-  std::string target;     // "", "x86-64-v3", "x86-64-v4"
+  std::string target;     // "", "baseline", "x86-64-v3", "x86-64-v4", "armv8-a"
   std::string cache_dir;  // "": user's cache directory; "off"
   bool tiered = false;    // functions are ready with quick code, threads in the background optimise it
   uint32_t threads = 1;   // of the device

@@ -15,7 +15,14 @@ struct JitTarget {
   bool gathers = false;       // gathers of 64-bit pairs are faster than scalar loads
 };
 
-/// `wanted`: empty (this CPU), "x86-64-v3" or "x86-64-v4".
+/// What every processor has that the core runs on.
+#if defined(__x86_64__)
+inline constexpr const char* kBaselineTarget = "x86-64-v3";
+#else
+inline constexpr const char* kBaselineTarget = "armv8-a";
+#endif
+
+/// `wanted`: empty (this CPU), "baseline" or kBaselineTarget; on x86-64 also "x86-64-v4".
 Expected<JitTarget> choose_target(const std::string& wanted);
 /// The text of a message that LLVM made, which is freed; empty for null.
 std::string take_message(char* message);

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "shader/jit/relocation.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -22,9 +24,9 @@ Expected<std::string> foreign_symbol(const std::string& object) {
   Elf64_Ehdr header;
   if (object.size() < sizeof header) return error("the object file is too short");
   std::memcpy(&header, base, sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr) ||
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != kElfMachine || header.e_shentsize != sizeof(Elf64_Shdr) ||
       header.e_shoff > object.size() || (object.size() - header.e_shoff) / sizeof(Elf64_Shdr) < header.e_shnum) {
-    return error("the object file is not x86-64 ELF");
+    return error(std::string("the object file is not ELF for ") + kElfMachineName);
   }
   const auto lies_in = [&](uint64_t offset, uint64_t size) { return offset <= object.size() && size <= object.size() - offset; };
   auto section = [&](uint32_t k) {

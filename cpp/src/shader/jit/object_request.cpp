@@ -7,6 +7,7 @@
 #include <cassert>
 #include <mutex>
 
+#include "shader/ir/ir_builder.hpp"
 #include "shader/jit/compile_request.hpp"
 #include "shader/jit/jit_schedule.hpp"
 #include "shader/jit/jit_target.hpp"
@@ -15,12 +16,19 @@ namespace tilegpu::shader {
 void initialise_code_generator() {
   static std::once_flag initialised;
   std::call_once(initialised, [] {
+#if defined(__x86_64__)
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    install_schedulers();
     __builtin_cpu_init();
+#else
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+#endif
+    install_schedulers();
   });
 }
 
@@ -33,8 +41,11 @@ LLVMTargetMachineRef make_target_machine(Tier of, const TargetOfCode& target) {
     return nullptr;
   }
   const LLVMCodeGenOptLevel level = of == Tier::quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
-  return LLVMCreateTargetMachine(known, target.triple.c_str(), target.cpu.c_str(), target.features.c_str(), level, LLVMRelocPIC,
-                                 LLVMCodeModelSmall);
+  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(known, target.triple.c_str(), target.cpu.c_str(), target.features.c_str(), level,
+                                                         LLVMRelocPIC, LLVMCodeModelSmall);
+  // For aarch64 LLVM would choose instructions of quick code by another way, which knows no vectors of our widths.
+  if (machine && !kX86) LLVMSetTargetMachineGlobalISel(machine, false);
+  return machine;
 }
 
 std::string write_object_request(const Work& work, Tier of, const std::string& name, const char* kind, const EmitOptions& options,

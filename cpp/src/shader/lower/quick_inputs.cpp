@@ -1,14 +1,13 @@
 // shader/lower/quick_inputs.cpp -- see quick_inputs.hpp.
 #include "shader/lower/quick_inputs.hpp"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
 #include <type_traits>
 
+#include "base/intrinsics.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::shader {

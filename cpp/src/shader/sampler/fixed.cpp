@@ -56,11 +56,20 @@ Value in_pieces(const Ir& ir, Value a, Value b, const char* of_512, const char* 
 
 /// Of vectors of i16: the upper words of unsigned products.
 Value multiply_high(const Ir& ir, Value a, Value b) {
+  if (!kX86) return ir.trunc(ir.lshr(ir.mul(ir.zext(a, ir.i32), ir.zext(b, ir.i32)), 16), ir.i16);
   return in_pieces(ir, a, b, "llvm.x86.avx512.pmulhu.w.512", "llvm.x86.avx2.pmulhu.w", "llvm.x86.sse2.pmulhu.w");
 }
 
 /// Of vectors of i16, signed: sums of the products of two neighbours, as i32.
 Value multiply_pairs(const Ir& ir, Value a, Value b) {
+  if (!kX86) {
+    const auto words = [&](Value v, int first) {
+      std::vector<int> order(Ir::lanes_of(v) / 2);
+      for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int>(2 * k) + first;
+      return ir.sext(ir.shuffle(v, order), ir.i32);
+    };
+    return ir.add(ir.mul(words(a, 0), words(b, 0)), ir.mul(words(a, 1), words(b, 1)));
+  }
   return in_pieces(ir, a, b, "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx2.pmadd.wd", "llvm.x86.sse2.pmadd.wd");
 }
 
@@ -127,6 +136,10 @@ bool repeats_plainly(const SamplerContext& c, VkSamplerAddressMode mode) {
 
 /// Rounds down; NaN becomes -2^31 on every CPU.
 Value floor_to_int(const Ir& ir, Value u) {
+  if (!kX86) {
+    Value whole = ir.floor(u), index = ir.call_intrinsic("llvm.fptosi.sat", {Ir::like(u, ir.i32), Ir::type_of(u)}, {whole});
+    return ir.select(ir.flt(whole, ir.fk(u, 0x1p31f)), index, ir.ik(u, 0x80000000u));
+  }
   if (ir.wide && ir.lanes == 16) return ir.floor_and_index(u).index;
   return in_pieces(ir, ir.floor(u), nullptr, nullptr, "llvm.x86.avx.cvtt.ps2dq.256", "llvm.x86.sse2.cvttps2dq");
 }

@@ -64,6 +64,7 @@ void cover_blocks(const TriangleBatch& b, uint32_t lanes, uint32_t samples, cons
   out.count = count;
 }
 
+#if TILEGPU_HAS_WIDE
 namespace {
 
 template <uint32_t kSamples>
@@ -300,6 +301,11 @@ void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples,
       return cover<16>(b, bin, candidates, out);
   }
 }
+#else
+void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
+  cover_blocks(b, lanes, samples, bin, out);
+}
+#endif
 
 // Blocks that an edge leaves outside are dropped sixteen at a time: of a thin triangle these are nearly all. Windows of few columns have
 // several rows in the sixteen.

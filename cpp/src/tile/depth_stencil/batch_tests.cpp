@@ -9,6 +9,7 @@
 
 namespace tilegpu::tile {
 
+#if TILEGPU_HAS_WIDE
 namespace {
 
 // Blocks that are looked at together: `columns` side by side, `groups` vectors of sixteen.
@@ -319,5 +320,8 @@ WideTriangles wide_triangles(const TestState& state) {
       return nullptr;
   }
 }
+#else
+WideTriangles wide_triangles(const TestState&) { return nullptr; }
+#endif
 
 }  // namespace tilegpu::tile

@@ -9,6 +9,7 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
+#if TILEGPU_HAS_WIDE
 namespace {
 
 // What one draw writes of a pixel every draw writes, and that is all of it.
@@ -113,5 +114,10 @@ void reserve_colors(const tile_io::HostTile& tile, PixelGroups& g) {
 void write_colors(const TileContext& t, const PixelGroups& g) {
   if (g.colors.apart) (t.shape.samples == 8 ? write_all<8> : write_all<16>)(t, g);
 }
+#else
+void choose_colors(const TileContext&, Visibility&) { no_wide_vectors(); }
+void reserve_colors(const tile_io::HostTile&, PixelGroups&) { no_wide_vectors(); }
+void write_colors(const TileContext&, const PixelGroups&) { no_wide_vectors(); }
+#endif
 
 }  // namespace tilegpu::TILEGPU_TILE

@@ -11,6 +11,7 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
+#if TILEGPU_HAS_WIDE
 namespace {
 
 constexpr uint32_t kPacketGroups = shader::kMaxQuads;
@@ -362,5 +363,10 @@ TILEGPU_WIDE void shade_groups(const TileContext& t, Visibility& v, Packets& p, 
   if (!several) counters.samples_written += shaded;
   counters.idle_lanes += uint64_t{packets} * 16 - shaded;
 }
+#else
+bool wants_groups(const TileContext&, const Visibility&) { return false; }
+void make_groups(const TileContext&, Visibility&, BlockLists&, stats::FragmentCounters&) { no_wide_vectors(); }
+void shade_groups(const TileContext&, Visibility&, Packets&, stats::FragmentCounters&, uint32_t, uint32_t) { no_wide_vectors(); }
+#endif
 
 }  // namespace tilegpu::TILEGPU_TILE

@@ -111,6 +111,7 @@ void gather_entries(const BlockEntry* list, uint32_t count, uint32_t samples, ui
   cursors.finish();
 }
 
+#if TILEGPU_HAS_WIDE
 TILEGPU_WIDE void gather_numbers_wide(const uint32_t* ids, uint32_t block, QuadStrata& out) {
   const __m512i numbers = _mm512_load_si512(ids);
   const uint32_t differ = _mm512_cmpneq_epi32_mask(numbers, _mm512_broadcastd_epi32(_mm512_castsi512_si128(numbers)));
@@ -240,5 +241,11 @@ TILEGPU_WIDE void gather_entries_wide(const BlockEntry* list, uint32_t count, ui
   for (uint32_t s = QuadStrata::first; s <= QuadStrata::rest; s++)
     out.of[s].extend_reserved(static_cast<size_t>(to[s] - (out.of[s].data() + out.of[s].size())));
 }
+#else
+void gather_numbers_wide(const uint32_t*, uint32_t, QuadStrata&) { no_wide_vectors(); }
+void gather_entries_wide(const BlockEntry* list, uint32_t count, uint32_t samples, uint32_t block, QuadStrata& out) {
+  gather_entries(list, count, samples, block, out);
+}
+#endif
 
 }  // namespace tilegpu::tile

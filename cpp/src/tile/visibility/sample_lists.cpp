@@ -184,6 +184,7 @@ void find_ranges(const BlockLists& lists, const Bin& bin, const TriangleBatch& b
   }
 }
 
+#if TILEGPU_HAS_WIDE
 TILEGPU_WIDE void find_ranges_wide(const BlockLists&, const Bin& bin, const TriangleBatch& b, const CoveredBlocks& blocks, Ranges& out) {
   const auto of_lanes = [](const float* values) TILEGPU_WIDE { return _mm512_castps256_ps512(_mm256_load_ps(values)); };
   const __m512 z0 = of_lanes(b.z0), zx = of_lanes(b.zx), zy = of_lanes(b.zy), anchor_x = of_lanes(b.anchor_x),
@@ -221,6 +222,9 @@ TILEGPU_WIDE void find_ranges_wide(const BlockLists&, const Bin& bin, const Tria
     _mm512_store_ps(out.far + i, far);
   }
 }
+#else
+constexpr auto find_ranges_wide = find_ranges;
+#endif
 
 // Pixels that pass. Apart, for the registers of the loop.
 __attribute__((noinline)) uint32_t insert_again(const TileContext& t, BlockLists& lists, const TriangleBatch& batch,

@@ -57,6 +57,7 @@ void list_dirty(const TileContext& t, Visibility& v, BlockCovers& covers) {
     }
   }
 }
+#if TILEGPU_HAS_WIDE
 // One sample, AVX-512: whole blocks, and which have several primitives. Which kind comes next is hard to foretell: no branch.
 TILEGPU_WIDE void gather_blocks_wide(Visibility& v, uint32_t* all_ids, bool keeps_numbers, const uint32_t* blocks, size_t count) {
   auto& mixed_blocks = v.groups.blocks;
@@ -83,6 +84,9 @@ TILEGPU_WIDE void gather_blocks_wide(Visibility& v, uint32_t* all_ids, bool keep
   mixed_blocks.resize(static_cast<size_t>(mixed - mixed_blocks.data()));
   whole_blocks.extend_reserved(static_cast<size_t>(whole - (whole_blocks.data() + whole_blocks.size())));
 }
+#else
+void gather_blocks_wide(Visibility&, uint32_t*, bool, const uint32_t*, size_t) { no_wide_vectors(); }
+#endif
 
 // Blocks in whose lists are all of their samples: whole ones, and which have several primitives. Which kind comes next is hard to foretell:
 // no branch.
