@@ -804,7 +804,7 @@ DRAW_CASES: list[DrawCase] = [
     (lambda d, b: ((quad(),), {"bind": {**b, "t": d.texture(np.zeros((6, 2, 2, 4)), cube=True)}}), "the shader reads a 2d image, image .* has 6 layers"),
     (lambda d, b: ((quad(),), {"bind": {**b, "tint": b["t"]}}), "'tint' .*is a uniform_buffer; given is <tilegpu.Texture"),
     (lambda d, b: ((quad(),), {"bind": {**b, "tint": b"123"}}), "takes 48 bytes; the given buffer has 3|takes 40 bytes; the given buffer has 3"),
-    (lambda d, b: ((quad(),), {"bind": {**b, "tint": np.zeros(3)}}), "can't fill the block; give a mapping with: rgba, m"),
+    (lambda d, b: ((quad(),), {"bind": {**b, "tint": np.zeros(3, "f4")}}), "can't fill the block; give a mapping with: rgba, m"),
     (lambda d, b: ((quad(),), {"bind": {**b, "tint": {"rgba": RED}}}), "missing 'm'"),
     (lambda d, b: ((quad(),), {"bind": {**b, "c": np.zeros((2, 4))}}), "is written by the shaders; given is ndarray, it must be a tilegpu.Buffer"),
     (lambda d, b: ((quad(),), {"push": None}), r"the shaders have push constants \(k\); give push="),

@@ -406,7 +406,7 @@ def test_reasons_of_a_pass(device: tg.Device) -> None:
         assert technique(rp, 1)["state"] == state
 
     # Vertex buffers too.
-    memory = device.buffer(MESH, usage=("vertex", "storage"))
+    memory = device.buffer(MESH.tobytes(), usage=("vertex", "storage"))
     rp, _ = run(device, [(plain, memory, None), (writing, MESH, {(0, 0): memory})])
     found = technique(rp, 0)
     assert found["state"] == "off" and "a vertex buffer is memory" in found["reason"] and found["by_draw"] == 1

@@ -350,7 +350,7 @@ def test_secondaries_do_not_know_the_pass(dev: tg.Device) -> None:
 
 def on_memory(dev: tg.Device, memory: _core.DeviceMemory, offset_B: int, size_B: int) -> tg.Buffer:
     buffer = dev.buffer(size_B)
-    buffer.core = _core.Buffer(size_B, buffer.core.usage, "words")
+    object.__setattr__(buffer, "core", _core.Buffer(size_B, buffer.core.usage, "words"))
     buffer.core.bind(memory, offset_B)
     return buffer
 
@@ -362,7 +362,7 @@ def test_a_buffer_with_other_bytes_than_the_attachment(dev: tg.Device, written: 
     memory = _core.DeviceMemory(2 * size_B)
     image = dev.image((SIDE, SIDE), FORMAT, label="film")
     usage = sum(_core.ENUMS["image_usage"][u] for u in ("transfer_src", "transfer_dst", "sampled", "color_attachment"))
-    image.core = _core.Image(enums.parse_format(FORMAT, "t").number, SIDE, SIDE, 1, 1, 1, usage, False, 0, "film")
+    object.__setattr__(image, "core", _core.Image(enums.parse_format(FORMAT, "t").number, SIDE, SIDE, 1, 1, 1, usage, False, 0, "film"))
     image.core.bind(memory, 0)
     texels = np.random.default_rng(1).random((2, SIDE, SIDE, 4), dtype=np.float32)
     whole, within = on_memory(dev, memory, 0, 2 * size_B), on_memory(dev, memory, 64, size_B - 64)

@@ -435,7 +435,8 @@ def test_a_mismatch_arrives_from_another_process() -> None:
         (lambda a: difference_of(a, a, tolerance=None), "tolerance is None; it must be a number"),  # type: ignore[arg-type]
         (lambda a: difference_of(a, a, tolerance=-1), "tolerance is -1; it must be 0 or more"),
         (lambda a: difference_of(a, a, tolerance=float("nan")), "tolerance is nan; it must be 0 or more"),
-        (lambda a: difference_of("a.png", a), "it must be numbers"),  # type: ignore[arg-type]
+        (lambda a: difference_of("a.png", a), "a picture's file, 'a.png': No such file or directory"),  # type: ignore[arg-type]
+        (lambda a: difference_of(np.array([["x"]]), a), "it must be numbers"),
         (lambda a: difference_of(a[0, 0], a[0, 0]), "shape \\(height, width\\)"),
         (lambda a: assert_image_equal(np.ma.masked_array(a, mask=a == 0), "x.png"), "masked array"),
         (lambda a: assert_image_equal(object(), "x.png"), "a picture has dtype object"),

@@ -169,7 +169,7 @@ def on_memory(dev: tg.Device, memory: _core.DeviceMemory, size: tuple[int, int],
     usage = sum(_core.ENUMS["image_usage"][u] for u in ("transfer_src", "transfer_dst", "sampled"))
     usage |= _core.ENUMS["image_usage"]["depth_stencil_attachment" if image.format_info.is_depth_stencil else "color_attachment"]
     number = enums.parse_format(format_, "alias").number
-    image.core = _core.Image(number, *size, 1, 1, image.samples, usage, False, 0, image.label)
+    object.__setattr__(image, "core", _core.Image(number, *size, 1, 1, image.samples, usage, False, 0, image.label))
     image.core.bind(memory, 0)
     return image
 
@@ -189,14 +189,14 @@ def host_write(bytes_: np.ndarray) -> None:
 
 def buffer_copy(dev: tg.Device, memory: _core.DeviceMemory) -> None:
     target = dev.buffer(ROW_B * SIZE[1])
-    target.core = _core.Buffer(ROW_B * SIZE[1], target.core.usage, "alias")
+    object.__setattr__(target, "core", _core.Buffer(ROW_B * SIZE[1], target.core.usage, "alias"))
     target.core.bind(memory, 0)
     dev.copy(np.full(SIZE[0] * SIZE[1], 0.875, np.float32), target)
 
 
 def shader_write(dev: tg.Device, memory: _core.DeviceMemory) -> None:
     target = dev.buffer(ROW_B * SIZE[1])
-    target.core = _core.Buffer(ROW_B * SIZE[1], target.core.usage, "alias")
+    object.__setattr__(target, "core", _core.Buffer(ROW_B * SIZE[1], target.core.usage, "alias"))
     target.core.bind(memory, 0)
     frag = """#version 450
 layout(std430, binding = 0) buffer Z { float z[]; } b; layout(location = 0) out vec4 o;
@@ -384,7 +384,7 @@ layout(location = 0) in vec2 p; void main() { gl_Position = vec4(p, 0.5, 1); }""
 
     def on(at_B: int, data: np.ndarray) -> tg.Buffer:
         buffer = dev.buffer(data)
-        buffer.core = _core.Buffer(data.nbytes, buffer.core.usage, "alias")
+        object.__setattr__(buffer, "core", _core.Buffer(data.nbytes, buffer.core.usage, "alias"))
         buffer.core.bind(memory, at_B)
         dev.copy(data.view(np.uint8), buffer)
         return buffer

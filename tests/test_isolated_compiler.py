@@ -476,15 +476,15 @@ def test_the_command_line_isolates_files(run_cli, tmp_path: Path) -> None:
         "from test_isolated_compiler import FULL, deep, tg\n"
         "def draw(device, size=(32, 32)):\n"
         "    out = device.image(size, 'r8g8b8a8_unorm')\n"
-        "    pipe = device.pipeline(FULL, deep(200_000), color=[out.format])\n"
+        f"    pipe = device.pipeline(FULL, deep({200_000 + os.getpid() % 20_000}), color=[out.format])\n"  # in no disk cache
         "    with device.render_pass(color=[out]) as rp:\n"
         "        rp.draw(pipe, count=3)\n"
         "    return out\n"
     )
     done = run_cli("render", str(bad), "-o", "x.png")
     assert done.returncode == 1 and "the compiler's process ended with signal 11" in done.stderr + done.stdout, done
-    done = run_cli("render", str(bad), "-o", "x.png", "--no-isolate-compiler")
-    assert done.returncode == -signal.SIGSEGV
+    done = run_cli("render", str(bad), "-o", "x.png", "--no-isolate-compiler")  # on a stack that holds it
+    assert done.returncode == 1 and "instructions, the limit" in done.stderr + done.stdout, done
 
 
 BAD = f"""import sys

@@ -77,6 +77,11 @@ class NoInterfaceError(ValidationError, AttributeError):
     """An AttributeError too: NumPy then takes the array by ``__array__``."""
 
 
+def no_interface(thing: Any) -> NoInterfaceError:
+    """Of what NumPy takes and who looks for its older interface does not."""
+    return NoInterfaceError(f"{said(thing)} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
+
+
 class AsArray:
     """Base of what NumPy takes as an array, for programs that look for the older interface and nothing else (``PIL.Image.fromarray``)."""
 
@@ -84,8 +89,7 @@ class AsArray:
 
     @property
     def __array_interface__(self) -> Any:
-        what = said(self)
-        raise NoInterfaceError(f"{what} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
+        raise no_interface(self)
 
 
 class Fixed(OfThisProcess):

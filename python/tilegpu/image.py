@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import AsArray, Fixed, OfThisProcess
+from tilegpu.fixed import AsArray, Fixed, OfThisProcess, no_interface
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -329,7 +329,7 @@ class ImageView(OfThisProcess, AsArray):
         self.swizzle = "rgba"  #: four letters of ``rgba01``
 
     def __getattr__(self, name: str) -> Any:
-        raise _no_attribute(self, name)
+        raise no_interface(self) if name == "__array_interface__" else _no_attribute(self, name)
 
     def require_identity(self, what: str, use: str) -> None:
         """Raises where it swaps components, for uses that can't."""
@@ -438,7 +438,7 @@ class Texture(OfThisProcess, AsArray):
         return self.image.__array__(dtype, copy)
 
     def __getattr__(self, name: str) -> Any:
-        raise _no_attribute(self, name)
+        raise no_interface(self) if name == "__array_interface__" else _no_attribute(self, name)
 
     def _repr_png_(self) -> bytes | None:
         return self.image._repr_png_()

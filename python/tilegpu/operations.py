@@ -128,6 +128,7 @@ class Module:
                     block = None
 
     def of_instruction(self, op: int, a: tuple[int, ...]) -> Operations:
+        """Of one, by its number and operands; of a call, what is called."""
         if op == 57:
             return self.of_function(a[2])
         if op in _TEXTURE:

@@ -229,7 +229,7 @@ class Draw:
     def __post_init__(self) -> None:
         """Numbers of other widths, as NumPy makes them where nothing is said, become those that shaders read."""
         vertices, indices = self.vertices, self.indices
-        if isinstance(vertices, np.ndarray) and vertices.dtype is not (dtype := _vertex_dtype(vertices.dtype, vertices.shape[1:])):
+        if isinstance(vertices, np.ndarray) and vertices.dtype != (dtype := _vertex_dtype(vertices.dtype, vertices.shape[1:])):
             object.__setattr__(self, "vertices", _as_vertices(vertices, dtype, f"draw '{self.label}': vertices"))
         if isinstance(indices, np.ndarray) and indices.dtype.kind in "iu" and indices.dtype not in _INDEX_TYPES:
             object.__setattr__(self, "indices", _as_indices(indices, f"draw '{self.label}': indices"))

@@ -6,20 +6,18 @@ Khronos glTF 2.0, sections 3.7.2.2 (morph targets), 3.7.3 (skins), 3.11 (animati
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tilegpu.errors import users_level
 from tilegpu.scene.camera import FixedCamera
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_animation import Animation, read_animations
 from tilegpu.scene.gltf_nodes import NodeTree
 from tilegpu.scene.gltf_views import read_lights, read_views
 from tilegpu.scene.matrices import product
-from tilegpu.scene.model_file import shown
+from tilegpu.scene.model_file import say, shown
 from tilegpu.scene.part import Array, F, Morphs
 from tilegpu.scene.pose import PartPose
 
@@ -97,7 +95,7 @@ def read_joints(doc: Document, attributes: dict[str, Any], vertices: int, where:
         all_weights.append(weight)
     if not all_joints:
         text = f"model '{doc.path}': {where}: drawn without its node's skin, as it has no JOINTS_0 and WEIGHTS_0"
-        warnings.warn(text, UserWarning, stacklevel=users_level())
+        say(text)
         return [], []
     total = np.zeros(vertices)
     for weight in all_weights:

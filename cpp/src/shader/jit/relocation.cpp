@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <cassert>
 #include <cstring>
 
 namespace tilegpu::shader {
@@ -30,6 +31,7 @@ RelocationKind relocation_kind(uint32_t type) {
 }
 
 bool relocate(uint32_t type, uint8_t* at, uint64_t value) {
+  assert(at);
   const RelocationKind kind = relocation_kind(type);
   if (type != R_X86_64_64) value -= reinterpret_cast<uintptr_t>(at);
   if (kind.to == RelocationTo::unknown || (kind.width_B == 4 && static_cast<int64_t>(value) != static_cast<int32_t>(value))) return false;
@@ -38,6 +40,7 @@ bool relocate(uint32_t type, uint8_t* at, uint64_t value) {
 }
 
 void write_jump(uint8_t* to) {
+  assert(to);
   constexpr uint8_t kJump[kJump_B] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};  // jmp *2(%rip)
   std::memcpy(to, kJump, sizeof kJump);
 }
@@ -78,6 +81,7 @@ namespace {
 
 /// `bits` of `value` from `from` on into the instruction at `at`, from bit `to` on. Those that were there are zero.
 void put_bits(uint8_t* at, uint64_t value, uint32_t from, uint32_t bits, uint32_t to) {
+  assert(at && bits && to + bits <= 32);
   uint32_t instruction;
   std::memcpy(&instruction, at, sizeof instruction);
   const uint32_t mask = (1u << bits) - 1;
@@ -94,6 +98,7 @@ bool put_adr(uint8_t* at, uint64_t value) {
 
 /// The low bits of an address, in units of a load's or store's size.
 bool put_low(uint8_t* at, uint64_t value, uint32_t log2_B) {
+  assert(log2_B < 12);
   put_bits(at, value, log2_B, 12 - log2_B, 10);
   return (value & ((1u << log2_B) - 1)) == 0;
 }
@@ -101,6 +106,7 @@ bool put_low(uint8_t* at, uint64_t value, uint32_t log2_B) {
 }  // namespace
 
 bool relocate(uint32_t type, uint8_t* at, uint64_t value) {
+  assert(at);
   const auto here = reinterpret_cast<uintptr_t>(at);
   const auto away = static_cast<int64_t>(value - here);
   const auto page_of = [](uint64_t address) { return address >> 12; };
@@ -144,6 +150,7 @@ bool relocate(uint32_t type, uint8_t* at, uint64_t value) {
 }
 
 void write_jump(uint8_t* to) {
+  assert(to);
   constexpr uint32_t kJump[kJump_B / 4] = {0x58000050, 0xd61f0200};  // ldr x16, .+8; br x16
   std::memcpy(to, kJump, sizeof kJump);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/simd.hpp"
@@ -301,12 +302,6 @@ void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples,
       return cover<16>(b, bin, candidates, out);
   }
 }
-#else
-void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
-  cover_blocks(b, lanes, samples, bin, out);
-}
-#endif
-
 // Blocks that an edge leaves outside are dropped sixteen at a time: of a thin triangle these are nearly all. Windows of few columns have
 // several rows in the sixteen.
 TILEGPU_WIDE void cover_one_wide(const TriangleBatch& b, uint32_t lane, const BinPlace& bin, CoveredOfOne& out) {
@@ -350,5 +345,11 @@ TILEGPU_WIDE void cover_one_wide(const TriangleBatch& b, uint32_t lane, const Bi
     }
   out.count = count;
 }
+#else
+void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
+  cover_blocks(b, lanes, samples, bin, out);
+}
+void cover_one_wide(const TriangleBatch&, uint32_t, const BinPlace&, CoveredOfOne&) { std::abort(); }  // no shape is wide here
+#endif
 
 }  // namespace tilegpu::tile
