@@ -1,9 +1,9 @@
 // base/intrinsics.hpp -- the vector instructions that the core is written in, on either processor: the one place that asks which it is.
 //
-// In: nothing. Out: Intel's names. On x86-64 by Intel's own header. On aarch64 the same names from SIMDe, which makes each of NEON's
-// instructions with the same bits (NaN, out of range and signed zeros as on x86; cpp/tests/test_intrinsics.cpp holds them to what x86
-// gives), and here what it lacks. There is no AVX-512 there: what is marked TILEGPU_WIDE exists a second time in narrower vectors anyway.
-// Source: Intel Intrinsics Guide; SIMDe 0.7.4; Arm Architecture Reference Manual, FPCR.
+// In, out: registers. On x86-64 Intel's own header. On aarch64 the same names from SIMDe, which makes each of NEON's instructions with the
+// same bits (NaN, out of range and signed zeros as on x86; cpp/tests/test_intrinsics.cpp holds them to what x86 gives), and here what it
+// lacks. There is no AVX-512 there: what is marked TILEGPU_WIDE exists a second time in narrower vectors anyway. Source: Intel Intrinsics
+// Guide; SIMDe 0.7.4; Arm Architecture Reference Manual, FPCR.
 #pragma once
 
 #include <cstddef>
