@@ -234,3 +234,14 @@ def test_blending_of_nothing_beside_a_logic_operation() -> None:
         dev.pipeline(COVER, WHITE, color=[COLOR], line_width=2.0, dynamic=["line_width"], topology="line_list")
     with pytest.warns(tg.UnusedNameWarning, match="blend has no effect beside logic_op"):
         dev.pipeline(COVER, WHITE, color=[COLOR], blend=["alpha"], logic_op="xor")
+
+
+def test_commands_of_a_view_of_a_part() -> None:
+    """They go by the image: the other layers were cleared too."""
+    dev = tg.Device(threads=1)
+    image = dev.image((4, 4), COLOR, layers=2, mip_levels=2)
+    for view in (image.view("2d", layer=1, layers=1), image.view("2d_array", level=1, levels=1)):
+        with pytest.raises(tg.ValidationError, match=r"is a view of a part of image .*give the image, and the command's own"):
+            dev.clear(view, (1, 1, 1, 1))
+    dev.clear(image.view("2d_array"), (1, 1, 1, 1))
+    assert image.numpy(layer=1).min() == 255

@@ -354,7 +354,7 @@ class Buffer(Fixed, AsArray):
         """Of an array whose bytes go where records lie, or of records: other fields at their places, or none of the numbers."""
         given = native_dtype(array.dtype)
         own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
-        if self.dtype is None or _BYTES in (own, given.base):
+        if self.dtype is None or _BYTES in (own, given.base) or given == native_dtype(self.dtype):  # wherever it begins
             return ""
         if self.dtype.names and given.names:
             mine, theirs = _spread(transposed_dtype(self.dtype)), _spread(transposed_dtype(given))

@@ -108,11 +108,12 @@ struct BackgroundCrew::State {
     assert(left || running == 0);
   }
   /// As end(), but what takes too long is left alone: the process ends without it.
-  void end_soon() {
+  void end_soon(std::chrono::steady_clock::time_point until) {
     begin_end();
     {
       std::unique_lock lock(mutex);
-      left |= !changed.wait_for(lock, kAtEnd, [this] { return tasks.empty() && running == 0; });
+      // Asked twice, by the front end and by the process, it waits once.
+      left = left || !changed.wait_until(lock, until, [this] { return tasks.empty() && running == 0; });
       tasks.clear();
     }
     for (std::thread& thread : threads) left ? thread.detach() : thread.join();
@@ -238,9 +239,10 @@ uint32_t BackgroundCrew::waiting() const {
 
 void BackgroundCrew::end_all() {
   std::lock_guard lock(registry().mutex);
+  const auto until = std::chrono::steady_clock::now() + kAtEnd;  // for all of them
   for (BackgroundCrew* crew : registry().crews) {
     const std::lock_guard alone(crew->state_->ending);
-    crew->state_->end_soon();
+    crew->state_->end_soon(until);
   }
 }
 
