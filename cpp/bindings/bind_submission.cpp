@@ -72,11 +72,21 @@ void wait(Submission& submission) {
   if (const Error* error = submission.error()) throw CoreError{*error};
 }
 
-// Python keeps the submission while the call lasts.
-const Submission& checked(const Submission& submission, size_t pass) {
+void check_executed(const Submission& submission) {
   if (!submission.signaled())
     throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet; wait for it, then ask"}};
+}
+
+// Python keeps the submission while the call lasts.
+const Submission& checked(const Submission& submission, size_t pass) {
+  check_executed(submission);
   if (pass >= submission.pass_count()) throw py::index_error("no such pass");
+  return submission;  // NOLINT(bugprone-return-const-ref-from-parameter)
+}
+
+const Submission& checked_dispatch(const Submission& submission, size_t dispatch) {
+  check_executed(submission);
+  if (dispatch >= submission.dispatch_count()) throw py::index_error("no such dispatch");
   return submission;  // NOLINT(bugprone-return-const-ref-from-parameter)
 }
 
@@ -232,17 +242,13 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def(
           "dispatch_stats",
           [](const Submission& s, size_t dispatch) {
-            if (!s.signaled()) throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet"}};
-            if (dispatch >= s.dispatch_count()) throw py::index_error("no such dispatch");
-            return s.dispatch_stats(dispatch);
+            return checked_dispatch(s, dispatch).dispatch_stats(dispatch);
           },
           py::arg("index"))
       .def(
           "dispatch_program",
           [](const Submission& s, size_t dispatch) {
-            if (!s.signaled()) throw CoreError{{VK_ERROR_INITIALIZATION_FAILED, "the submission has not been executed yet"}};
-            if (dispatch >= s.dispatch_count()) throw py::index_error("no such dispatch");
-            return dispatch_program(s, dispatch);
+            return dispatch_program(checked_dispatch(s, dispatch), dispatch);
           },
           py::arg("index"))
       .def(

@@ -36,10 +36,10 @@ find_package(glslang CONFIG REQUIRED)
 find_package(SPIRV-Tools CONFIG REQUIRED)
 find_package(SPIRV-Tools-opt CONFIG REQUIRED)
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  set(_llvm_target aarch64)
-else()
+if(TILEGPU_X86)
   set(_llvm_target x86)
+else()
+  set(_llvm_target aarch64)
 endif()
 llvm_map_components_to_libnames(_llvm_libs bitreader bitwriter ${_llvm_target}codegen ${_llvm_target}asmparser ${_llvm_target}desc
   ${_llvm_target}info passes)

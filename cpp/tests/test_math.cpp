@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "base/intrinsics.hpp"
 #include "check.hpp"
 #include "shader/ir/format_pack.hpp"
 #include "shader/ir/math.hpp"
@@ -412,7 +413,7 @@ int main() {
   test_conversions(**jit);
   test_srgb(**jit);
   test_bounds_of_sine(**jit);
-  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
+  if (has_wide_vectors()) {
     auto wide = Jit::create({16, "x86-64-v4", "off"});
     if (!CHECK(wide)) return 1;
     test_conversions(**wide);

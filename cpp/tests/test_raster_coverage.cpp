@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "base/intrinsics.hpp"
 #include "check.hpp"
 #include "records/primitive_setup.hpp"
 #include "tile/coverage/batch_coverage.hpp"
@@ -114,7 +115,7 @@ uint32_t lists = 0;
 
 /// The same by the list of one triangle's blocks, where it has one (AVX-512).
 void check_list(const records::TriangleRecord& r, int32_t ox, int32_t oy, const PixelRect& rect) {
-  if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) return;
+  if (!has_wide_vectors()) return;
   const records::TriangleRecord* records[kBatch];
   std::fill(records, records + kBatch, &r);
   TriangleBatch batch;
@@ -260,7 +261,7 @@ int main() {
   shared_edges();
   single_quads();
   CHECK(covered_total > 1000000);
-  CHECK(lists > 100 || !__builtin_cpu_supports("avx512bw"));
+  CHECK(lists > 100 || !has_wide_vectors());
   std::printf("%llu samples compared inside\n", static_cast<unsigned long long>(covered_total));
   return test::finish("test_raster_coverage");
 }

@@ -5,19 +5,26 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cassert>
 #include <exception>
+
+#include "base/host_memory.hpp"
 
 namespace tilegpu {
 namespace {
 
-constexpr size_t kUsual_B = 8u << 20;
+constexpr size_t kUsual_B = 8u << 20, kOfLimited_B = 64u << 20;
+
+thread_local bool is_large = false;
 
 struct Call {
   const std::function<void()>& call;
   std::exception_ptr thrown;
   static void* run(void* self) {
     auto& c = *static_cast<Call*>(self);
+    prepare_thread();
+    is_large = true;
     try {
       c.call();
     } catch (...) {
@@ -32,18 +39,28 @@ bool is_address_space_limited() {
   return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY;
 }
 
+// What a thread gets for what it does itself. Blocked, they end the process whatever handlers it has.
+sigset_t all_but_own() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int own : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS}) sigdelset(&signals, own);
+  return signals;
+}
+
 }  // namespace
 
 void on_large_stack(size_t size_B, const std::function<void()>& call) {
   assert(call && size_B);
   Call c{call, nullptr};
-  sigset_t all, before;
-  sigfillset(&all);
-  for (; size_B > kUsual_B && !is_address_space_limited(); size_B /= 2) {
+  if (is_large) return call();
+  if (is_address_space_limited()) size_B = std::min(size_B, kOfLimited_B);
+  const sigset_t others = all_but_own();
+  sigset_t before;
+  for (; size_B > kUsual_B; size_B /= 2) {
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes)) break;
     pthread_t thread;
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited
+    pthread_sigmask(SIG_BLOCK, &others, &before);  // inherited
     const bool began =
         !pthread_attr_setstacksize(&attributes, size_B) && !pthread_create(&thread, &attributes, Call::run, static_cast<void*>(&c));
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -1,7 +1,7 @@
 // base/large_stack.hpp -- a call on a stack of its own, for code of others that calls itself as deep as its input says.
 //
 // In: how large, a function. Out: it has run, on a thread of its own where one can be had, which its caller waits for; what it throws is
-// thrown here. Pages that are not touched cost nothing. Signals stay the caller's.
+// thrown here. Pages that are not touched cost nothing. Signals stay the caller's, but for those that the call itself causes (SIGSEGV).
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace tilegpu {
 
-/// Where so much can't be had, half of it is asked for, and so on; below that of usual threads, and where the address space is limited, so
-/// that a stack takes from what the call may need, the caller's own is taken.
+/// Where so much can't be had, half of it is asked for, and so on; below that of usual threads the caller's own is taken. Where the address
+/// space is limited (RLIMIT_AS), a stack takes from what the call may need: it is of 64 MiB at most. Within such a call another one stays on
+/// its stack.
 void on_large_stack(size_t size_B, const std::function<void()>& call);
 
 }  // namespace tilegpu

@@ -77,9 +77,10 @@ bool write_file(const std::string& path, std::initializer_list<std::string_view>
   assert(!path.empty());
   const std::string temporary = path + "." + random_name() + std::string(kTemporary);
   const BlockFileSizeSignal blocked;
-  const int fd = uninterrupted([&] { return open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600); });
+  const int fd = uninterrupted([&] { return open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, how.mode); });
   if (fd < 0) return false;
-  bool good = std::all_of(parts.begin(), parts.end(), [fd](std::string_view part) { return write_whole(fd, part.data(), part.size()); });
+  bool good = how.masked || fchmod(fd, how.mode) == 0;
+  good = good && std::all_of(parts.begin(), parts.end(), [fd](std::string_view part) { return write_whole(fd, part.data(), part.size()); });
   good = good && (!how.flushes || uninterrupted([fd] { return fsync(fd); }) == 0);
   int because = errno;
   if (close(fd) != 0 && errno != EINTR) {  // Linux has closed it by then

@@ -13,8 +13,10 @@ namespace tilegpu {
 struct WholeFile {
   bool replaces = true;  // else a file that is there already stays, and errno is EEXIST
   bool flushes = false;  // it is on disk before it has its name: a power cut leaves all of it or nothing
+  unsigned mode = 0600;  // who may do what: chmod(2)
+  bool masked = true;    // less what the process's umask forbids, as for any new file
 };
-/// The parts one after the other, readable by the user alone.
+/// The parts one after the other.
 bool write_file(const std::string& path, std::initializer_list<std::string_view> parts, const WholeFile& how = {});
 
 bool is_temporary(std::string_view name);

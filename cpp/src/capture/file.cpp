@@ -4,14 +4,19 @@
 #include "capture/file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "base/whole_file.hpp"
+#include "base/whole_io.hpp"
 #include "capture/bytes.hpp"
 #include "tilegpu/device.hpp"
 
@@ -56,30 +61,57 @@ Error refused(const std::string& path, uint32_t format, Reader& reader) {
 
 using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Where a file is written, and the name that it takes when it is whole.
-struct Place {
-  std::string target, named;
-  bool beside = false;
-};
-
-/// Beside it, so that a disk that is full leaves the file that was there; devices and pipes have no name to take.
-Place place_of(const std::string& path) {
-  assert(!path.empty());
+/// Whole and under its own name, or not at all, so that a disk that is full leaves the file that was there. A link's file is replaced, not
+/// the link.
+bool write_beside(const std::string& path, std::initializer_list<std::string_view> parts) {
   std::error_code none;
-  const bool there = std::filesystem::exists(path, none), link = std::filesystem::is_symlink(path, none);
-  if (there ? !std::filesystem::is_regular_file(path, none) : link) return {path, path, false};
+  const bool there = std::filesystem::exists(path, none);
   const std::string named = there ? std::filesystem::canonical(path, none).string() : path;
-  return {named + ".part" + std::to_string(::getpid()), named, true};
+  WholeFile how;
+  how.mode = 0666;
+  struct stat before{};
+  if (there && stat(named.c_str(), &before) == 0) how.mode = before.st_mode & 07777, how.masked = false;
+  return !named.empty() && tilegpu::write_file(named, parts, how);
 }
 
-/// A pipe that nobody reads is null: opening it would wait as long as that lasts.
-Handle open_to_write(const std::string& path) {
+/// Into what has no name to take (devices, pipes), or stands in a folder that takes no new file. A pipe that nobody reads is refused
+/// (ENXIO): opening it would wait as long as that lasts.
+bool write_into(const std::string& path, std::initializer_list<std::string_view> parts, bool is_file) {
+  const int created = is_file ? 0 : O_CREAT;
+  const int number = uninterrupted([&] { return open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | created, 0666); });
+  if (number < 0) return false;
+  fcntl(number, F_SETFL, 0);
+  bool good = !is_file || ftruncate(number, 0) == 0;
+  for (const std::string_view part : parts) good = good && write_whole(number, part.data(), part.size());
+  const int because = errno;
+  if (close(number) != 0 && good) return false;
+  errno = because;
+  return good;
+}
+
+std::string why_not_written(const std::string& path, int because) {
   std::error_code none;
-  if (!std::filesystem::is_fifo(path, none)) return {std::fopen(path.c_str(), "wbe"), &std::fclose};
-  const int number = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (number < 0) return {nullptr, &std::fclose};
-  ::fcntl(number, F_SETFL, 0);
-  return {::fdopen(number, "wb"), &std::fclose};
+  switch (because) {
+    case ENOENT:
+    case ENOTDIR:
+      if (std::filesystem::is_symlink(path, none)) return "it is a link to a file that is not there; remove the link";
+      return "there is no such folder; make it first";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "you may not write there; choose another folder";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "the disk took only a part of it; free some space";
+    case EISDIR:
+      return "it is a folder; name a file in it";
+    case ENXIO:
+      if (std::filesystem::is_fifo(path, none)) return "it is a named pipe that nobody reads; start its reader first";
+      [[fallthrough]];
+    default:
+      return std::string("it can't be written: ") + std::strerror(because);
+  }
 }
 
 /// "" for a regular file. A pipe would wait for ever, a device never ends.
@@ -103,28 +135,21 @@ Status write_file(const std::string& path, const std::string& profile, const std
   header.put_text(profile);
   header.put<uint64_t>(payload.size());
   header.put(checksum(payload));
+  const auto text = [](const std::vector<uint8_t>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const std::initializer_list<std::string_view> parts = {text(header.bytes()), text(payload)};
   std::error_code none;
-  Place place = place_of(path);
-  Handle file = open_to_write(place.target);
-  if (!file && place.beside) {  // its folder takes no new file, or the name is too long for it
-    place = {path, path, false};
-    file = open_to_write(path);
+  const std::filesystem::file_type type = std::filesystem::status(path, none).type();
+  const bool is_file = type == std::filesystem::file_type::regular;
+  bool written = false;
+  if (is_file || type == std::filesystem::file_type::not_found) {
+    written = !std::filesystem::is_symlink(path, none) || is_file ? write_beside(path, parts) : (errno = ENOENT, false);
+    if (!written && is_file && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG)) written = write_into(path, parts, true);
+  } else {
+    written = write_into(path, parts, false);
   }
-  if (!file && std::filesystem::is_fifo(path, none)) return failed(path, "it is a named pipe that nobody reads; start its reader first");
-  if (!file) return failed(path, "the file can't be written; is there such a folder, and may you write there?");
-  const bool written = std::fwrite(header.bytes().data(), 1, header.bytes().size(), file.get()) == header.bytes().size() &&
-                       std::fwrite(payload.data(), 1, payload.size(), file.get()) == payload.size();
-  if (std::fclose(file.release()) != 0 || !written) {
-    if (place.beside) std::filesystem::remove(place.target, none);
-    return failed(path, "the disk took only a part of it; free some space");
-  }
-  if (!place.beside) return Ok{};
-  const std::filesystem::file_status before = std::filesystem::status(place.named, none);
-  if (std::filesystem::exists(before)) std::filesystem::permissions(place.target, before.permissions(), none);
-  if (std::rename(place.target.c_str(), place.named.c_str()) != 0) {
-    std::filesystem::remove(place.target, none);
-    return failed(path, "the file can't be written; may you write there?");
-  }
+  if (!written) return failed(path, why_not_written(path, errno));
   return Ok{};
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/child_process.hpp"
 #include "base/host_memory.hpp"
+#include "base/large_stack.hpp"
 #include "device/compiler_requests.hpp"
 #include "shader/jit/build_identity.hpp"
 #include "shader/jit/compile_request.hpp"
@@ -30,6 +31,7 @@ namespace tilegpu {
 namespace {
 
 constexpr size_t kWatcherStack_B = 2 << 20;  // the static TLS of the library lies on it
+constexpr size_t kStack_B = size_t{256} << 20;  // of what compiles: glslang and LLVM call themselves as deep as a shader nests
 constexpr uint64_t kGrownPart = 4;           // of its memory that a process may keep between requests
 
 uint64_t address_space_B() {
@@ -110,6 +112,16 @@ std::string answer_to(const std::string& message) {
   return shader::write_answer(Error{VK_ERROR_UNKNOWN, "the compiler's process got a request that it does not know"});
 }
 
+void answer_requests(uint64_t limit_B) {
+  const uint64_t before_B = address_space_B();
+  if (!limit_memory(limit_B)) cannot_start("its memory can't be limited: /proc/self/statm or RLIMIT_AS");
+  for (std::string message; parent.read(message);) {
+    std::string answer = answer_to(message);
+    answer.insert(answer.begin(), address_space_B() > before_B + limit_B / kGrownPart ? shader::kHasGrown : shader::kStaysFresh);
+    if (!parent.write(answer)) break;
+  }
+}
+
 }  // namespace
 
 int run_compiler_process(int count, const char* const* arguments) {
@@ -128,13 +140,8 @@ int run_compiler_process(int count, const char* const* arguments) {
   shader::install_memory_handler(no_memory);
   shader::install_fatal_handler(fatal);
   expect_memory_limit();
-  const uint64_t before_B = address_space_B();
-  if (!limit_memory(limit_B)) cannot_start("its memory can't be limited: /proc/self/statm or RLIMIT_AS");
-  for (std::string message; parent.read(message);) {
-    std::string answer = answer_to(message);
-    answer.insert(answer.begin(), address_space_B() > before_B + limit_B / kGrownPart ? shader::kHasGrown : shader::kStaysFresh);
-    if (!parent.write(answer)) break;
-  }
+  // Once the address space is limited, none of this size could be had.
+  on_large_stack(kStack_B, [limit_B] { answer_requests(limit_B); });
   return 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
+#include "base/long_work.hpp"
 #include "base/replaying.hpp"
 #include "descriptor/set_memory.hpp"
 #include "device/device_state.hpp"
@@ -105,7 +106,10 @@ Device::~Device() {
     end_elsewhere(std::move(state_));
     return;
   }
+  LongWork long_work;
+  long_work.begin();
   s.queue.reset();  // executes what is pending
+  state_.reset();   // compiles what is to be kept on disk
 }
 
 Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {

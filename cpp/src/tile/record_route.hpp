@@ -83,26 +83,19 @@ class RecordRoute {
   void queue_block(uint32_t block, int32_t x, int32_t y, uint32_t covered, uint32_t live) {
     const shader::PrimitiveSetup* const primitive = setup();
     Packets& p = w_.packets;
-    assert((live & ~covered) == 0);
+    assert((live & ~covered) == 0 && goes_straight(w_.shape.traits, w_.bin.phase));
     // Of nearly a whole block the queue would make packets of the same quads.
     const uint32_t quads = (live | live >> 1 | live >> 2 | live >> 3) & 0x1111;
-    if (!kTraced && std::popcount(quads) >= 3 && quads & 1 && !p.waiting[block] && w_.shape.quads_per_packet == shader::kMaxQuads &&
-        goes_straight(w_.shape.traits, w_.bin.phase)) {
+    if (!kTraced && std::popcount(quads) >= 3 && quads & 1 && !p.waiting[block] && w_.shape.quads_per_packet == shader::kMaxQuads) {
       shade_part(w_, p, w_.results, primitive, block, covered, live);
       return;
     }
     for (uint32_t q = 0; q < 4; q++) {
       const uint32_t bits = live >> 4 * q & 0xf;
       if (!bits) continue;
-      if (p.queue_count == kQueueQuads) drain_queue(w_, p, w_.results, false);
-      WaitingQuad& quad = p.queue[p.queue_count++];
-      quad.primitive = primitive;
-      quad.tile_pixel = block * 16 + q * 4;
-      quad.x_px = static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2);
-      quad.y_px = static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2);
-      quad.raster = covered >> 4 * q & 0xf;
-      quad.live = bits;
-      p.waiting[block]++;
+      push_quad(w_, p, w_.results,
+                {primitive, block * 16 + q * 4, static_cast<uint16_t>(x + static_cast<int32_t>(q & 1) * 2),
+                 static_cast<uint16_t>(y + static_cast<int32_t>(q >> 1) * 2), covered >> 4 * q & 0xf, bits});
     }
   }
 

@@ -21,6 +21,10 @@ namespace tilegpu::shader {
 
 /// In `mask` of sample_gradient, sample_lod and sample_implicit: nobody wants the result's alpha, which is then undefined.
 inline constexpr uint32_t kWithoutAlpha = 1u << 31;
+/// Coordinates in texels are kept within: beyond it no level has any; floor and conversion stay exact.
+inline constexpr float kFarTexel = 0x1p20f;
+/// Texel offsets beyond it are this; constant ones are small by SPIR-V's rules.
+inline constexpr int32_t kMostOffset = 4096;
 
 /// Positions of the arguments; each enumerator is a parameter index.
 namespace gradient_arg {

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <system_error>
 #include <thread>
@@ -55,7 +56,7 @@ struct BackgroundCrew::State {
   uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
   std::chrono::steady_clock::time_point calm_from{};
   std::vector<std::thread> threads;
-  std::mutex ending;  // of end(): a crew's owner and the process may end it at once. Taken before all others.
+  std::timed_mutex ending;  // of end(): a crew's owner and the process may end it at once. Taken before `gate`.
 
   State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
 
@@ -101,31 +102,23 @@ struct BackgroundCrew::State {
     }
   }
 
-  void end() {
-    begin_end();
-    for (std::thread& thread : threads) thread.join();
-    threads.clear();
-    assert(left || running == 0);
-  }
-  /// As end(), but what takes too long is left alone: the process ends without it.
-  void end_soon(std::chrono::steady_clock::time_point until) {
-    begin_end();
+  /// False: tasks still run, at `until`, or when the process ended before (it is asked twice, by the front end and by the process). The
+  /// owner of `ending` calls it.
+  bool end(std::optional<std::chrono::steady_clock::time_point> until = {}) {
     {
       std::unique_lock lock(mutex);
-      // Asked twice, by the front end and by the process, it waits once.
-      left = left || !changed.wait_until(lock, until, [this] { return tasks.empty() && running == 0; });
-      tasks.clear();
+      stop = true;
+      if (!finishes) tasks.clear();
+      changed.notify_all();
+      if (until && !left) {
+        left = !changed.wait_until(lock, *until, [this] { return tasks.empty() && running == 0; });
+        tasks.clear();
+      }
     }
     for (std::thread& thread : threads) left ? thread.detach() : thread.join();
     threads.clear();
-  }
-
- private:
-  void begin_end() {
-    const std::lock_guard lock(mutex);
-    stop = true;
-    if (!finishes) tasks.clear();
-    changed.notify_all();
+    assert(left || running == 0);
+    return !left;
   }
 };
 
@@ -173,12 +166,15 @@ BackgroundCrew::BackgroundCrew(uint32_t threads, bool finishes) : state_(std::ma
 }
 
 BackgroundCrew::~BackgroundCrew() {
-  {
-    const std::lock_guard alone(state_->ending);
-    state_->end();
-  }
+  const bool ended = end();
   std::lock_guard lock(registry().mutex);
   std::erase(registry().crews, this);
+  if (!ended) static_cast<void>(state_.release());  // threads that the process leaves behind use it
+}
+
+bool BackgroundCrew::end() {
+  const std::lock_guard alone(state_->ending);
+  return state_->end();
 }
 
 void BackgroundCrew::add(std::function<void()> task) {
@@ -227,11 +223,6 @@ void BackgroundCrew::wait() {
   s.hurried--;
 }
 
-bool BackgroundCrew::is_left() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->left;
-}
-
 uint32_t BackgroundCrew::waiting() const {
   std::lock_guard lock(state_->mutex);
   return static_cast<uint32_t>(state_->tasks.size()) + state_->running;
@@ -241,8 +232,8 @@ void BackgroundCrew::end_all() {
   std::lock_guard lock(registry().mutex);
   const auto until = std::chrono::steady_clock::now() + kAtEnd;  // for all of them
   for (BackgroundCrew* crew : registry().crews) {
-    const std::lock_guard alone(crew->state_->ending);
-    crew->state_->end_soon(until);
+    // Its owner may be about it just now, without a limit: then it stays so.
+    if (const std::unique_lock alone(crew->state_->ending, until); alone.owns_lock()) crew->state_->end(until);
   }
 }
 

@@ -26,11 +26,11 @@ class BackgroundCrew {
   void wait();
   /// Tasks that have not ended.
   uint32_t waiting() const;
+  /// As its destructor does. False: the process ends (end_all), and threads may still run: nothing that tasks use may be taken away.
+  bool end();
   /// To be called at the end of the process, while everything that tasks use is still there: ends all crews as their destructors do, but
-  /// for tasks that take longer than some seconds: those that wait are dropped, those that run are left (is_left).
+  /// for tasks that take longer than some seconds: those that wait are dropped, those that run are left.
   static void end_all();
-  /// Threads may still run, though end_all() is over: nothing that tasks use may be taken away.
-  bool is_left() const;
 
   struct State;  // replaced in a child process
 

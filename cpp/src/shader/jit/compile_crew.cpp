@@ -20,7 +20,6 @@ namespace {
 
 thread_local const std::function<void()>* on_compile = nullptr;
 thread_local std::atomic<bool>* stopped = nullptr;  // of the run_compiles that this thread works for
-constexpr std::chrono::milliseconds kAsk{20};
 constexpr VkResult kInterrupted = VK_ERROR_NOT_PERMITTED_KHR;  // of no other error of compiling
 
 }  // namespace
@@ -92,7 +91,7 @@ Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>
   {
     // Only this thread may hear of Ctrl-C, whoever compiles: the others' functions end with compile_interrupted, or are complete.
     std::unique_lock lock(mutex);
-    while (!idle.wait_for(lock, kAsk, [&] { return busy == 0; })) {
+    while (!idle.wait_for(lock, kAskMeanwhile, [&] { return busy == 0; })) {
       lock.unlock();
       compile_goes_on();
       lock.lock();

@@ -43,7 +43,6 @@ namespace tilegpu::shader {
 namespace {
 
 constexpr uint32_t kCodeVersion = 2;
-constexpr std::chrono::milliseconds kAsk{20};
 
 double now_ms() {
   using namespace std::chrono;
@@ -129,7 +128,7 @@ struct Jit::State {
   void make_offer(Offer offer);
   /// Until another thread has done with it. False: this one was interrupted before.
   bool await(std::unique_lock<std::mutex>& lock, const Entry& entry) {
-    while (!finished.wait_for(lock, kAsk, [&] { return entry.done; })) {
+    while (!finished.wait_for(lock, kAskMeanwhile, [&] { return entry.done; })) {
       lock.unlock();
       const bool goes_on = compile_goes_on();
       lock.lock();
@@ -373,7 +372,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
 }
 
 Jit::~Jit() {
-  if (state_ && state_->background && state_->background->is_left()) static_cast<void>(state_.release());  // the process ends
+  if (state_ && state_->background && !state_->background->end()) static_cast<void>(state_.release());  // the process ends
 }
 
 Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) {

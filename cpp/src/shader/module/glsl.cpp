@@ -314,6 +314,17 @@ Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const Gl
   return words;
 }
 
+/// Nothing in it stands for more text than there is: one directive at most, and that is #version. A macro may stand for any number of
+/// terms, whatever its own size.
+bool is_flat(const GlslSource& source) {
+  const std::string& text = source.text;
+  if (text.size() > kFlatSource_B || !source.defines.empty()) return false;
+  const size_t directive = text.find('#');
+  if (directive == std::string::npos) return true;
+  const size_t name = text.find_first_not_of(" \t", directive + 1);
+  return name != std::string::npos && text.compare(name, 7, "version") == 0 && text.find('#', name) == std::string::npos;
+}
+
 }  // namespace
 
 Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages_out) {
@@ -322,8 +333,7 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
 
 Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folder, const GlslSource& source,
                                                         std::vector<ShaderMessage>* messages_out) {
-  if (source.text.size() <= kFlatSource_B && source.defines.empty() && source.text.find('#', 1) == std::string::npos)
-    return compile_here(folder, source, messages_out);
+  if (is_flat(source)) return compile_here(folder, source, messages_out);
   std::optional<Expected<std::vector<uint32_t>>> made;
   on_large_stack(kStack_B, [&] { made = compile_here(folder, source, messages_out); });
   return std::move(*made);

@@ -10,9 +10,6 @@
 namespace tilegpu::shader {
 namespace {
 
-// Beyond this no level has texels; floor and conversion stay exact.
-constexpr float kFar = 0x1p20f;
-
 Value as_vector(const Ir& ir, Value v) { return Ir::lanes_of(v) == ir.lanes ? v : ir.splat(v); }
 
 /// Adds a texel offset to indices in [-1, period), modulo the period. Behind a branch where the offset is a constant 0, as it mostly is.
@@ -23,7 +20,7 @@ Value add_offset(const Ir& ir, Value index, Value offset, Value period) {
   auto add_vector = [&](Value offset_v) {
     // No vector division in the hardware: floats are exact for integers of this size, and the quotient's floor is put right by one step
     // each way.
-    Value bounded = ir.sclamp(offset_v, ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096));
+    Value bounded = ir.sclamp(offset_v, ir.ik(static_cast<uint32_t>(-kMostOffset)), ir.ik(kMostOffset));
     Value q = ir.fptosi(ir.floor(ir.fdiv(ir.sitofp(bounded), ir.sitofp(period_v))));
     Value r = ir.sub(bounded, ir.mul(q, period_v));
     r = once_less(ir.select(ir.slt(r, ir.ik(0)), ir.add(r, period_v), r));
@@ -64,7 +61,7 @@ AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, V
     // Indices -1 to period - 1. With a linear filter they are: a folded coordinate gives -0.5 to period - 0.5, and sizes are exact.
     if (!linear) u = ir.fmin_second(u, ir.fsub(mirrors ? ir.fadd(size_f, size_f) : size_f, ir.fk(0.5f)));
   } else {
-    u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
+    u = ir.fclamp(u, ir.fk(-kFarTexel), ir.fk(kFarTexel));
   }
   const Ir::Floor at = ir.floor_and_index(u);
   return {at.index, linear ? ir.fsub(u, at.whole) : nullptr};
@@ -88,7 +85,7 @@ Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPos
     low = mirror(ir.umin(low, ir.add(low, period_v)));
     if (linear) high = mirror(ir.umin(high, ir.sub(high, period_v)));
   } else {
-    low = ir.add(low, ir.sclamp(as_vector(ir, offset), ir.ik(static_cast<uint32_t>(-4096)), ir.ik(4096)));
+    low = ir.add(low, ir.sclamp(as_vector(ir, offset), ir.ik(static_cast<uint32_t>(-kMostOffset)), ir.ik(kMostOffset)));
     if (linear) high = ir.add(low, ir.ik(1));
     if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) {
       axis.low_outside = ir.uge(low, size_v);

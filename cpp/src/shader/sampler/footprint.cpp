@@ -12,8 +12,6 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr float kFar = 0x1p20f;
-
 // The arguments of one lane.
 struct Lane {
   const TexelCall& call;
@@ -55,18 +53,15 @@ class Footprint {
   void begin_lane(uint32_t lane) { lane_ = lane; }
   void gradient(const Lane& l) {
     using namespace gradient_arg;
-    Place p;
-    const uint32_t from[3][3] = {{s, t, r}, {dsdx, dtdx, drdx}, {dsdy, dtdy, drdy}};
-    for (uint32_t k = 0; k < axes(); k++) p.at[k] = l.number(from[0][k]), p.dx[k] = l.number(from[1][k]), p.dy[k] = l.number(from[2][k]);
-    if (array_) p.layer = l.number(layer);
+    Place p = place(l, {s, t, r}, layer);
+    const uint32_t along_x[3] = {dsdx, dtdx, drdx}, along_y[3] = {dsdy, dtdy, drdy};
+    for (uint32_t k = 0; k < axes(); k++) p.dx[k] = l.number(along_x[k]), p.dy[k] = l.number(along_y[k]);
     if (!cube_) p.offset[0] = l.scalar(offset_x), p.offset[1] = l.scalar(offset_y), p.offset[2] = volume_ ? l.scalar(offset_z) : 0;
     along(p, l.number(bias));
   }
   void implicit(const Lane& l) {
     using namespace implicit_arg;
-    Place p;
-    p.at[0] = l.number(s), p.at[1] = one_dimensional_ ? 0 : l.number(t);
-    if (array_) p.layer = l.number(layer);
+    Place p = place(l, {s, t, t}, layer);  // of 1D and 2D views alone
     p.offset[0] = l.scalar(offset_x), p.offset[1] = l.scalar(offset_y);
     if (!anisotropic()) return sample(p, lod_of(l.number(rho2), 0));
     // One number says nothing of the direction: the coordinates of the quad do.
@@ -79,20 +74,14 @@ class Footprint {
   }
   void lod(const Lane& l) {
     using namespace lod_arg;
-    Place p;
-    const uint32_t from[3] = {s, t, r};
-    for (uint32_t k = 0; k < axes(); k++) p.at[k] = l.number(from[k]);
-    if (array_) p.layer = l.number(layer);
+    Place p = place(l, {s, t, r}, layer);
     if (!cube_) p.offset[0] = l.scalar(offset_x), p.offset[1] = l.scalar(offset_y), p.offset[2] = volume_ ? l.scalar(offset_z) : 0;
     choose_face(p);
     sample(p, l.number(lod_arg::lod) + clamped(texture_.sampler->mip_lod_bias, -kMaxLodBias, kMaxLodBias));
   }
   void gather(const Lane& l) {
     using namespace gather_arg;
-    Place p;
-    const uint32_t from[3] = {s, t, r};
-    for (uint32_t k = 0; k < axes(); k++) p.at[k] = l.number(from[k]);
-    if (array_) p.layer = l.number(layer);
+    Place p = place(l, {s, t, r}, layer);
     if (!cube_) p.offset[0] = l.integer(offset_x), p.offset[1] = l.integer(offset_y);
     choose_face(p);
     level(p, 0, true);
@@ -106,11 +95,19 @@ class Footprint {
     const int32_t slice = array_ || cube_ || volume_ ? l.integer(layer) : 0,
                   number = texture_.key.multisampled ? l.integer(fetch_arg::sample) : 0;
     const int32_t slices = volume_ ? of.depth_px : std::max(view_.layer_count, 1);
-    if (at_x < 0 || at_x >= of.width_px || at_y < 0 || at_y >= of.height_px || slice < 0 || slice >= slices || number < 0) return;
+    if (at_x < 0 || at_x >= of.width_px || at_y < 0 || at_y >= of.height_px || slice < 0 || slice >= slices) return;
+    if (number < 0 || number >= std::max(view_.sample_count, 1)) return;
     line(at_level, slice * std::max(view_.sample_count, 1) + number, at_x, at_y);
   }
 
  private:
+  /// Its coordinates, of as many axes as the view has, and its layer, by where they stand among the arguments.
+  Place place(const Lane& l, const uint32_t (&from)[3], uint32_t layer) const {
+    Place p;
+    for (uint32_t k = 0; k < axes(); k++) p.at[k] = l.number(from[k]);
+    if (array_) p.layer = l.number(layer);
+    return p;
+  }
   uint32_t axes() const { return cube_ || volume_ ? 3 : one_dimensional_ ? 1 : 2; }
   bool linear(VkFilter filter) const { return !integer_ && filter == VK_FILTER_LINEAR; }
   bool anisotropic() const { return sampler_.max_anisotropy > 1 && linear(sampler_.min_filter) && !sampler_.unnormalized_coordinates; }
@@ -203,11 +200,11 @@ class Footprint {
       coordinate = folded > 0 ? folded : 0;
     }
     float u = (unnormalized ? coordinate : coordinate * static_cast<float>(size)) - (linear_filter ? 0.5f : 0);
-    u = clamped(u, -kFar, kFar);
+    u = clamped(u, -kFarTexel, kFarTexel);
     const auto low = static_cast<int32_t>(std::floor(u));
     Indices out;
     for (int32_t k = 0; k < (linear_filter ? 2 : 1); k++) {
-      int32_t i = low + k + std::clamp(offset, -4096, 4096);
+      int32_t i = low + k + std::clamp(offset, -kMostOffset, kMostOffset);
       if (repeats) {
         const int32_t period = mirrors ? 2 * size : size;
         i = (i % period + period) % period;

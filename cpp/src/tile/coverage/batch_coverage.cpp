@@ -349,7 +349,7 @@ TILEGPU_WIDE void cover_one_wide(const TriangleBatch& b, uint32_t lane, const Bi
 void cover_blocks_wide(const TriangleBatch& b, uint32_t lanes, uint32_t samples, const BinPlace& bin, CoveredBlocks& out) {
   cover_blocks(b, lanes, samples, bin, out);
 }
-void cover_one_wide(const TriangleBatch&, uint32_t, const BinPlace&, CoveredOfOne&) { std::abort(); }  // no shape is wide here
+void cover_one_wide(const TriangleBatch&, uint32_t, const BinPlace&, CoveredOfOne&) { no_wide_vectors(); }
 #endif
 
 }  // namespace tilegpu::tile

@@ -242,6 +242,16 @@ void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count,
     for (uint32_t q = 0; q < count; q++) trace::after_epilogue(*t.traced, q, written[q]);
 }
 
+// The fragment shader, for the packet.
+inline void run_body(const TileContext& t, Packets& p) {
+  if constexpr (kTraced) {
+    const trace::FragmentReads reads(trace::texel_lines(*t.traced));
+    p.shading.fragment(&p.args);
+  } else {
+    p.shading.fragment(&p.args);
+  }
+}
+
 void run_per_sample(const TileContext& t, Packets& p, Results& r, uint32_t count) {
   assert(t.shape.samples > 1 && p.shading.per_sample);
   FragmentArgs& args = p.args;
@@ -259,7 +269,7 @@ void run_per_sample(const TileContext& t, Packets& p, Results& r, uint32_t count
       (p.shading.slice ? r.counters.sliced_invocations : r.counters.fragments_shaded) += static_cast<uint32_t>(std::popcount(pixels));
     }
     r.counters.packets++;
-    p.shading.fragment(&args);
+    run_body(t, p);
     finish_packet(t, p, r, count, now);
   }
   args.sample_index = 0;
@@ -274,7 +284,7 @@ inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t co
     return;
   }
   r.counters.packets++;
-  sh.fragment(&args);
+  run_body(t, p);
   if (sh.simple) {
     if (checks_once) keep_once(t, p, count);
     sh.epilogue(&args);
@@ -381,14 +391,22 @@ void shade_packet(const TileContext& t, Packets& p, Results& r) {
   run_packet(t, p, r, count, p.shading.checks_once);
 }
 
+namespace {
+
+// A primitive whose vertices are shaded once something of it is.
+inline void resolve_deferred(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive) {
+  if (!p.shading.deferred || !primitive->deferred) return;
+  p.vertices.want(primitive);
+  p.vertices.resolve({*t.pass, r.counters, p.loops});
+}
+
+}  // namespace
+
 void shade_part(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t covered,
                 uint32_t live) {
   assert(p.packet_count == 0 && t.shape.samples == 1 && t.shape.quads_per_packet == shader::kMaxQuads && !t.buffers.equal);
   assert((live & 0xf) && !(live & ~covered));
-  if (p.shading.deferred && primitive->deferred) {
-    p.vertices.want(primitive);
-    p.vertices.resolve({*t.pass, r.counters, p.loops});
-  }
+  resolve_deferred(t, p, r, primitive);
   FragmentArgs& args = p.args;
   p.block_primitive = nullptr;
   const int32_t x_px = t.bin.origin_x_px + t.shape.x_px(block), y_px = t.bin.origin_y_px + t.shape.y_px(block);
@@ -521,10 +539,7 @@ void shade_block(const TileContext& t, Packets& p, Results& r, const shader::Pri
 
 void shade_blocks(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, uint32_t block, uint32_t count) {
   assert(count >= 1 && (block & (t.shape.blocks_per_row - 1)) + count <= t.shape.blocks_per_row && p.packet_count == 0);
-  if (p.shading.deferred && primitive->deferred) {
-    p.vertices.want(primitive);
-    p.vertices.resolve({*t.pass, r.counters, p.loops});
-  }
+  resolve_deferred(t, p, r, primitive);
   if (p.shading.wanted) p.shading.wanted->wanted.store(true, std::memory_order_relaxed);
   const uint32_t n = t.shape.quads_per_packet;
   for (uint32_t i = 0; i < count; i++) {

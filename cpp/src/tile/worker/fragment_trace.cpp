@@ -270,6 +270,8 @@ bool watches(const State& state, uint32_t layer, int32_t x_px, int32_t y_px) {
   });
 }
 
+TexelLines* texel_lines(Worker& w) { return w.trace.pass->texels ? &w.trace.texels : nullptr; }
+
 void begin_bin(Worker& w, uint32_t bin) {
   WorkerTrace& t = w.trace;
   State& pass = *t.pass;

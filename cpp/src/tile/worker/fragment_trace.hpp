@@ -57,6 +57,8 @@ void finish_pass(State& state, const Covers& covers);
 bool watches(const State& state, uint32_t layer, int32_t x_px, int32_t y_px);
 
 // -- called by the stages
+/// Of the worker, or null: FragmentReads'.
+TexelLines* texel_lines(Worker& w);
 void begin_bin(Worker& w, uint32_t bin);
 void end_bin(Worker& w, uint32_t bin);
 void cleared(Worker& w, const command::ClearCall& clear);

@@ -8,7 +8,7 @@ namespace tilegpu::tile::trace {
 
 namespace {
 
-thread_local TexelLines* now = nullptr;  // the bin that this thread shades
+thread_local TexelLines* now = nullptr;  // of the bin whose fragment shader this thread runs
 
 void count(uint64_t line, std::vector<uint64_t>& by_image) {
   const size_t image = line >> shader::kLineImageShift;
@@ -22,12 +22,10 @@ void TexelLines::begin_bin(const shader::FragmentArgs* packet, int32_t x_px, int
   packet_ = packet, x_px_ = x_px, y_px_ = y_px;
   for (auto& tile : tiles_) tile.clear();  // of a bin that ended with an exception
   recent_.fill({});
-  now = this;
 }
 
 void TexelLines::end_bin() {
-  assert(now == this);
-  now = nullptr;
+  assert(now == nullptr);
   for (auto& tile : tiles_) {
     for (const uint64_t line : tile) {
       count(line, of_bins_);
@@ -43,8 +41,15 @@ void TexelLines::add_to(std::unordered_set<uint64_t>& pass, std::vector<uint64_t
   for (size_t image = 0; image < of_bins_.size(); image++) of_bins[image] += of_bins_[image];
 }
 
+FragmentReads::FragmentReads(TexelLines* lines) {
+  assert(now == nullptr);
+  now = lines;
+}
+
+FragmentReads::~FragmentReads() { now = nullptr; }
+
 void note_texels(const shader::TracedSlot* slot, const shader::TexelCall* call) {
-  if (!now) return;  // vertices, or another pass's
+  if (!now) return;  // vertices
   const auto visit = [](void* lines, uint32_t lane, uint64_t line) { static_cast<TexelLines*>(lines)->read(lane, line); };
   shader::each_line(*static_cast<const shader::TracedTexture*>(slot->texture), slot->use, *call, visit, now);
 }

@@ -54,7 +54,16 @@ class TexelLines {
   std::vector<uint64_t> of_bins_;  // by image
 };
 
-/// What TextureTrace tells: of the thread's bin, if it has one.
+/// While a fragment shader runs on this thread: what it reads is its bin's. Vertices that are shaded within a tile read for no fragment.
+class FragmentReads {
+ public:
+  /// Null: nobody notes them.
+  explicit FragmentReads(TexelLines* lines);
+  ~FragmentReads();
+  FragmentReads(const FragmentReads&) = delete;
+};
+
+/// What TextureTrace tells: of the fragment shader that runs on the thread, if one does.
 void note_texels(const shader::TracedSlot* slot, const shader::TexelCall* call);
 /// Sums of all threads; `images`: TextureTrace::images.
 std::vector<TextureLines> texture_lines(const std::unordered_set<uint64_t>& pass, const std::vector<uint64_t>& of_bins,
