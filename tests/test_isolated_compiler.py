@@ -22,6 +22,8 @@ import tilegpu as tg
 
 #: What a device takes for compile_memory.
 LEAST_MEMORY = 32 << 20
+#: Terms of a sum beyond the stack of a compiler's process (256 MiB), but not beyond that of a device that compiles itself (1 GiB).
+TOO_DEEP = 600_000
 
 FULL = """#version 450
 layout(location = 0) out vec2 uv;
@@ -48,7 +50,7 @@ def large(functions: int) -> str:
 
 
 def deep(levels: int) -> str:
-    """A sum of so many terms: glslang walks it by recursion, beyond any stack."""
+    """A sum of so many terms: glslang walks it by recursion."""
     return "#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(uv.x" + "+uv.y" * levels + "); }"
 
 
@@ -140,11 +142,37 @@ def test_messages_are_the_same(isolated: tg.Device, tmp_path: Path) -> None:
 
 
 def test_a_crash_is_an_error(isolated: tg.Device) -> None:
-    """Two hundred thousand terms: glslang's stack ends. The device goes on."""
+    """A sum too deep for its stack. The device goes on."""
     for _ in range(2):
         with pytest.raises(tg.ShaderError, match="the compiler's process ended with signal 11"):
-            draw(isolated, deep(200_000))
+            draw(isolated, deep(TOO_DEEP))
     assert draw(isolated).any()
+
+
+def test_isolation_refuses_no_shader_that_compiles_without(isolated: tg.Device) -> None:
+    """Sums of 12,000 terms, by a text of small size too: a macro stands for any number of them, whatever its own size."""
+    flat = deep(12_000)
+    body = "P(P(P(P(uv.y))))"
+    macro = f"#define P(x) {'+'.join(['x'] * 10)}\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 c;\nvoid main() {{ c = vec4({body}); }}"
+    own = tg.Device(threads=1)
+    for text in (flat, macro, "#version 450\n" + macro):
+        assert np.array_equal(draw(isolated, text), draw(own, text))
+
+
+def test_a_small_address_space_has_a_stack(tmp_path: Path) -> None:
+    """A limit of memory (``ulimit -v``) leaves less for a stack: 64 MiB, not the caller's own."""
+    script = f"""
+    import resource, sys
+    sys.path.insert(0, {str(Path(__file__).parent)!r})
+    from test_isolated_compiler import deep, draw, tg
+    device = tg.Device(threads=1, cache_dir="off")
+    draw(device)
+    size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + (4 << 30), resource.RLIM_INFINITY))
+    print(draw(device, deep(12_000)).any())
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "True\n", done
 
 
 def test_a_killed_compiler_is_replaced(isolated: tg.Device) -> None:
@@ -476,7 +504,7 @@ def test_the_command_line_isolates_files(run_cli, tmp_path: Path) -> None:
         "from test_isolated_compiler import FULL, deep, tg\n"
         "def draw(device, size=(32, 32)):\n"
         "    out = device.image(size, 'r8g8b8a8_unorm')\n"
-        f"    pipe = device.pipeline(FULL, deep({200_000 + os.getpid() % 20_000}), color=[out.format])\n"  # in no disk cache
+        f"    pipe = device.pipeline(FULL, deep({TOO_DEEP + os.getpid() % 20_000}), color=[out.format])\n"  # in no disk cache
         "    with device.render_pass(color=[out]) as rp:\n"
         "        rp.draw(pipe, count=3)\n"
         "    return out\n"
@@ -484,16 +512,16 @@ def test_the_command_line_isolates_files(run_cli, tmp_path: Path) -> None:
     done = run_cli("render", str(bad), "-o", "x.png")
     assert done.returncode == 1 and "the compiler's process ended with signal 11" in done.stderr + done.stdout, done
     done = run_cli("render", str(bad), "-o", "x.png", "--no-isolate-compiler")  # on a stack that holds it
-    assert done.returncode == 1 and "instructions, the limit" in done.stderr + done.stdout, done
+    assert done.returncode == 1 and "words; at most" in done.stderr + done.stdout, done
 
 
 BAD = f"""import sys
 import numpy as np
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_isolated_compiler import FULL, deep
+from test_isolated_compiler import FULL, TOO_DEEP, deep
 from tilegpu.scene import Draw, Frame, Program, State
 def draw():
-    one = Draw(Program(FULL, deep(200_000)), count=3, state=State(depth_test=False, depth_write=False))
+    one = Draw(Program(FULL, deep(TOO_DEEP)), count=3, state=State(depth_test=False, depth_write=False))
     return Frame((64, 64), depth_format=None, draws=(one,))
 """
 

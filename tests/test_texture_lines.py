@@ -103,6 +103,22 @@ def test_what_nobody_reads_is_not_fetched() -> None:
     assert lines_of(rp) == (1, 16) and rp.costs().read_B["textures"] == 64
 
 
+@pytest.mark.parametrize("profile", ["mali-g57", "immortalis-g925", "desktop-immediate"])
+def test_vertices_read_nothing_for_a_tile(profile: str) -> None:
+    """A vertex shader that fetches: where vertices are shaded within tiles it runs between fragments, whose lines are counted alone."""
+    device = tg.Device(profile=profile)
+    texture = device.texture(pixels((64, 64, 4)), filter="nearest")
+    vertex = VERT.replace("layout(location", "layout(set = 0, binding = 1) uniform sampler2D v;\nlayout(location = 0) out vec4 shade;\nlayout(location")
+    vertex = vertex.replace("gl_Position = position;", "gl_Position = position; shade = texelFetch(v, ivec2(8 * gl_VertexIndex, 40), 0);")
+    for body, expected in (("o = shade;", 0), ("o = shade + texelFetch(t, ivec2(0), 0);", 1)):
+        fragment = HEAD.format(kind="2D") + "layout(location = 0) in vec4 shade; void main() { " + body + " }"
+        pipeline = device.pipeline(vertex, fragment, vertex=VERTEX, color=[FORMAT])
+        with device.render_pass(color=[tg.Attachment(device.image((64, 64), FORMAT), clear=(0, 0, 0, 1))]) as rp:
+            rp.draw(pipeline, full(), bind={"v": texture} if expected == 0 else {"v": texture, "t": texture})
+        found = rp._counts().texture_lines
+        assert found is not None and sum(one.lines for one in found) == expected
+
+
 def test_levels_are_read_where_they_are_chosen() -> None:
     """Four texels a pixel each way: level 2 of 64x64 texels, alone with a nearest level, with the next one between two."""
     device = tg.Device(profile="mali-g57")

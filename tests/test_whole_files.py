@@ -125,6 +125,26 @@ def test_other_files_keep_the_old_one(name: str, tmp_path: Path) -> None:
     assert path.stat().st_size > 128 and there(tmp_path) == sorted([name, full.name])
 
 
+def test_captures_follow_no_links_of_others(tmp_path: Path) -> None:
+    """Names on their way are random: nobody can lay a link there. A link of the user's own stays, and its file is replaced."""
+    victim, path = tmp_path / "victim", tmp_path / "frame.tgcap"
+    victim.write_bytes(b"precious")
+    for name in (f"frame.tgcap.part{os.getpid()}", "frame.tgcap.tmp", "frame.tgcap.part"):
+        (tmp_path / name).symlink_to(victim)
+    frame_of().capture(path)
+    assert victim.read_bytes() == b"precious" and path.stat().st_size > 128 and not path.is_symlink()
+    path.chmod(0o640)
+    (link := tmp_path / "latest.tgcap").symlink_to(path.name)
+    before = path.stat().st_ino
+    frame_of().capture(link)
+    assert link.is_symlink() and path.stat().st_ino != before and stat.S_IMODE(path.stat().st_mode) == 0o640
+    (lost := tmp_path / "lost.tgcap").symlink_to("nowhere.tgcap")
+    with pytest.raises(tg.Error, match="it is a link to a file that is not there; remove the link"):
+        frame_of().capture(lost)
+    with pytest.raises(tg.Error, match="there is no such folder; make it first"):
+        frame_of().capture(tmp_path / "no" / "x.tgcap")
+
+
 @pytest.mark.parametrize("suffix", [".png", ".npy"])
 def test_pictures_of_tiles(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{suffix}"
