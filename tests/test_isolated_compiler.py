@@ -227,7 +227,10 @@ def test_two_compilers_are_kept() -> None:
     stop.set()
     watcher.join()
     assert most > 2
-    assert 1 <= len(set(compilers_of(os.getpid())) - before) <= 2
+    until = time.monotonic() + 20  # the last ones go as their compiles' threads come back
+    while (kept := len(set(compilers_of(os.getpid())) - before)) > 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert 1 <= kept <= 2
 
 
 def limits_of(pid: int) -> tuple[str, str]:
