@@ -93,3 +93,65 @@ def test_what_a_binding_does_not_take(program: Program, name: str, value: Any, s
 def test_fields_of_frames(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(tg.ValidationError, match=said):
         SceneRenderer(tg.Device()).render(Frame((4, 4), depth_format=None, **fields))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4"])
+def test_indices_with_a_sign_are_the_same_memory(dtype: str) -> None:
+    indices = np.array([0, 1, 2], dtype)
+    one, other = Draw(WHITE, VERTICES, indices), Draw(WHITE, VERTICES, indices)
+    assert one.indices is not None and np.shares_memory(one.indices, indices) and one.indices.dtype == np.dtype(dtype.replace("i", "u"))
+    assert one.indices is other.indices, "renderers know arrays by identity"
+    renderer = SceneRenderer(tg.Device())
+    frame = Frame((4, 4), depth_format=None, draws=(Draw(WHITE, VERTICES, indices, state=PLAIN),))
+    assert renderer.render(frame).images[0][2, 2].tolist() == [255] * 4
+    indices[:] = 0  # as it is, not as it was
+    assert renderer.render(frame).images[0][2, 2].tolist() != [255] * 4
+    indices[1] = -1
+    with pytest.raises(tg.ValidationError, match="draw 'x': indices are from -1 to 0; they must be 0 to 4294967295"):
+        Draw(WHITE, VERTICES, indices, label="x")
+    assert _draw(indices=np.array([[0, 9], [1, 9], [2, 9]], dtype)[:, 0]) == [255] * 4
+
+
+def test_views_that_were_made_before_are_of_the_same_memory() -> None:
+    """Another array may have the id of one that is gone."""
+    for k in range(50):
+        array = np.full((3, 2), k, "f4")
+        vertices = Draw(WHITE, array).vertices
+        assert vertices is not None and np.shares_memory(vertices, array) and vertices["f0"].tolist() == [[k, k]] * 3
+        part = np.arange(12, dtype="f4").reshape(6, 2)[k % 3 : k % 3 + 3]
+        vertices = Draw(WHITE, part).vertices
+        assert vertices is not None and vertices["f0"].tolist() == part.tolist()
+
+
+MASK = [[True, False], [False, False], [False, False]]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"vertices": np.ma.MaskedArray(CORNERS, MASK)}, "draw 'x': vertices is a masked array"),
+        ({"vertices": np.ma.MaskedArray(VERTICES, [(True,), (False,), (False,)])}, "draw 'x': vertices: field 'p' is a masked array"),
+        ({"indices": np.ma.MaskedArray([0, 1, 2], [False, False, True])}, "draw 'x': indices is a masked array"),
+        ({"indices": np.ma.MaskedArray(np.array([0, 1, 2], "u4"), [False, False, True])}, "draw 'x': indices is a masked array"),
+        ({"program": ROWS, "bind": {"B": np.ma.MaskedArray(np.zeros((3, 3), "f4"), True)}}, "draw 'x': bind 'B' is a masked array"),
+        ({"program": ROWS, "bind": {"B": np.ma.MaskedArray(np.zeros(12, "f4"), True)}}, "draw 'x': bind 'B' is a masked array"),
+        ({"program": ROWS, "bind": {"B": {"v": np.ma.MaskedArray(np.zeros((3, 3), "f4"), True)}}}, "v is a masked array"),
+        ({"program": READ, "bind": {"s": Texture(np.ma.MaskedArray(PIXELS, True))}}, "is a masked array"),
+    ],
+)
+def test_masked_arrays(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(tg.ValidationError, match=f"{said}, and what is masked would be used"):
+        _draw(label="x", **given)
+
+
+def test_nothing_masked_is_an_array() -> None:
+    for mask in (False, np.zeros((3, 2), bool)):
+        assert _draw(vertices=np.ma.MaskedArray(CORNERS, mask), indices=np.ma.MaskedArray([0, 1, 2])) == [255] * 4
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_floats_of_any_byte_order(order: str, kind: str) -> None:
+    assert _draw(vertices=CORNERS.astype(order + kind)) == [255] * 4
+    assert _draw(vertices=VERTICES.astype([("p", order + kind, 2)])) == [255] * 4
+    assert _draw(indices=np.array([0, 1, 2], order + kind.replace("f", "i"))) == [255] * 4

@@ -26,6 +26,7 @@ from tilegpu.files import read_regular
 from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
 from tilegpu.scene.programs import program
+from tilegpu.scene.seals import freeze, frozen
 
 Array = NDArray[Any]
 F = np.float32
@@ -66,6 +67,7 @@ class Environment:
         self._filtered = Texture(levels[0], "r16g16b16a16_sfloat", levels[1:], _EXACT, f"{name}, filtered")
         pixels = levels[0] if background == _TOP_px else _as_half(_octahedral(small[_averaged(values.shape, background)], background))
         self._background = Texture(pixels, "r16g16b16a16_sfloat", False, CLAMPED, f"{name}, background")
+        freeze((self._filtered, self._background))
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Environment:
@@ -88,7 +90,7 @@ class Environment:
 
     @functools.cached_property
     def _block(self) -> dict[str, Any]:
-        return {"irradiance": np.concatenate([self.irradiance, np.zeros((9, 1))], 1).astype(F)}
+        return frozen({"irradiance": np.concatenate([self.irradiance, np.zeros((9, 1))], 1).astype(F)})
 
     def background(self, corners: Array, exposure: float) -> Draw:
         """A draw of the sky where nothing nearer is. ``corners``: (3, 3) directions in the world at the places (-1, -1), (3, -1), (-1, 3)
@@ -356,6 +358,6 @@ def brdf_table() -> Texture:
         for k, part in enumerate(((1 - fresnel) * share, fresnel * share)):
             out[row, :, k] = np.cumsum(part, 0)[-1] / _TABLE_SAMPLES  # one after the other
     out.flags.writeable = False
-    return Texture(out, "r16g16b16a16_sfloat", False, CLAMPED, "split sum")
+    return frozen(Texture(out, "r16g16b16a16_sfloat", False, CLAMPED, "split sum"))
 
 
