@@ -17,7 +17,7 @@ EDGE = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clam
 
 
 def read_only(make):
-    """For what functools.cache keeps: nobody changes it, so its arrays are made read-only, once, and no frame is asked whether they changed."""
+    """For what functools.cache keeps: nobody changes it, so its arrays are made read-only, once: no frame is asked whether they changed."""
 
     @functools.wraps(make)
     def made(*given):

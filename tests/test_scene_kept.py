@@ -14,7 +14,21 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
-from tilegpu.scene import Draw, Frame, Output, Pass, Program, SceneRenderer, State, Target, Texture, frozen, mesh, scenes, seals
+from tilegpu.scene import (
+    Draw,
+    Frame,
+    Output,
+    Pass,
+    Program,
+    SceneRenderer,
+    State,
+    Target,
+    Texture,
+    frozen,
+    mesh,
+    scenes,
+    seals,
+)
 from tilegpu.scene.seals import is_fixed, seal_of
 from tilegpu.scene.sending import NOTHING
 
@@ -45,7 +59,7 @@ def pixel(renderer: SceneRenderer, frame: Frame) -> list[int]:
 # --- memory of others
 
 
-@pytest.mark.parametrize("make", [bytearray, lambda data: arrays.array("f", np.frombuffer(data, "f4").tolist())], ids=["bytearray", "array"])
+@pytest.mark.parametrize("make", [bytearray, lambda data: arrays.array("f", data)], ids=["bytearray", "array"])
 def test_a_bytearray_is_looked_at_and_may_grow(renderer: SceneRenderer, make: Callable[[bytes], Any]) -> None:
     red = np.array([1, 0, 0, 1], "f4").tobytes()
     data = make(red)
@@ -109,7 +123,8 @@ def test_samples_are_read_only_where_they_are_made(name: str, monkeypatch: pytes
     monkeypatch.setattr(seals, "freeze", lambda *_: pytest.fail("a frame goes through its arrays"))
     frame = scene.frame(size)
     for draw in frame.all_draws:
-        pictures = [level for t in draw.bind.values() if isinstance(t, Texture) for level in (t.pixels, *(t.mipmaps if isinstance(t.mipmaps, (tuple, list)) else ()))]
+        textures = [t for t in draw.bind.values() if isinstance(t, Texture)]
+        pictures = [p for t in textures for p in (t.pixels, *(() if isinstance(t.mipmaps, bool) else t.mipmaps))]
         for thing in (draw.vertices, draw.indices, *draw.push.values(), *draw.bind.values(), *pictures):
             assert not isinstance(thing, np.ndarray) or thing.nbytes <= 4096 or is_fixed(thing), f"{draw.label}: {thing.nbytes} bytes"
 

@@ -1,5 +1,5 @@
-"""Vertices and indices as shaders read them. In: arrays as NumPy makes them, and the draw's label. Out: the same array, a view of it where the
-bits are right, else a copy with floats of 32 bits and integers without a sign; or an error that names the draw.
+"""Vertices and indices as shaders read them. In: arrays as NumPy makes them, and the draw's label. Out: the same array, a view of it where
+the bits are right, else a copy with floats of 32 bits and integers without a sign; or an error that names the draw.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _check_rows(dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> None
     """Raises for numbers without fields that are no rows of one to four."""
     if dtype.names is None and (len(shape) != 2 or not 1 <= shape[1] <= 4) and 0 not in shape:
         rows = "is one number" if not shape else f"has shape {shape}"
-        fix = f"; give it as rows, array.reshape(-1, C), such as {arguments.shown(dtype.name)} of shape ({shape[0]}, 1)" if len(shape) == 1 else ""
+        fix = "; give it as rows, array.reshape(-1, C)" if len(shape) == 1 else ""
         raise ValidationError(f"{what} {rows}; {_ROWS}{fix}")
 
 
@@ -99,7 +99,8 @@ def as_vertices(array: Array, label: str) -> Array:
 
 
 def as_indices(array: Array, label: str) -> Array:
-    """Indices of a draw, without a sign: those of 8, 16 and 32 bits are the same memory. Raises for what is negative, too large or masked."""
+    """Indices of a draw, without a sign: those of 8, 16 and 32 bits are the same memory. Raises for what is negative, too large
+    or masked."""
     if array.dtype in _INDEX_TYPES and type(array) is np.ndarray:
         return array
     what = f"draw '{label}': indices"

@@ -1,5 +1,5 @@
-"""What a renderer keeps of what frames name. In: objects, and how to make something of them. Out: what was made, for as long as frames name the
-same object and it holds the same; and whether what a recording was made of is still so.
+"""What a renderer keeps of what frames name. In: objects, and how to make something of them. Out: what was made, for as long as frames name
+the same object and it holds the same; and whether what a recording was made of is still so.
 
 Each object is looked at once a frame at most, however many draws, programs and recordings name it; what is read-only never is
 (:mod:`tilegpu.scene.seals`).

@@ -36,8 +36,8 @@ def shader_path(name: str) -> Path:
 
 
 def spliced(path: Path, within: tuple[Path, ...] = ()) -> str:
-    """A shader with what it includes, beside itself, in place of the lines that say so: a program is its text, wherever it is drawn, and so is
-    its hash. Errors name the file that is included, and the line there. ``within``: the files that include this one."""
+    """A shader with what it includes, beside itself, in place of the lines that say so: a program is its text, wherever it is drawn, and so
+    is its hash. Errors name the file that is included, and the line there. ``within``: the files that include this one."""
     if path in within:
         raise ValidationError(f"shader {path} includes itself, by way of {', '.join(p.name for p in within)}; take an #include out")
     text = path.read_text(encoding="utf-8")

@@ -95,8 +95,8 @@ def load_file(path: Path, name: str = "") -> Scene:
 
 
 def scene_file(name_or_path: str | Path) -> Path | None:
-    """The file that :func:`find_scene` reads for a name; ``None`` of a sample's, and where there is no such file. What comes from a file may
-    be a stranger's: its shaders may crash compilers, its content is compared."""
+    """The file that :func:`find_scene` reads for a name; ``None`` of a sample's, and where there is no such file. What comes from a file
+    may be a stranger's: its shaders may crash compilers, its content is compared."""
     text = str(name_or_path)
     own = split_name(text)
     path = Path(text) if own is None else own[0]

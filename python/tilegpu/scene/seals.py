@@ -79,8 +79,8 @@ def frozen(thing: T) -> T:
     neither keeps a copy of them nor compares them.
 
     Mappings and lists stay what they are, and whether they have the same members is looked at each frame; give
-    ``types.MappingProxyType`` and tuples where that counts. So are arrays whose memory is not NumPy's (a ``bytearray``, a file, a tensor): these can't
-    be made read-only for everybody. A view that was made before stays writeable, and what is written through it is not seen.
+    ``types.MappingProxyType`` and tuples where that counts. So are arrays whose memory is not NumPy's (a ``bytearray``, a file, a tensor):
+    these can't be made read-only for everybody. A view that was made before stays writeable, and what is written through it is not seen.
 
     It goes through all of a frame, each time: of arrays that many frames name, freeze those, once, where they are made. Worth it from
     some 10 MB or 1,000 draws on."""
@@ -127,7 +127,8 @@ class _ArraySeal:
 
 
 class _MemorySeal:
-    """Of a ``bytearray`` or whatever else has memory to show (``array.array``, ``ctypes``, ``mmap``): its form and bytes, of which no view stays."""
+    """Of a ``bytearray`` or whatever else has memory to show (``array.array``, ``ctypes``, ``mmap``): its form and bytes, of which no
+    view stays."""
 
     __slots__ = ("_held", "_owner")
 

@@ -1,4 +1,4 @@
-"""Read-only mappings on their way to another process. In: the attributes of a description; out: what pickle takes, and the same again there.
+"""Read-only mappings on their way to another process. In: the attributes of a description; out: what pickle takes, and the same again.
 
 ``types.MappingProxyType`` can't be pickled by itself, and it is what says that nobody changes a mapping (:mod:`tilegpu.scene.seals`).
 """

@@ -87,8 +87,8 @@ def files_of_scene(scene: Scene) -> tuple[str, ...]:
 
 
 def reread(program: Program) -> Program:
-    """The program with its files' texts of now; ``#define`` lines that were put in front stay, and what the files include is put in where it
-    was before. Raises where that is not there."""
+    """The program with its files' texts of now; ``#define`` lines that were put in front stay, and what the files include is put in where
+    it was before. Raises where that is not there."""
 
     def text(old: str, file: str) -> str:
         try:
