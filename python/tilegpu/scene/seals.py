@@ -133,7 +133,8 @@ class _MemorySeal:
     __slots__ = ("_held", "_owner")
 
     def __init__(self, owner: Any) -> None:
-        self._owner, self._held = owner, self._content()
+        self._owner = owner
+        self._held = self._content()
 
     def _content(self) -> Any:
         with memoryview(self._owner) as view:
