@@ -196,7 +196,7 @@ def test_texts_of_programs_are_read_again_with_their_defines(tmp_path: Path) -> 
     assert reread(draw.program).fragment == draw.program.fragment and reread(draw.program).vertex == draw.program.vertex
 
 
-@pytest.mark.parametrize("name", ["forest", "ssao", "mobile_frame"])
+@pytest.mark.parametrize("name", ["forest", "ssao", "terrain"])
 def test_texts_of_programs_are_read_again_with_what_they_include(name: str) -> None:
     programs = {draw.program for draw in find_scene(name).frame((64, 36)).all_draws}
     assert any("#line 1 " in program.fragment for program in programs)
@@ -220,6 +220,7 @@ def test_included_files_of_described_frames_are_watched(tmp_path: Path, extensio
     (tmp_path / "deep.glsl").write_text("#define COLOR vec4(1, 0, 0, 1)\n")
     text = FRAG.replace("450\n", f'450\n{extension}#include "color.glsl"\n').replace("vec4(1, 0, 0, 1)", "COLOR")
     state, painter = ViewState(described(tmp_path, text), 1), Painter({})
+    state.resize((64, 48), (64, 48))
     shown = paint(painter, state)
     names = {str(tmp_path / name) for name in ("a.vert", "a.frag", "color.glsl", "deep.glsl")}
     assert shown.error == "" and names <= shown.files and shown.picture[24, 32].tolist() == [255, 0, 0, 255]
