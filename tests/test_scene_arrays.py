@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -155,3 +156,21 @@ def test_floats_of_any_byte_order(order: str, kind: str) -> None:
     assert _draw(vertices=CORNERS.astype(order + kind)) == [255] * 4
     assert _draw(vertices=VERTICES.astype([("p", order + kind, 2)])) == [255] * 4
     assert _draw(indices=np.array([0, 1, 2], order + kind.replace("f", "i"))) == [255] * 4
+
+
+@pytest.mark.parametrize("kind", ["f4", "<f8", ">f8"])
+def test_vertices_without_rows(kind: str) -> None:
+    """One number for each vertex is what some shaders take; what has no rows is told in the draw's words, what is empty draws nothing."""
+    one = Program(VERT.replace("vec2 p", "float p").replace("vec4(p,", "vec4(p, gl_VertexIndex * 2 - 1,"), WHITE.fragment)
+    assert _draw(one, np.array([-1, 3, -1], kind)) == _draw(one, np.array([[-1], [3], [-1]], kind))
+    with pytest.raises(tg.ValidationError, match="draw 'x': vertices has numbers beyond what 32-bit floats hold"):
+        Draw(one, np.array([1e300], kind.replace("4", "8")), label="x")
+    empty = _draw(vertices=VERTICES[:0])
+    for given in (np.zeros((0, 2), kind), np.zeros(0, [("p", kind, 2)])):
+        assert _draw(vertices=given) == empty
+    assert _draw(one, np.zeros(0, kind)) == empty
+    must = r"it must have a row for each vertex: an array with fields, of shape \(n, C\) with 1 to 4 numbers in a row, or \(n,\) of one"
+    for shape in ((), (3, 0), (3, 5), (1, 3, 2)):
+        said = re.escape(f"has shape {shape}") if shape else "is one number"
+        with pytest.raises(tg.ValidationError, match=f"draw 'x': vertices {said}; {must}"):
+            Draw(WHITE, np.zeros(shape, kind), label="x")

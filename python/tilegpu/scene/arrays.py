@@ -16,7 +16,7 @@ from tilegpu.errors import ValidationError
 
 Array = NDArray[Any]
 _INDEX_TYPES = tuple(map(np.dtype, (np.uint8, np.uint16, np.uint32)))
-_ROWS = "it must have a row for each vertex: an array with fields, or of shape (n, C) with 1 to 4 numbers in a row"
+_ROWS = "it must have a row for each vertex: an array with fields, of shape (n, C) with 1 to 4 numbers in a row, or (n,) of one"
 #: Views that were made before, for as long as somebody keeps them: a renderer knows arrays by identity.
 _views: weakref.WeakValueDictionary[tuple[int, np.dtype[Any]], Array] = weakref.WeakValueDictionary()
 
@@ -48,22 +48,11 @@ def _number(base: np.dtype[Any]) -> np.dtype[Any]:
 def _vertex_dtype(dtype: np.dtype[Any], row: tuple[int, ...]) -> np.dtype[Any]:
     """What a vertex array's elements are for shaders: itself, or with other numbers; rows of numbers are one field."""
     if dtype.fields is None:
-        if len(row) != 1 or not 1 <= row[0] <= 4 or dtype.kind not in "fiu":
-            return dtype
-        return np.dtype([("f0", _number(dtype), row)])
+        return np.dtype([("f0", _number(dtype), row)]) if row and dtype.kind in "fiu" else _number(dtype)
     fields = [(name, dtype.fields[name][0]) for name in dtype.names or ()]
     if all(_number(field.base) == field.base for _, field in fields):
         return dtype
     return np.dtype([(name, _number(field.base), field.shape) for name, field in fields])
-
-
-@functools.lru_cache(maxsize=256)
-def _check_rows(dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> None:
-    """Raises for numbers without fields that are no rows of one to four."""
-    if dtype.names is None and (len(shape) != 2 or not 1 <= shape[1] <= 4) and 0 not in shape:
-        rows = "is one number" if not shape else f"has shape {shape}"
-        fix = "; give it as rows, array.reshape(-1, C)" if len(shape) == 1 else ""
-        raise ValidationError(f"{what} {rows}; {_ROWS}{fix}")
 
 
 def _plain(array: Array, what: str) -> Array:
@@ -81,19 +70,19 @@ def as_vertices(array: Array, label: str) -> Array:
     if type(array) is not np.ndarray:
         array = _plain(array, what)
     shape = array.shape
-    if array.dtype.names is None and (len(shape) != 2 or not 1 <= shape[1] <= 4):
-        _check_rows(array.dtype, shape, what)
+    if array.dtype.names is None and not (len(shape) == 1 or (len(shape) == 2 and 1 <= shape[1] <= 4)):
+        raise ValidationError(f"{what} {f'has shape {shape}' if shape else 'is one number'}; {_ROWS}")
     dtype = _vertex_dtype(array.dtype, shape[1:])
     if array.dtype == dtype:
         return array
-    if array.dtype.names is None and array.flags.c_contiguous and dtype["f0"].base == array.dtype:
+    if dtype.names and array.dtype.names is None and array.flags.c_contiguous and dtype["f0"].base == array.dtype:
         return _same_view(array, array.view(dtype).reshape(-1))  # the same memory: what is changed in place is seen
     made = np.empty(shape if array.dtype.names else shape[:1], dtype)
-    for name in dtype.names or ():
-        values = array[name] if array.dtype.names else array
+    for name in dtype.names or ("",):
+        values, out = array[name] if array.dtype.names else array, made[name] if name else made
         with np.errstate(over="ignore"):
-            made[name] = values
-        if values.dtype.kind == "f" and values.dtype.itemsize == 8 and np.any(np.isfinite(values) & ~np.isfinite(made[name])):
+            out[...] = values
+        if values.dtype.kind == "f" and values.dtype.itemsize == 8 and np.any(np.isfinite(values) & ~np.isfinite(out)):
             raise ValidationError(f"{what} has numbers beyond what 32-bit floats hold; scale them")
     return made
 
