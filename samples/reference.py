@@ -33,7 +33,7 @@ def push(mvp=None, p0=(0, 0, 0, 0), p1=(0, 0, 0, 0), p2=(0, 0, 0, 0)) -> Mapping
     for name, value in ("p0", p0), ("p1", p1), ("p2", p2), ("p3", (0, 0, 0, 0)):
         table[name] = np.array(value, F)
     for array in table.values():
-        array.flags.writeable = False
+        array.setflags(write=False)
     return MappingProxyType(table)
 
 

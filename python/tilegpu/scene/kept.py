@@ -96,27 +96,26 @@ class Kept:
     def get(self, key: Any, sealed: Any, make: Callable[[], Any], user: Any = None) -> Any:
         """The thing kept under ``key`` (which contains ``id(sealed)``, and that of its ``user`` if it has one), made if need be of what
         ``sealed`` holds."""
-        found = self._made.get(key)
-        if found is not None and found[4] == self._frame:
+        frame, found = self._frame, self._made.get(key)
+        if found is not None and found[4] == frame:
             return found[0]
         held = self._look(self._held, sealed, seal_of)
-        if found is None or found[1] is not held or found[2] != held.version:
-            found = (make(), held, held.version, user, self._frame)
-        else:
-            found = (*found[:4], self._frame)
-        self._made[key] = found
-        self._note(held)
-        return found[0]
+        same = found is not None and found[1] is held and found[2] == held.version
+        thing = found[0] if found is not None and same else make()
+        self._made[key] = thing, held, held.version, user, frame
+        if held.seal is not None:
+            self._note(held)
+        return thing
 
     def _look(self, table: dict[int, _Held], thing: Any, ask: Callable[[Any], Seal | None]) -> _Held:
         held = table.get(id(thing))
         if held is None:
             held = table[id(thing)] = _Held(thing, ask, self._frame)
-        else:
+        elif held.frame != self._frame:
             held.look(self._frame)
         return held
 
     def _note(self, held: _Held) -> None:
-        if held.recorded != self._recording and held.seal is not None:
+        if held.recorded != self._recording:
             held.recorded = self._recording
             self._recorded.things.append(held)

@@ -194,6 +194,8 @@ def _has_memory(thing: Any) -> bool:
 
 def seal_of(thing: Any) -> Seal | None:
     """What a thing holds now; ``None`` where it will hold nothing else."""
+    if type(thing) is MappingProxyType and _all_fixed(thing.values()):
+        return None  # as of ten thousand draws, whose other questions would cost
     if isinstance(thing, np.ndarray):
         if is_fixed(thing):
             return None
