@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.files import read_regular
+from tilegpu.fixed import Spelt
 from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
 from tilegpu.scene.programs import program
@@ -42,7 +43,7 @@ _LARGEST_VALUE = 65504.0  # of a half float
 _EXACT = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge")
 
 
-class Environment:
+class Environment(Spelt):
     """A sky that lights models and is seen behind them.
 
     ``picture``: (H, W, 3) or (H, W, 4) floats, linear, equirectangular: row 0 is straight up, the middle column is what a camera sees

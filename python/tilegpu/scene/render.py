@@ -20,6 +20,7 @@ import numpy as np
 import tilegpu as tg
 from tilegpu import arguments
 from tilegpu.errors import users_level
+from tilegpu.fixed import Spelt
 from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
@@ -38,7 +39,7 @@ from tilegpu.scene.sending import NOTHING
 from tilegpu.scene.user_file import DrawnFrame
 
 
-class SceneRenderer:
+class SceneRenderer(Spelt):
     """Draws frames on one device and keeps what they share. Not for use by several threads at once.
 
     ``dynamic``: pipelines leave all state to the pass, which sets it where it changes; pictures are the same.
