@@ -111,7 +111,7 @@ class Kept:
         held = table.get(id(thing))
         if held is None:
             held = table[id(thing)] = _Held(thing, ask, self._frame)
-        elif held.frame != self._frame:
+        else:
             held.look(self._frame)
         return held
 
