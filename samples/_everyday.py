@@ -16,7 +16,18 @@ POINT = Sampler("nearest", "nearest", "nearest", "clamp_to_edge", "clamp_to_edge
 EDGE = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge")
 
 
+def read_only(make):
+    """For what functools.cache keeps: nobody changes it, so its arrays are made read-only, once: no frame is asked whether they changed."""
+
+    @functools.wraps(make)
+    def made(*given):
+        return frozen(make(*given))
+
+    return made
+
+
 @functools.cache
+@read_only
 def cube() -> Mesh:
     return box()
 
@@ -33,4 +44,4 @@ def full(fragment: str, label: str, bind=None, push=None, state=BACKGROUND, **de
 
 def frame_of(scene: Scene, size, samples, draws, **options) -> Frame:
     """The pass that makes a scene's picture; several samples are resolved in the tile."""
-    return frozen(Frame(size, samples, draws=tuple(draws), label=scene.name, resolve="pass" if samples > 1 else "none", **options))
+    return Frame(size, samples, draws=tuple(draws), label=scene.name, resolve="pass" if samples > 1 else "none", **options)

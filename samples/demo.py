@@ -85,7 +85,7 @@ def gallery(detail: int = 4) -> tuple[Thing, ...]:
     gold = {"color": (1.0, 0.71, 0.29), "metallic": 1.0}
     brass = {"color": (0.91, 0.68, 0.36), "metallic": 1.0, "roughness": 0.22}
     polished = {"maps": {"base_map": stone}, "roughness": 0.16, "texture_scale": 2.0}
-    return (
+    return frozen((
         Thing("middle pedestal", pedestal(0.80, 0.50, 20 * d), **polished),
         Thing("left pedestal", pedestal(0.72, 0.44, 20 * d), (-2.05, 0, -0.25), **polished),
         Thing("right pedestal", pedestal(0.72, 0.44, 20 * d), (2.05, 0, -0.25), **polished),
@@ -106,7 +106,7 @@ def gallery(detail: int = 4) -> tuple[Thing, ...]:
         Thing("floor", shapes.disc(9.0, 2.4), maps={"base_map": texture(procedural.marble_floor())}, roughness=0.12, kind="FLOOR",
               casts=False),
         Thing("glass dome", dome, (2.05, 0.78, -0.25), roughness=0.03, kind="GLASS", casts=False),
-    )
+    ))
 
 
 @functools.cache
@@ -118,7 +118,7 @@ def floor_light() -> dict:
     lights = [*(bake.light_points(p, 0.45, 10) for p in LIGHTS), bake.dome_points(28)]
     image = bake.blur(bake.plane_visibility(casters, 0.0, 4.5, 512, lights, (0.0, 0.0)), 2)
     area = {"area": np.array([0, 0, 1 / 9, 0], "f4")}
-    return {"light_map": texture(image, False, address_u="clamp_to_edge", address_v="clamp_to_edge"), "area": area}
+    return frozen({"light_map": texture(image, False, address_u="clamp_to_edge", address_v="clamp_to_edge"), "area": area})
 
 
 class Demo(Scene):
@@ -136,8 +136,8 @@ class Demo(Scene):
         floor, glass = ([t for t in gallery() if t.kind == kind] for kind in ("FLOOR", "GLASS"))
         order = [(t, 1) for t in solid] + [(t, -1) for t in solid + glass] + [(t, 1) for t in floor + glass]
         draws = [draw for thing, side in order for draw in self.draws(thing, side, view, time)]
-        return frozen(Frame(size, samples, ("r8g8b8a8_srgb",), ((0.004, 0.004, 0.005, 1),), resolve="pass" if samples > 1 else "none",
-                            draws=tuple(draws), label=self.name))
+        return Frame(size, samples, ("r8g8b8a8_srgb",), ((0.004, 0.004, 0.005, 1),), resolve="pass" if samples > 1 else "none",
+                     draws=tuple(draws), label=self.name)
 
     def draws(self, thing: Thing, side: int, view: dict, time: float):
         bind, defines = {"view": view, **thing.maps}, {name.upper(): 1 for name in thing.maps}

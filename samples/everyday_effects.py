@@ -7,7 +7,7 @@ import functools
 import math
 
 import numpy as np
-from tilegpu._samples._everyday import ADD, HDR, OVER, POINT, SRGB, cube, frame_of, full, texture
+from tilegpu._samples._everyday import ADD, HDR, OVER, POINT, SRGB, cube, frame_of, full, read_only, texture
 
 from tilegpu.scene import (
     CLAMPED,
@@ -28,6 +28,7 @@ from tilegpu.scene.camera import OrbitCamera
 
 
 @functools.cache
+@read_only
 def puff() -> Texture:
     """64x64: a soft ball of smoke with lumps, white with alpha."""
     n = 64
@@ -42,6 +43,7 @@ def puff() -> Texture:
 
 
 @functools.cache
+@read_only
 def spark() -> Texture:
     """64x64: a glow that falls off, with a hint of four rays."""
     n = 64
@@ -91,6 +93,7 @@ class Particles(Scene):
 
 
 @functools.lru_cache(2)
+@read_only
 def campfire(time: float, eye: tuple) -> np.ndarray:
     """50,000 particles: flames below, smoke above them."""
     n = 50000
@@ -141,6 +144,7 @@ class Campfire(Particles):
 
 
 @functools.cache
+@read_only
 def galaxy() -> np.ndarray:
     """70,000 stars on two arms."""
     n = 70000
@@ -176,6 +180,7 @@ class Galaxy(Particles):
 
 
 @functools.lru_cache(2)
+@read_only
 def mist(eye: tuple) -> np.ndarray:
     """3,000 large soft particles over the ground."""
     n = 3000

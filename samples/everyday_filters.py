@@ -9,7 +9,7 @@ import functools
 import itertools
 
 import numpy as np
-from tilegpu._samples._everyday import ADD, EDGE, HDR, SRGB, frame_of, full
+from tilegpu._samples._everyday import ADD, EDGE, HDR, SRGB, frame_of, full, read_only
 
 from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Scene, Target, Texture, procedural
 
@@ -46,6 +46,7 @@ def tower(image, x, base, wide, high, seed, near) -> None:
 
 
 @functools.cache
+@read_only
 def city() -> np.ndarray:
     """(1080, 1920, 3) float32, linear, up to 27: a skyline with a moon, lamps, and all of it in the water."""
     image = np.zeros((HEIGHT, WIDTH, 3), F)
@@ -88,6 +89,7 @@ def city() -> np.ndarray:
 
 
 @functools.cache
+@read_only
 def bright_city() -> Texture:
     pixels = np.ones((HEIGHT, WIDTH, 4), np.float16)
     pixels[..., :3] = city()
@@ -95,6 +97,7 @@ def bright_city() -> Texture:
 
 
 @functools.cache
+@read_only
 def plain_city() -> Texture:
     """As a screen shows it."""
     light = city() * F(2.2)
@@ -157,6 +160,7 @@ class BloomChain(Scene):
 
 
 @functools.cache
+@read_only
 def grading() -> Texture:
     """A table of colours, 16 squares of 16x16 side by side: blue shadows, warm lights, a little contrast."""
     k = np.arange(16, dtype=F) / F(15)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 
-from tilegpu._samples._everyday import frame_of
+from tilegpu._samples._everyday import frame_of, read_only
 
 from tilegpu.scene import Draw, Frame, Page, Scene, glyphs, procedural
 
@@ -61,6 +61,7 @@ class Interface(Scene):
 
 
 @functools.lru_cache(4)
+@read_only
 def drawn_interface(size: tuple[int, int], time: float) -> tuple[Draw, ...]:
     page = Page(size, (1920, 1080))
     page.panel((0, 0, 1920, 1080), (0.06, 0.075, 0.12, 1), low=(0.035, 0.04, 0.075, 1), label="background")
@@ -193,6 +194,7 @@ class Newspaper(Scene):
 
 
 @functools.lru_cache(4)
+@read_only
 def drawn_page(size: tuple[int, int]) -> tuple[Draw, ...]:
     page = Page(size, (3840, 2160))
     black, grey = (24, 22, 20, 255), (90, 84, 76, 255)
@@ -274,6 +276,7 @@ class Poster(Scene):
 
 
 @functools.lru_cache(4)
+@read_only
 def drawn_poster(size: tuple[int, int]) -> tuple[Draw, ...]:
     page = Page(size, (7680, 4320))
     palette = ((0.93, 0.27, 0.22), (0.98, 0.66, 0.15), (0.13, 0.35, 0.6), (0.1, 0.6, 0.56), (0.36, 0.2, 0.45), (0.95, 0.82, 0.6))

@@ -11,7 +11,7 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from tilegpu._samples._everyday import ADD, EDGE, HDR, OVER, POINT, SRGB, cube, frame_of, full
+from tilegpu._samples._everyday import ADD, EDGE, HDR, OVER, POINT, SRGB, cube, frame_of, full, read_only
 
 from tilegpu.math import inverse
 from tilegpu.scene import Draw, Frame, Output, Pass, Sampled, Sampler, Scene, State, Target, procedural, program, shapes
@@ -25,6 +25,7 @@ TO_SUN = (0.46, 0.62, 0.63)
 
 
 @functools.cache
+@read_only
 def ball() -> Mesh:
     return shapes.ball(1.0, 12)
 
@@ -99,6 +100,7 @@ class Blocks(Scene):
 
 # ----------------------------------------------------------------------------------------------------------------- cascades
 @functools.cache
+@read_only
 def town() -> np.ndarray:
     """A street of houses that goes far, trees of two blocks, and the ground."""
     rows = [(0, -1, -40, 0, 120, 1, 160, 1, 0.42, 0.40, 0.36, 0)]
@@ -170,6 +172,7 @@ class Cascades(Blocks):
 
 # ---------------------------------------------------------------------------------------------------------------- occlusion
 @functools.cache
+@read_only
 def heap() -> np.ndarray:
     """A room's corner with shelves and boxes."""
     rows = [
@@ -255,6 +258,7 @@ class Occlusion(Blocks):
 
 # ------------------------------------------------------------------------------------------------------------------- decals
 @functools.cache
+@read_only
 def yard() -> np.ndarray:
     rows = [
         (0, -1, 0, 0, 40, 1, 40, 1, 0.50, 0.49, 0.47, 0),
@@ -271,6 +275,7 @@ def yard() -> np.ndarray:
 
 
 @functools.cache
+@read_only
 def decals() -> np.ndarray:
     """(n, 12): middle and turn, half sizes and kind, colour and the axis that is projected along (0: x, 1: y, 2: z)."""
     r = procedural.random_numbers(43, 8 * 200).reshape(-1, 8).astype(np.float64).tolist()
@@ -325,6 +330,7 @@ class Decals(Blocks):
 
 # --------------------------------------------------------------------------------------------------------------- 200 lights
 @functools.cache
+@read_only
 def hall() -> np.ndarray:
     rows = [
         (0, -1, 0, 0, 30, 1, 44, 1, 0.55, 0.53, 0.50, 0),
@@ -349,6 +355,7 @@ def hall() -> np.ndarray:
 
 
 @functools.lru_cache(2)
+@read_only
 def lamps(time: float) -> np.ndarray:
     """(200, 8): place and radius, colour."""
     r = procedural.random_numbers(53, 6 * 200).reshape(-1, 6).astype(np.float64)
@@ -396,6 +403,7 @@ class ManyLights(Blocks):
 
 # ----------------------------------------------------------------------------------------------------------------- temporal
 @functools.cache
+@read_only
 def park() -> np.ndarray:
     """Fences, poles and a wheel: thin things."""
     rows = [(0, -1, 0, 0, 60, 1, 60, 1, 0.42, 0.50, 0.34, 0)]

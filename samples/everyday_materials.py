@@ -6,7 +6,7 @@ import functools
 import math
 
 import numpy as np
-from tilegpu._samples._everyday import BACKGROUND, HDR, SRGB, frame_of, texture
+from tilegpu._samples._everyday import BACKGROUND, HDR, SRGB, frame_of, read_only, texture
 
 from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
@@ -16,11 +16,13 @@ F = np.float32
 
 
 @functools.cache
+@read_only
 def ball(segments: int) -> Mesh:
     return shapes.ball(0.5, segments)
 
 
 @functools.cache
+@read_only
 def sky_picture() -> Texture:
     """1024x512 rgba16f, equirectangular: a low sun, clouds, hills; smaller levels are means, which stand for rougher reflections."""
     width, height = 1024, 512
@@ -88,6 +90,7 @@ class SkyLight(Scene):
 
 
 @functools.cache
+@read_only
 def floor() -> tuple[np.ndarray, np.ndarray]:
     mesh = shapes.disc(6.5, 1.0)
     return mesh.vertices, mesh.indices
@@ -97,6 +100,7 @@ PATTERNS, FINISHES = 8, 3
 
 
 @functools.cache
+@read_only
 def surfaces() -> tuple[Texture, ...]:
     """Twelve textures of 256x256 in sRGB: stones, woods, cloths, rust."""
     n, out = 256, []

@@ -6,7 +6,7 @@ import functools
 import math
 
 import numpy as np
-from tilegpu._samples._everyday import BACKGROUND, SRGB, frame_of, texture
+from tilegpu._samples._everyday import BACKGROUND, SRGB, frame_of, read_only, texture
 
 from tilegpu.scene import CLAMPED, Draw, Frame, Scene, State, Texture, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
@@ -62,6 +62,7 @@ def field(n: int, cells: int, octaves: int, seed: int) -> np.ndarray:
 
 # ------------------------------------------------------------------------------------------------------------------ foliage
 @functools.cache
+@read_only
 def leaf_texture() -> Texture:
     """A twig of pointed leaves, 256x256 with alpha."""
     n = 256
@@ -90,6 +91,7 @@ def leaf_texture() -> Texture:
 
 
 @functools.cache
+@read_only
 def grass_texture() -> Texture:
     """Blades of grass, 128x128 with alpha."""
     n = 128
@@ -140,6 +142,7 @@ def ball_of(seed: int, count: int) -> np.ndarray:
 
 
 @functools.cache
+@read_only
 def garden() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Vertices and indices: ground, stems, leaves, grass."""
     leaves, stems = [], []
@@ -184,6 +187,7 @@ def garden() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 @functools.cache
+@read_only
 def ground_texture(label: str) -> Texture:
     """256x256 sRGB: grass, rock, sand, snow, bark."""
     n = 256
@@ -247,6 +251,7 @@ class Foliage(Scene):
 
 # ------------------------------------------------------------------------------------------------------- forest and terrain
 @functools.cache
+@read_only
 def conifer() -> tuple[np.ndarray, np.ndarray]:
     """A tree of 124 triangles: whorls of drooping branches and a stem; uv.y < 0: the stem."""
     parts, indices, first = [], [], 0
@@ -277,11 +282,13 @@ HILLS, HILLS_HALF = 128, 40.0
 
 
 @functools.cache
+@read_only
 def hills() -> np.ndarray:
     return 7.0 * field(HILLS, 2, 6, 71) - 3.0
 
 
 @functools.cache
+@read_only
 def woods() -> np.ndarray:
     """(3000, 4) float32: x, y, z, height; the shader turns each by its number."""
     r = procedural.random_numbers(90, 3 * 3000).reshape(-1, 3).astype(np.float64)
@@ -315,11 +322,13 @@ class Forest(Scene):
 
 
 @functools.cache
+@read_only
 def height() -> tuple[np.ndarray, np.ndarray]:
     return height_field(HILLS, HILLS_HALF, hills(), 2.5)
 
 
 @functools.cache
+@read_only
 def mountains() -> tuple[np.ndarray, np.ndarray]:
     """512x512 quads: ridges, and a plain of sand before them."""
     ridge = 1 - np.abs(2 * field(512, 4, 7, 203) - 1)
@@ -351,6 +360,7 @@ SKINNED = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("bone", "u1",
 
 
 @functools.cache
+@read_only
 def person() -> tuple[np.ndarray, np.ndarray]:
     """A figure of 1,838 triangles with two weights a vertex, feet at y = 0, 1.8 high."""
     out, indices, first = [], [], 0
@@ -431,6 +441,7 @@ def after(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @functools.lru_cache(2)
+@read_only
 def crowd(time: float) -> dict[str, np.ndarray]:
     """``Bones``: (n * BONES * 3, 4) rows of matrices, and ``People``: (n, 8) place, turn, colours."""
     n = 520
@@ -481,11 +492,13 @@ class Crowd(Scene):
 
 
 @functools.cache
+@read_only
 def plaza() -> tuple[np.ndarray, np.ndarray]:
     return height_field(4, 40.0, np.zeros((5, 5)), 2.4)
 
 
 @functools.cache
+@read_only
 def paving() -> Texture:
     n = 256
     y, x = np.mgrid[0:n, 0:n]

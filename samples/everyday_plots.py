@@ -6,7 +6,7 @@ import dataclasses
 import functools
 
 import numpy as np
-from tilegpu._samples._everyday import OVER, frame_of, full
+from tilegpu._samples._everyday import OVER, frame_of, full, read_only
 
 from tilegpu.scene import CLAMPED, Draw, Frame, Page, Scene, State, Texture, mip_chain, procedural, program, shapes
 from tilegpu.scene.camera import OrbitCamera
@@ -124,6 +124,7 @@ class LineChart(Scene):
 
 
 @functools.lru_cache(4)
+@read_only
 def drawn_chart(size: tuple[int, int]) -> tuple[Draw, ...]:
     chart = Chart(size, (1920, 1080))
     chart.axes((100, 70, 800, 390), (0, 6), (-4, 4), "Raw signal, three channels", "time / s")
@@ -171,6 +172,7 @@ class PointCloud(Scene):
 
 
 @functools.cache
+@read_only
 def scan() -> np.ndarray:
     """The points, in no order of depth."""
     n = 512
@@ -230,6 +232,7 @@ class Sprites(Scene):
 
 
 @functools.cache
+@read_only
 def shoal() -> np.ndarray:
     """(n, 8) float32: place x, y (height 1), size, angle; cell, distance (1 far, 0 near), tint, direction."""
     n = 12000
@@ -247,6 +250,7 @@ def shoal() -> np.ndarray:
 
 
 @functools.cache
+@read_only
 def fish_atlas() -> Texture:
     """Eight cells of 64x64, premultiplied by nothing: seven fish and a bubble."""
     y, x = (np.mgrid[0:64, 0:64] + 0.5) / 32 - 1

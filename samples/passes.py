@@ -24,6 +24,7 @@ from tilegpu.scene import (
     Scene,
     State,
     Target,
+    frozen,
     program,
     shader_text,
     shapes,
@@ -49,13 +50,13 @@ def look_from(direction: tuple[float, float, float], half: float, far: float) ->
 
 @functools.cache
 def meshes() -> dict[str, Mesh]:
-    return {
+    return frozen({
         "floor": shapes.disc(9.0, 1.0),
         "knot": shapes.torus_knot(2, 3, 1.0, 0.4, 0.24),
         "ball": shapes.ball(0.5, 40),
         "ring": shapes.ring(1.9, 0.09),
         "column": shapes.lathe([(0, 0), (0.42, 0), (0.42, 0.12), (0.30, 0.2), (0.26, 2.6), (0.36, 2.72), (0.36, 2.85), (0, 2.85)], 40),
-    }
+    })
 
 
 @functools.cache

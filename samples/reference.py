@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, frozen, program
+from tilegpu.scene import Draw, Frame, Sampler, Scene, State, Texture, program
 from tilegpu.scene.camera import OrbitCamera, identity, multiply, normalize, perspective, rotate_x, rotate_y, translate
 from tilegpu.scene.mesh import columns, reference_texture_levels, sphere
 
@@ -29,8 +29,12 @@ def texture(mipmap_mode: str) -> Texture:
 def push(mvp=None, p0=(0, 0, 0, 0), p1=(0, 0, 0, 0), p2=(0, 0, 0, 0)) -> Mapping[str, np.ndarray]:
     """The push constant block that all these shaders share; unused members are zero. Nobody changes it: of ten thousand it would be looked
     at before each replay."""
-    table = {"p0": p0, "p1": p1, "p2": p2, "p3": (0, 0, 0, 0)}
-    return MappingProxyType({"mvp": identity() if mvp is None else mvp} | {key: np.array(value, F) for key, value in table.items()})
+    table = {"mvp": identity() if mvp is None else mvp}
+    for name, value in ("p0", p0), ("p1", p1), ("p2", p2), ("p3", (0, 0, 0, 0)):
+        table[name] = np.array(value, F)
+    for array in table.values():
+        array.setflags(write=False)
+    return MappingProxyType(table)
 
 
 class Reference(Scene):
@@ -52,7 +56,7 @@ class Reference(Scene):
         size, samples = self._resolve_request(size, samples, camera, time)
         resolve = "none" if samples == 1 else "pass" if self._resolve == "none" else self._resolve
         draws = tuple(self._make(F(size[0]) / F(size[1]), camera))
-        return frozen(Frame(size, samples, self._colors, store_depth=self._store_depth, resolve=resolve, draws=draws, label=self.name))
+        return Frame(size, samples, self._colors, store_depth=self._store_depth, resolve=resolve, draws=draws, label=self.name)
 
 
 def rectangle(x, y, w, h, z, color, state, label) -> Draw:

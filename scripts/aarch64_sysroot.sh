@@ -15,8 +15,8 @@ in_sysroot() {
   apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Install-Recommends=false -o APT::Sandbox::User=root \
     -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" -o Debug::NoLocking=true "$@"
 }
-# Third parties' sources seldom have arm64, and need not: the list is Debian's.
-in_sysroot -o Dir::Etc::sourcelist=/etc/apt/sources.list -o Acquire::Languages=none update
+# All sources of the machine: apt leaves out, with a notice, those that have no arm64, as third parties' seldom do.
+in_sysroot -o Acquire::Languages=none update
 # shellcheck disable=SC2086  # a list of names
 in_sysroot --download-only install $wanted
 for package in "$apt"/cache/archives/*.deb; do

@@ -149,43 +149,70 @@ def packages_for(version: str, wheel: Path) -> Path:
     return folder
 
 
+def _missing(dist: Path, version: str) -> str:
+    """Why a version's wheel can't be tried on this machine, and what to do about it; "" where it can."""
+    if interpreter(version) is None:
+        return f"there is no CPython {version} on this machine; pyenv install {version}, or scripts/debian_python.sh {version} SUITE"
+    if not wheels_of(dist, version):
+        return f"there is no wheel of CPython {version} in {dist}; make wheels WHEEL_ARGS='--versions {version}'"
+    return ""
+
+
+def wheels_of(dist: Path, version: str) -> list[Path]:
+    """What `make wheels` left there for a version, in the order of their names."""
+    tag = f"cp{version.replace('.', '')}"
+    return sorted(dist.glob(f"*-{tag}-{tag}-*manylinux*.whl"))
+
+
 def try_bare(dist: Path, versions: list[str], suites: list[str]) -> int:
-    """Each wheel in bare Debians (scripts/test_wheel_bare.sh): with the Debian's own Python, and with pyenv's bound into it."""
+    """Each wheel in bare Debians (scripts/test_wheel_bare.sh): with the Debian's own Python, and with pyenv's bound into it. 1 where one
+    fails, or nothing could be tried."""
     tried: list[str] = []
+    failed: list[str] = []
+    left_out: list[str] = []
     for suite in suites:
         for version in versions:
-            tag = f"cp{version.replace('.', '')}"
-            wheels = sorted(dist.glob(f"*-{tag}-{tag}-*manylinux*.whl"))
-            own = SUITES[suite] == version
-            here = interpreter(version)
-            if not wheels or here is None:
-                print(f"{suite}, {version}: no wheel in dist/ (make wheels)")
+            own, here, why = SUITES[suite] == version, interpreter(version), _missing(dist, version)
+            if here is None or why:
+                left_out.append(f"{suite} {version}: {why}")
             elif not own and here.is_relative_to(cache()):
-                print(f"{suite}, {version}: this Python is of another Debian, whose C library it brings along")
+                left_out.append(f"{suite} {version}: this Python is of another Debian, whose C library it brings along; try it in that one")
             else:
-                place = packages_for(version, wheels[-1])
-                print(run("sh", "scripts/test_wheel_bare.sh", suite, "python3" if own else here, wheels[-1], place), end="", flush=True)
-                tried.append(f"{suite} {version}")
+                wheel, python = wheels_of(dist, version)[-1], "python3" if own else here
+                try:
+                    place = packages_for(version, wheel)
+                    print(run("sh", "scripts/test_wheel_bare.sh", suite, python, wheel, place), end="", flush=True)
+                    tried.append(f"{suite} {version}")
+                except SystemExit as error:
+                    failed.append(f"{suite} {version}: {wheel.name} with {python} in a bare {suite} failed; what it said:\n{error}")
+    for line in left_out:
+        print(f"left out: {line}")
     print(f"tried: {', '.join(tried) or 'nothing'}")
-    return 0 if tried else 1
+    for line in failed:
+        again = f"make test-wheels-bare SUITES={line.split()[0]} WHEEL_ARGS='--versions {line.split()[1].rstrip(':')}'"
+        print(f"FAILED: {line}\nonce that is mended: make wheels, then this one alone: {again}", file=sys.stderr)
+    if not tried and not failed:
+        print("no wheel was tried, so nothing is known of any: see what was left out, and why", file=sys.stderr)
+    return 1 if failed or not tried else 0
 
 
 def try_all(dist: Path, versions: list[str]) -> int:
     """Installs each wheel as a user would, runs scripts/test_wheel.sh, and asks pip whether all extras go together."""
     tried = 0
     for version in versions:
-        python = interpreter(version)
-        tag = f"cp{version.replace('.', '')}"
-        wheels = sorted(dist.glob(f"*-{tag}-{tag}-*manylinux*.whl"))
-        if python is None or not wheels:
-            print(f"{version}: {'no interpreter on this machine' if python is None else 'no wheel in dist/ (make wheels)'}")
+        python, why = interpreter(version), _missing(dist, version)
+        if python is None or why:
+            print(f"left out: {version}: {why}")
             continue
-        print(run("sh", "scripts/test_wheel.sh", python, wheels[-1]), end="")
+        wheel = wheels_of(dist, version)[-1]
+        print(run("sh", "scripts/test_wheel.sh", python, wheel), end="")
         tool = environment_of(python, version)
-        resolved = run(tool, "-m", "pip", "install", "-q", "--dry-run", "--ignore-installed", "--report", "-", f"{wheels[-1]}[all]")
+        resolved = run(tool, "-m", "pip", "install", "-q", "--dry-run", "--ignore-installed", "--report", "-", f"{wheel}[all]")
         names = [entry["metadata"]["name"] for entry in json.loads(resolved)["install"]]
         print(f"{version}: tilegpu[all] resolves to {len(names)} packages")
         tried += 1
+    if not tried:
+        print("no wheel was tried, so nothing is known of any: see what was left out, and why", file=sys.stderr)
     return 0 if tried else 1
 
 

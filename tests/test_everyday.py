@@ -309,7 +309,8 @@ def test_includes_are_part_of_the_text_and_errors_name_them() -> None:
 
 
 def test_a_replay_looks_at_no_draw(renderer: SceneRenderer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A frame can't change, so what it is made of is looked at when it is recorded, not when it is drawn again."""
+    """The fields of draws and passes can't change (their classes are frozen), so they are checked when a frame is recorded. What a replay
+    looks at is whether arrays, mappings and lists hold what they held (tests/test_scene_kept.py)."""
     frame = clipped_page()
     checked, used = [], []
     monkeypatch.setattr("tilegpu.scene.render.check_frame", lambda frame, who: checked.append(frame))

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.scene import Environment, Interaction, Page, SceneRenderer, View
+from tilegpu.scene.camera import OrbitCamera
 
 FULL = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
 WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
@@ -108,6 +110,51 @@ def test_names_of_the_users_own() -> None:
             self.images = [self.image((4, 4), "r8_unorm")]
 
     assert Mine().images[0].size == (4, 4)
+
+
+def scene_things() -> list[Any]:
+    """What scenes have that may be set."""
+    dev = tg.Device(threads=1)
+    view = View(dev, (4, 4), 1, 0.0, None, Interaction())
+    return [OrbitCamera(), SceneRenderer(dev), view, Page((4, 4), (4, 4)), Environment(np.zeros((2, 2, 3), "f4"))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("OrbitCamera", "picth", "orbit camera: there is no attribute 'picth' to set; did you mean 'pitch'?"),
+        ("OrbitCamera", "distanc", "did you mean 'distance'?"),
+        ("OrbitCamera", "eye", "orbit camera: eye can't be set"),
+        ("SceneRenderer", "trase", "scene renderer: there is no attribute 'trase' to set; did you mean 'trace'?"),
+        ("SceneRenderer", "dynamic", "scene renderer: dynamic is given where it is made; make a new one with dynamic="),
+        ("SceneRenderer", "passes", "scene renderer: passes can't be set"),
+        ("View", "aspect", "view: aspect can't be set"),
+        ("View", "sampels", "view: there is no attribute 'sampels' to set; did you mean 'samples'?"),
+        ("Page", "drwas", "page: there is no attribute 'drwas' to set; did you mean 'draws'?"),
+        ("Environment", "irradience", "environment: there is no attribute 'irradience' to set; did you mean 'irradiance'?"),
+    ],
+)
+def test_misspelt_attributes_of_scenes(kind: str, name: str, said: str) -> None:
+    (thing,) = (thing for thing in scene_things() if type(thing).__name__ == kind)
+    with pytest.raises(tg.ValidationError) as error:
+        setattr(thing, name, 1)
+    assert said in str(error.value)
+
+
+def test_scenes_may_be_set_and_have_names_of_the_users_own() -> None:
+    for thing in scene_things():
+        for name in [n for n in vars(thing) if n[0] != "_"] + ["mine", "notes", "_private", "targets"]:
+            setattr(thing, name, None)
+    camera = copy.copy(OrbitCamera(yaw=1.0))
+    camera.yaw = 2.0
+    assert pickle.loads(pickle.dumps(camera)).yaw == 2.0
+
+    class Mine(OrbitCamera):
+        def __init__(self) -> None:
+            super().__init__()
+            self.speed = 3.0
+
+    assert Mine().speed == 3.0
 
 
 def test_nothing_of_a_device_is_pickled() -> None:

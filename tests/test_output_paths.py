@@ -105,3 +105,17 @@ def test_reports_and_captures_of_a_program(tmp_path: Path) -> None:
     for write in (frame.report, dev.capture):
         with pytest.raises(tg.ValidationError, match=r"(report|capture): there is no folder .*none"):
             write(tmp_path / "none" / "a.html")
+
+
+def test_each_output_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def check(path: object, option: str, folder: bool = False, content: str = "") -> Path:
+        asked.append(option)
+        return Path(str(path))
+
+    monkeypatch.setattr("tilegpu.cli.render.check_output", check)
+    monkeypatch.setattr("tilegpu.cli.farm.render_frames", lambda *_: 0)
+    words = ["render", "triangle", "-o", f"{tmp_path}/a.png", "--frames", "2", "--size", "8x8"]
+    assert main([*words, "--stats", f"{tmp_path}/s.json", "--manifest", f"{tmp_path}/m.json"]) == 0
+    assert sorted(asked) == ["--manifest", "--stats", "-o"]

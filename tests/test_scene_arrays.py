@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -93,3 +94,85 @@ def test_what_a_binding_does_not_take(program: Program, name: str, value: Any, s
 def test_fields_of_frames(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(tg.ValidationError, match=said):
         SceneRenderer(tg.Device()).render(Frame((4, 4), depth_format=None, **fields))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4"])
+def test_indices_with_a_sign_are_the_same_memory(dtype: str) -> None:
+    indices = np.array([0, 1, 2], dtype)
+    one, other = Draw(WHITE, VERTICES, indices), Draw(WHITE, VERTICES, indices)
+    assert one.indices is not None and np.shares_memory(one.indices, indices) and one.indices.dtype == np.dtype(dtype.replace("i", "u"))
+    assert one.indices is other.indices, "renderers know arrays by identity"
+    renderer = SceneRenderer(tg.Device())
+    frame = Frame((4, 4), depth_format=None, draws=(Draw(WHITE, VERTICES, indices, state=PLAIN),))
+    assert renderer.render(frame).images[0][2, 2].tolist() == [255] * 4
+    indices[:] = 0  # as it is, not as it was
+    assert renderer.render(frame).images[0][2, 2].tolist() != [255] * 4
+    indices[1] = -1
+    with pytest.raises(tg.ValidationError, match="draw 'x': indices are from -1 to 0; they must be 0 to 4294967295"):
+        Draw(WHITE, VERTICES, indices, label="x")
+    assert _draw(indices=np.array([[0, 9], [1, 9], [2, 9]], dtype)[:, 0]) == [255] * 4
+
+
+def test_views_that_were_made_before_are_of_the_same_memory() -> None:
+    """Another array may have the id of one that is gone, whose view somebody keeps."""
+    rows, ids, kept = np.arange(100, dtype="f4").reshape(50, 2), set(), []
+    for k in range(40):
+        part = rows[k : k + 3]
+        vertices = Draw(WHITE, part).vertices
+        assert vertices is not None and np.shares_memory(vertices, part) and vertices["f0"].tolist() == part.tolist()
+        ids.add(id(part))
+        kept.append(vertices)
+        del part
+    assert len(ids) < 40, "one id is that of several arrays"
+
+
+MASK = [[True, False], [False, False], [False, False]]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"vertices": np.ma.MaskedArray(CORNERS, MASK)}, "draw 'x': vertices is a masked array"),
+        ({"vertices": np.ma.MaskedArray(VERTICES, [(True,), (False,), (False,)])}, "draw 'x': vertices: field 'p' is a masked array"),
+        ({"indices": np.ma.MaskedArray([0, 1, 2], [False, False, True])}, "draw 'x': indices is a masked array"),
+        ({"indices": np.ma.MaskedArray(np.array([0, 1, 2], "u4"), [False, False, True])}, "draw 'x': indices is a masked array"),
+        ({"program": ROWS, "bind": {"B": np.ma.MaskedArray(np.zeros((3, 3), "f4"), True)}}, "draw 'x': bind 'B' is a masked array"),
+        ({"program": ROWS, "bind": {"B": np.ma.MaskedArray(np.zeros(12, "f4"), True)}}, "draw 'x': bind 'B' is a masked array"),
+        ({"program": ROWS, "bind": {"B": {"v": np.ma.MaskedArray(np.zeros((3, 3), "f4"), True)}}}, "v is a masked array"),
+        ({"program": READ, "bind": {"s": Texture(np.ma.MaskedArray(PIXELS, True))}}, "is a masked array"),
+    ],
+)
+def test_masked_arrays(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(tg.ValidationError, match=f"{said}, and what is masked would be used"):
+        _draw(label="x", **given)
+
+
+def test_nothing_masked_is_an_array() -> None:
+    for mask in (False, np.zeros((3, 2), bool)):
+        assert _draw(vertices=np.ma.MaskedArray(CORNERS, mask), indices=np.ma.MaskedArray([0, 1, 2])) == [255] * 4
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_floats_of_any_byte_order(order: str, kind: str) -> None:
+    assert _draw(vertices=CORNERS.astype(order + kind)) == [255] * 4
+    assert _draw(vertices=VERTICES.astype([("p", order + kind, 2)])) == [255] * 4
+    assert _draw(indices=np.array([0, 1, 2], order + kind.replace("f", "i"))) == [255] * 4
+
+
+@pytest.mark.parametrize("kind", ["f4", "<f8", ">f8"])
+def test_vertices_without_rows(kind: str) -> None:
+    """One number for each vertex is what some shaders take; what has no rows is told in the draw's words, what is empty draws nothing."""
+    one = Program(VERT.replace("vec2 p", "float p").replace("vec4(p,", "vec4(p, gl_VertexIndex * 2 - 1,"), WHITE.fragment)
+    assert _draw(one, np.array([-1, 3, -1], kind)) == _draw(one, np.array([[-1], [3], [-1]], kind))
+    with pytest.raises(tg.ValidationError, match="draw 'x': vertices has numbers beyond what 32-bit floats hold"):
+        Draw(one, np.array([1e300], kind.replace("4", "8")), label="x")
+    empty = _draw(vertices=VERTICES[:0])
+    for given in (np.zeros((0, 2), kind), np.zeros(0, [("p", kind, 2)])):
+        assert _draw(vertices=given) == empty
+    assert _draw(one, np.zeros(0, kind)) == empty
+    must = r"it must have a row for each vertex: an array with fields, of shape \(n, C\) with 1 to 4 numbers in a row, or \(n,\) of one"
+    for shape in ((), (3, 0), (3, 5), (1, 3, 2)):
+        said = re.escape(f"has shape {shape}") if shape else "is one number"
+        with pytest.raises(tg.ValidationError, match=f"draw 'x': vertices {said}; {must}"):
+            Draw(WHITE, np.zeros(shape, kind), label="x")

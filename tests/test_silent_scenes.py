@@ -164,7 +164,7 @@ def test_nobody_looks_at_what_is_read_only(renderer: SceneRenderer) -> None:
     )
     renderer.render(frozen(Frame((8, 8), draws=draws, depth_format=None)))
     assert renderer._recording is not None
-    assert renderer._recording.seals == []
+    assert renderer._recording.recorded.things == []
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import warnings
 from pathlib import Path
@@ -9,8 +10,12 @@ from pathlib import Path
 import pytest
 
 import tilegpu as tg
+from tilegpu import farm, terminal
 from tilegpu.cli import main
-from tilegpu.scene import Frame, SceneFileError, SceneRenderer, find_scene, load_file
+from tilegpu.cli.common import read_by, wants_isolation
+from tilegpu.cli.view import files_of
+from tilegpu.farm.job import file_of, with_whole_paths
+from tilegpu.scene import Frame, SceneFileError, SceneRenderer, find_scene, load_file, scene_file, scenes
 
 DRAW = '''
 import tilegpu as tg
@@ -176,3 +181,30 @@ def test_images_of_more_layers_than_are_drawn(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SceneRenderer(tg.Device()).render(load_file(path, "view").frame((8, 8)))
+
+
+def test_what_comes_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One answer for the compiler's process, hashes of farms, the window's watch and outputs over inputs: the file that is read."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.py", "model.glb", "triangle", "a:b.glb", "c:d.py", "no_suffix"):
+        (tmp_path / name).write_text("")
+    for name, path in {
+        "mine.py": "mine.py", "mine.py:draw": "mine.py", "./mine.py:draw": "mine.py", "model.glb": "model.glb", "a:b.glb": "a:b.glb",
+        "c:d.py": "c:d.py", "c:d.py:draw": "c:d.py", "no_suffix": "no_suffix",
+        "triangle": None, "model.glb:draw": None, "there.py": None, "there.py:draw": None, "": None, "cube": None,
+    }.items():  # fmt: skip
+        found = None if path is None else Path(path)
+        assert scene_file(name) == terminal.scene_file(name) == found, name
+        if name:
+            assert file_of(farm.Job(name)) == found and farm.Job(name).isolates == (found is not None)
+            assert files_of(name) == (() if found is None else (str(tmp_path / found),))
+            options = argparse.Namespace(scene=name, environment=None, isolate_compiler=None)
+            assert read_by(options)["the scene"] == found and wants_isolation(options) == (found is not None)
+    for given, whole in (("./mine.py:draw", "mine.py:draw"), ("mine.py", "mine.py"), ("c:d.py", "c:d.py"), ("a:b.glb", "a:b.glb")):
+        assert with_whole_paths(farm.Job(given)).scene == str(tmp_path / whole), "of workers whose folder is another one"
+    assert with_whole_paths(farm.Job("triangle")).scene == "triangle"
+
+
+def test_no_sample_has_a_suffix() -> None:
+    """A file whose name is a sample's is the sample."""
+    assert not [name for name in scenes() if Path(name).suffix]

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
-from tilegpu.scene import FunctionScene, find_scene, load_file
+from tilegpu.scene import Draw, Frame, FrameScene, FunctionScene, Program, State, find_scene, load_file
+from tilegpu.scene.programs import spliced
 from tilegpu.viewer import limits, mapping, panels
 from tilegpu.viewer.keys import ACTIONS, TABLE, help_text
 from tilegpu.viewer.painter import Painter, as_rgba, reread
@@ -193,6 +194,57 @@ def test_files_that_change(tmp_path: Path) -> None:
 def test_texts_of_programs_are_read_again_with_their_defines(tmp_path: Path) -> None:
     draw = next(d for d in find_scene("demo").frame((64, 36)).draws if "#define" in d.program.fragment)
     assert reread(draw.program).fragment == draw.program.fragment and reread(draw.program).vertex == draw.program.vertex
+
+
+@pytest.mark.parametrize("name", ["forest", "ssao", "terrain"])
+def test_texts_of_programs_are_read_again_with_what_they_include(name: str) -> None:
+    programs = {draw.program for draw in find_scene(name).frame((64, 36)).all_draws}
+    assert any("#line 1 " in program.fragment for program in programs)
+    for program in programs:
+        assert reread(program).fragment == program.fragment and reread(program).vertex == program.vertex
+
+
+def described(folder: Path, text: str) -> Any:
+    """A scene whose frames have a program of files in a folder."""
+    vert, frag = folder / "a.vert", folder / "a.frag"
+    vert.write_text(FLAT)
+    frag.write_text(text)
+    program = Program(FLAT, spliced(frag) if "GL_GOOGLE" not in text else text, "mine", str(vert), str(frag))
+    frame = Frame((64, 48), depth_format=None, draws=(Draw(program, count=3, state=State(depth_test=False)),))
+    return FrameScene("mine", frame)
+
+
+@pytest.mark.parametrize("extension", ["", "#extension GL_GOOGLE_include_directive : require\n"], ids=["by text", "by GLSL"])
+def test_included_files_of_described_frames_are_watched(tmp_path: Path, extension: str) -> None:
+    (tmp_path / "color.glsl").write_text('#include "deep.glsl"\n')
+    (tmp_path / "deep.glsl").write_text("#define COLOR vec4(1, 0, 0, 1)\n")
+    text = FRAG.replace("450\n", f'450\n{extension}#include "color.glsl"\n').replace("vec4(1, 0, 0, 1)", "COLOR")
+    state, painter = ViewState(described(tmp_path, text), 1), Painter({})
+    state.resize((64, 48), (64, 48))
+    shown = paint(painter, state)
+    names = {str(tmp_path / name) for name in ("a.vert", "a.frag", "color.glsl", "deep.glsl")}
+    assert shown.error == "" and names <= shown.files and shown.picture[24, 32].tolist() == [255, 0, 0, 255]
+    (tmp_path / "deep.glsl").write_text("#define COLOR vec4(0, 1, 0, 1)\n")
+    assert paint(painter, state).picture[24, 32].tolist() == [255, 0, 0, 255], "not before it is known that it changed"
+    assert paint(painter, state, str(tmp_path / "deep.glsl")).picture[24, 32].tolist() == [0, 255, 0, 255]
+    (tmp_path / "color.glsl").write_text('#include "other.glsl"\n')
+    shown = paint(painter, state, str(tmp_path / "color.glsl"))
+    assert "other.glsl" in shown.error, "which is not there yet"
+    (tmp_path / "other.glsl").write_text("#define COLOR vec4(0, 0, 1, 1)\n")
+    shown = paint(painter, state, str(tmp_path / "color.glsl"))
+    assert shown.error == "" and shown.picture[24, 32].tolist() == [0, 0, 255, 255] and str(tmp_path / "other.glsl") in shown.files
+    (tmp_path / "other.glsl").write_text("#define COLOR vec4(1, 1, 1, 1)\n")
+    assert paint(painter, state, str(tmp_path / "other.glsl")).picture[24, 32].tolist() == [255] * 4
+
+
+def test_a_shader_that_includes_itself_is_told(tmp_path: Path) -> None:
+    for name, other in (("a.glsl", "b.glsl"), ("b.glsl", "a.glsl")):
+        (tmp_path / name).write_text(f'#version 450\n#include "{other}"\n')
+    with pytest.raises(tg.ValidationError, match=r"a\.glsl includes itself, by way of a\.glsl, b\.glsl; take an #include out"):
+        spliced(tmp_path / "a.glsl")
+    (tmp_path / "b.glsl").unlink()
+    with pytest.raises(FileNotFoundError, match=r"a\.glsl:2: there is no file 'b\.glsl' beside it"):
+        spliced(tmp_path / "a.glsl")
 
 
 # --- pictures

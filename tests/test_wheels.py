@@ -115,3 +115,52 @@ def test_a_library_asks_for_no_newer_system_than_its_tag() -> None:
     wanted = {tuple(map(int, v.split(b"."))) for v in re.findall(rb"\0GLIBC_(2\.\d+)(?=\0)", library)}
     assert wanted and max(wanted) <= (2, 35)
     assert max(int(v) for v in re.findall(rb"\0GLIBCXX_3\.4\.(\d+)(?=\0)", library)) <= 30
+
+
+def _no_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: tuple[str, ...]) -> Path:
+    """A folder of wheels of some versions; each has an interpreter but 3.10."""
+    monkeypatch.setattr(wheels, "interpreter", lambda version: None if version == "3.10" else Path(f"/usr/bin/python{version}"))
+    monkeypatch.setattr(wheels, "packages_for", lambda version, wheel: tmp_path / "packages")
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    for version in there:
+        tag = f"cp{version.replace('.', '')}"
+        (dist / f"tilegpu-0.2-{tag}-{tag}-manylinux_2_35_x86_64.whl").touch()
+    return dist
+
+
+def test_what_fails_in_a_bare_debian_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dist = _no_machine(monkeypatch, tmp_path, ("3.11", "3.12"))
+
+    def run(*words: object, **_: object) -> str:
+        if "cp312" in str(words):
+            raise SystemExit("sh scripts/test_wheel_bare.sh\nImportError: libtilegpu.so")
+        return "fine\n"
+
+    monkeypatch.setattr(wheels, "run", run)
+    assert wheels.try_bare(dist, ["3.10", "3.11", "3.12", "3.13"], ["bookworm"]) == 1
+    out, err = capsys.readouterr()
+    assert "left out: bookworm 3.10: there is no CPython 3.10 on this machine; pyenv install 3.10, or" in out
+    assert f"left out: bookworm 3.13: there is no wheel of CPython 3.13 in {dist}; make wheels WHEEL_ARGS='--versions 3.13'" in out
+    assert "tried: bookworm 3.11\n" in out
+    assert "FAILED: bookworm 3.12: tilegpu-0.2-cp312-cp312-manylinux_2_35_x86_64.whl with /usr/bin/python3.12 in a bare bookworm" in err
+    assert "ImportError: libtilegpu.so" in err and "make test-wheels-bare SUITES=bookworm WHEEL_ARGS='--versions 3.12'" in err
+    assert wheels.try_bare(dist, ["3.11"], ["bookworm", "trixie"]) == 0
+
+
+def test_nothing_tried_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    dist = _no_machine(monkeypatch, tmp_path, ())
+    for act, given in ((wheels.try_bare, [["bookworm"]]), (wheels.try_all, [])):
+        assert act(dist, ["3.12"], *given) == 1
+        assert "no wheel was tried, so nothing is known of any: see what was left out, and why" in capsys.readouterr().err
+
+
+def test_no_source_knows_when_it_was_built() -> None:
+    """Two builds of one commit are the same bytes: the compiler's clock is in none of them."""
+    clocks = re.compile(r"\b__(?:DATE|TIME|TIMESTAMP)__\b")
+    kinds = {".cpp", ".hpp", ".h", ".c", ".inc", ".in", ".cmake", ".txt", ".py", ".pyi"}
+    sources = [path for room in ("cpp", "python") for path in (ROOT / room).rglob("*") if path.suffix in kinds]
+    assert len(sources) > 500 and {".cpp", ".hpp", ".py"} <= {path.suffix for path in sources}
+    assert [str(path) for path in sources if clocks.search(path.read_text(encoding="utf-8"))] == []

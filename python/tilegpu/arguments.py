@@ -135,10 +135,15 @@ def _masks(mask: Any) -> bool:
     return any(_masks(found[name]) for name in found.dtype.names) if found.dtype.names else bool(found.any())
 
 
-def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:
-    """A NumPy array of whatever NumPy makes one of; objects, texts and dates are refused."""
+def refuse_masked(value: Any, what: str) -> None:
+    """Raises for an array of which a mask hides something: NumPy's plain arrays have no masks, and the hidden numbers would be used."""
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray and _masks(getattr(value, "mask", False)):
         raise ValidationError(f"{what} is a masked array, and what is masked would be used; give it .filled(...) or .compressed()")
+
+
+def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:
+    """A NumPy array of whatever NumPy makes one of; objects, texts and dates are refused."""
+    refuse_masked(value, what)
     try:
         made = np.asarray(value)
     except Exception as wrong:

@@ -1,4 +1,5 @@
-"""What users can't do with objects of a device: set what they were made with, and send them to other processes.
+"""What users can't do with objects of a device: set what they were made with, and send them to other processes; and with any object: set
+what is almost one of its names.
 
 In: an assignment, or a pickler. Out: an error that names the object and says what to do. Names of the user's own are taken, and methods may
 be replaced (tests do that).
@@ -92,6 +93,18 @@ class AsArray:
         raise no_interface(self)
 
 
+def _refuse(thing: Any, name: str) -> None:
+    """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
+    what = said(thing)
+    known, made_with = _known(thing)
+    if name in known:
+        how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
+        raise ValidationError(f"{what}: {name} {how}")
+    near = [n for n in near_names(name, known, 1) if sorted(n) == sorted(name) or len(n) >= 4]
+    if near and _almost(name, near[0]):
+        raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near[0]}'?")
+
+
 class Fixed(OfThisProcess):
     """The same, with attributes that say what it was made with."""
 
@@ -101,19 +114,19 @@ class Fixed(OfThisProcess):
             and name not in _SETTABLE
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
-            self._refuse(name, value)
+            _refuse(self, name)
         object.__setattr__(self, name, value)
 
-    def _refuse(self, name: str, value: Any) -> None:
-        """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
-        what = said(self)
-        known, made_with = _known(self)
-        if name in known:
-            how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
-            raise ValidationError(f"{what}: {name} {how}")
-        near = [n for n in near_names(name, known, 1) if sorted(n) == sorted(name) or len(n) >= 4]
-        if near and _almost(name, near[0]):
-            raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near[0]}'?")
+
+class Spelt:
+    """Base of what is made to be set: only what it has not, and what looks as if it had, is refused."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_" and name not in vars(self) and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu":
+            _refuse(self, name)
+        object.__setattr__(self, name, value)
 
 
 def _almost(name: str, known: str) -> bool:

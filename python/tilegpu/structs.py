@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core
-from tilegpu.arguments import shown
+from tilegpu.arguments import refuse_masked, shown
 from tilegpu.errors import ValidationError, candidates
 
 if TYPE_CHECKING:
@@ -139,6 +139,7 @@ def _finite_int(values: NDArray[Any], dtype: np.dtype[Any]) -> bool:
 
 
 def _assign(view: NDArray[Any], leaf: _Leaf, value: Any, path: str) -> None:
+    refuse_masked(value, path)
     try:
         array = np.asarray(value)
     except Exception as wrong:  # whatever an object's own __array__ raises

@@ -85,9 +85,11 @@ def check_output(path: str | Path, option: str, folder: bool = False, content: s
     return Path(path)
 
 
-def scene_file(name: str) -> str | None:
-    """The file that a scene's name stands for (``FILE``, ``FILE.py:NAME``); ``None`` for a sample's."""
-    return next((path for path in (name, name.rpartition(":")[0]) if path and Path(path).is_file()), None)
+def scene_file(name: str) -> Path | None:
+    """The file that a scene's name stands for (``FILE``, ``FILE.py:NAME``); ``None`` for a sample's: then its shaders are the house's."""
+    from tilegpu.scene import scene_file as found
+
+    return found(name)
 
 
 def check_different(outputs: Mapping[str, str | Path | None], inputs: Mapping[str, str | Path | None] | None = None) -> None:
@@ -115,11 +117,6 @@ def profile_name(text: str) -> str:
         hint = f"; did you mean {near[0]}?" if near else ""
         raise argparse.ArgumentTypeError(f"profile is '{text}'; there are {', '.join(names)}{hint}")
     return text
-
-
-def comes_from_file(name: str) -> bool:
-    """Whether a scene's name is a file's (``FILE``, ``FILE.py:NAME``): then its shaders are a stranger's, and may crash compilers."""
-    return scene_file(name) is not None
 
 
 def load_scene(name: str) -> Scene:

@@ -25,12 +25,12 @@ from tilegpu.bench import hsr_model, operations
 from tilegpu.terminal import (
     EXIT_OK,
     UsageError,
-    comes_from_file,
     load_scene,
     parse_size,
     positive,
     profile_name,
     progress,
+    scene_file,
 )
 
 SCENES = ("heavy_overdraw_512", "fill_opaque_back_to_front", "textured_pbr", "mesh_100k")
@@ -194,7 +194,7 @@ def run_model(options: argparse.Namespace) -> int:
     names = options.scenes or MODELLED_SCENES
     rows = []
     for name in progress(names, len(names), "bench hsr"):
-        rows += hsr_model.measure(load_scene(name), options.size, options.profile, options.hsr or (), comes_from_file(name))
+        rows += hsr_model.measure(load_scene(name), options.size, options.profile, options.hsr or (), scene_file(name) is not None)
     print(json.dumps(rows, indent=1) if options.json else hsr_model.text_of(rows))
     return EXIT_OK
 
@@ -208,7 +208,7 @@ def run(options: argparse.Namespace) -> int:
     for name in progress(names, len(names), "bench hsr"):
         orders = list(dict.fromkeys(options.order or ["given"]))
         choices = list(dict.fromkeys(options.hsr or CHOICES))
-        rows += measure(load_scene(name), options.size, orders, choices, options.rounds or 5, comes_from_file(name))
+        rows += measure(load_scene(name), options.size, orders, choices, options.rounds or 5, scene_file(name) is not None)
     if options.json:
         print(json.dumps(rows, indent=1))
         return EXIT_OK

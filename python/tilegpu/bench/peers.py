@@ -35,7 +35,7 @@ import tilegpu as tg
 from tilegpu.bench.frame_file import write
 from tilegpu.bench.timing import by_turns, machine, ratio_of
 from tilegpu.scene import Frame, SceneRenderer, find_scene, scenes
-from tilegpu.terminal import UsageError, comes_from_file, progress, say
+from tilegpu.terminal import UsageError, progress, say, scene_file
 
 SCENES = (
     "clear", "fill_opaque_back_to_front", "fill_opaque_front_to_back", "fill_blend", "heavy_overdraw_512", "heavy_overdraw_1080p",
@@ -220,7 +220,7 @@ def measure(
 ) -> list[Row]:
     """Rows of one scene."""
     frame = find_scene(scene).frame()
-    renderer = SceneRenderer(tg.Device(isolate_compiler=comes_from_file(scene)))
+    renderer = SceneRenderer(tg.Device(isolate_compiler=scene_file(scene) is not None))
     picture = renderer.render(frame).images[0]
     renderer.device.wait_compiles()
     anew = scene in RECORDED

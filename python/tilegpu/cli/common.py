@@ -18,7 +18,6 @@ from tilegpu.terminal import (
     add_quiet_option,
     check_different,
     check_output,
-    comes_from_file,
     load_scene,
     parse_size,
     positive,
@@ -108,7 +107,7 @@ def refuse(options: argparse.Namespace, names: tuple[str, ...], why: str) -> Non
         raise UsageError(f"{', '.join(given)} {'has' if len(given) == 1 else 'have'} no effect: {why}")
 
 
-def read_by(options: argparse.Namespace) -> dict[str, str | None]:
+def read_by(options: argparse.Namespace) -> dict[str, str | Path | None]:
     """Files that a command's scene is read from, for :func:`check_different`."""
     return {"the scene": scene_file(options.scene), "--environment": options.environment}
 
@@ -234,7 +233,7 @@ def wants_isolation(options: argparse.Namespace, source: str | None = None) -> b
     capture or scene."""
     if options.isolate_compiler is not None:
         return bool(options.isolate_compiler)
-    return comes_from_file(str(source or getattr(options, "capture", None) or options.scene))
+    return scene_file(str(source or getattr(options, "capture", None) or options.scene)) is not None
 
 
 def make_device(options: argparse.Namespace, profile: str | None = None, source: str | None = None, **more: Any) -> Device:

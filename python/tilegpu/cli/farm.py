@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilegpu.cli import animation
-from tilegpu.cli.common import EXIT_OK, UsageError, check_output, parse_size, positive, progress
+from tilegpu.cli.common import EXIT_OK, UsageError, parse_size, positive, progress
 
 if TYPE_CHECKING:
     from tilegpu.farm import Job, Run
@@ -73,8 +73,6 @@ def render_frames(options: argparse.Namespace, job: Job, scene: Scene, path: Pat
 
     if options.stats:
         raise UsageError("--stats: workers send pictures and hashes alone; draw without --executor, --manifest and --tile for statistics")
-    if options.manifest:
-        check_output(options.manifest, "--manifest")
     common: dict[str, Any] = {
         "executor": options.executor or "processes",
         "workers": options.workers,

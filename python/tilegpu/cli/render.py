@@ -163,8 +163,6 @@ def run(options: argparse.Namespace) -> int:
     path = check_picture_path(options.output, (".mp4",))
     of, numbers = whole_of(options), options.frames
     animated = path.suffix.lower() == ".mp4" or (len(numbers) > 1 and path.suffix.lower() in animation.SUFFIXES)
-    if options.stats:
-        check_output(options.stats, "--stats")
     _check_paths(options, path, of, animated)
     for option, other in (("--stats", options.stats), ("--manifest", options.manifest)):
         if other:

@@ -15,6 +15,7 @@ from tilegpu.cli.common import (
     chosen_scene,
     positive,
     read_by,
+    scene_file,
     wants_isolation,
 )
 from tilegpu.cli.render import check_picture_path
@@ -43,12 +44,8 @@ def add_parser(commands: Any) -> None:
 
 def files_of(name: str) -> tuple[str, ...]:
     """The file that a scene's name on the command line stands for; none for a sample, which knows its own."""
-    from tilegpu.scene import scenes
-
-    if name in scenes():
-        return ()
-    end = name.lower().rfind(".py")
-    return (str(Path(name[: end + 3] if end >= 0 else name).resolve()),)
+    path = scene_file(name)
+    return () if path is None else (str(path.resolve()),)
 
 
 def read_again(options: argparse.Namespace) -> Scene:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tilegpu import Error
 from tilegpu.farm.hashes import hash_of_file
-from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene
+from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file
 
 #: Sides of images end here; larger pictures are drawn in tiles.
 MOST_PX = 16384
@@ -135,10 +135,7 @@ def scene_of(job: Job) -> Scene:
 
 def file_of(job: Job) -> Path | None:
     """The scene's file, if it is one."""
-    text = job.scene
-    name = text.rpartition(":")[0] if ":" in text and not text.lower().endswith(".py") else text
-    path = Path(name)
-    return path if path.is_file() else None
+    return scene_file(job.scene)
 
 
 def file_hash(job: Job) -> str | None:
@@ -151,7 +148,8 @@ def with_whole_paths(job: Job) -> Job:
     """The same for workers whose folder is another one."""
     path, environment = file_of(job), job.environment
     if path is not None:
-        job = dataclasses.replace(job, scene=str(path.resolve()) + job.scene[len(str(path)) :])
+        which = "" if Path(job.scene) == path else f":{job.scene.rpartition(':')[2]}"
+        job = dataclasses.replace(job, scene=f"{path.resolve()}{which}")
     if environment is not None and Path(environment).is_file():
         job = dataclasses.replace(job, environment=str(Path(environment).resolve()))
     return job

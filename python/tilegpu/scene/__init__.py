@@ -32,7 +32,7 @@ from tilegpu.scene.model_file import ModelError
 from tilegpu.scene.page import Page
 from tilegpu.scene.programs import program, shader_text
 from tilegpu.scene.render import SceneRenderer
-from tilegpu.scene.resources import MODEL_SUFFIXES, UnknownSceneError, find_scene, load_file, scenes
+from tilegpu.scene.resources import MODEL_SUFFIXES, UnknownSceneError, find_scene, load_file, scene_file, scenes
 from tilegpu.scene.seals import frozen
 from tilegpu.scene.user_file import DrawnFrame, FrameScene, FunctionScene, SceneFileError
 
@@ -76,6 +76,7 @@ __all__ = [
     "mip_chain",
     "procedural",
     "program",
+    "scene_file",
     "scenes",
     "shader_text",
     "shapes",

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tilegpu import arguments
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import Spelt
 
 Matrix = NDArray[np.float32]
 F = np.float32
@@ -98,7 +99,7 @@ def axes_against(direction: ArrayLike) -> NDArray[np.float64]:
 
 
 @dataclass
-class OrbitCamera:
+class OrbitCamera(Spelt):
     """A camera that looks at ``target`` from ``distance`` away; what the viewer turns, moves and zooms.
 
     ``yaw`` turns about the world's y axis (0: the camera is on the +z side), ``pitch`` lifts the camera (positive: it looks down).

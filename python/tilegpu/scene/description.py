@@ -14,7 +14,6 @@ those that are read-only (``array.flags.writeable = False``, ``types.MappingProx
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +23,8 @@ from numpy.typing import NDArray
 
 from tilegpu import arguments
 from tilegpu.errors import ValidationError
+from tilegpu.scene.arrays import as_indices, as_vertices
+from tilegpu.scene.sending import NOTHING, Sendable
 
 if TYPE_CHECKING:
     from tilegpu.scene.camera import OrbitCamera
@@ -110,7 +111,7 @@ class Output:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(Sendable):
     """Vertex and fragment shader as Vulkan GLSL (``#version 450``); the files are where the texts came from, for messages.
 
     ``constants``: specialisation constants by name, value a bool, int or float. ``input_attachments``: which attachments
@@ -122,7 +123,7 @@ class Program:
     label: str = "program"
     vertex_file: str = ""
     fragment_file: str = ""
-    constants: Mapping[str, bool | int | float] = field(default_factory=dict)
+    constants: Mapping[str, bool | int | float] = field(default_factory=lambda: NOTHING)
     input_attachments: tuple[str, ...] = ()
 
 
@@ -164,51 +165,15 @@ class State:
     color_write_mask: str = "rgba"
 
 
-_INDEX_TYPES = tuple(map(np.dtype, (np.uint8, np.uint16, np.uint32)))
-
-
-@functools.lru_cache(maxsize=256)
-def _vertex_dtype(dtype: np.dtype[Any], row: tuple[int, ...]) -> np.dtype[Any]:
-    """What a vertex array's elements are for shaders: itself, or with floats of 32 bits; rows of numbers are one field."""
-    if dtype.fields is None:
-        if len(row) != 1 or not 1 <= row[0] <= 4 or dtype.kind not in "fiu":
-            return dtype
-        return np.dtype([("f0", np.dtype(np.float32) if dtype == np.float64 else dtype, row)])
-    names = dtype.names or ()
-    if all(dtype.fields[name][0].base != np.float64 for name in names):
-        return dtype
-    return np.dtype([(n, np.float32 if (f := dtype.fields[n][0]).base == np.float64 else f.base, f.shape) for n in names])
-
-
-def _as_vertices(array: Array, dtype: np.dtype[Any], what: str) -> Array:
-    """The same numbers as elements of ``dtype``; raises where a float becomes infinite."""
-    if array.dtype.names is None and array.flags.c_contiguous and dtype["f0"].base == array.dtype:
-        return array.view(dtype).reshape(-1)  # the same memory: what is changed in place is seen
-    made = np.empty(array.shape if array.dtype.names else array.shape[:1], dtype)
-    for name in dtype.names or ():
-        values = array[name] if array.dtype.names else array
-        with np.errstate(over="ignore"):
-            made[name] = values
-        if values.dtype == np.float64 and np.any(np.isfinite(values) & ~np.isfinite(made[name])):
-            raise ValidationError(f"{what} has numbers beyond what 32-bit floats hold; scale them")
-    return made
-
-
-def _as_indices(array: Array, what: str) -> Array:
-    """The same numbers as uint32."""
-    if array.size and not (int(array.min()) >= 0 and int(array.max()) <= 0xFFFFFFFF):
-        raise ValidationError(f"{what} are from {array.min()} to {array.max()}; they must be 0 to {0xFFFFFFFF}")
-    return array.astype(np.uint32)
-
-
 @dataclass(frozen=True, eq=False)
-class Draw:
+class Draw(Sendable):
     """One draw call.
 
     ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), rows of one
     to four numbers, (n, C), for a shader with one input, or ``None`` for a shader that makes its vertices from ``gl_VertexIndex``; 64-bit
-    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles; then
-    ``count`` and ``first`` count indices, else vertices. ``count = None`` draws all from ``first`` on.
+    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles, none below 0; then
+    ``count`` and ``first`` count indices, else vertices. What has to be made anew (64 bits) is a copy: what is changed in
+    the original afterwards is not seen. Masked arrays are refused where something is masked. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
     (the members of a uniform block), an array (a buffer's content, raw), or :class:`Sampled`.
     ``scissor``: (x, y, width, height) in pixels of the pass, outside of which nothing is drawn; ``None``: the whole.
@@ -228,11 +193,10 @@ class Draw:
 
     def __post_init__(self) -> None:
         """Numbers of other widths, as NumPy makes them where nothing is said, become those that shaders read."""
-        vertices, indices = self.vertices, self.indices
-        if isinstance(vertices, np.ndarray) and vertices.dtype != (dtype := _vertex_dtype(vertices.dtype, vertices.shape[1:])):
-            object.__setattr__(self, "vertices", _as_vertices(vertices, dtype, f"draw '{self.label}': vertices"))
-        if isinstance(indices, np.ndarray) and indices.dtype.kind in "iu" and indices.dtype not in _INDEX_TYPES:
-            object.__setattr__(self, "indices", _as_indices(indices, f"draw '{self.label}': indices"))
+        if isinstance(self.vertices, np.ndarray) and (made := as_vertices(self.vertices, self.label)) is not self.vertices:
+            object.__setattr__(self, "vertices", made)
+        if isinstance(self.indices, np.ndarray) and (made := as_indices(self.indices, self.label)) is not self.indices:
+            object.__setattr__(self, "indices", made)
 
     @property
     def element_count(self) -> int:

@@ -23,9 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.files import read_regular
+from tilegpu.fixed import Spelt
 from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
 from tilegpu.scene.programs import program
+from tilegpu.scene.seals import freeze, frozen
 
 Array = NDArray[Any]
 F = np.float32
@@ -41,7 +43,7 @@ _LARGEST_VALUE = 65504.0  # of a half float
 _EXACT = Sampler(mipmap_mode="nearest", address_u="clamp_to_edge", address_v="clamp_to_edge")
 
 
-class Environment:
+class Environment(Spelt):
     """A sky that lights models and is seen behind them.
 
     ``picture``: (H, W, 3) or (H, W, 4) floats, linear, equirectangular: row 0 is straight up, the middle column is what a camera sees
@@ -66,6 +68,7 @@ class Environment:
         self._filtered = Texture(levels[0], "r16g16b16a16_sfloat", levels[1:], _EXACT, f"{name}, filtered")
         pixels = levels[0] if background == _TOP_px else _as_half(_octahedral(small[_averaged(values.shape, background)], background))
         self._background = Texture(pixels, "r16g16b16a16_sfloat", False, CLAMPED, f"{name}, background")
+        freeze((self._filtered, self._background))
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Environment:
@@ -88,7 +91,7 @@ class Environment:
 
     @functools.cached_property
     def _block(self) -> dict[str, Any]:
-        return {"irradiance": np.concatenate([self.irradiance, np.zeros((9, 1))], 1).astype(F)}
+        return frozen({"irradiance": np.concatenate([self.irradiance, np.zeros((9, 1))], 1).astype(F)})
 
     def background(self, corners: Array, exposure: float) -> Draw:
         """A draw of the sky where nothing nearer is. ``corners``: (3, 3) directions in the world at the places (-1, -1), (3, -1), (-1, 3)
@@ -356,6 +359,6 @@ def brdf_table() -> Texture:
         for k, part in enumerate(((1 - fresnel) * share, fresnel * share)):
             out[row, :, k] = np.cumsum(part, 0)[-1] / _TABLE_SAMPLES  # one after the other
     out.flags.writeable = False
-    return Texture(out, "r16g16b16a16_sfloat", False, CLAMPED, "split sum")
+    return frozen(Texture(out, "r16g16b16a16_sfloat", False, CLAMPED, "split sum"))
 
 

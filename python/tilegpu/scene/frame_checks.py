@@ -4,7 +4,8 @@ names the pass, the draw and the field, before anything is drawn."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _RESOLVES = ("none", "pass", "store_cmd")
 _LOADS = ("clear", "load", "dont_care")
 _SAMPLES = (1, 2, 4, 8, 16)
+_MAPPINGS = (dict, MappingProxyType)
 
 
 def _require_one_of(value: Any, choices: Sequence[Any], what: str) -> None:
@@ -40,8 +42,8 @@ def _is_sound(draw: Any) -> bool:
         and isinstance(draw.state, State)
         and (draw.vertices is None or isinstance(draw.vertices, np.ndarray))
         and (draw.indices is None or isinstance(draw.indices, np.ndarray))
-        and (type(draw.push) is dict or isinstance(draw.push, Mapping))  # the second question alone costs more than all others
-        and (type(draw.bind) is dict or isinstance(draw.bind, Mapping))
+        and (type(draw.push) in _MAPPINGS or isinstance(draw.push, Mapping))  # the second question alone costs more than all others
+        and (type(draw.bind) in _MAPPINGS or isinstance(draw.bind, Mapping))
     )
 
 
@@ -116,8 +118,9 @@ def check_attachments(frame: Frame) -> None:
             _warn(f"{what}, pass '{one.label}': clear of depth is {arguments.shown(clear)}, and it is cleared to 1; give a number")
 
 
-def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline]) -> None:
-    """Warns of colour attachments that no draw of a pass writes, where others are written. One draw may leave some to the others."""
+def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline], loaded: Collection[int] = ()) -> None:
+    """Warns of colour attachments that no draw of a pass writes, where others are written. One draw may leave some to the others; what is
+    ``loaded`` keeps what it has."""
     written: set[int] = set()
     for pipeline in pipelines:
         if any(one.descriptor == "input_attachment" for one in pipeline.interface.bindings.values()):
@@ -125,7 +128,7 @@ def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline]) -> No
         for output in pipeline.interface.outputs:
             length = output.type.array_length if output.type.kind == "array" else 1
             written.update(range(output.location, output.location + max(1, length)))
-    if written and (lost := sorted(set(range(count)) - written)):
+    if written and (lost := sorted(set(range(count)) - written - set(loaded))):
         none = f"no draw writes color {', '.join(map(str, lost))}, as no fragment shader has an output at that location"
         _warn(f"{what}: {none}; write it, or leave its format out")
 
@@ -176,14 +179,23 @@ def _check_sampled(what: str, draws: Sequence[Draw], stored: set[int], drawn: se
 
 def check_bound(descriptor: str, name: str, value: Any, draw: Draw) -> None:
     """Raises for what a binding of this type can't take, in the words of scenes; ``descriptor``: Vulkan's name of the type."""
-    what = f"draw '{draw.label}': bind '{name}'" if draw.label else f"bind '{name}'"
     if isinstance(value, (Target, Output)):
         label = (value.target if isinstance(value, Output) else value).label
-        raise ValidationError(f"{what} is target '{label}' alone; give tilegpu.scene.Sampled(target), which says how it is sampled")
-    image = descriptor.endswith(("sampler", "image"))
-    if image and not isinstance(value, (Texture, Sampled)):
-        given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else arguments.shown(value)
-        raise ValidationError(f"{what} is {given}, and a {descriptor}; give a tilegpu.scene.Texture(pixels), or Sampled(target)")
-    if not image and isinstance(value, (Texture, Sampled)):
-        kind = f"tilegpu.scene.{type(value).__name__}"
-        raise ValidationError(f"{what} is a {kind}, and a {descriptor}; give an array, or a mapping of the block's members")
+        raise ValidationError(
+            f"{bind_of(draw, name)} is target '{label}' alone; give tilegpu.scene.Sampled(target), which says how it is sampled"
+        )
+    pictured = isinstance(value, (Texture, Sampled))
+    if pictured is descriptor.endswith(("sampler", "image")):
+        return
+    if pictured:
+        kind = f"is a tilegpu.scene.{type(value).__name__}, and a {descriptor}"
+        raise ValidationError(f"{bind_of(draw, name)} {kind}; give an array, or a mapping of the block's members")
+    given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else arguments.shown(value)
+    raise ValidationError(
+        f"{bind_of(draw, name)} is {given}, and a {descriptor}; give a tilegpu.scene.Texture(pixels), or Sampled(target)"
+    )
+
+
+def bind_of(draw: Draw, name: str) -> str:
+    """A draw's binding, for messages."""
+    return f"draw '{draw.label}': bind '{name}'" if draw.label else f"bind '{name}'"

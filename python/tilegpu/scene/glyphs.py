@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.scene.description import Sampler, Texture
+from tilegpu.scene.seals import frozen
 
 Array = NDArray[Any]
 _LOOP = "~12 32 43 45 36 16 05 03 12"
@@ -102,7 +103,7 @@ def atlas() -> Texture:
         y, x = k // COLUMNS * CELL_H_PX, k % COLUMNS * CELL_W_PX
         pixels[y : y + CELL_H_PX, x : x + CELL_W_PX, 0] = (np.clip(value, 0, 1) * 255 + 0.5).astype(np.uint8)
     sampler = Sampler(address_u="clamp_to_edge", address_v="clamp_to_edge")
-    return Texture(pixels, "r8_unorm", False, sampler, "letters")
+    return frozen(Texture(pixels, "r8_unorm", False, sampler, "letters"))
 
 
 def width_px(text: str, size_px: float) -> float:

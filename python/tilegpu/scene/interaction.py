@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilegpu import Device, Image, Pipeline, ValidationError
+from tilegpu.fixed import Spelt
 from tilegpu.scene.camera import OrbitCamera
 
 
@@ -57,7 +58,7 @@ class Interaction:
     clamped: bool = False  #: whether it was told that floats of it are clamped
 
 
-class View:
+class View(Spelt):
     """What a function is given as ``view``.
 
     ``device``: draw with this one. ``size``: (width, height) of the picture in pixels. ``samples``: as many as are asked for. ``time``: in

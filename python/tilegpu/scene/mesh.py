@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tilegpu import notebook
 from tilegpu.scene.camera import normalize
+from tilegpu.scene.seals import frozen
 
 F = np.float32
 #: 32 bytes: position, normal, texture coordinate.
@@ -42,11 +43,6 @@ class Mesh:
     def triangles(self) -> int:
         """Number of triangles, degenerate ones included."""
         return int(self.indices.size) // 3
-
-
-def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    array.flags.writeable = False
-    return array
 
 
 def grid_indices(nu: int, nv: int) -> NDArray[np.uint32]:
@@ -103,7 +99,7 @@ def sphere(nu: int, nv: int, bump: float = 0.0) -> Mesh:
     vertices["aNormal"] = normal
     vertices["aUV"][..., 0] = np.arange(nu + 1, dtype=F) / F(nu)
     vertices["aUV"][..., 1] = (np.arange(nv + 1, dtype=F) / F(nv))[:, None]
-    return Mesh(_frozen(vertices.reshape(-1)), _frozen(grid_indices(nu, nv)))  # type: ignore[arg-type]
+    return Mesh(frozen(vertices.reshape(-1)), frozen(grid_indices(nu, nv)))  # type: ignore[arg-type]
 
 
 class Random:
@@ -164,8 +160,8 @@ def columns() -> tuple[Mesh, NDArray[np.float32]]:
             for s in range(1, 5):
                 indices += [first, first + s, first + s + 1]
     vertices = np.array(parts, F).view(VERTEX).reshape(-1)
-    mesh = Mesh(_frozen(vertices), _frozen(np.array(indices, np.uint32)))  # type: ignore[arg-type]
-    return mesh, np.array(colours, F)
+    mesh = Mesh(frozen(vertices), frozen(np.array(indices, np.uint32)))  # type: ignore[arg-type]
+    return mesh, frozen(np.array(colours, F))
 
 
 @functools.cache
@@ -181,7 +177,7 @@ def reference_texture_levels() -> tuple[NDArray[np.uint8], ...]:
     while levels[-1].shape[0] > 1:
         s = levels[-1].astype(np.uint16)
         levels.append(((s[0::2, 0::2] + s[0::2, 1::2] + s[1::2, 0::2] + s[1::2, 1::2] + 2) // 4).astype(np.uint8))
-    return tuple(_frozen(a) for a in levels)  # type: ignore[misc]
+    return tuple(frozen(a) for a in levels)  # type: ignore[misc]
 
 
 def box(size: ArrayLike = (1, 1, 1)) -> Mesh:

@@ -29,7 +29,7 @@ from tilegpu.scene.obj import read_obj
 from tilegpu.scene.part import Array, F, Part, build_part, triangulate
 from tilegpu.scene.ply import read_ply
 from tilegpu.scene.pose import PartPose, Poser, extremes, posed_positions
-from tilegpu.scene.seals import frozen
+from tilegpu.scene.seals import freeze
 from tilegpu.scene.stl import read_stl
 
 __all__ = ["ModelError", "ModelScene", "Part", "build_part", "load_model", "triangulate"]
@@ -83,6 +83,8 @@ class ModelScene(Scene):
         self._exposure = EXPOSURE
         self._environment: Environment | None = None
         self._blocks = {id(part.material): part.material.block() for part in parts}
+        # What every frame names: read-only from here on, so that no frame is asked whether it changed.
+        freeze([self._blocks, [(part.vertices, part.indices, part.matrix, part.material.maps) for part in parts]])
         self._textures: dict[int, Mapping[str, Texture]] = {}
         self._poses: tuple[float, list[PartPose]] | None = None  # of the time asked for last
         self._measure()
@@ -283,7 +285,7 @@ class ModelScene(Scene):
         if self._environment is not None:  # where nothing opaque is, and behind what is not
             draws.append(self._environment.background(seen.corner_directions(aspect), self._exposure))
         draws += drawn(blended)
-        frame = Frame(
+        return Frame(
             size,
             samples,
             ("r8g8b8a8_srgb",),
@@ -292,7 +294,6 @@ class ModelScene(Scene):
             draws=tuple(draws),
             label=self.name,
         )
-        return frozen(frame)
 
     def _draws(self, part: Part, pose: PartPose | None, light: dict[str, Any]) -> Iterator[Draw]:
         names = part.attributes

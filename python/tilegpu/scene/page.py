@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tilegpu.fixed import Spelt
 from tilegpu.scene import glyphs
 from tilegpu.scene.description import Draw, State
 from tilegpu.scene.mesh import quad_indices
@@ -55,7 +56,7 @@ def text_draw(
     )
 
 
-class Page:
+class Page(Spelt):
     """Draws in the pixels of a design of fixed size, scaled to the picture; ``draws`` is what there is so far, in order."""
 
     def __init__(self, size: tuple[int, int], design: tuple[int, int]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tilegpu.scene.camera import FixedCamera, transform
 from tilegpu.scene.part import Array, F, Part
+from tilegpu.scene.seals import frozen
 
 #: Vertices that are placed at once.
 _CHUNK = 1 << 16
@@ -40,7 +41,7 @@ class PartPose(NamedTuple):
                 words[2 + 2 * slot] = target
                 words[3 + 2 * slot] = np.array(weight, F).view(np.uint32)
             out["Deltas"], out["Morphs"] = part.morphs.deltas, words
-        return out
+        return frozen(out)
 
 
 class Poser(Protocol):

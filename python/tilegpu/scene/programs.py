@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from tilegpu.errors import ValidationError
 from tilegpu.scene.description import Program
 
 _INCLUDE = re.compile(r'#include "([^"]+)"')
@@ -34,22 +35,30 @@ def shader_path(name: str) -> Path:
     return path
 
 
-def _spliced(name: str) -> str:
-    """A shader with what it includes in place of the lines that say so: a program is its text, wherever it is drawn, and so is its hash.
-    Errors name the file that is included, and the line there."""
-    text = shader_path(name).read_text(encoding="utf-8")
+def spliced(path: Path, within: tuple[Path, ...] = ()) -> str:
+    """A shader with what it includes, beside itself, in place of the lines that say so: a program is its text, wherever it is drawn, and so
+    is its hash. Errors name the file that is included, and the line there. ``within``: the files that include this one."""
+    if path in within:
+        raise ValidationError(f"shader {path} includes itself, by way of {', '.join(p.name for p in within)}; take an #include out")
+    text = path.read_text(encoding="utf-8")
     if "#include" not in text:
         return text
     lines: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         found = _INCLUDE.fullmatch(line)
-        lines += [line] if found is None else [f'#line 1 "{found[1]}"', _spliced(found[1]).rstrip("\n"), f'#line {number + 1} "{name}"']
+        if found is None:
+            lines.append(line)
+            continue
+        beside = path.with_name(found[1])
+        if not beside.is_file():
+            raise FileNotFoundError(f"tilegpu: {path}:{number}: there is no file '{found[1]}' beside it to include")
+        lines += [f'#line 1 "{found[1]}"', spliced(beside, (*within, path)).rstrip("\n"), f'#line {number + 1} "{path.name}"']
     return "\n".join([*lines, ""])
 
 
 @functools.cache
 def _shader_text(name: str, defines: tuple[tuple[str, str], ...]) -> str:
-    text = _spliced(name)
+    text = spliced(shader_path(name))
     if not defines:
         return text
     version, rest = text.split("\n", 1)

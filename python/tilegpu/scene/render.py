@@ -1,8 +1,9 @@
 """Frames on tilegpu. In: a :class:`~tilegpu.scene.description.Frame`; out: pictures and what they cost.
 
 What a frame names is uploaded once and kept for as long as frames keep naming the same object (arrays, textures, mappings by
-identity; programs and states as pipelines) and it holds the same (:mod:`tilegpu.scene.seals`), so a moving camera costs a few hundred
-bytes a frame. The very same frame drawn again is a replay of the recorded commands.
+identity; programs and states as pipelines) and it holds the same (:mod:`tilegpu.scene.kept`), so a moving camera costs a few hundred
+bytes a frame. The very same frame drawn again is a replay of the recorded commands. Before it, and for each new frame, what somebody could
+have changed is looked at once: arrays that are writeable, mappings and lists; what is read-only is not.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,11 +20,13 @@ import numpy as np
 import tilegpu as tg
 from tilegpu import arguments
 from tilegpu.errors import users_level
+from tilegpu.fixed import Spelt
 from tilegpu.scene import targets
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
 from tilegpu.scene.frame_checks import (
+    bind_of,
     check_attachments,
     check_bound,
     check_frame,
@@ -30,47 +34,12 @@ from tilegpu.scene.frame_checks import (
     require_frame,
     say_unwritten,
 )
-from tilegpu.scene.seals import Seal, seal_of, seal_of_members
+from tilegpu.scene.kept import Kept, Recorded
+from tilegpu.scene.sending import NOTHING
 from tilegpu.scene.user_file import DrawnFrame
 
-#: Uploads that no frame named for so many frames are let go.
-_KEEP_FRAMES = 8
 
-
-class _Kept:
-    """Things made from objects, by identity of the object; holds the object, so that its id stays its own. What was changed in place since
-    is made anew."""
-
-    def __init__(self) -> None:
-        self._table: dict[Any, tuple[Any, Any, int, Seal | None]] = {}
-        self.seals: list[Seal] = []  #: of what was asked for since somebody emptied the list
-
-    def note_members(self, group: Any) -> None:
-        """A replay needs this mapping or list to have the members that it has."""
-        seal = seal_of_members(group)
-        if seal is not None:
-            self.seals.append(seal)
-
-    def get(self, key: Any, owner: Any, sealed: Any, frame: int, make: Any) -> Any:
-        """The thing kept under ``key`` (which contains ``id(owner)``), made if need be: of what ``sealed``, the owner or in it, holds."""
-        found = self._table.get(key)
-        if found is not None and found[2] == frame:
-            return found[1]
-        if found is None or (found[3] is not None and found[3].broken()):
-            found = owner, make(), frame, seal_of(sealed)
-        self._table[key] = (*found[:2], frame, found[3])
-        if found[3] is not None:
-            self.seals.append(found[3])
-        return found[1]
-
-    def sweep(self, frame: int) -> None:
-        """Forgets what was not asked for lately."""
-        old = [key for key, (_, _, used, _) in self._table.items() if used < frame - _KEEP_FRAMES]
-        for key in old:
-            del self._table[key]
-
-
-class SceneRenderer:
+class SceneRenderer(Spelt):
     """Draws frames on one device and keeps what they share. Not for use by several threads at once.
 
     ``dynamic``: pipelines leave all state to the pass, which sets it where it changes; pictures are the same.
@@ -82,8 +51,7 @@ class SceneRenderer:
             raise tg.ValidationError(f"SceneRenderer: device is {arguments.shown(device)}; {must}")
         self.device = device
         self._dynamic = dynamic
-        self._frame_number = 0
-        self._kept = _Kept()
+        self._kept = Kept()
         self._stored: dict[int, tuple[str, int]] = {}  # arrays of the frame that shaders write and don't read: by which draw, how often
         self._pipelines: dict[Any, tg.Pipeline] = {}
         self._samplers: dict[Sampler, tg.Sampler] = {}
@@ -121,13 +89,13 @@ class SceneRenderer:
                 raise tg.ValidationError(f"frame '{frame.label}': {why}")
             return self._render_drawn(frame, read)
         self._drawn = None
-        self._frame_number += 1
+        self._kept.begin()
         made_of = frame, shift_px, self.trace, window
-        if self._recording is None or self._recording.made_of != made_of or any(one.broken() for one in self._recording.seals):
+        if self._recording is None or self._recording.made_of != made_of or not self._kept.is_as(self._recording.recorded):
             self._shift_px, self._window = shift_px, window
-            self._kept.seals = []
-            self._recording = self._record(frame)
-            self._kept.sweep(self._frame_number)
+            recorded = self._kept.record()
+            self._recording = self._record(frame, recorded)
+            self._kept.end_record()
         else:
             for one in self._recording.passes:
                 one.replay()
@@ -212,8 +180,8 @@ class SceneRenderer:
 
     # ---------------------------------------------------------------------------------------------------- recording
 
-    def _record(self, frame: Frame) -> _Recording:
-        check_frame(frame, "SceneRenderer.render")  # it can't change: a replay needs no look at ten thousand draws
+    def _record(self, frame: Frame, recorded: Recorded) -> _Recording:
+        check_frame(frame, "SceneRenderer.render")  # fields of draws can't change: a replay looks only at what arrays and mappings hold
         if frame.resolve != "none" and frame.samples == 1:
             raise tg.ValidationError(f"frame '{frame.label}': resolve is '{frame.resolve}', but samples is 1; use 'none'")
         if frame.resolve == "none" and frame.samples > 1:
@@ -238,7 +206,7 @@ class SceneRenderer:
         window = None if self._window is None else (*self._window[:2], *frame.size)
         passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px, window))
         self._say_lost(frame)
-        return _Recording((frame, self._shift_px, self.trace, self._window), images, passes, self._kept.seals)
+        return _Recording((frame, self._shift_px, self.trace, self._window), images, passes, recorded)
 
     def _record_pass(
         self,
@@ -262,11 +230,14 @@ class SceneRenderer:
                     state, scissor = draw.state, draw.scissor
                     render_pass.set(**dynamic_state(shape, state, scissor))
                 dtype = None if draw.vertices is None else draw.vertices.dtype
+                if like is None or like[0] is not draw.program:
+                    self._note_constants(draw.program)
                 if like is None or like[0] is not draw.program or like[1] is not draw.state or like[2] is not dtype:
                     like = draw.program, draw.state, dtype, self._pipeline(shape, draw.program, draw.state, dtype)
                 self._draw(render_pass, like[3], draw, viewport)
                 pipelines[like[3]] = None
-        say_unwritten(f"pass '{label}'", len(shape.color_formats), pipelines)
+        loaded = {k for k, one in enumerate(color) if one.load_op == "load"}
+        say_unwritten(f"pass '{label}'", len(shape.color_formats), pipelines, loaded)
         return render_pass
 
     def _trace_of(self, shape: Shape, color: list[tg.Attachment], depth: tg.Attachment | None) -> Any:
@@ -277,16 +248,17 @@ class SceneRenderer:
 
     def _draw(self, render_pass: tg.RenderPass, pipeline: tg.Pipeline, draw: Draw, viewport: Any) -> None:
         bind: dict[str, Any] | None = None
+        self._kept.note_members(draw.bind)
+        if not draw.push:
+            self._kept.note_members(draw.push)
         if draw.bind:
-            names = pipeline.interface.names
+            names, bind = pipeline.interface.names, {}
             for name, value in draw.bind.items():
                 if (binding := names.get(name)) is not None:
                     check_bound(binding.descriptor, name, value, draw)
-            bind = {name: self._bound(pipeline, name, value) for name, value in draw.bind.items()}
-            if pipeline.may_write:
-                self._note_stores(pipeline, draw)
-        self._kept.note_members(draw.bind)
-        self._kept.note_members(draw.program.constants)
+                    if pipeline.may_write and binding.descriptor == "storage_buffer":
+                        self._note_store(pipeline, binding, value, draw)
+                bind[name] = self._bound(pipeline, name, value, draw)
         render_pass.draw(
             pipeline,
             None if draw.vertices is None else self._buffer(draw.vertices, "vertex"),
@@ -299,6 +271,11 @@ class SceneRenderer:
             viewport=viewport,
             scissor=None if self._dynamic else draw.scissor,
         )
+
+    def _note_constants(self, program: Program) -> None:
+        """Once for a program; an empty mapping of somebody's may be filled later, the default may not."""
+        if program.constants is not NOTHING:
+            self._kept.note_members(program.constants)
 
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
         key = (program, state, dtype, shape[1:], str(program.constants) if program.constants else "")
@@ -344,14 +321,14 @@ class SceneRenderer:
     def _buffer(self, array: Any, usage: str) -> Any:
         if array is None or not array.size:  # a buffer has at least a byte
             return array
-        return self._keep((id(array), usage), array, array, lambda: self.device.buffer(array, usage=usage, label=usage))
+        return self._kept.get((id(array), usage), array, lambda: self.device.buffer(array, usage=usage, label=usage))
 
     def _indices(self, draw: Draw) -> Any:
         """Uploaded, and looked at as an array for ``rp.draw`` is: a vertex that there is not would be drawn as zeros."""
         indices, first = draw.indices, draw.first
         if indices is None or not indices.size:
             return indices
-        made = self._keep((id(indices), "index"), indices, indices, lambda: (self.device.buffer(indices, usage="index", label="index"), {}))
+        made = self._kept.get((id(indices), "index"), indices, lambda: (self.device.buffer(indices, usage="index", label="index"), {}))
         buffer: tg.Buffer = made[0]
         greatest: dict[Any, int] = made[1]  # by the part that is drawn
         part = first, draw.element_count, draw.state.primitive_restart
@@ -365,29 +342,33 @@ class SceneRenderer:
                 raise tg.ValidationError(f"draw '{draw.label}': indices has {greatest[part]}; there are {there} vertices, 0 to {there - 1}")
         return buffer
 
-    def _bound(self, pipeline: tg.Pipeline, name: str, value: Any) -> Any:
+    def _bound(self, pipeline: tg.Pipeline, name: str, value: Any, draw: Draw) -> Any:
         if isinstance(value, Sampled):
             return self._target_images[id(value.target)], self._sampler(value.sampler)
         if isinstance(value, Texture):
-            return self._keep((id(value), "texture"), value, value, lambda: self._texture(value))
+            return self._kept.get((id(value), "texture"), value, lambda: self._texture(value))
+        key = (id(value), id(pipeline), name)
         if isinstance(value, Mapping):
             # The layout is the program's: the same mapping may be packed differently for another one.
-            key = (id(value), id(pipeline), name)
-            return self._keep(key, (value, pipeline), value, lambda: self._block(pipeline.struct(name, **value), name))
-        key = (id(value), id(pipeline), name)
-        (laid_out,) = self._keep(key, (value, pipeline), value, lambda: (self._laid_out(pipeline, name, value),))
-        if laid_out is not None:
-            return laid_out
-        return self._keep((id(value), "bound"), value, value, lambda: self._block(np.ascontiguousarray(value), name))
+            return self._kept.get(key, value, lambda: self._block(pipeline.struct(name, **value), name), pipeline)
+        if isinstance(value, np.ndarray) and not value.dtype.names and (value.ndim > 1 or value.itemsize >= 8):
+            (laid_out,) = self._kept.get(key, value, lambda: (self._laid_out(pipeline, name, value),), pipeline)
+            if laid_out is not None:
+                return laid_out
+
+        def uploaded() -> tg.Buffer:
+            return self._block(np.ascontiguousarray(arguments.array(value, bind_of(draw, name))), name)
+
+        return self._kept.get((id(value), "bound"), value, uploaded)
 
     def _laid_out(self, pipeline: tg.Pipeline, name: str, value: Any) -> tg.Buffer | None:
-        """Rows of numbers that lie otherwise in the block, vec3 by 16 bytes for one, as a buffer of their own; ``None``: as they are."""
+        """Rows of numbers, or numbers of 64 bits, that lie otherwise in the block, vec3 by 16 bytes for one, as a buffer of their own;
+        ``None``: as they are."""
         binding = pipeline.interface.names.get(name)
-        names = [] if binding is None or binding.layout is None or binding.conflict else binding.layout.names
-        if len(names) != 1 or not isinstance(value, np.ndarray) or value.dtype.names or (value.ndim < 2 and value.itemsize < 8):
+        if binding is None or binding.layout is None or binding.conflict or len(binding.layout.names) != 1:
             return None
         try:
-            packed = pipeline.struct(name, **{names[0]: value})
+            packed = pipeline.struct(name, **{binding.layout.names[0]: value})
         except tg.ValidationError:
             return None  # what is wrong is said where it is bound
         return None if len(packed) == value.nbytes else self._block(packed, name)
@@ -395,10 +376,8 @@ class SceneRenderer:
     def _block(self, data: Any, name: str) -> tg.Buffer:
         return self.device.buffer(data, usage="uniform|storage", label=name)
 
-    def _push(self, pipeline: tg.Pipeline, push: Mapping[str, Any]) -> bytes | None:
-        if not push:
-            return None
-        packed: bytes = self._keep((id(push), id(pipeline)), (push, pipeline), push, lambda: pipeline.pack_push(push))
+    def _push(self, pipeline: tg.Pipeline, push: Mapping[str, Any]) -> bytes:
+        packed: bytes = self._kept.get((id(push), id(pipeline)), push, lambda: pipeline.pack_push(push), pipeline)
         return packed
 
     def _sampler(self, s: Sampler) -> tg.Sampler:
@@ -417,20 +396,19 @@ class SceneRenderer:
             )
         return found
 
-    def _note_stores(self, pipeline: tg.Pipeline, draw: Draw) -> None:
+    def _note_store(self, pipeline: tg.Pipeline, binding: Any, value: Any, draw: Draw) -> None:
         """Counts where shaders only write an array, in a copy that the renderer has."""
-        for name, value in draw.bind.items():
-            binding = pipeline.interface.names.get(name)
-            if binding is None or binding.descriptor != "storage_buffer" or not pipeline.only_stores(binding.set, binding.binding):
-                continue
+        if pipeline.only_stores(binding.set, binding.binding):
             text = f"draw '{draw.label}': the shaders write {binding.title}"
             self._stored[id(value)] = text, self._stored.get(id(value), ("", 0))[1] + 1
 
     def _say_lost(self, frame: Frame) -> None:
         """Warns of what is written and never read: a scene has no buffers that could be read afterwards."""
-        bound = [id(value) for draw in frame.all_draws for value in draw.bind.values()] if self._stored else []
+        if not self._stored:
+            return
+        bound = Counter(id(value) for draw in frame.all_draws for value in draw.bind.values())
         for number, (text, count) in self._stored.items():
-            if bound.count(number) == count:
+            if bound[number] == count:
                 warnings.warn(
                     f"frame '{frame.label}', {text}; given is no buffer, a copy of it is written, and no draw reads that: the result is "
                     "lost; draw with dev.render_pass and a dev.buffer, or leave the block out of the shader",
@@ -448,17 +426,14 @@ class SceneRenderer:
             label=texture.label,
         )
 
-    def _keep(self, key: Any, owner: Any, sealed: Any, make: Any) -> Any:
-        return self._kept.get(key, owner, sealed, self._frame_number, make)
-
 
 class _Recording:
-    """A frame's passes, to be executed again, for as long as no seal is broken; ``render_pass`` is its own, the last."""
+    """A frame's passes, to be executed again for as long as what they were made of is as it was; ``render_pass`` is its own, the last."""
 
     def __init__(
-        self, made_of: tuple[Frame, tuple[float, float], Any, Any], images: targets.Targets, passes: list[tg.RenderPass], seals: list[Seal]
+        self, made_of: tuple[Frame, tuple[float, float], Any, Any], images: targets.Targets, passes: list[tg.RenderPass], recorded: Recorded
     ) -> None:
-        self.made_of, self.targets, self.seals = made_of, images, seals
+        self.made_of, self.targets, self.recorded = made_of, images, recorded
         self.passes, self.render_pass = passes, passes[-1]
 
 

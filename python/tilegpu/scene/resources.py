@@ -15,7 +15,7 @@ from tilegpu.scene.description import Scene
 from tilegpu.scene.programs import folder_of, program, shader_path, shader_text
 from tilegpu.scene.user_file import SceneFileError, error_in, scene_of
 
-__all__ = ["MODEL_SUFFIXES", "UnknownSceneError", "find_scene", "program", "scenes", "shader_path", "shader_text"]
+__all__ = ["MODEL_SUFFIXES", "UnknownSceneError", "find_scene", "program", "scene_file", "scenes", "shader_path", "shader_text"]
 
 #: Suffixes of model files that :func:`find_scene` takes.
 MODEL_SUFFIXES = (".gltf", ".glb", ".obj", ".ply", ".stl")
@@ -92,6 +92,17 @@ def load_file(path: Path, name: str = "") -> Scene:
     except (Exception, SystemExit) as error:
         raise error_in(path, error, "running the file") from error
     return scene_of(module, name, path)
+
+
+def scene_file(name_or_path: str | Path) -> Path | None:
+    """The file that :func:`find_scene` reads for a name; ``None`` of a sample's, and where there is no such file. What comes from a file
+    may be a stranger's: its shaders may crash compilers, its content is compared."""
+    text = str(name_or_path)
+    own = split_name(text)
+    path = Path(text) if own is None else own[0]
+    if not path.is_file() or (not path.suffix and text in _scenes()):  # samples have no suffix
+        return None
+    return path
 
 
 def find_scene(name_or_path: str | Path) -> Scene:

@@ -2,23 +2,28 @@
 held, or ``None`` of what nobody can change.
 
 Read-only things have no seal, so they are neither copied nor looked at again: arrays with ``flags.writeable`` off all the way to the
-memory's owner, ``types.MappingProxyType`` of such values, numbers, tuples, texts. :func:`frozen` makes a frame's arrays so.
+memory's owner, ``types.MappingProxyType`` of such values, numbers, tuples, texts. :func:`frozen` makes arrays so.
+
+A seal never holds a view of the user's memory beyond a question: a ``bytearray`` of which there is a view can't grow.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tilegpu.scene.description import Frame, Sampled, Texture
+from tilegpu.scene.description import Sampled, Texture
 
+T = TypeVar("T")
 _SMALL_B = 4096
 _CHUNK = 1 << 15  # words of 8 bytes: both sides stay in the cache
-_NEVER = (int, float, bool, str, bytes, type(None), np.number, np.bool_, Sampled)
+_NEVER = (int, float, complex, bool, str, bytes, range, type(None), np.number, np.bool_, Sampled)
+_NUMBERS = frozenset({int, float, bool, np.float32, np.float64})  #: of items that need no second look
 
 
 class Seal(Protocol):
@@ -42,32 +47,45 @@ def is_fixed(array: np.ndarray[Any, Any]) -> bool:
     return isinstance(owner, bytes)
 
 
-def freeze(thing: Any) -> None:
-    """Makes an array (and what it is a view of), or those in a texture, a mapping or a sequence, read-only."""
+def freeze(thing: Any, seen: dict[int, Any] | None = None) -> None:
+    """Makes an array (and what it is a view of), or those in a dataclass (frame, draw, mesh, texture), a mapping or a sequence, read-only.
+    ``seen``: what was done already, by identity, with its holder: parts are shared, and a list may hold itself."""
+    kind = type(thing)
+    if kind in _NUMBERS or isinstance(thing, _NEVER):
+        return
+    seen = {} if seen is None else seen
+    if id(thing) in seen:
+        return
+    seen[id(thing)] = thing
     if isinstance(thing, np.ndarray):
         owner: Any = thing
         while isinstance(owner, np.ndarray):
             owner.flags.writeable = False
             owner = owner.base
-    elif isinstance(thing, Texture):
-        freeze(thing.pixels)
-        freeze(thing.mipmaps)
+    elif dataclasses.is_dataclass(kind):
+        for field in dataclasses.fields(kind):
+            freeze(getattr(thing, field.name), seen)
     elif isinstance(thing, Mapping):
-        freeze(tuple(thing.values()))
+        for one in thing.values():
+            freeze(one, seen)
     elif isinstance(thing, (tuple, list)):
         for one in thing:
-            if not isinstance(one, (int, float)):
-                freeze(one)
+            freeze(one, seen)
 
 
-def frozen(frame: Frame) -> Frame:
-    """The frame, whose arrays and textures are made read-only (``array.flags.writeable = False``): a renderer then never looks whether they
-    were changed, and NumPy raises where somebody writes to them. Worth it from some 10 MB or 1,000 draws on."""
-    for draw in frame.all_draws:
-        for thing in (draw.vertices, draw.indices, draw.push, draw.bind):
-            if thing is not None:
-                freeze(thing)
-    return frame
+def frozen(thing: T) -> T:
+    """The same frame, draw, mesh, texture, array, or mapping or sequence of these, whose arrays are made read-only
+    (``array.flags.writeable = False``) with the arrays that they are views of: NumPy raises where somebody writes to them, and a renderer
+    neither keeps a copy of them nor compares them.
+
+    Mappings and lists stay what they are, and whether they have the same members is looked at each frame; give
+    ``types.MappingProxyType`` and tuples where that counts. So are arrays whose memory is not NumPy's (a ``bytearray``, a file, a tensor):
+    these can't be made read-only for everybody. A view that was made before stays writeable, and what is written through it is not seen.
+
+    It goes through all of a frame, each time: of arrays that many frames name, freeze those, once, where they are made. Worth it from
+    some 10 MB or 1,000 draws on."""
+    freeze(thing)
+    return thing
 
 
 def _bytes_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -108,6 +126,27 @@ class _ArraySeal:
         return not _same(_bytes_of(np.asarray(self._array)), self._held)
 
 
+class _MemorySeal:
+    """Of a ``bytearray`` or whatever else has memory to show (``array.array``, ``ctypes``, ``mmap``): its form and bytes, of which no
+    view stays."""
+
+    __slots__ = ("_held", "_owner")
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        self._held = self._content()
+
+    def _content(self) -> Any:
+        with memoryview(self._owner) as view:
+            return view.format, view.shape, view.tobytes()
+
+    def broken(self) -> bool:
+        try:
+            return bool(self._content() != self._held)
+        except ValueError:  # closed or released since: what takes it says so
+            return True
+
+
 class _GroupSeal:
     """Of a mapping or a list: which values it has, and whether these changed."""
 
@@ -131,28 +170,50 @@ class _GroupSeal:
 
 
 def seal_of_members(group: Any) -> Seal | None:
-    """Which members a mapping or a list has, whatever these hold. An empty mapping is a default: it names nothing that is drawn."""
-    fixed = isinstance(group, (tuple, MappingProxyType)) or (not group and isinstance(group, Mapping))
-    return None if fixed else _GroupSeal(group, False)
+    """Which members a mapping or a list has, whatever these hold."""
+    return None if isinstance(group, (tuple, MappingProxyType)) else _GroupSeal(group, False)
+
+
+def _all_fixed(members: Any) -> bool:
+    for one in members:
+        kind = type(one)
+        if kind in _NUMBERS or (kind is np.ndarray and is_fixed(one)):
+            continue
+        if seal_of(one) is not None:
+            return False
+    return True
+
+
+def _has_memory(thing: Any) -> bool:
+    try:
+        with memoryview(thing):
+            return True
+    except (TypeError, ValueError, BufferError):
+        return False
 
 
 def seal_of(thing: Any) -> Seal | None:
     """What a thing holds now; ``None`` where it will hold nothing else."""
+    if type(thing) is MappingProxyType and _all_fixed(thing.values()):
+        return None  # as of ten thousand draws, whose other questions would cost
     if isinstance(thing, np.ndarray):
         if is_fixed(thing):
             return None
         return _SmallSeal(thing) if thing.nbytes <= _SMALL_B or thing.dtype.hasobject else _ArraySeal(thing)
     if isinstance(thing, _NEVER):
         return None
+    if isinstance(thing, (tuple, MappingProxyType)):
+        members = thing if isinstance(thing, tuple) else thing.values()
+        return None if _all_fixed(members) else _GroupSeal(thing, True)
     if isinstance(thing, Texture):
         return seal_of((thing.pixels, () if isinstance(thing.mipmaps, bool) else thing.mipmaps))
     if isinstance(thing, np.void):
         return _SmallSeal(thing)
-    if isinstance(thing, (bytearray, memoryview)):
-        return _SmallSeal(memoryview(thing))
-    if isinstance(thing, (tuple, MappingProxyType)):
-        members = thing if isinstance(thing, tuple) else thing.values()
-        return None if all(seal_of(one) is None for one in members) else _GroupSeal(thing, True)
     if isinstance(thing, (Mapping, list)):
         return _GroupSeal(thing, True)
-    return _ArraySeal(thing) if hasattr(thing, "__array__") else None  # a tensor of somebody's
+    if _has_memory(thing):
+        fixed = isinstance(thing, memoryview) and thing.readonly and isinstance(thing.obj, bytes)
+        return None if fixed else _MemorySeal(thing)
+    if hasattr(thing, "__array__"):
+        return _ArraySeal(thing)  # a tensor of somebody's
+    return _GroupSeal(thing, True) if isinstance(thing, Sequence) else None

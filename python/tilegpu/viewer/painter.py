@@ -17,6 +17,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ import tilegpu as tg
 from tilegpu.picture_file import eight_bits
 from tilegpu.program import made_of_files
 from tilegpu.scene import DrawnFrame, Frame, Interaction, Program, Scene, SceneFileError, SceneRenderer
+from tilegpu.scene.programs import spliced
+from tilegpu.shader import files_of
 from tilegpu.viewer import inspection
 from tilegpu.viewer.state import Request
 
@@ -84,7 +87,8 @@ def files_of_scene(scene: Scene) -> tuple[str, ...]:
 
 
 def reread(program: Program) -> Program:
-    """The program with its files' texts of now; ``#define`` lines that were put in front stay."""
+    """The program with its files' texts of now; ``#define`` lines that were put in front stay, and what the files include is put in where
+    it was before. Raises where that is not there."""
 
     def text(old: str, file: str) -> str:
         try:
@@ -92,6 +96,8 @@ def reread(program: Program) -> Program:
                 new = stream.read()
         except (OSError, UnicodeDecodeError):
             return old
+        if "#include" in new and "#include" not in old:
+            new = spliced(Path(file))
         head, mark, _ = old.partition("\n#line 2\n")
         if not mark or not new.startswith("#version"):
             return new
@@ -101,6 +107,15 @@ def reread(program: Program) -> Program:
     return dataclasses.replace(
         program, vertex=text(program.vertex, program.vertex_file), fragment=text(program.fragment, program.fragment_file)
     )
+
+
+def _shader_files(program: Program) -> tuple[str, str]:
+    return program.vertex_file, program.fragment_file
+
+
+def _with_included(named: tuple[str, str]) -> frozenset[str]:
+    """Those files, with what they include beside themselves."""
+    return frozenset(files_of([Path(file) for file in named if file]))
 
 
 class Painter:
@@ -116,7 +131,7 @@ class Painter:
         self._live = Interaction()
         self._problems: dict[Any, str] = {}  # of files that changed, until they are right
         self._program_files: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
-        self._shaders: frozenset[str] = frozenset()  # of described frames
+        self._shaders: dict[tuple[str, str], frozenset[str]] = {}  # of described frames: the files of each program, with what they include
         self._changed_shaders: set[str] = set()
         self._fresh: dict[int, tuple[Program, Program]] = {}
         self._count = 0
@@ -137,7 +152,7 @@ class Painter:
         if shown.error and shown.raised is None:
             shown.raised = RuntimeError(shown.error)
         self._know_programs()
-        shown.files = self._scene_files | self._shaders | {f for files in self._program_files.values() for f in files}
+        shown.files = self._scene_files.union(*self._shaders.values(), *self._program_files.values())
         shown.own_device = self._own_device
         return shown
 
@@ -153,9 +168,10 @@ class Painter:
                 self._count = 0
             except Exception as error:
                 self._problems["scene"] = self._text_of(error)
-        if changed & self._shaders:
-            self._changed_shaders |= changed & self._shaders
+        if any(changed & files for files in self._shaders.values()):
+            self._changed_shaders |= changed
             self._fresh.clear()
+            self._shaders = {named: _with_included(named) for named in self._shaders}  # they may include others now
         for program, files in list(self._program_files.items()):
             if changed & set(files):
                 try:
@@ -175,7 +191,7 @@ class Painter:
     def _with_fresh_programs(self, frame: Frame) -> Frame:
         def fresh(draw: Any) -> Any:
             program = draw.program
-            if not self._changed_shaders & {program.vertex_file, program.fragment_file}:
+            if self._changed_shaders.isdisjoint(self._shaders.get(_shader_files(program), ())):
                 return draw
             if id(program) not in self._fresh:
                 self._fresh[id(program)] = program, reread(program)
@@ -203,8 +219,7 @@ class Painter:
         frame = request.frame(self._live)
         if not isinstance(frame, DrawnFrame):
             if self._count % _PROGRAMS_EVERY == 0:
-                named = {f for d in frame.all_draws for f in (d.program.vertex_file, d.program.fragment_file) if f}
-                self._shaders = frozenset(named)
+                self._shaders = {named: _with_included(named) for named in {_shader_files(d.program) for d in frame.all_draws}}
             if self._changed_shaders:
                 frame = self._with_fresh_programs(frame)
         self._count += 1
