@@ -182,25 +182,23 @@ def test_members_are_noted_once_for_each_group(renderer: SceneRenderer) -> None:
 
 def test_empty_mappings_may_be_filled_later(renderer: SceneRenderer) -> None:
     """Constants, blocks and push constants of the user's own; what nobody gave is one object, which nobody fills."""
-    assert Program("", "").constants is Program("", "").constants is NOTHING
+    assert Program("", "").constants is Program("", "").constants is Draw(Program("", "")).push is Draw(Program("", "")).bind is NOTHING
     constants: dict[str, Any] = {}
     text = "layout(constant_id = 0) const float RED = 0;\nvoid main() { o = vec4(RED, 0, 0, 1); }"
     frame = framed(drawn(text, of_program={"constants": constants}))
     assert pixel(renderer, frame) == pixel(renderer, frame) == [0, 0, 0, 255]
     constants["RED"] = 1.0
     assert pixel(renderer, frame) == [255, 0, 0, 255]
-    push: dict[str, Any] = {}
-    frame = framed(drawn("layout(push_constant) uniform P { layout(offset = 0) float red; };\nvoid main() { o = vec4(1); }", push=push))
-    other = framed(drawn("void main() { o = vec4(0, 0, 1, 1); }"))
-    assert pixel(renderer, other) == [0, 0, 255, 255]
-    recorded = renderer._recording
-    assert pixel(renderer, other) == [0, 0, 255, 255] and renderer._recording is recorded
-    bind: dict[str, Any] = {}
-    frame = framed(drawn("void main() { o = vec4(1); }", bind=bind))
-    pixel(renderer, frame)
-    bind["nothing"] = np.zeros(4, "f4")
-    with pytest.raises(tg.ValidationError, match="nothing"):
-        renderer.render(frame)
+    plain = "void main() { o = vec4(1); }"
+    for name in ("push", "bind"):
+        given: dict[str, Any] = {}
+        frame = framed(drawn(plain, **{name: given}))
+        assert pixel(renderer, frame) == [255] * 4
+        recording = renderer._recording
+        assert pixel(renderer, frame) == [255] * 4 and renderer._recording is recording, "a replay"
+        given["nothing"] = np.zeros(4, "f4")
+        with pytest.raises(tg.ValidationError, match="nothing"):
+            renderer.render(frame)
 
 
 def test_numbers_that_lie_as_they_are_are_not_laid_out(renderer: SceneRenderer) -> None:

@@ -89,7 +89,7 @@ class Kept:
     def note_members(self, group: Any) -> None:
         """A replay needs this mapping or list to have the members that it has, whatever they hold."""
         if not group and type(group) is dict:
-            self._recorded.empty.append(group)  # by far the most, and quicker to ask
+            self._recorded.empty.append(group)  # quicker to ask
         elif not isinstance(group, (tuple, MappingProxyType)):
             self._note(self._look(self._members, group, seal_of_members))
 
