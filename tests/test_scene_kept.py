@@ -169,6 +169,39 @@ def test_a_thing_is_looked_at_once_a_frame(renderer: SceneRenderer, monkeypatch:
         assert looked == {id(data): 1} and len(made) == 1, "found out by the replay's look, and not asked again"
 
 
+def test_pixels_that_textures_share_are_looked_at_once(renderer: SceneRenderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so are arrays that several mappings have."""
+    made: list[Any] = []
+    looked: list[int] = []
+
+    class Counted(seals._ArraySeal):
+        def __init__(self, array: Any) -> None:
+            made.append(array)
+            super().__init__(array)
+
+        def broken(self) -> bool:
+            looked.append(id(self._array))
+            return super().broken()
+
+    monkeypatch.setattr(seals, "_ArraySeal", Counted)
+    pixels, data = np.full((64, 64, 4), 255, "u1"), np.zeros((512, 4), "f4")
+    data[0] = 1, 0, 0, 1
+    both = """layout(binding = 0) uniform U { vec4 c[512]; };
+        layout(binding = 1) uniform sampler2D s;
+        void main() { o = c[0] * texture(s, vec2(0)); }"""
+    draws = tuple(drawn(both, bind={"U": {"c": data}, "s": Texture(pixels, mipmaps=False)}) for _ in range(3))
+    frame = framed(*draws)
+    assert pixel(renderer, frame) == [255, 0, 0, 255] and sorted(map(id, made)) == sorted([id(pixels), id(data)])
+    for change, want in ((pixels, [0, 0, 0, 255]), (data, [0, 0, 0, 0]), (None, [0, 0, 0, 0])):
+        if change is not None:
+            change[..., 0] = 0
+            change[..., 3] = want[3]
+        looked.clear()
+        made.clear()
+        assert pixel(renderer, frame) == want
+        assert sorted(looked) == sorted([id(pixels), id(data)]) and len(made) == (change is not None)
+
+
 def test_members_are_noted_once_for_each_group(renderer: SceneRenderer) -> None:
     block, constants = MappingProxyType({"c": (1, 0, 0, 1)}), {"RED": 1.0}
     bind = {"U": block}
@@ -182,25 +215,23 @@ def test_members_are_noted_once_for_each_group(renderer: SceneRenderer) -> None:
 
 def test_empty_mappings_may_be_filled_later(renderer: SceneRenderer) -> None:
     """Constants, blocks and push constants of the user's own; what nobody gave is one object, which nobody fills."""
-    assert Program("", "").constants is Program("", "").constants is NOTHING
+    assert Program("", "").constants is Program("", "").constants is Draw(Program("", "")).push is Draw(Program("", "")).bind is NOTHING
     constants: dict[str, Any] = {}
     text = "layout(constant_id = 0) const float RED = 0;\nvoid main() { o = vec4(RED, 0, 0, 1); }"
     frame = framed(drawn(text, of_program={"constants": constants}))
     assert pixel(renderer, frame) == pixel(renderer, frame) == [0, 0, 0, 255]
     constants["RED"] = 1.0
     assert pixel(renderer, frame) == [255, 0, 0, 255]
-    push: dict[str, Any] = {}
-    frame = framed(drawn("layout(push_constant) uniform P { layout(offset = 0) float red; };\nvoid main() { o = vec4(1); }", push=push))
-    other = framed(drawn("void main() { o = vec4(0, 0, 1, 1); }"))
-    assert pixel(renderer, other) == [0, 0, 255, 255]
-    recorded = renderer._recording
-    assert pixel(renderer, other) == [0, 0, 255, 255] and renderer._recording is recorded
-    bind: dict[str, Any] = {}
-    frame = framed(drawn("void main() { o = vec4(1); }", bind=bind))
-    pixel(renderer, frame)
-    bind["nothing"] = np.zeros(4, "f4")
-    with pytest.raises(tg.ValidationError, match="nothing"):
-        renderer.render(frame)
+    plain = "void main() { o = vec4(1); }"
+    for name in ("push", "bind"):
+        given: dict[str, Any] = {}
+        frame = framed(drawn(plain, **{name: given}))
+        assert pixel(renderer, frame) == [255] * 4
+        recording = renderer._recording
+        assert pixel(renderer, frame) == [255] * 4 and renderer._recording is recording, "a replay"
+        given["nothing"] = np.zeros(4, "f4")
+        with pytest.raises(tg.ValidationError, match="nothing"):
+            renderer.render(frame)
 
 
 def test_numbers_that_lie_as_they_are_are_not_laid_out(renderer: SceneRenderer) -> None:

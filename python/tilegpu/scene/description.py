@@ -185,8 +185,8 @@ class Draw(Sendable):
     count: int | None = None
     first: int = 0
     instances: int = 1
-    push: Mapping[str, Any] = field(default_factory=dict)
-    bind: Mapping[str, Texture | Sampled | Mapping[str, Any] | Array] = field(default_factory=dict)
+    push: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    bind: Mapping[str, Texture | Sampled | Mapping[str, Any] | Array] = field(default_factory=lambda: NOTHING)
     state: State = State()
     label: str = ""
     scissor: tuple[int, int, int, int] | None = None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tilegpu.scene.seals import Seal, seal_of, seal_of_members
+from tilegpu.scene.seals import Ask, Seal, is_large, seal_of, seal_of_members
 
 #: What no frame named for so many frames is let go.
 _KEEP_FRAMES = 8
@@ -22,7 +22,7 @@ class _Held:
 
     __slots__ = ("_ask", "frame", "owner", "recorded", "seal", "version")
 
-    def __init__(self, owner: Any, ask: Callable[[Any], Seal | None], frame: int) -> None:
+    def __init__(self, owner: Any, ask: Ask, frame: int) -> None:
         self.owner, self._ask, self.frame = owner, ask, frame
         self.seal = ask(owner)
         self.version = 0
@@ -38,6 +38,18 @@ class _Held:
         return self.version
 
 
+class _Inner:
+    """Of a large array that is in a mapping, a list or a texture: it is looked at as one that is named by itself."""
+
+    __slots__ = ("_held", "_kept", "_version")
+
+    def __init__(self, kept: Kept, held: _Held) -> None:
+        self._kept, self._held, self._version = kept, held, held.version
+
+    def broken(self) -> bool:
+        return self._held.look(self._kept.frame) != self._version
+
+
 class Recorded:
     """What a recording was made of: things that may change, with their versions, and mappings that were empty."""
 
@@ -51,7 +63,7 @@ class Kept:
     """Things made from objects, by identity of the object. What was changed in place since is made anew."""
 
     def __init__(self) -> None:
-        self._frame = 0
+        self.frame = 0
         self._recording = 0
         self._held: dict[int, _Held] = {}
         self._members: dict[int, _Held] = {}
@@ -60,11 +72,11 @@ class Kept:
 
     def begin(self) -> None:
         """Another frame: what was not looked at in it may hold something else."""
-        self._frame += 1
+        self.frame += 1
 
     def is_as(self, recorded: Recorded) -> bool:
         """Whether all that a recording was made of is as it was."""
-        frame = self._frame
+        frame = self.frame
         for held, version in zip(recorded.things, recorded.versions, strict=True):
             if held.look(frame) != version:
                 return False
@@ -78,7 +90,7 @@ class Kept:
 
     def end_record(self) -> None:
         """Lets go of what was not asked for lately."""
-        recorded, old = self._recorded, self._frame - _KEEP_FRAMES
+        recorded, old = self._recorded, self.frame - _KEEP_FRAMES
         recorded.versions = [held.version for held in recorded.things]
         for key in [key for key, entry in self._made.items() if entry[4] < old]:
             del self._made[key]
@@ -89,17 +101,17 @@ class Kept:
     def note_members(self, group: Any) -> None:
         """A replay needs this mapping or list to have the members that it has, whatever they hold."""
         if not group and type(group) is dict:
-            self._recorded.empty.append(group)  # by far the most, and quicker to ask
+            self._recorded.empty.append(group)  # quicker to ask
         elif not isinstance(group, (tuple, MappingProxyType)):
             self._note(self._look(self._members, group, seal_of_members))
 
     def get(self, key: Any, sealed: Any, make: Callable[[], Any], user: Any = None) -> Any:
         """The thing kept under ``key`` (which contains ``id(sealed)``, and that of its ``user`` if it has one), made if need be of what
         ``sealed`` holds."""
-        frame, found = self._frame, self._made.get(key)
+        frame, found = self.frame, self._made.get(key)
         if found is not None and found[4] == frame:
             return found[0]
-        held = self._look(self._held, sealed, seal_of)
+        held = self._look(self._held, sealed, self._seal)
         same = found is not None and found[1] is held and found[2] == held.version
         thing = found[0] if found is not None and same else make()
         self._made[key] = thing, held, held.version, user, frame
@@ -107,13 +119,22 @@ class Kept:
             self._note(held)
         return thing
 
-    def _look(self, table: dict[int, _Held], thing: Any, ask: Callable[[Any], Seal | None]) -> _Held:
+    def _look(self, table: dict[int, _Held], thing: Any, ask: Ask) -> _Held:
         held = table.get(id(thing))
         if held is None:
-            held = table[id(thing)] = _Held(thing, ask, self._frame)
+            held = table[id(thing)] = _Held(thing, ask, self.frame)
         else:
-            held.look(self._frame)
+            held.look(self.frame)
         return held
+
+    def _seal(self, thing: Any) -> Seal | None:
+        return seal_of(thing, self._seal_of_member)
+
+    def _seal_of_member(self, thing: Any) -> Seal | None:
+        if not is_large(thing):
+            return self._seal(thing)
+        held = self._look(self._held, thing, self._seal)
+        return None if held.seal is None else _Inner(self, held)
 
     def _note(self, held: _Held) -> None:
         if held.recorded != self._recording:

@@ -248,9 +248,10 @@ class SceneRenderer(Spelt):
 
     def _draw(self, render_pass: tg.RenderPass, pipeline: tg.Pipeline, draw: Draw, viewport: Any) -> None:
         bind: dict[str, Any] | None = None
-        self._kept.note_members(draw.bind)
-        if not draw.push:
-            self._kept.note_members(draw.push)
+        if draw.bind is not NOTHING:
+            self._kept.note_members(draw.bind)
+        if not draw.push and draw.push is not NOTHING:
+            self._kept.note_members(draw.push)  # it may be filled later
         if draw.bind:
             names, bind = pipeline.interface.names, {}
             for name, value in draw.bind.items():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
@@ -31,6 +31,9 @@ class Seal(Protocol):
 
     def broken(self) -> bool:
         """Whether it holds something else now."""
+
+
+Ask = Callable[[Any], Seal | None]
 
 
 def is_fixed(array: np.ndarray[Any, Any]) -> bool:
@@ -152,11 +155,11 @@ class _GroupSeal:
 
     __slots__ = ("_group", "_inner", "_keys", "_values")
 
-    def __init__(self, group: Any, deep: bool) -> None:
+    def __init__(self, group: Any, of_member: Ask | None) -> None:
         self._group = group
         self._keys = tuple(group) if isinstance(group, Mapping) else ()
         self._values = tuple(group.values()) if isinstance(group, Mapping) else tuple(group)
-        self._inner = tuple(seal for seal in map(seal_of, self._values) if seal is not None) if deep else ()
+        self._inner = tuple(seal for seal in map(of_member, self._values) if seal is not None) if of_member is not None else ()
 
     def broken(self) -> bool:
         group, keyed = self._group, isinstance(self._group, Mapping)
@@ -171,17 +174,25 @@ class _GroupSeal:
 
 def seal_of_members(group: Any) -> Seal | None:
     """Which members a mapping or a list has, whatever these hold."""
-    return None if isinstance(group, (tuple, MappingProxyType)) else _GroupSeal(group, False)
+    return None if isinstance(group, (tuple, MappingProxyType)) else _GroupSeal(group, None)
 
 
-def _all_fixed(members: Any) -> bool:
-    for one in members:
-        kind = type(one)
-        if kind in _NUMBERS or (kind is np.ndarray and is_fixed(one)):
-            continue
-        if seal_of(one) is not None:
-            return False
-    return True
+def never_changes(thing: Any) -> bool:
+    """Whether nobody can change what a thing holds, so that no seal is wanted. Copies nothing."""
+    kind = type(thing)
+    if kind in _NUMBERS:
+        return True
+    if isinstance(thing, np.ndarray):
+        return is_fixed(thing)
+    if kind is MappingProxyType:
+        return all(map(never_changes, thing.values()))
+    if isinstance(thing, tuple):
+        return all(map(never_changes, thing))
+    if isinstance(thing, Texture):
+        return never_changes(thing.pixels) and (isinstance(thing.mipmaps, bool) or never_changes(thing.mipmaps))
+    if isinstance(thing, memoryview):
+        return thing.readonly and isinstance(thing.obj, bytes)
+    return isinstance(thing, _NEVER)
 
 
 def _has_memory(thing: Any) -> bool:
@@ -192,28 +203,26 @@ def _has_memory(thing: Any) -> bool:
         return False
 
 
-def seal_of(thing: Any) -> Seal | None:
-    """What a thing holds now; ``None`` where it will hold nothing else."""
-    if type(thing) is MappingProxyType and _all_fixed(thing.values()):
-        return None  # as of ten thousand draws, whose other questions would cost
-    if isinstance(thing, np.ndarray):
-        if is_fixed(thing):
-            return None
-        return _SmallSeal(thing) if thing.nbytes <= _SMALL_B or thing.dtype.hasobject else _ArraySeal(thing)
-    if isinstance(thing, _NEVER):
+def is_large(thing: Any) -> bool:
+    """Whether a thing is an array that its seal has a copy of, and which takes time to compare."""
+    return isinstance(thing, np.ndarray) and thing.nbytes > _SMALL_B and not thing.dtype.hasobject
+
+
+def seal_of(thing: Any, of_member: Ask | None = None) -> Seal | None:
+    """What a thing holds now; ``None`` where it will hold nothing else. ``of_member``: who seals what is in a group; this function, where
+    nothing else is said."""
+    if never_changes(thing):
         return None
-    if isinstance(thing, (tuple, MappingProxyType)):
-        members = thing if isinstance(thing, tuple) else thing.values()
-        return None if _all_fixed(members) else _GroupSeal(thing, True)
+    if isinstance(thing, np.ndarray):
+        return _ArraySeal(thing) if is_large(thing) else _SmallSeal(thing)
     if isinstance(thing, Texture):
-        return seal_of((thing.pixels, () if isinstance(thing.mipmaps, bool) else thing.mipmaps))
+        return seal_of((thing.pixels, () if isinstance(thing.mipmaps, bool) else thing.mipmaps), of_member)
     if isinstance(thing, np.void):
         return _SmallSeal(thing)
-    if isinstance(thing, (Mapping, list)):
-        return _GroupSeal(thing, True)
+    if isinstance(thing, (Mapping, tuple, list)):
+        return _GroupSeal(thing, of_member or seal_of)
     if _has_memory(thing):
-        fixed = isinstance(thing, memoryview) and thing.readonly and isinstance(thing.obj, bytes)
-        return None if fixed else _MemorySeal(thing)
+        return _MemorySeal(thing)
     if hasattr(thing, "__array__"):
         return _ArraySeal(thing)  # a tensor of somebody's
-    return _GroupSeal(thing, True) if isinstance(thing, Sequence) else None
+    return _GroupSeal(thing, of_member or seal_of) if isinstance(thing, Sequence) else None
