@@ -110,13 +110,17 @@ def test_what_was_made_is_as_it_was_made(make: Callable[[tg.Device], Any], name:
 
 def test_names_of_the_users_own() -> None:
     dev = tg.Device()
-    for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev), SECONDARY(dev), VIEW(dev)):
+    for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev), SECONDARY(dev)):
         for name in ("mine", "images", "_private", "pipelines", "notes", "format2", "xsize", "cores", "minee"):
             for value in ("x", "y"):  # their own can be changed
                 setattr(thing, name, value)
             assert getattr(thing, name) == "y"
     for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev), SECONDARY(dev)):
         thing.label = "x"
+    for thing in (VIEW(dev), dev.sampler(), BUFFER(dev).texels("r32_sfloat")):  # they have none
+        for name in ("mine", "label"):
+            with pytest.raises(AttributeError):
+                setattr(thing, name, "x")
     dev.strict = True
     dev.image = lambda *_, **__: None  # type: ignore[method-assign, assignment]
 

@@ -172,7 +172,7 @@ class Buffer(Fixed, AsArray):
     what is written through it is what the next pass reads.
     """
 
-    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "matrices", "row_shape", "usage")
+    __slots__ = ("__dict__", "__weakref__", "_array_dtype", "_device", "core", "dtype", "label", "matrices", "row_shape", "usage")
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ def _known(thing: Any) -> tuple[list[str], list[str]]:
     ]
     slots = [name for c in own for name in vars(c).get("__slots__", ())]
     users = getattr(thing, "_users", ())
-    names = dict.fromkeys([*(name for name in vars(thing) if name not in users), *slots, *told, *made_with])
+    names = dict.fromkeys([*(name for name in getattr(thing, "__dict__", ()) if name not in users), *slots, *told, *made_with])
     return [
         name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
     ], made_with
@@ -66,7 +66,7 @@ class OfThisProcess:
         made = object.__new__(type(self))
         for cls in type(self).__mro__:
             for name in vars(cls).get("__slots__", ()):
-                if hasattr(self, name):
+                if not name.startswith("__") and hasattr(self, name):  # not its __dict__, which is copied below
                     object.__setattr__(made, name, getattr(self, name))
         if hasattr(self, "__dict__"):
             vars(made).update(vars(self))
@@ -100,19 +100,20 @@ class AsArray:
 
 
 class Fixed(OfThisProcess):
-    """The same, with attributes that say what it was made with."""
+    """The same, with attributes that say what it was made with. Classes with ``__slots__`` take no others."""
 
+    __slots__ = ()
     _users: frozenset[str] = frozenset()  # attributes that the user added
 
     def __setattr__(self, name: str, value: Any) -> None:
         if (
             name[0] != "_"
-            and name not in _SETTABLE
+            and (name not in _SETTABLE or not hasattr(self, name))
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
             self._refuse(name)
-            if not _is_method(type(self), name):
+            if hasattr(self, "__dict__") and not _is_method(type(self), name):
                 object.__setattr__(self, "_users", self._users | {name})
         object.__setattr__(self, name, value)
 
