@@ -259,3 +259,16 @@ def draw_in_blocks(recorder: Any, pipe: tg.Pipeline, visible: tg.Buffer, room: t
     kept += [counts, condition, recorder.query(), captured]
     with kept[2 + 1]:
         recorder.draw(pipe, count=3)
+
+
+def test_a_block_is_packed_within_itself() -> None:
+    """From an argument's __array__: it hung."""
+    pipe, found = shifted(), []
+
+    class Within:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            found.append(pipe.struct("B", d=(5, 6, 7, 8)))
+            return np.float32([1, 2, 3, 4])
+
+    goes_on(lambda: found.append(pipe.struct("B", d=Within())))
+    assert [np.frombuffer(block, "f4").tolist() for block in found] == [[5, 6, 7, 8], [1, 2, 3, 4]]
