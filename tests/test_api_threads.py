@@ -188,3 +188,59 @@ def test_an_interrupt_ends_the_pass_that_it_interrupts() -> None:
     code = INTERRUPTED.format(shaders=(FULL, SOLID, SLOW))  # signals are for a process's main thread
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.split("\n")[:2] == ["interrupted", "[] True"], done.stdout + done.stderr
+
+
+AT_EXIT = """
+import threading, time, sys
+import numpy as np
+import tilegpu as tg
+dev = tg.Device(threads=1)
+out = dev.image((256, 256), "r8g8b8a8_unorm")
+pipe = dev.pipeline({vertex!r}, {fragment!r}, color=[out.format])
+begun, left = threading.Event(), []
+
+def draw():
+    try:
+        while True:
+            with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+                rp.draw(pipe, count=3)
+                begun.set()
+            {more}
+    finally:
+        left.append(1)
+
+thread = threading.Thread(target=draw, daemon=True)
+{before}
+thread.start()
+begun.wait()
+time.sleep({wait})
+"""
+
+
+@pytest.mark.parametrize("more", ["out.numpy()", "dev.pipeline"])
+@pytest.mark.parametrize("wait", [0.0, 0.01])
+def test_a_daemon_thread_that_draws_at_the_end(more: str, wait: float) -> None:
+    """Python ends it by unwinding the core's frames, which aborted the process."""
+    if "pipeline" in more:
+        text = "'#version 450\\nlayout(location = 0) out vec4 o; void main() { o = vec4(%d); }' % (time.time_ns() % 100000000)"
+        more = f"dev.pipeline({FULL!r}, {text}, color=[out.format])"
+    code = AT_EXIT.format(vertex=FULL, fragment=SLOW, more=more, wait=wait, before="")
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_who_waits_for_a_daemon_thread_at_the_end_sees_it_end() -> None:
+    """Also where that was registered before the package was imported, and so comes behind its own end."""
+    code = "import atexit\nlate = []\natexit.register(lambda: (late[0].join(30), print(late[0].is_alive(), left)))\n"
+    code += AT_EXIT.format(vertex=FULL, fragment=SLOW, more="out.numpy()", wait=0.0, before="late.append(thread)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False [1]\n", "")
+
+
+def test_what_the_main_thread_does_at_the_end_still_works() -> None:
+    code = AT_EXIT.format(vertex=FULL, fragment=SLOW, more="out.numpy()", wait=0.0, before="")
+    late = "import atexit, tilegpu as tg\n"
+    late += "atexit.register(lambda: print(tg.Device(threads=1).buffer(np.arange(3)).numpy().tolist()))\n"
+    done = subprocess.run([sys.executable, "-c", late + code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2]\n", "")

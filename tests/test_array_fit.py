@@ -136,6 +136,19 @@ def test_numbers_of_blocks(dev: tg.Device, declared: str, dtype: str, text: str)
         ("std430) buffer B { S v[]; }", "v[1].a, 1", np.ones((8, 3), "f4"), "in rows of 3; elements of the block's 'v' are 32 bytes apart"),
         ("std430) buffer B { S v[]; }", "v[1].a, 1", np.ones((4, 8), "f4"), ""),
         ("std430) buffer B { S v[]; }", "v[1].a, 1", np.ones((4, 2, 4), "f4"), ""),
+        ("std430) buffer B { vec4 v[]; }", "v[1]", np.ones((4, 4, 3), "f4"), "rows of 3; the block's 'v' reads 4 at"),
+        ("std430) buffer B { vec4 v[]; }", "v[1]", np.ones((4, 3, 4), "f4"), ""),
+        ("std430) buffer B { vec4 v[]; }", "v[1]", np.ones((4, 2, 2), "f4"), ""),
+        ("std430) buffer B { vec4 v[]; }", "v[1]", np.ones((4, 4, 3), "f4").reshape(-1), ""),
+        ("std430) buffer B { mat3 v[]; }", "v[1] * vec3(1) / 3, 1", np.ones((4, 4, 3), "f4"), "rows of 3; .*has columns 4 numbers apart"),
+        ("std430) buffer B { mat3 v[]; }", "v[1] * vec3(1) / 3, 1", np.ones((4, 9), "f4"), "rows of 9; .*has columns 4 numbers apart"),
+        ("std430) buffer B { mat3 v[]; }", "v[1] * vec3(1) / 3, 1", np.ones((4, 3, 4), "f4"), ""),
+        ("std430) buffer B { mat3 v[]; }", "v[1] * vec3(1) / 3, 1", np.ones((4, 12), "f4"), ""),
+        ("std430) buffer B { mat3 v[]; }", "v[1] * vec3(1) / 3, 1", np.ones(48, "f4"), ""),
+        ("std430) buffer B { mat4 v[]; }", "v[1] * vec4(0.25)", np.ones((4, 16), "f4"), ""),
+        ("std430) buffer B { mat2 v[]; }", "v[1] * vec2(0.5), 1, 1", np.ones((4, 4), "f4"), ""),
+        ("std140) uniform B { mat2 v[4]; }", "v[1] * vec2(0.5), 1, 1", np.ones((4, 4), "f4"), ""),
+        ("std140) uniform B { mat2 v[4]; }", "v[1] * vec2(0.5), 1, 1", np.ones((4, 4, 2), "f4"), "rows of 2; .*has columns 4 numbers"),
     ],
 )  # fmt: skip
 def test_rows_of_arrays_in_blocks(dev: tg.Device, declared: str, result: str, array: Any, text: str) -> None:
@@ -321,6 +334,27 @@ def test_rows_that_are_no_vectors(dev: tg.Device) -> None:
     assert read_back(dev, "vec4 a[];", "a[1]", dev.buffer(rows[:2].reshape(1, 6).repeat(2, 0).reshape(1, 12))).tolist() == [4, 5, 0, 1]
 
 
+def test_an_array_for_numbers_of_two_kinds_is_refused(dev: tg.Device) -> None:
+    """Of either kind the others would get the bits."""
+    declared, shown = "uint n; float f; vec2 v;", "vec4(n, f, v)"
+
+    def given(value: Any) -> list[float]:
+        out = dev.image((4, 4), COLOR)
+        pipe = dev.pipeline(COVER, f"""#version 450
+            layout(binding = 0, std140) uniform B {{ {declared} }}; layout(location = 0) out vec4 o; void main() {{ o = {shown}; }}""",
+            color=[COLOR])
+        with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+            rp.draw(pipe, count=3, bind={"B": value})
+        return [float(v) for v in out.numpy()[0, 0]]
+
+    for dtype, other in (("f4", "uint"), ("u4", "float"), ("i4", "float")):
+        with pytest.raises(tg.ValidationError, match=rf"array is of {np.dtype(dtype)}, the block has {other} too; give an array with"):
+            given(np.ones(4, dtype))
+    fields = np.array([(1, 2, (3, 4))], [("n", "u4"), ("f", "f4"), ("v", "f4", 2)])
+    for right in (fields, fields.view(np.uint8), fields.tobytes(), {"n": 1, "f": 2.0, "v": (3, 4)}):
+        assert given(right) == [1, 2, 3, 4]
+
+
 PAIR = ("vec4 a; vec4 b;", "b", "std140", "uniform")
 
 
@@ -345,7 +379,9 @@ def test_an_array_for_several_names_that_fits(dev: tg.Device) -> None:
     assert read_back(dev, declared, shown, swapped, layout=layout, kind=kind).tolist() == [4, 5, 6, 7]
     with pytest.raises(tg.ValidationError, match="the array: field 'a' is at byte 16, the shader has it at 0"):
         read_back(dev, declared, shown, np.zeros(1, [("c", "f4", 4), ("a", "f4", 4)]), layout=layout, kind=kind)
-    read_back(dev, "vec4 a; uvec4 b;", "vec4(b) + a", np.zeros(8, "u4"), layout=layout, kind=kind)  # one of its kinds
+    for one in ("u4", "f4"):  # of its kinds
+        with pytest.raises(tg.ValidationError, match=r"the block has (float|uint) too"):
+            read_back(dev, "vec4 a; uvec4 b;", "vec4(b) + a", np.zeros(8, one), layout=layout, kind=kind)
 
 
 def test_rows_of_a_matrix_among_several_names(dev: tg.Device) -> None:

@@ -152,3 +152,22 @@ def test_labels_with_quotes_stay_as_they_are(label: str) -> None:
         want = f"pipeline '{label} <vertex>': level is 1; the pass's level of buffer '{label}' (level)"
         errors._labels.clear()
         assert in_own_words(text) == want
+
+
+def test_what_is_quoted_stays_and_says_nothing() -> None:
+    for label in ("render_area", "allowed", "x; use mipLevel", "it's level_count", "a' base_level 'b"):
+        errors.keep_label(label)
+        error = from_core("VK_ERROR_UNKNOWN", f"image '{label}': base_level is 3")
+        assert str(error) == f"image '{label}': level is 3" and type(error) is tg.Error
+    assert type(from_core("VK_ERROR_UNKNOWN", "image 'a': base_level is 3, allowed is 0")) is tg.ValidationError
+
+
+def test_names_of_files_are_quoted_as_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "o' base_level"
+    folder.mkdir()
+    (folder / "render_area.vert").write_text("#version 450\nlayout(location = 40) out vec4 mipLevel;\nvoid main() { mipLevel = vec4(1); }")
+    with pytest.raises(tg.Error) as error:
+        tg.Device(threads=1).pipeline(str(folder / "render_area.vert"), FRAG.replace("vec4(1)", "vec4(x)"), color=["r8_unorm"])
+    assert "x" in str(error.value)
+    for text in (f"shader '{folder}/render_area.vert': mipLevel is 3", f"shader '{folder}/render_area.vert', level_count"):
+        assert str(folder / "render_area.vert") in in_own_words(text)

@@ -293,3 +293,31 @@ void main() { a = vec4(1); b = vec4(2); c = vec4(3); }"""
     ):
         with pytest.raises(tg.ValidationError, match=message):
             dev.pipeline(FULL, frag, color=[FMT] * 3, attachment_locations=locations)  # type: ignore[arg-type]
+
+
+def test_what_does_not_fit_is_not_bound() -> None:
+    """A set that was written for no pipeline: it is looked at before anything is bound, by the size of the slice."""
+    dev = tg.Device(threads=1)
+    layout = dev.descriptor_set_layout({0: "storage_buffer", 1: "storage_buffer"})
+    kernel = dev.compute_pipeline("""#version 450
+        layout(std430, set = 0, binding = 0) readonly buffer A { vec3 v[]; }; layout(std430, set = 0, binding = 1) buffer B { vec4 o; };
+        void main() { o = vec4(v[0], 1); }""", set_layouts={0: layout})
+    three, out = dev.buffer(np.arange(1, 10, dtype="f4").reshape(3, 3), label="three"), dev.buffer(np.zeros(4, "f4"))
+    one = dev.descriptor_set(layout, bind={0: three.slice(12, 12), 1: out}, label="one")  # a row alone is no array
+    dev.dispatch(kernel, 1, sets={0: one})
+    assert out.numpy().tolist() == [4, 5, 6, 1]
+    for what in ("whole", "again"):
+        whole = dev.descriptor_set(layout, bind={0: three, 1: out}, label=what)
+        with pytest.raises(tg.ValidationError, match=f"set 0, '{what}': .*buffer 'three' was made from float32, .*in rows of 3"):
+            dev.dispatch(kernel, 1, sets={0: whole})
+    pipe = dev.pipeline(FULL, """#version 450
+        layout(std430, set = 0, binding = 0) readonly buffer A { vec3 v[]; }; layout(location = 0) out vec4 o;
+        void main() { o = vec4(v[0], 1); }""", color=[FMT], set_layouts={0: layout})
+    image = dev.image((4, 4), FMT)
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipe, count=3, sets={0: one})
+        for _ in range(2):  # a second draw with it is refused as well, and leaves what is bound alone
+            with pytest.raises(tg.ValidationError, match="in rows of 3"):
+                rp.draw(pipe, count=3, sets={0: whole})
+        rp.draw(pipe, count=3, sets={0: one})
+    assert image.numpy()[0, 0].tolist() == [4, 5, 6, 1]

@@ -26,11 +26,15 @@ layout(set = 0, binding = 3, rgba8) uniform readonly image2D i;
 layout(set = 0, binding = 4, rgba8) uniform writeonly image2D w;
 layout(set = 0, binding = 5) uniform sampler2D t;
 layout(set = 0, binding = 6) uniform U { mat4 m; float k[4]; };
+layout(set = 0, binding = 7) uniform D { bvec2 d; };
 layout(push_constant) uniform P { float p; };
 shared float s[64];
 vec4 twice(uint at) { return a[at] * 2.0; }
+vec4 look(sampler2D s, vec2 at) { return textureLod(s, at, 0.0); }
+vec4 look_again(sampler2D s) { return look(s, vec2(0)) + look(s, vec2(1)); }
+void keep(writeonly image2D to, vec4 what) { imageStore(to, ivec2(0), what); }
 """
-A, B, C, READ, W, T, U = ((0, k) for k in range(7))
+A, B, C, READ, W, T, U, D = ((0, k) for k in range(8))
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,9 @@ A, B, C, READ, W, T, U = ((0, k) for k in range(7))
         ("s[0] = p; barrier(); b[0].x = s[1];", {B: Access(write_B=4)}),
         ("b[0] = m * vec4(k[1]);", {U: Access(read_B=64 + 4), B: Access(write_B=16)}),
         ("imageStore(w, ivec2(0), imageLoad(i, ivec2(1)));", {READ: Access(texels_read=1), W: Access(texels_written=1)}),
+        ("b[0] = look_again(t);", {T: Access(texels_read=2), B: Access(write_B=16)}),
+        ("keep(w, look(t, vec2(0)));", {T: Access(texels_read=1), W: Access(texels_written=1)}),
+        ("b[0] = vec4(all(bvec2(p > 0.0, d.x)) ? 1.0 : 0.0);", {D: Access(read_B=4), B: Access(write_B=16)}),
         ("b[0] = texelFetch(t, ivec2(0), 0) + textureLod(t, vec2(0), 0.0);", {T: Access(texels_read=2), B: Access(write_B=16)}),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import tilegpu as tg
 
 VERT = "#version 450\nvoid main() { gl_Position = vec4(0); }"
@@ -35,6 +37,30 @@ def test_labels_are_short_and_unique(tmp_path: Path) -> None:
     assert tg.Device().pipeline(two / "a.vert", two / "a.frag", color=["r8_unorm"]).label == "a.vert+a.frag"  # of each device
     relative = dev.pipeline(VERT, FRAG, color=["r8_unorm"], vert_file="q.vert", frag_file="q.frag")
     assert relative.label == "q.vert+q.frag"
+
+
+def test_pipelines_that_share_a_file_have_labels_of_their_own(tmp_path: Path) -> None:
+    one, dev = _folder(tmp_path / "one"), tg.Device()
+
+    def label(fragment: object) -> str:
+        return dev.pipeline(one / "a.vert", fragment, color=["r8_unorm"]).label
+
+    other = FRAG.replace("vec4(1)", "vec4(0)")
+    assert [label(f) for f in (FRAG, other, FRAG, other, tg.compile_glsl(FRAG, "fragment"))][:4] == ["a.vert", "a.vert (2)"] * 2
+    assert label(one / "a.frag") == "a.vert+a.frag"
+
+
+def test_the_same_relative_path_may_be_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _folder(tmp_path / "one"), _folder(tmp_path / "two")
+    dev, labels = tg.Device(), []
+    for folder in ("one", "two", "one"):
+        monkeypatch.chdir(tmp_path / folder)
+        labels.append(dev.pipeline("a.vert", "a.frag", color=["r8_unorm"]).label)
+    assert labels == ["a.vert+a.frag", "two/a.vert+two/a.frag", "a.vert+a.frag"]
+
+
+def test_a_folder_may_have_brackets(tmp_path: Path) -> None:
+    assert tg.Device().compute_pipeline(_folder(tmp_path / "<x>") / "k.comp").label == "k.comp"
 
 
 def test_tables_of_passes_have_them(tmp_path: Path) -> None:

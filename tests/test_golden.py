@@ -518,3 +518,25 @@ def test_numbers_that_are_bytes_may_be_named_so(tmp_path: Path) -> None:
     for picture in (np.full((2, 2, 3), 256), np.full((2, 2), -1), np.zeros((2, 2, 5), np.int64), np.zeros((2, 2))):
         with pytest.raises(GoldenError, match=r"; name it 'x\.npy'"):
             assert_image_equal(picture, tmp_path / "x.png")
+
+
+def test_a_view_is_the_picture_that_it_shows() -> None:
+    dev = tg.Device(threads=1)
+    image = dev.image((4, 2), "r8_unorm", layers=2, mip_levels=2, label="a")
+    for level in range(2):
+        for layer in range(2):
+            dev.clear(image, (0.2 * (1 + level + 2 * layer), 0, 0, 0), level=level, levels=1, layer=layer, layers=1)
+    for level in range(2):
+        for layer in range(2):
+            view = image.view("2d", level=level, levels=1, layer=layer, layers=1)
+            assert difference_of(view, image.numpy(level, layer)).differing_px == 0
+    both = dev.image((4, 2), "d32_sfloat_s8_uint")
+    dev.clear(both, depth=0.25, stencil=7)
+    assert np.asarray(both.view(aspect="stencil")).tolist() == [[[7]] * 4] * 2
+    assert difference_of(both.view(aspect="stencil"), both.numpy(aspect="stencil")).differing_px == 0
+    with pytest.raises(GoldenError, match="shows 2 level"):
+        difference_of(image.view(), image.view())
+    for wrong, text in ((both.view(aspect="depth", swizzle="rrr1"), "swizzle 'rrr1'"), (
+        dev.image((4, 2), "r32_sfloat").view(format="r32_uint"), "format r32_uint")):  # fmt: skip
+        with pytest.raises(GoldenError, match=f"has {text}, and the image's pixels are of"):
+            difference_of(wrong, wrong)

@@ -74,6 +74,8 @@ IMAGE: Callable[[tg.Device], Any] = lambda dev: dev.image((4, 4), "r8_unorm", la
 ITSELF: Callable[[tg.Device], Any] = lambda dev: dev  # noqa: E731
 BUFFER: Callable[[tg.Device], Any] = lambda dev: dev.buffer(np.zeros(3, "f4"), label="b")  # noqa: E731
 PIPELINE: Callable[[tg.Device], Any] = lambda dev: dev.pipeline(FULL, WHITE, color=["r8_unorm"], label="p")  # noqa: E731
+SECONDARY: Callable[[tg.Device], Any] = lambda dev: dev.secondary(color=["r8_unorm"], label="s")  # noqa: E731
+VIEW: Callable[[tg.Device], Any] = lambda dev: IMAGE(dev).view()  # noqa: E731
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,18 @@ PIPELINE: Callable[[tg.Device], Any] = lambda dev: dev.pipeline(FULL, WHITE, col
         (BUFFER, "size", "buffer 'b': size "),
         (BUFFER, "dtyp", "did you mean 'dtype'?"),
         (PIPELINE, "interface", "pipeline 'p': interface "),
+        (IMAGE, "labell", "did you mean 'label'?"),
+        (IMAGE, "sise", "did you mean 'size'?"),
+        (IMAGE, "sampels", "did you mean 'samples'?"),
+        (SECONDARY, "lable", "secondary command buffer 's': there is no attribute 'lable' to set; did you mean 'label'?"),
+        (SECONDARY, "unndefined", "did you mean 'undefined'?"),
+        (SECONDARY, "uses", "secondary command buffer 's': uses can't be set"),
+        (VIEW, "layer", "image view: layer is given where it is made; make a new one with layer="),
+        (VIEW, "levle", "image view: there is no attribute 'levle' to set; did you mean 'level'?"),
+        (lambda dev: dev.sampler(), "lod_bias", "sampler: lod_bias "),
+        (lambda dev: BUFFER(dev).texels("r32_sfloat"), "format_info", "buffer view: format_info "),
+        (lambda dev: dev.descriptor_set_layout({0: "sampler"}, label="l"), "bindigns", "did you mean 'bindings'?"),
+        (lambda dev: dev.sampler_ycbcr_conversion("g8_b8r8_2plane_420_unorm"), "format_info", "conversion: format_info "),
     ],
 )
 def test_what_was_made_is_as_it_was_made(make: Callable[[tg.Device], Any], name: str, said: str) -> None:
@@ -98,9 +112,17 @@ def test_what_was_made_is_as_it_was_made(make: Callable[[tg.Device], Any], name:
 
 def test_names_of_the_users_own() -> None:
     dev = tg.Device()
-    for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev)):
-        for name in ("label", "mine", "images", "_private", "pipelines", "notes"):
-            setattr(thing, name, "x")
+    for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev), SECONDARY(dev)):
+        for name in ("mine", "images", "_private", "pipelines", "notes", "format2", "xsize", "cores", "minee"):
+            for value in ("x", "y"):  # their own can be changed
+                setattr(thing, name, value)
+            assert getattr(thing, name) == "y"
+    for thing in (dev, IMAGE(dev), BUFFER(dev), PIPELINE(dev), SECONDARY(dev)):
+        thing.label = "x"
+    for thing in (VIEW(dev), dev.sampler(), BUFFER(dev).texels("r32_sfloat")):  # they have none
+        for name in ("mine", "label"):
+            with pytest.raises(AttributeError):
+                setattr(thing, name, "x")
     dev.strict = True
     dev.image = lambda *_, **__: None  # type: ignore[method-assign, assignment]
 

@@ -376,3 +376,29 @@ def test_what_can_not_be_is_named() -> None:
             pytest.fail(f"{name}: no error")
         assert words in str(raised.value), f"{name}: {raised.value}"
         assert "pass '" not in str(raised.value) or "beside" in str(raised.value) or "made" in str(raised.value), f"{name}: {raised.value}"
+
+
+def test_the_format_is_that_of_the_view() -> None:
+    dev = tg.Device(threads=1)
+    made = dev.image(SIZE, "r8g8b8a8_unorm", label="a")
+    layout = tg.FramebufferLayout(["r8g8b8a8_srgb"], size=SIZE)
+    with pytest.raises(tg.ValidationError, match="image 'a' has format r8g8b8a8_unorm; the layout's color0 is r8g8b8a8_srgb"):
+        dev.framebuffer(layout, store={"color0": made})
+    plain = tg.FramebufferLayout(["r8g8b8a8_unorm"], size=SIZE)
+    with pytest.raises(tg.ValidationError, match="the view of image 'a' has format r8g8b8a8_srgb; the layout's color0 is r8g8b8a8_unorm"):
+        dev.framebuffer(plain, store={"color0": made.view(format="r8g8b8a8_srgb")})
+    own = dev.framebuffer(layout, load={"color0": tg.Load(clear=(0.5, 0, 0, 1))}, store={"color0": made.view(format="r8g8b8a8_srgb")})
+    with dev.render_pass(framebuffer=own):
+        pass
+    assert made.numpy()[0, 0].tolist() == [188, 0, 0, 255]
+
+
+def test_a_pass_clears_a_view_by_its_own_format() -> None:
+    dev = tg.Device(threads=1)
+    made = dev.image((4, 4), "r8g8b8a8_unorm", label="a")
+    view = made.view(format="r8g8b8a8_uint")
+    with dev.render_pass(color=[tg.Attachment(view, clear=(1, 2, 3, 255))]) as rp:
+        rp.clear((7, 200, 9, 10), rect=(0, 0, 2, 4))
+    assert made.numpy()[0].tolist() == [[7, 200, 9, 10]] * 2 + [[1, 2, 3, 255]] * 2
+    whole = "#version 450\nlayout(location = 0) out uvec4 o; void main() { o = uvec4(5); }"
+    assert dev.pipeline("#version 450\nvoid main() { gl_Position = vec4(0); }", whole, color=[view]).color_formats

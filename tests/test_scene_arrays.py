@@ -87,6 +87,7 @@ def test_what_a_binding_does_not_take(program: Program, name: str, value: Any, s
         ({"samples": "4"}, "frame 'frame': samples is '4'; it must be 1, 2, 4, 8 or 16"),
         ({"color_formats": "r8g8b8a8_unorm"}, "color_formats is 'r8g8b8a8_unorm'; it must be a tuple of formats"),
         ({"clear_colors": (1, 0, 0, 1)}, "clear_colors is 1; it must be a tuple of colours"),
+        ({"clear_colors": np.ones((1, 4))}, "clear_colors is array"),
         ({"passes": (Pass(color=(Output(TARGET, load="yes"),)),)}, "load of target 'shadow' is 'yes'; it must be 'clear', 'load' or"),  # type: ignore[arg-type]
         ({"passes": (Pass(color=(Output(TARGET),), samples=3),)}, "samples is 3; allowed are 1, 2, 4, 8 and 16"),
     ],

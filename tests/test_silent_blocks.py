@@ -4,7 +4,11 @@ entered, or dropped. Out: a warning at the line that made it."""
 from __future__ import annotations
 
 import gc
+import signal
+import sys
+import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -129,3 +133,142 @@ def test_a_draw_within_a_draw_is_an_error(way: str, monkeypatch: pytest.MonkeyPa
                     rp.draw(pipe, np.concatenate([corners, corners[:1]]))
         rp.draw(pipe, corners)
     assert out.numpy().min() == 255
+
+
+SHIFTED = """#version 450
+layout(push_constant) uniform P { vec4 c; }; layout(binding = 0) uniform B { vec4 d; }; layout(location = 0) in vec2 p;
+void main() { gl_Position = vec4(p, 0, 1) + c + d; }"""
+CORNERS = np.array([(-1, -1), (3, -1), (-1, 3)], "f4")
+
+
+def shifted() -> tg.Pipeline:
+    white = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+    return dev.pipeline(SHIFTED, white, vertex=np.dtype(("f4", 2)), color=[FORMAT])
+
+
+def goes_on(work: Callable[[], Any]) -> None:
+    """In another thread: one that the pass's lock keeps waiting is no reason to wait with it."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "the pass waits for a command that is not there any more"
+
+
+def test_a_signal_within_a_command_leaves_the_pass_free() -> None:
+    out, pipe = dev.image((4, 4), FORMAT), shifted()
+
+    class Slow:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            signal.pause()
+            return CORNERS
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        rp = dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0))).__enter__()
+        with pytest.raises(KeyboardInterrupt):
+            rp.draw(pipe, Slow(), push={"c": (0, 0, 0, 0)}, bind={"B": {"d": (0, 0, 0, 0)}})
+        goes_on(lambda: rp.draw(pipe, CORNERS, push={"c": (0, 0, 0, 0)}, bind={"B": {"d": (0, 0, 0, 0)}}))
+        goes_on(lambda: rp.__exit__(None, None, None))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert out.numpy().min() == 255
+
+
+@pytest.mark.parametrize("command", ["draw", "set", "clear"])
+def test_a_signal_anywhere_in_a_command_leaves_the_pass_free(command: str) -> None:
+    """Where the interpreter looks for signals: where a function begins, and behind every call."""
+    out, pipe = dev.image((4, 4), FORMAT), shifted()
+
+    def work() -> None:
+        if command == "draw":
+            rp.draw(pipe, CORNERS, push={"c": (0, 0, 0, 0)}, bind={"B": {"d": (0, 0, 0, 0)}})
+        elif command == "set":
+            rp.set(line_width=1.0)
+        else:
+            rp.clear((0, 0, 0, 0))
+
+    def interrupted(at: int) -> bool:
+        left = at
+
+        def look(frame: Any, event: str, value: Any) -> None:
+            nonlocal left
+            if event in ("call", "return", "c_return") and frame.f_code.co_filename.endswith("pass_commands.py"):
+                left -= 1
+                if left == 0:
+                    raise KeyboardInterrupt
+
+        sys.setprofile(look)
+        try:
+            work()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.setprofile(None)
+        return False
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a state that no pipeline leaves open
+        rp = dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0))).__enter__()  # no with: who waits for the lock is in goes_on alone
+        count = 1
+        while interrupted(count):
+            goes_on(work)
+            count += 1
+        assert count > 4
+        goes_on(lambda: rp.draw(pipe, CORNERS, push={"c": (0, 0, 0, 0)}, bind={"B": {"d": (0, 0, 0, 0)}}))
+        goes_on(lambda: rp.__exit__(None, None, None))
+    assert out.numpy().min() == 255
+
+
+@pytest.mark.parametrize("way", ["pass", "raised", "secondary"])
+def test_no_block_waits_for_the_garbage_collector(way: str) -> None:
+    """Passes, secondaries and what they drew go where they are dropped, though the results of their blocks are kept."""
+    size_B, kept = 16 * 3, []
+    pipe = dev.pipeline(CAPTURES, None, color=[FORMAT], rasterizer_discard=True)
+    out, visible, room = dev.image((4, 4), FORMAT), dev.buffer(np.ones(1, np.uint32)), dev.buffer(size_B)
+    gc.collect()
+    gc.disable()
+    try:
+        if way == "secondary":
+            with dev.secondary(color=[FORMAT]) as recorder:
+                draw_in_blocks(recorder, pipe, visible, room, kept)
+        else:
+            try:
+                with dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0))) as recorder:
+                    draw_in_blocks(recorder, pipe, visible, room, kept)
+                    if way == "raised":
+                        raise ZeroDivisionError
+            except ZeroDivisionError:
+                pass
+        place, draws = weakref.ref(recorder), weakref.ref(kept.pop(0))
+        del recorder
+        assert place() is None, [type(r) for r in gc.get_referrers(place())]
+        assert draws() is None, [type(r) for r in gc.get_referrers(draws())]
+    finally:
+        gc.enable()
+    assert len(kept) == 4 and (way != "pass" or kept[-1].primitives == 1)
+
+
+def draw_in_blocks(recorder: Any, pipe: tg.Pipeline, visible: tg.Buffer, room: tg.Buffer, kept: list[Any]) -> None:
+    kept.append(recorder._draws)
+    with recorder.statistics() as counts, recorder.conditional(visible) as condition, recorder.transform_feedback(room) as captured:
+        recorder.draw(pipe, count=3)
+    kept += [counts, condition, recorder.query(), captured]
+    with kept[2 + 1]:
+        recorder.draw(pipe, count=3)
+
+
+def test_a_block_is_packed_within_itself() -> None:
+    """From an argument's __array__: it hung."""
+    pipe, found = shifted(), []
+
+    class Within:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            found.append(pipe.struct("B", d=(5, 6, 7, 8)))
+            return np.float32([1, 2, 3, 4])
+
+    goes_on(lambda: found.append(pipe.struct("B", d=Within())))
+    assert [np.frombuffer(block, "f4").tolist() for block in found] == [[5, 6, 7, 8], [1, 2, 3, 4]]

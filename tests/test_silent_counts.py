@@ -144,6 +144,58 @@ def test_rows_of_indirect_draws(dev: tg.Device) -> None:
             call()
 
 
+def test_rows_may_be_bytes_records_and_whole_floats(dev: tg.Device) -> None:
+    pipeline = dev.pipeline(POSITION, WHITE, vertex=np.dtype([("position", "f4", 3)]), color=[FLOATS])
+    corners = np.array([(9, 9, 9), *TRIANGLE], "f4").view([("position", "f4", 3)])[:, 0]  # only from the second on it is seen
+    four = np.array([1, 1, 2, 3], np.uint32)
+
+    def seen(rows: Any, **named: Any) -> bool:
+        pixels, rp = drawn(dev, pipeline, rows, corners, indices=four, call="draw_indirect", **named)
+        assert rp.stats.draws == 2
+        return bool(pixels.min() == 1)
+
+    right = np.array([[3, 1, 1, -1, 0]] * 2, np.int32)
+    record = np.zeros(2, [(n, "f4" if n == "vertex_offset" else "u4") for n in INDEXED.names or ()])
+    record[:] = [(3, 1, 1, 0, 0)] * 2
+    assert seen(np.where(right < 0, 0, right)) and not seen(right)
+    for rows in (record, record.view(np.uint8).reshape(2, 20) * 0 + np.array([[3, 1, 1, 0, 0]] * 2, "<u4").view(np.uint8)):
+        assert seen(rows)
+    assert seen(np.array([[3, 1, 1, 0, 0]] * 2, "<u4").tobytes()) and seen([[3, 1, 1, 0.0, 0]] * 2)
+    assert not seen(right.astype("<i4").view(np.uint8).reshape(-1))  # the sign of the offset is kept
+    for wrong, text in (
+        ([[3, 1, 1, 0.5, 0]] * 2, "indirect has 0.5; parameters of draws are whole numbers"),
+        ([[3, 1, np.nan, 0, 0]], "indirect has nan; parameters"),
+        ([[3, 1, 1e20, 0, 0]], r"indirect\[0\] has \d+ as first index; it must be 0 to 4294967295"),
+        (np.zeros(2, [*record.dtype.descr, ("radius", "f4")]), "has records of .*; a draw takes 5 whole numbers .*give these alone"),
+        (record[[INDEXED.names[1], INDEXED.names[0], *INDEXED.names[2:]]], "field 0 is 'instance_count'; the order"),  # type: ignore[index]
+    ):
+        with pytest.raises(tg.ValidationError, match=text):
+            seen(wrong)
+
+
+def test_what_a_draw_does_not_read_of_a_record_may_be_anything(dev: tg.Device) -> None:
+    pipeline = dev.pipeline(COVER, WHITE, color=[FLOATS])
+    own = [(n, "u4") for n in ("vertex_count", "instance_count", "first_vertex", "first_instance")]
+    with_radius = np.zeros(3, [*own, ("radius", "f4")])
+    with_radius["vertex_count"], with_radius["instance_count"] = 3, 1
+
+    def draws(indirect: Any, **named: Any) -> int:
+        return drawn(dev, pipeline, indirect, call="draw_indirect", **named)[1].stats.draws
+
+    assert draws(dev.buffer(with_radius), stride=20) == 3 and draws(dev.buffer(with_radius), stride=20, offset=20) == 2
+    assert draws(dev.buffer(with_radius), draw_count=1) == 1
+    for stride, offset in ((20, 4), (16, 0), (24, 0)):  # here the radius is read
+        with pytest.raises(tg.ValidationError, match="was made from float32; make it from uint32"):
+            draws(dev.buffer(with_radius), stride=stride, offset=offset, draw_count=2)
+    assert draws(dev.buffer(np.frombuffer(ROWS.tobytes(), np.uint8).reshape(-1, 2))) == 4  # bytes may lie in any rows
+    groups = dev.buffer(np.array([(0.5, (1, 1, 1))], [("size", "f4"), ("groups", "u4", 3)]))
+    kernel, count = dev.compute_pipeline("#version 450\nlayout(binding = 0) buffer B { uint n; }; void main() { n = 1; }"), dev.buffer([0])
+    dev.dispatch_indirect(kernel, groups, offset=4, bind={"B": count})
+    assert count.numpy().tolist() == [1]
+    with pytest.raises(tg.ValidationError, match="was made from float32"):
+        dev.dispatch_indirect(kernel, groups, bind={"B": count})
+
+
 # ------------------------------------------------------------------------------------------------------------- booleans
 
 

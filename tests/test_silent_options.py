@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +246,53 @@ def test_commands_of_a_view_of_a_part() -> None:
             dev.clear(view, (1, 1, 1, 1))
     dev.clear(image.view("2d_array"), (1, 1, 1, 1))
     assert image.numpy(layer=1).min() == 255
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        ({"type": "2d", "layer": 1, "layers": 1}, "1 of 2 layers, from 1 on"),
+        ({"level": 1}, "1 of 2 levels, from 1 on"),
+        ({"format": "r8g8b8a8_uint"}, "the texels as r8g8b8a8_uint"),
+        ({"swizzle": "bgra"}, "the components as 'bgra'"),
+    ],
+)
+def test_every_command_refuses_a_view_of_a_part(shown: dict[str, Any], said: str) -> None:
+    dev = tg.Device(threads=1)
+    make = lambda **more: dev.image((4, 4), COLOR, layers=2, mip_levels=more.pop("mip_levels", 2), **more)  # noqa: E731
+    image, other, many = make(label="a"), make(), make(samples=4, mip_levels=1)
+    for each in (image, other, many):
+        dev.clear(each, (0, 0, 0, 0))
+    part, room = image.view(**shown), dev.buffer(4 * 4 * 4)
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("clear", lambda: dev.clear(part, (1, 1, 1, 1))),
+        ("copy: source", lambda: dev.copy(part, other)),
+        ("copy: source", lambda: dev.copy(part, room)),
+        ("copy: destination", lambda: dev.copy(other, part)),
+        ("copy: destination", lambda: dev.copy(np.ones((4, 4, 4), np.uint8), part)),
+        ("blit: source", lambda: dev.blit(part, other)),
+        ("blit: destination", lambda: dev.blit(other, part)),
+        ("resolve: destination", lambda: dev.resolve(many, part)),
+        ("generate_mipmaps", lambda: dev.generate_mipmaps(part)),
+    ]
+    for what, call in calls:
+        with pytest.raises(tg.ValidationError) as error:
+            call()
+        text = str(error.value)
+        assert text.startswith(f"{what} is a view of a part of image 'a', or of it in another way: it shows {said}"), text
+        assert "give the image, and the command's own level, layer or aspect" in text
+    assert not image.numpy().any() and not image.numpy(layer=1).any() and not room.numpy().any()
+    dev.copy(other.view(), image.view())
+
+
+def test_a_command_refuses_a_view_of_one_aspect() -> None:
+    dev = tg.Device(threads=1)
+    image = dev.image((4, 4), "d32_sfloat_s8_uint", label="d")
+    with pytest.raises(tg.ValidationError, match="it shows the stencil aspect alone"):
+        dev.clear(image.view(aspect="stencil"), depth=1.0)
+    dev.clear(image.view(), depth=1.0, stencil=3)
+    with pytest.raises(tg.ValidationError, match="it shows the stencil aspect alone"):
+        dev.copy(image.view(aspect="stencil"), dev.buffer(4 * 4 * 4))  # depth would come
+    only = dev.image((4, 4), "d32_sfloat")
+    dev.clear(only.view(aspect="depth"), depth=0.5)  # it has no other
+    assert only.numpy().max() == 0.5

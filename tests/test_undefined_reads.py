@@ -76,6 +76,53 @@ def test_levels_that_a_shader_can_read(dev: tg.Device, result: str, options: dic
             draw(dev, ONE, result, t=(chain(dev, *(k for k in range(5) if k != level)), sampler))
 
 
+ARRAYS = """layout(binding = 0) uniform sampler2DArray t; const vec3 AT = vec3(0.5, 0.5, 3);
+vec4 any_of(sampler2DArray s) { return texture(s, vec3(0.5, 0.5, 2)); }"""
+
+
+@pytest.mark.parametrize(
+    ("result", "layers"),
+    [
+        ("texture(t, vec3(0.5, 0.5, 1))", "1"),
+        ("texture(t, vec3(gl_FragCoord.xy * 0.1, 1.4))", "1"),
+        ("textureLod(t, vec3(gl_FragCoord.xy, 1.5), 0.0)", "2"),  # to even
+        ("texture(t, AT) + textureGather(t, vec3(gl_FragCoord.xy, 0))", "03"),
+        ("texture(t, vec3(0.5, 0.5, 9))", "3"),
+        ("texture(t, vec3(0.5, 0.5, -9))", "0"),
+        ("texelFetch(t, ivec3(gl_FragCoord.xy * 0.1, 2), 0)", "2"),
+        ("texelFetch(t, ivec3(0, 0, gl_FragCoord.x), 0)", "0123"),
+        ("texture(t, vec3(0.5, 0.5, gl_FragCoord.x))", "0123"),
+        ("any_of(t) + vec4(cos(gl_FragCoord.x), textureSize(t, 0))", "0123"),
+        ("vec4(textureSize(t, 0), 1)", ""),
+    ],
+)
+def test_layers_that_a_shader_can_read(dev: tg.Device, result: str, layers: str) -> None:
+    """Constants say which; all others nobody knows."""
+    read = [int(layer) for layer in layers]
+
+    def array(*written: int) -> tg.Image:
+        image = dev.image((16, 16), COLOR, layers=4, label="array")
+        for layer in written:
+            dev.clear(image, (1, 1, 1, 1), layer=layer, layers=1)
+        return image
+
+    draw(dev, ARRAYS, result, t=(array(*read), dev.sampler()))
+    for missing in read:
+        with pytest.raises(tg.UndefinedContentsError, match=f"of level 0, layer {missing} are undefined"):
+            draw(dev, ARRAYS, result, t=(array(*(layer for layer in read if layer != missing)), dev.sampler()))
+    if layers == "1":  # counted from the view's first one
+        draw(dev, ARRAYS, result, t=(array(2).view("2d_array", layer=1, layers=3), dev.sampler()))
+
+
+def test_cubes_that_a_shader_can_read(dev: tg.Device) -> None:
+    image = dev.image((4, 4), COLOR, layers=12, cube=True, label="cubes")
+    cubes, result = "layout(binding = 0) uniform samplerCubeArray t;", "texture(t, vec4(gl_FragCoord.xyz, 1))"
+    dev.clear(image, (1, 1, 1, 1), layer=6, layers=6)
+    draw(dev, cubes, result, t=(image, dev.sampler()))
+    with pytest.raises(tg.UndefinedContentsError, match="of level 0, layer 0 are undefined"):
+        draw(dev, cubes, result.replace("1)", "0)"), t=(image, dev.sampler()))
+
+
 def test_two_stages_read_what_both_do(dev: tg.Device) -> None:
     out = dev.image((4, 4), COLOR)
     vert = COVER.replace("void main() {", ONE + "void main() { float s = textureLod(t, vec2(0.5), 3.0).x;")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu import CommandStats, frame_costs, frame_profiles
 from tilegpu.bench import hsr_model, msaa_model
 from tilegpu.cli import main
 from tilegpu.cost_constants import CONSTANTS
+from tilegpu.costs import PassCosts
+from tilegpu.frame_lint import Cut, Finding
 from tilegpu.scene import SceneRenderer, find_scene
 
 SIZE = ["--size", "96x64"]
@@ -181,3 +185,30 @@ def test_the_curve_of_resolves() -> None:
         assert (r["most"] + r["other_samples"]) / (1 + r["other_samples"]) == pytest.approx(r["speedup"])
     assert rows[0]["speedup"] < rows[1]["speedup"]
     assert "model/device" in msaa_model.text_of("multisampling", rows)
+
+
+def test_what_a_finding_saves_is_the_frame_less_the_frame_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second pass is binned behind the rendering of the first, which the finding does not name."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Counts:
+        traffic: dict[str, dict[str, int]]
+        cycles: float
+        samples: int = 1
+
+    def costs(counts: Counts) -> PassCosts:
+        stored = counts.traffic.get("color0", {}).get("store", 0)
+        rendering, binning = counts.cycles + stored, 20.0 + stored
+        write_B, units = {"attachments stored": float(stored)}, {"arithmetic": rendering, "bus": 0.0}
+        return PassCosts("adreno-a740", "p", {}, {}, {}, write_B, units, binning={"primitives": binning}, concurrent=True)
+
+    monkeypatch.setattr(frame_profiles, "costs_of", costs)
+    passes = [frame_profiles.PassRun({}, {}, {}, [], [], counts=cast("Any", Counts(t, 90.0))) for t in ({}, {"color0": {"store": 10}})]
+    run = frame_profiles.ProfileRun("adreno-a740", passes, commands=[CommandStats("clear", 0, 640)])
+    finding = Finding("drop it", cuts=[Cut(1, "color0", "store")])
+    change = frame_costs._of_finding(finding, run, {1: [1]})
+    assert (change.saves_read_B, change.saves_write_B, change.saves_cycles) == (0, 10, 10), "its binning is hidden with and without it"
+    both = frame_costs._of_finding(Finding("both", cuts=[*finding.cuts, Cut(2)]), run, {1: [1], 2: [0]})
+    assert both.saves_write_B == 650 and both.saves_cycles > 10
+    total = run.modelled()
+    assert total is not None and total.total("write_B") == 650 and run.modelled(commands=False) is not None

@@ -279,3 +279,9 @@ def test_screenshots_have_a_format_of_pictures(tmp_path: Path) -> None:
 def test_stats_go_where_they_are_asked_to(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["render", "triangle", "--size", "32x32", "-o", str(tmp_path / "x.png"), "--stats", "/dev/stdout"]) == 0
     assert '"explain": ' in capfd.readouterr().out
+
+
+def test_tempfile_is_imported_where_it_is_wanted() -> None:
+    code = "import sys, numpy; had = set(sys.modules); import tilegpu; print(*sorted(set(sys.modules) - had))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"tempfile", "random", "shutil"} & set(done.stdout.split())

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, keywords
+from tilegpu import _core, at_exit, keywords
 from tilegpu.attachment import Attachment
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.capture import Replay, capture_profile
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from tilegpu.viewer import show as show
 
 __version__: str = _core.version()
+at_exit.watch()
 
 
 def format_info(format: str) -> FormatInfo:

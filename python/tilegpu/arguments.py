@@ -123,7 +123,7 @@ def text(value: Any, what: str) -> str:
         except UnicodeEncodeError:
             pass
         else:
-            if what.endswith("label"):
+            if what.endswith(("label", "file")):
                 keep_label(value)
             return value
     raise ValidationError(f"{what} is {shown(value)}; it must be text")

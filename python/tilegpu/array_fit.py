@@ -226,6 +226,15 @@ def _kind_misfit(kind: np.dtype[Any], layout: StructLayout, made: str) -> str:
     return f"{made}, the block has {', '.join(dict.fromkeys(leaf.type.base for leaf in leaves))}; make it from such numbers {_FIX}"
 
 
+def _mixed_misfit(kind: np.dtype[Any], layout: StructLayout, made: str) -> str:
+    """Of numbers of one kind for a block that has others too, which would get bits."""
+    others = {leaf.type.base: None for leaf in _leaves_of(layout.struct) if _kind(leaf.dtype) != _kind(kind)}
+    if not others or _kind(kind) == ("f", 2):
+        return ""
+    bits = "or bytes where bits are meant (array.view(np.uint8))"
+    return f"{made}, the block has {', '.join(others)} too; give an array with fields, {bits}"
+
+
 def array_misfit(array: NDArray[Any], layout: StructLayout, what: str) -> str:
     """Of an array that is given for a block of several names, whose bytes it has to be."""
     if array.dtype.names:
@@ -233,7 +242,7 @@ def array_misfit(array: NDArray[Any], layout: StructLayout, what: str) -> str:
     if array.dtype == _BYTES:
         return ""
     made = f"{what}: the array is of {array.dtype}"
-    if wrong := _kind_misfit(_real(array.dtype), layout, made):
+    if wrong := _kind_misfit(_real(array.dtype), layout, made) or _mixed_misfit(_real(array.dtype), layout, made):
         return f"{wrong}; or a mapping with: {', '.join(layout.names)}"
     if array.ndim != 2:
         return ""
@@ -273,16 +282,24 @@ def _own_B(member: _Member) -> int:
 
 
 def _row_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
-    """Of a block that is one array of vectors without gaps: rows that neither are whole elements nor parts of one are read across."""
-    leaf, stride_B = member.leaf, member.steps_B[-1]
-    assert leaf is not None
-    rows_B = {width * leaf.dtype.itemsize for width in _row_widths(buffer)}
-    one_row = not rows_B or size_B <= min(rows_B)
-    if leaf.type.kind != "vector" or one_row or any(_in_step(row_B, stride_B) for row_B in rows_B):
+    """Of a block that is one array of vectors or matrices: rows that neither are whole vectors (of a matrix its columns) nor parts of one
+    are read across."""
+    leaf = member.leaf
+    assert leaf is not None and buffer.dtype is not None
+    if leaf.type.kind not in ("vector", "matrix") or not buffer.row_shape:
+        return ""
+    row_B = min(_row_widths(buffer)) * _real(buffer.dtype.base).itemsize
+    if leaf.type.kind == "vector":
+        step_B, what, padded = member.steps_B[-1], f"reads {member.steps_B[-1] // leaf.dtype.itemsize} at a time", False
+    else:
+        step_B = max(leaf.strides[-2:])
+        padded = step_B > leaf.dtype.itemsize * leaf.shape[-1 if leaf.type.row_major else -2]
+        what = f"has {'rows' if leaf.type.row_major else 'columns'} {step_B // leaf.dtype.itemsize} numbers apart"
+    if size_B <= row_B or (row_B % step_B == 0 if padded else _in_step(row_B, step_B)):
         return ""
     return (
-        f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; the block's '{member.name}' reads {stride_B // leaf.dtype.itemsize} "
-        "at a time: make rows of as many numbers, or a flat array (array.reshape(-1)) where that is meant"
+        f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; the block's '{member.name}' {what}: make rows of as many numbers, "
+        "or a flat array (array.reshape(-1)) where that is meant"
     )
 
 

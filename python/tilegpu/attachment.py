@@ -99,7 +99,7 @@ class Attachment(OfThisProcess):
     def build(self, aspect: str, layers: int, what: str) -> tuple[_core.RenderingAttachment, ImageView]:
         """The core's attachment and the view that is rendered to."""
         view = self._view(self.image, layers, what)
-        info = view.image.format_info
+        info = view.view_info
         if aspect == "color":
             if info.is_depth_stencil:
                 raise ValidationError(

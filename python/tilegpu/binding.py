@@ -135,15 +135,16 @@ class DescriptorBinder:
             if number not in used:
                 pipeline.warn_unused(f"set {number}", f"the shaders do not use set {number}")
                 continue
+            seen = (id(descriptors), descriptors.updates, id(pipeline))
+            if seen not in self._seen:
+                self._check_fit(pipeline, int(number), descriptors, what)  # first: what does not fit is not bound, and is told again
             if self._bound.get(number) is not descriptors.core:
                 self._bind_one(commands, int(number), descriptors.core)
             numbers.append(int(number))
-            seen = (id(descriptors), descriptors.updates, id(pipeline))
             if seen not in self._seen:
                 self._notes = self._seen[seen] = {}
                 self._keep.append((descriptors, pipeline))
                 self.uses.note(descriptors.uses)
-                self._check_fit(pipeline, int(number), descriptors, what)
                 for at, where, view, sampler in descriptors.views():
                     self._note_view(pipeline, (int(number), at), view, where, sampler)
                 for at, image in descriptors.storage_images():
@@ -163,7 +164,7 @@ class DescriptorBinder:
                 continue
             buffer, offset_B = (thing, 0) if isinstance(thing, Buffer) else (thing.buffer, thing.offset)
             where = f"{what}, {pipeline.title}: set {number}, '{descriptors.label}': {binding.title}"
-            if wrong := block_misfit(buffer, binding.layout, where, offset_B):
+            if wrong := block_misfit(buffer, binding.layout, where, offset_B, thing.size):
                 raise ValidationError(wrong)
 
     def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
@@ -194,8 +195,9 @@ class DescriptorBinder:
             part = self._parts[view] = view.undefined_part()
         if not part or any(other.stores_to(*at) for other, at in self._storage.get(id(view.image), ())):
             return
+        layers = pipeline.layers_read(*place) if "array" in view.type else None
         for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else others):
-            if part := view.undefined_part(levels):
+            if part := view.undefined_part(levels, layers):
                 self._notes[f"{what} may be read, but the contents of image '{view.image.label}' {part}"] = None
                 return
 

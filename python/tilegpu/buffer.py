@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import OutOfMemoryError, ValidationError, users_place
-from tilegpu.fixed import AsArray, Fixed, OfThisProcess
+from tilegpu.fixed import AsArray, Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -171,7 +172,7 @@ class Buffer(Fixed, AsArray):
     what is written through it is what the next pass reads.
     """
 
-    __slots__ = ("_array_dtype", "_device", "core", "dtype", "label", "matrices", "row_shape", "usage")
+    __slots__ = ("__dict__", "__weakref__", "_array_dtype", "_device", "core", "dtype", "label", "matrices", "row_shape", "usage")
 
     def __init__(
         self,
@@ -318,12 +319,9 @@ class Buffer(Fixed, AsArray):
         ``i * dtype.itemsize``; ``offset`` may be that of a field). Lists become the buffer's own numbers, where it was made
         of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
         array with fields are turned round for shaders; a matrix in an array without fields is not."""
-        source = self.fitting(data, "write")
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
-        if not isinstance(data, (bytes, bytearray, memoryview)) and (wrong := self._written_misfit(source, offset)):
-            raise ValidationError(f"buffer '{self.label}': write of {wrong}")
+        source = self.fitting(data, "write", offset)
         array = upload_layout(source)
-        self._check_offset(offset, "write")
         if offset < 0 or offset + array.nbytes > self.size:
             raise ValidationError(
                 f"buffer '{self.label}': write of {array.nbytes} bytes at offset {offset}; the buffer has {self.size} bytes"
@@ -335,9 +333,12 @@ class Buffer(Fixed, AsArray):
             np.uint8
         )
 
-    def fitting(self, data: Any, how: str) -> NDArray[Any]:
-        """What is given for the buffer, by a write or a copy: bytes as they are, a list as its numbers; an array of others is refused."""
+    def fitting(self, data: Any, how: str, offset_B: int) -> NDArray[Any]:
+        """What is given for the buffer from a byte on, by a write or a copy: bytes as they are, a list as its numbers; an array of others
+        is refused, and so are records whose fields are not the buffer's at their places."""
         if isinstance(data, (bytes, bytearray, memoryview)):
+            if how == "write":
+                self._check_offset(offset_B, how)
             return np.frombuffer(data, np.uint8)
         what = f"buffer '{self.label}': what is {'written' if how == 'write' else 'copied'}"
         array = arguments.array(data, what)
@@ -348,6 +349,9 @@ class Buffer(Fixed, AsArray):
             raise ValidationError(
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
             )
+        if wrong := self._written_misfit(array, offset_B):
+            raise ValidationError(f"buffer '{self.label}': {how} of {wrong}")
+        self._check_offset(offset_B, how)
         return array
 
     def _written_misfit(self, array: NDArray[Any], offset_B: int) -> str:
@@ -387,6 +391,15 @@ class Buffer(Fixed, AsArray):
             self.matrices[-1] = last._replace(end_B=rows[0].end_B)
         elif rows or last is not None:
             self.matrices = [m for m in self.matrices if m.end_B <= offset or m.start_B >= offset + array.nbytes] + rows
+
+    def take_matrices(self, source: Buffer, offset_B: int, from_B: int, size_B: int) -> None:
+        """The same of a copy of bytes from another buffer."""
+        if not (self.matrices or source.matrices) or source is self:
+            return
+        by_B, end_B = offset_B - from_B, from_B + size_B
+        moved = [m._replace(start_B=m.start_B + by_B, end_B=m.end_B + by_B)
+                 for m in source.matrices if from_B <= m.start_B and m.end_B <= end_B]  # fmt: skip
+        self.matrices = [m for m in self.matrices if m.end_B <= offset_B or m.start_B >= offset_B + size_B] + moved
 
     def _check_offset(self, offset: int, what: str) -> None:
         """Offsets are bytes; one in the middle of a number is meant as an element's index."""
@@ -495,7 +508,7 @@ class BufferSlice:
         return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"
 
 
-class BufferView(OfThisProcess):
+class BufferView(Fixed):
     """Texels in a buffer. Made by :meth:`Buffer.texels`."""
 
     __slots__ = ("buffer", "core", "format_info")
@@ -547,10 +560,19 @@ def require_usage(buffer: Buffer, usage: str, what: str) -> None:
         )
 
 
-def require_words(buffer: Buffer, what: str) -> None:
-    """Raises unless the buffer may hold whole numbers of 32 bits, where it is known what it was made from."""
+def require_words(buffer: Buffer, what: str, offset_B: int = 0, size_B: int | None = None, step_B: int | None = None) -> None:
+    """Raises unless the buffer may hold whole numbers of 32 bits, where it is known what it was made from. ``size_B``: so many bytes from
+    ``offset_B`` on are read, and with ``step_B`` as many again each so far on; what else records have may be anything."""
     dtype = buffer.dtype
-    kinds = [] if dtype is None else [dtype.base] if dtype.names is None else [dtype[name].base for name in dtype.names]
+    if dtype is None:
+        return
+    if dtype.names is None or size_B is None:
+        kinds = list(_spread(dtype).values()) if dtype.names else [dtype.base]
+    else:
+        row_B, step_B = dtype.itemsize, step_B or dtype.itemsize
+        starts = {(offset_B + k * step_B) % row_B for k in range(row_B // math.gcd(row_B, step_B))}
+        ends = [(start - turn, start - turn + size_B) for start in starts for turn in (0, row_B)]  # they may go on in the next record
+        kinds = [kind for at, kind in _spread(dtype).items() if any(at < end and at + kind.itemsize > start for start, end in ends)]
     wrong = [k for k in kinds if k != np.uint8 and (k.kind not in "iu" or k.itemsize != 4)]
     if wrong:
         raise ValidationError(f"{what}: buffer '{buffer.label}' was made from {wrong[0]}; make it from uint32")

@@ -15,7 +15,7 @@ from tilegpu import _core, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import Fixed
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def capture_profile(path: str | os.PathLike[str]) -> str:
     return _core.capture_profile(os.fspath(path))
 
 
-class Replay(OfThisProcess):
+class Replay(Fixed):
     """A capture that was read. Made by :meth:`tilegpu.Device.load_capture`."""
 
     def __init__(self, device: Context, path: str | os.PathLike[str]) -> None:

@@ -105,7 +105,7 @@ def create_compute_pipeline(
     if module.reflection.stage != _core.ENUMS["shader_stage"]["compute"]:
         raise ValidationError(f"{what}: '{module.label}' is no compute shader")
     if not label:
-        label = shader.label_of(self, [module.label])
+        label = shader.label_of(self, [module])
     if constants is not None and not isinstance(constants, Mapping):
         raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
     stages: Stages = {"compute": module}
@@ -188,7 +188,7 @@ def dispatch_indirect(
     at = arguments.count(offset, f"{what}, {pipeline.title}: offset", 1 << 48)
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
-    require_words(whole, f"{what}, {pipeline.title}: buffer")
+    require_words(whole, f"{what}, {pipeline.title}: buffer", start + at, 12)
     only_if = (condition, inverted)
     groups = BufferSlice(whole, start + at, 12)
     return _run(self, pipeline, what, bind, sets, push, only_if, lambda cb: cb.dispatch_indirect(whole.core, start + at), groups)

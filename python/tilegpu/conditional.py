@@ -28,7 +28,7 @@ class Condition:
                 f"{what} has {given.size} bytes from byte {self._offset_B} on; it takes {_WORD_B}, at a multiple of {_WORD_B}"
             )
         require_usage(buffer, "conditional_rendering", what)
-        require_words(buffer, what)
+        require_words(buffer, what, self._offset_B, _WORD_B)
         self._buffer, self._inverted = buffer, inverted
 
     def begin(self, commands: _core.CommandBuffer) -> None:

@@ -77,12 +77,13 @@ class Context(Fixed):
         #: Seconds and bytes of each process that compiles shaders, 0: the defaults; ``None``: this process does. Other devices that execute
         #: what this one did have the same.
         self.compiler_limits: tuple[float, int] | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # what the garbage collector drops while it is held gives memory back too
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
-        self._file_labels: dict[str, str] = {}  # short names of shader files, and which files they are
+        # Short names of shader files: which files they are, and what else the pipeline has.
+        self._file_labels: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {}
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
     def _run(

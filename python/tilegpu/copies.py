@@ -12,7 +12,7 @@ from tilegpu import _core, arguments
 from tilegpu.buffer import Buffer, BufferSlice
 from tilegpu.context import CommandStats, Context
 from tilegpu.errors import ValidationError
-from tilegpu.image import Image, image_of
+from tilegpu.image import Image, ImageView, Texture, image_for_command
 from tilegpu.texels import say_depth
 from tilegpu.uses import Use, use_of_buffer, use_of_image
 
@@ -105,7 +105,7 @@ def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | 
             f"copy: offsets are {source.offset_B} and {destination.offset_B} B, behind the end of a buffer"
         )
     region = (source.offset_B, destination.offset_B, size)
-    return device._run(
+    stats = device._run(
         lambda cb: cb.copy_buffer(from_.core, to.core, [region]),
         "copy",
         lambda: [
@@ -113,15 +113,18 @@ def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | 
             use_of_buffer(to, True, "copy", first=destination.offset_B, size=size, whole=True),
         ],
     )
+    to.take_matrices(from_, destination.offset_B, source.offset_B, size)
+    return stats
 
 
 def _array_for(target: Buffer, given: Any, size: int | None, from_B: Any, destination: Buffer | BufferSlice, to_B: Any) -> Any:
     """An array, list or bytes that are the source, as :meth:`Buffer.write` takes them: none of it is cut off unless ``size`` says so."""
-    array = target.fitting(given, "copy")
+    from_B, to_B = arguments.count(from_B, "copy: source_offset"), arguments.count(to_B, "copy: destination_offset")
+    first_B = destination.offset if isinstance(destination, BufferSlice) else 0
+    array = target.fitting(given, "copy", first_B + to_B - from_B)  # where its first byte would be
     if not array.ndim and array.dtype.names is None:  # dev.buffer would take it for a size
         raise ValidationError(f"copy: source is {arguments.shown(given)}; it must be a buffer, an array or bytes, such as [{given}]")
-    left_B = array.nbytes - arguments.count(from_B, "copy: source_offset")
-    room_B = destination.size - arguments.count(to_B, "copy: destination_offset")
+    left_B, room_B = array.nbytes - from_B, destination.size - to_B
     if size is None and left_B > room_B >= 0:
         raise ValidationError(
             f"copy: the source has {left_B} bytes, and buffer '{target.label}' has room for {room_B}; give size, or a part of the source"
@@ -285,7 +288,8 @@ def copy(
 
     Returns what it moved.
     """
-    sides = image_of(source), image_of(destination)
+    given_sides = (source, "copy: source"), (destination, "copy: destination")
+    sides = [image_for_command(side, what) if isinstance(side, (ImageView, Texture)) else side for side, what in given_sides]
     source, destination = (side.plane_of(aspect) if isinstance(side, Image) else side for side in sides)
     if source is not sides[0] or destination is not sides[1]:
         aspect = None  # said by the plane

@@ -157,30 +157,31 @@ def costs_of(counts: PassCounts, constants: Constants | None = None) -> PassCost
     return work.costs()
 
 
-def sum_of(costs: list[PassCosts], label: str) -> PassCosts:
-    """Passes one after another: cycles are added pass by pass, so that ``limited_by`` is what limits most of them. What of a binning pass
-    the rendering before it does not hide is ``"binning"`` among the units."""
+def sum_of(in_a_row: list[PassCosts], label: str) -> PassCosts:
+    """Passes one after another, each of which follows the one before it in the list: what was picked from different places of a frame is no
+    such list, as what of a binning pass the rendering before it does not hide is ``"binning"`` among the units. Cycles are added pass by
+    pass, so that ``limited_by`` is what limits most of them."""
 
     def add(name: str) -> dict[str, float]:
         out: dict[str, float] = {}
-        for one in costs:
+        for one in in_a_row:
             for key, value in getattr(one, name).items():
                 out[key] = out.get(key, 0) + value
         return out
 
-    units = {unit: 0.0 for one in costs for unit in one.units}
+    units = {unit: 0.0 for one in in_a_row for unit in one.units}
     total = 0.0
-    for i, one in enumerate(costs):
+    for i, one in enumerate(in_a_row):
         if any(one.units.values()):
             units[one.busiest] += one.units[one.busiest]
-        exposed = _exposed_binning(one, costs[i - 1] if i else None)
+        exposed = _exposed_binning(one, in_a_row[i - 1] if i else None)
         if exposed:
             units["binning"] = units.get("binning", 0.0) + exposed
         total += one.cycles - one.binning_cycles + exposed
     longest = max(units.values(), default=0.0)
     return PassCosts(
-        costs[0].profile if costs else "", label, add("arithmetic"), add("texture"), add("read_B"), add("write_B"), units,
-        total - longest, all(one.exact for one in costs),
+        in_a_row[0].profile if in_a_row else "", label, add("arithmetic"), add("texture"), add("read_B"), add("write_B"), units,
+        total - longest, all(one.exact for one in in_a_row),
     )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ def _require_sign(binding: Slot, numeric: str, what: str, aspects: Sequence[str]
 
 def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
     """What a sampler may do with an image, and what the shader expects of both; where they come together."""
-    info, label = view.image.format_info, view.image.label
+    info, label = view.view_info, view.image.label
     compares = binding.type is not None and binding.type.depth_compare
     if binding.type is not None and compares != sampler.compares:
         raise ValidationError(

@@ -107,8 +107,8 @@ def format_of(number: int) -> FormatInfo:
 
 
 def parse_format(value: Any, what: str) -> FormatInfo:
-    """Format by name, or of an object with a ``format`` (an image). ``what`` names object and field in the error."""
-    name = value if isinstance(value, str) else getattr(value, "format", value)
+    """Format by name, or of an object with a ``format`` (an image; of a view its own). ``what`` names object and field in the error."""
+    name = value if isinstance(value, str) else getattr(value, "view_format", None) or getattr(value, "format", value)
     if isinstance(name, str):
         info = _find_format(name.strip()) if name.isascii() else None
         if info is not None:

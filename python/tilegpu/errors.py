@@ -312,7 +312,7 @@ _SAYS_WHAT_IS_ALLOWED = re.compile(r"\ballowed\b|; use ")
 def from_core(code: str, message: str) -> Error:
     """The exception for an error value of the core; called by the bindings."""
     # Of what Vulkan has no code for, what says what there is to choose refuses an argument.
-    other = ValidationError if _SAYS_WHAT_IS_ALLOWED.search(message) else Error
+    other = ValidationError if any(_SAYS_WHAT_IS_ALLOWED.search(part) for part in _parts(message)[::2]) else Error
     return _CLASSES.get(code, other)(in_own_words(message), code)
 
 

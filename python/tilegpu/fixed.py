@@ -24,17 +24,24 @@ def _is_method(cls: type, name: str) -> bool:
     return callable(value) and not isinstance(value, property)
 
 
+def _plain(parameter: str) -> str:
+    """What users call it: ``type`` for ``type_``, which keeps out of the way of Python's own."""
+    return parameter.rstrip("_")
+
+
 def _known(thing: Any) -> tuple[list[str], list[str]]:
     """What an object tells of itself, with what it is made with; the latter alone."""
     cls = type(thing)
     own = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "tilegpu"]
     makers = [vars(c)[name] for c in own for name in ("__init__", "create") if name in vars(c)]
     functions = [getattr(maker, "__func__", maker) for maker in makers]
-    made_with = [name for function in functions if isinstance(function, FunctionType) for name in names_of(function)]
+    made_with = [name for function in functions if isinstance(function, FunctionType) for name in map(_plain, names_of(function))]
     told = [
         name for c in own for name, value in vars(c).items() if isinstance(value, (property, functools.cached_property))
     ]
-    names = dict.fromkeys([*vars(thing), *told, *made_with])
+    slots = [name for c in own for name in vars(c).get("__slots__", ())]
+    users = getattr(thing, "_users", ())
+    names = dict.fromkeys([*(name for name in getattr(thing, "__dict__", ()) if name not in users), *slots, *told, *made_with])
     return [
         name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
     ], made_with
@@ -60,7 +67,7 @@ class OfThisProcess:
         made = object.__new__(type(self))
         for cls in type(self).__mro__:
             for name in vars(cls).get("__slots__", ()):
-                if hasattr(self, name):
+                if not name.startswith("__") and hasattr(self, name):  # not its __dict__, which is copied below
                     object.__setattr__(made, name, getattr(self, name))
         if hasattr(self, "__dict__"):
             vars(made).update(vars(self))
@@ -100,21 +107,27 @@ def _refuse(thing: Any, name: str) -> None:
     if name in known:
         how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
         raise ValidationError(f"{what}: {name} {how}")
-    near = [n for n in near_names(name, known, 1) if sorted(n) == sorted(name) or len(n) >= 4]
-    if near and _almost(name, near[0]):
-        raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near[0]}'?")
+    for near in near_names(name, known):
+        if (sorted(near) == sorted(name) or len(near) >= 4) and _almost(name, near):
+            raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near}'?")
 
 
 class Fixed(OfThisProcess):
-    """The same, with attributes that say what it was made with."""
+    """The same, with attributes that say what it was made with. Classes with ``__slots__`` take no others."""
+
+    __slots__ = ()
+    _users: frozenset[str] = frozenset()  # attributes that the user added
 
     def __setattr__(self, name: str, value: Any) -> None:
         if (
             name[0] != "_"
-            and name not in _SETTABLE
+            and (name not in _SETTABLE or not hasattr(self, name))
+            and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
             _refuse(self, name)
+            if not _is_method(type(self), name):
+                object.__setattr__(self, "_users", self._users | {name})
         object.__setattr__(self, name, value)
 
 
@@ -130,13 +143,16 @@ class Spelt:
 
 
 def _almost(name: str, known: str) -> bool:
-    """One letter more, less or other, or letters in another order; a plural is a name of its own."""
+    """One letter more, less or other, or letters in another order. A plural is a name of its own, and so is one that holds ours and goes on
+    (``format2``), unless it only doubles a letter."""
     if name in (known + "s", known + "es") or known in (name + "s", name + "es"):
         return False
     if sorted(name) == sorted(known):
         return True
     if abs(len(name) - len(known)) > 1:
         return False
+    if known in name and not any(name[k] == name[k + 1] and name[:k] + name[k + 1 :] == known for k in range(len(known))):
+        return False
     same = next((k for k, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
     rest = (name[same + 1 :], known[same + 1 :]), (name[same + 1 :], known[same:]), (name[same:], known[same + 1 :])
-    return len(known) >= 5 and any(a == b for a, b in rest)
+    return len(known) >= 4 and any(a == b for a, b in rest)

@@ -15,7 +15,7 @@ from tilegpu.context import CommandStats
 from tilegpu.cost_changes import Change, changes
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts
-from tilegpu.costs import PassCosts, costs_of, sum_of
+from tilegpu.costs import PassCosts, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
 from tilegpu.frame_lint import Finding
@@ -143,7 +143,7 @@ def _places(nodes: Sequence[Node], run: ProfileRun) -> dict[int, list[int]]:
 
 
 def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence[int]]) -> Change:
-    """The frame's parts that a finding is about, as they are and without the bytes that it says need not move, by this profile's ledger."""
+    """The frame as it is, less the same without the bytes that a finding says need not move, by this profile's ledger."""
     changed: dict[int, PassCounts] = {}
     gone: set[int] = set()
     for cut in finding.cuts:
@@ -159,9 +159,8 @@ def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence
             if cut.cause:
                 row[cut.cause] = 0
             changed[number] = dataclasses.replace(counts, traffic={**counts.traffic, cut.attachment: row})
-    commands = run.modelled_commands()
-    before = sum_of([*(c for i in changed if (c := run.passes[i].modelled()) is not None), *(commands[i] for i in sorted(gone))], "before")
-    after = sum_of([costs_of(counts) for counts in changed.values()], "after")
+    # The whole frame both times: what a pass costs depends on the one before it, whose rendering may hide its binning.
+    before, after = sum_of(run.in_a_row(), "before"), sum_of(run.in_a_row(changed, gone), "after")
     return Change(str(finding), "", before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
                   before.cycles - after.cycles)  # fmt: skip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
@@ -76,13 +76,19 @@ class ProfileRun:
 
     def modelled(self, commands: bool = True) -> PassCosts | None:
         """What all passes, dispatches and commands would cost on the profile's GPU, one after another; ``None`` on ``host``."""
-        each = [one.modelled() for one in self.passes]
-        known = [one for one in each if one is not None]
-        if self.profile not in CONSTANTS or len(known) != len(each):
+        if self.profile not in CONSTANTS or any(one.counts is None for one in self.passes):
             return None
-        known += self.modelled_dispatches()
-        known += self.modelled_commands() if commands else []
-        return sum_of(known, "frame") if known else None
+        return sum_of(known, "frame") if (known := self.in_a_row(commands=commands)) else None
+
+    def in_a_row(
+        self, changed: Mapping[int, PassCounts] | None = None, gone: Collection[int] = (), commands: bool = True
+    ) -> list[PassCosts]:
+        """Costs of all that it executes, for :func:`tilegpu.costs.sum_of`: the passes in their order, so that each may hide the binning of
+        the one behind it, then dispatches and commands. ``changed``: other counts of some passes, by number; ``gone``: commands that are
+        left out."""
+        counts = [(changed or {}).get(number, one.counts) for number, one in enumerate(self.passes)]
+        kept = [costs for number, costs in enumerate(self.modelled_commands()) if number not in gone] if commands else []
+        return [*(costs_of(of) for of in counts if of is not None), *self.modelled_dispatches(), *kept]
 
     def modelled_dispatches(self) -> list[PassCosts]:
         """Of each of ``dispatches``; nothing on ``host``."""

@@ -14,7 +14,7 @@ from tilegpu import _core, arguments, enums, notebook
 from tilegpu.attachment import Attachment, clear_color, clear_depth_stencil, rect_of
 from tilegpu.context import Context
 from tilegpu.errors import Error, ValidationError
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import Fixed
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.uses import Use, use_of_view
 
@@ -188,7 +188,7 @@ class _Target:
         return self.name if self.name in ("depth", "stencil") else "color"
 
 
-class Framebuffer(OfThisProcess):
+class Framebuffer(Fixed):
     """A framebuffer of one's own. Made by :meth:`tilegpu.Device.framebuffer`; see there."""
 
     def __init__(
@@ -240,10 +240,11 @@ class Framebuffer(OfThisProcess):
         view = Attachment(image)._view(image, self.layout.all_layers, what)
         self._device.say_foreign(view.image, what)
         wanted = self.layout.formats[name].name
-        if view.format != wanted:
+        if view.view_format != wanted:
+            given = "image" if view.view_format == view.format else "the view of image"
             raise ValidationError(
-                f"{what}: image '{view.image.label}' has format {view.format}; the layout's {name} is {wanted}, and a piece does not "
-                f"convert: give an image of {wanted}, or change the layout"
+                f"{what}: {given} '{view.image.label}' has format {view.view_format}; the layout's {name} is {wanted}, and a piece does "
+                f"not convert: give an image of {wanted}, or change the layout"
             )
         size = (max(1, view.image.width >> view.level), max(1, view.image.height >> view.level))
         if size != self.layout.size:

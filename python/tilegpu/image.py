@@ -5,7 +5,7 @@ In: arguments of :meth:`tilegpu.Device.image`. Out: images of the core with thei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments, enums, keywords, notebook
@@ -270,6 +270,9 @@ class Image(ImagePixels, Fixed, AsArray):
             )
             found = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
             found.swizzle = "rgba" if swizzle is None else swizzle.lower()
+            found.view_info = enums.format_of(number)
+            if aspects:
+                found.aspects = (self._aspect(aspect),)
             found.numeric = "uint" if aspects == ASPECT_BITS["stencil"] or self.format == "s8_uint" else enums.format_of(number).numeric
             self._views[key] = found
         return found
@@ -308,10 +311,10 @@ class Image(ImagePixels, Fixed, AsArray):
         return f"<tilegpu.Image '{self.label}', {', '.join(parts)}>"
 
 
-class ImageView(OfThisProcess, AsArray):
+class ImageView(Fixed, AsArray):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
-    __slots__ = ("core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type")
+    __slots__ = ("aspects", "core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type", "view_info")
 
     def __init__(
         self,
@@ -327,6 +330,8 @@ class ImageView(OfThisProcess, AsArray):
         self.levels, self.layers = levels, layers  #: how many, None for all from the first on
         self.numeric = image.format_info.numeric  #: of its texels: ``"unorm"``, ``"uint"``, ...
         self.swizzle = "rgba"  #: four letters of ``rgba01``
+        self.view_info = image.format_info  #: what shaders and passes take its texels for
+        self.aspects = tuple(image.format_info.aspects)  #: of those of the image's format the ones that it shows
 
     def __getattr__(self, name: str) -> Any:
         raise no_interface(self) if name == "__array_interface__" else _no_attribute(self, name)
@@ -340,8 +345,31 @@ class ImageView(OfThisProcess, AsArray):
 
     @property
     def format(self) -> str:
-        """Format of the image."""
+        """Format of the image; ``view_format`` is the view's own."""
         return self.image.format
+
+    @property
+    def view_format(self) -> str:
+        """What shaders and passes take its texels for."""
+        return self.view_info.name
+
+    def part_shown(self) -> str:
+        """What of its image it shows, or in which other way, for commands that go by the image; ``""``: all, as it is."""
+        image = self.image
+        slabs = image.depth if image.type == "3d" else image.layers
+        found = []
+        if self.level or self.level_count != image.mip_levels:
+            found.append(f"{self.level_count} of {image.mip_levels} levels, from {self.level} on")
+        if self.layer or self.layers not in (None, slabs, image.layers):
+            count = slabs - self.layer if self.layers is None else self.layers
+            found.append(f"{count} of {slabs} {'slices' if image.type == '3d' else 'layers'}, from {self.layer} on")
+        if self.aspects != tuple(image.format_info.aspects):
+            found.append(f"the {' and '.join(self.aspects)} aspect alone")
+        if self.view_format != image.format:
+            found.append(f"the texels as {self.view_format}")
+        if self.swizzle != "rgba":
+            found.append(f"the components as '{self.swizzle}'")
+        return "; ".join(found)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Copy of the one level and layer that it shows, as :meth:`Image.numpy` has it. Raises :class:`ValidationError` of several."""
@@ -351,7 +379,16 @@ class ImageView(OfThisProcess, AsArray):
                 f"np.asarray: the view of image '{self.image.label}' shows {self.level_count} level(s) and {layers} layer(s); "
                 "image.numpy(level, layer) gives a copy of one"
             )
-        array: NDArray[Any] = self.image.numpy(self.level, self.layer)
+        own, info = self.image.format_info, self.view_info
+        unsigned = {"unorm", "srgb", "uint"}.issuperset((own.numeric, info.numeric))
+        alike = info is own or (unsigned and (own.component_bits, own.component_count) == (info.component_bits, info.component_count))
+        if self.swizzle != "rgba" or not alike:
+            other = f"swizzle '{self.swizzle}'" if alike else f"format {info.name}"
+            raise ValidationError(
+                f"np.asarray: the view of image '{self.image.label}' has {other}, and the image's pixels are of {own.name} as they lie; "
+                "image.numpy(level, layer) gives these"
+            )
+        array: NDArray[Any] = self.image.numpy(self.level, self.layer, None if len(self.aspects) > 1 else self.aspects[0])
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def why_undefined(self, aspect: str | None = None) -> str:
@@ -364,19 +401,25 @@ class ImageView(OfThisProcess, AsArray):
         """Levels, where ``levels`` may be ``None`` for all."""
         return self.image.mip_levels - self.level if self.levels is None else self.levels
 
-    def undefined_part(self, levels: tuple[int, int] | None = None) -> str:
+    def undefined_part(self, levels: tuple[int, int] | None = None, layers: Collection[int] | None = None) -> str:
         """Which of its levels and layers (or slices) nobody wrote, and why, of the first that there is; ``""``: none of the first 4,096.
-        ``levels``: (first, end) of the view's that count."""
+        ``levels``: (first, end) of the view's that count; ``layers``: which of its layers do (of cubes which cubes), those beyond the last
+        one for the last one."""
         image = self.image
         if image.planes:
             return self.why_undefined()
         bit = ASPECT_BITS[image._aspect(None)]
         begin, end_level = (0, self.level_count) if levels is None else levels
-        parts = 0
+        parts, wide = 0, 6 if self.type.startswith("cube") else 1
         for level in range(self.level + begin, self.level + min(end_level, self.level_count)):
             there = image._layer_count(level)
             first, end = (0, there) if self.type == "3d" else (self.layer, there if self.layers is None else self.layer + self.layers)
-            for layer in range(first, min(end, there)):
+            end = min(end, there)
+            last = max(0, (end - first) // wide - 1)
+            counted = None if layers is None else {min(layer, last) for layer in layers}
+            for layer in range(first, end):
+                if counted is not None and (layer - first) // wide not in counted:
+                    continue
                 parts += 1
                 if parts > _MOST_PARTS:
                     return ""
@@ -458,3 +501,18 @@ def _no_attribute(value: Texture | ImageView, name: str) -> AttributeError:
 def image_of(value: Any) -> Any:
     """The image of a texture or a view; anything else as it is."""
     return value.image if isinstance(value, (Texture, ImageView)) else value
+
+
+def image_for_command(value: Any, what: str) -> Image:
+    """The image that a command outside of passes (a copy, blit, clear, resolve, mip chain) works on: such commands know images and no
+    views, and would touch more than a view shows, or other bits. Raises :class:`ValidationError` for what is no image, and for such a
+    view."""
+    image = image_of(value)
+    if not isinstance(image, Image):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be an image")
+    if isinstance(value, ImageView) and (part := value.part_shown()):
+        raise ValidationError(
+            f"{what} is a view of a part of image '{image.label}', or of it in another way: it shows {part}, and such commands work on "
+            "images; give the image, and the command's own level, layer or aspect, as far as it has them"
+        )
+    return image

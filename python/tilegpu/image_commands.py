@@ -14,7 +14,7 @@ from tilegpu import _core, arguments, enums
 from tilegpu.attachment import clear_color, clear_depth_stencil
 from tilegpu.context import CommandStats, Context
 from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
-from tilegpu.image import Image, ImageView, image_of
+from tilegpu.image import Image, image_for_command
 from tilegpu.uses import use_of_image
 
 _ASPECTS: dict[str, int] = _core.ENUMS["image_aspect"]
@@ -224,20 +224,6 @@ def _corners(rect: Any, whole: tuple[int, int, int], what: str) -> tuple[tuple[i
 
 
 def _image(device: Context, value: Any, what: str) -> Image:
-    image = image_of(value)
-    if not isinstance(image, Image):
-        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be an image")
+    image = image_for_command(value, what)
     device.say_foreign(image, what)
-    if isinstance(value, ImageView) and not _is_whole(value):
-        raise ValidationError(
-            f"{what} is a view of a part of image '{image.label}', from level {value.level} and layer {value.layer} on; give the image, "
-            "and the command's own level and layer"
-        )
     return image
-
-
-def _is_whole(view: ImageView) -> bool:
-    """Whether it shows all levels and layers: commands go by the image."""
-    image = view.image
-    slabs = image.depth if image.type == "3d" else image.layers
-    return not view.level and not view.layer and view.level_count == image.mip_levels and view.layers in (None, slabs, image.layers)

@@ -5,6 +5,7 @@ Source: Vulkan specification, VkDrawIndirectCommand, VkDrawIndexedIndirectComman
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,17 +30,51 @@ def count_in(buffer: Buffer | BufferSlice, what: str) -> Place:
     """Where a buffer holds the number of draws."""
     whole = buffer.buffer if isinstance(buffer, BufferSlice) else buffer
     require_usage(whole, "indirect_buffer", what)
-    require_words(whole, what)
-    return place_of(buffer, what)
+    place = place_of(buffer, what)
+    require_words(whole, what, place[1], 4)
+    return place
+
+
+def _rows_of(given: Any, words: int, what: str) -> NDArray[Any]:
+    """What may be rows: records as their numbers, bytes as the numbers that they are, floats that are whole numbers as these."""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        given = np.frombuffer(given, np.uint8)
+    array = arguments.array(given, what)
+    if array.dtype.names is not None:
+        _check_order(array.dtype.names, words, what)
+        kinds = [array.dtype[name] for name in array.dtype.names]
+        if len(kinds) != words or any(kind.shape or kind.kind not in "iuf" for kind in kinds):
+            takes = f"{words} whole numbers ({', '.join(_PARAMETERS[words])})"
+            raise ValidationError(f"{what} has records of {array.dtype}; a draw takes {takes}: give these alone")
+        return np.stack([_whole(array[name], f"{what}: field '{name}'") for name in array.dtype.names], -1).reshape(-1, words)
+    array = np.atleast_2d(array)
+    if array.dtype == np.uint8 and array.ndim == 2 and array.size and array.shape[1] % (words * 4) == 0:
+        numbers: NDArray[Any] = np.ascontiguousarray(array).reshape(-1).view("<u4").astype(np.int64).reshape(-1, words)
+        if words == 5:
+            numbers[:, 3] = numbers[:, 3].astype(np.uint32).view(np.int32)  # the offset of vertices has a sign
+        return numbers
+    return _whole(array, what) if array.dtype.kind == "f" else array
+
+
+def _whole(array: NDArray[Any], what: str) -> NDArray[Any]:
+    """As integers of 64 bits; those beyond (uint64, floats) stay beyond what a parameter may be."""
+    if array.dtype.kind == "f":
+        wrong = ~np.isfinite(array) | (array != np.floor(np.where(np.isfinite(array), array, 0.5)))
+        if np.any(wrong):
+            raise ValidationError(f"{what} has {array[wrong].flat[0].item()!r}; parameters of draws are whole numbers")
+    made: NDArray[Any] = np.clip(array, -(1 << 40), 1 << 40).astype(np.int64)
+    return made
 
 
 def indirect_rows(given: Any, words: int, what: str) -> NDArray[Any]:
     """Parameters of indirect draws as (n, words) integers that the commands can hold."""
-    array = np.atleast_2d(arguments.array(given, what))
+    array = _rows_of(given, words, what)
     if not array.size and array.shape[1] in (0, words):
         return np.zeros((0, words), np.int64)  # no draws
     if array.ndim != 2 or array.shape[1] != words or array.dtype.kind not in "iu":
-        raise ValidationError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words})")
+        raise ValidationError(
+            f"{what} has shape {array.shape} and dtype {array.dtype}; it must be integers of shape (n, {words}), or their bytes (uint8)"
+        )
     if array.dtype.itemsize > 4 or array.dtype.kind == "i":
         low = np.zeros(words, np.int64)
         high = np.full(words, _MAX_U32, np.int64)
@@ -77,7 +112,7 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
     """Rows of an array that are of another width than a draw's parameters: all but the first would be read from their middles. What makes
     several draws of a row, or one of several rows, is right."""
     dtype = buffer.dtype
-    if dtype is None or (dtype.names is None and len(buffer.row_shape) != 1):
+    if dtype is None or (dtype.names is None and (len(buffer.row_shape) != 1 or dtype.base == np.uint8)):  # bytes may be anything
         return
     row_B, draw_B = dtype.itemsize * (1 if dtype.names else buffer.row_shape[0]), words * 4
     if buffer.size > row_B and row_B % draw_B and draw_B % row_B:
@@ -90,15 +125,17 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
 
 def check_parameter_names(buffer: Buffer, words: int, what: str) -> None:
     """Fields of a structured buffer that are called as parameters must be in their order."""
-    names = [] if buffer.dtype is None else list(buffer.dtype.names or ())
+    if buffer.dtype is not None and buffer.dtype.names:
+        _check_order(buffer.dtype.names, words, f"{what}: buffer '{buffer.label}'")
+
+
+def _check_order(names: Sequence[str], words: int, what: str) -> None:
     known = [name.replace(" ", "") for name in _PARAMETERS[words]]
     if words == 4 and [name.lower().replace("_", "") for name in names[3:4]] == ["vertexoffset"]:
         raise ValidationError(
-            f"{what}: buffer '{buffer.label}': field 3 is '{names[3]}', which draws with indices= have; without them it is the "
-            "first instance"
+            f"{what}: field 3 is '{names[3]}', which draws with indices= have; without them it is the first instance"
         )
     for at, name in enumerate(names[:words]):
         plain = name.lower().replace("_", "")
         if plain in known and known.index(plain) != at:
-            order = ", ".join(_PARAMETERS[words])
-            raise ValidationError(f"{what}: buffer '{buffer.label}': field {at} is '{name}'; the order is {order}")
+            raise ValidationError(f"{what}: field {at} is '{name}'; the order is {', '.join(_PARAMETERS[words])}")

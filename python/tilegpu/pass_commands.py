@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,30 +46,6 @@ def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
     return byte_count
 
 
-class Turn:
-    """A draw is several commands of the core: none of another thread's comes between them, and none of its own thread's, which would come
-    from within it: from ``__array__`` of an argument, or from who is told of a warning."""
-
-    def __init__(self, of: PassCommands) -> None:
-        self._of = weakref.ref(of)
-        self._lock = threading.Lock()
-        self._thread = 0
-
-    def __enter__(self) -> None:
-        if self._thread == threading.get_ident():
-            of = self._of()
-            raise ValidationError(
-                f"{'the pass' if of is None else of._what}: a command within another one of the same pass, which is not recorded yet: "
-                "called from an argument's __array__, or from a hook of warnings; record it before or behind"
-            )
-        self._lock.acquire()
-        self._thread = threading.get_ident()
-
-    def __exit__(self, *_: object) -> None:
-        self._thread = 0
-        self._lock.release()
-
-
 class PassCommands(OfThisProcess):
     """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
 
@@ -82,13 +58,35 @@ class PassCommands(OfThisProcess):
 
     def __init__(self) -> None:
         self._blocks: list[Query | StatisticsQuery | ConditionalRendering | TransformFeedback] = []  # that were made in it
-        self._turn = Turn(self)
+        self._turns = threading.RLock()  # the interpreter's own: an exception between any two of its steps leaves it free
         self._statistics: list[StatisticsQuery] = []  # the one that is active
+
+    @property
+    def _turn(self) -> threading.RLock:
+        """For ``with``. A draw is several commands of the core: none of another thread's comes between them, and none of its own thread's,
+        which would come from within it: from ``__array__`` of an argument, or from who is told of a warning."""
+        if self._turns._is_owned():  # type: ignore[attr-defined]  # threading.Condition asks the same
+            raise ValidationError(
+                f"{self._what}: a command within another one of the same pass, which is not recorded yet: "
+                "called from an argument's __array__, or from a hook of warnings; record it before or behind"
+            )
+        return self._turns
 
     def _open(self) -> DrawArguments:
         if self._draws is None:
             raise ValidationError(f"{self._what} is not open; draw inside its with block")
         return self._draws
+
+    def _recorder(self) -> Callable[[], _core.CommandBuffer]:
+        """For blocks, which the pass knows: one that knew the pass would keep it until the garbage collector comes by."""
+        place, what = weakref.ref(self), self._what
+
+        def commands() -> _core.CommandBuffer:
+            if (of := place()) is None:
+                raise ValidationError(f"{what} is not there any more; draw inside its with block")
+            return of._open().commands
+
+        return commands
 
     def set(self, **state: Any) -> None:
         """Sets dynamic state, by Vulkan's names, for the draws that follow with pipelines that list it in ``dynamic``.
@@ -273,7 +271,8 @@ class PassCommands(OfThisProcess):
             if isinstance(indirect, Buffer):
                 given = indirect.slice(min(offset, indirect.size))
                 draws.uses.note_buffer(given, "indirect", f"{what}: indirect")
-                require_words(indirect, f"{what}: indirect")
+                read_B = 4 if byte_count is not None else words * 4
+                require_words(indirect, f"{what}: indirect", offset, read_B, read_B if stride is None and draw_count != 1 else stride)
                 check_parameter_names(indirect, words, f"{what}: indirect")
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 if stride is None and byte_count is None and draw_count != 1:
@@ -366,7 +365,7 @@ class PassCommands(OfThisProcess):
         """An occlusion query: ``with rp.query() as q: rp.draw(...)``, after the pass ``q.samples``; of a pass with views
         the sum, and ``q.views`` has that of each."""
         self._open()
-        made = Query(self.label, lambda: self._open().commands, self._views)
+        made = Query(self.label, self._recorder(), self._views)
         self._blocks.append(made)
         return made
 
@@ -381,7 +380,7 @@ class PassCommands(OfThisProcess):
         condition = Condition(buffer, inverted, f"{self._what}: buffer of conditional")
         draws.uses.note_buffer(buffer, "condition", f"{self._what}: buffer of conditional")
         draws.hazards.reads(buffer, f"{self._what}: conditional", "condition")
-        made = ConditionalRendering(self.label, lambda: self._open().commands, condition)
+        made = ConditionalRendering(self.label, self._recorder(), condition)
         self._blocks.append(made)
         return made
 
@@ -395,23 +394,23 @@ class PassCommands(OfThisProcess):
         number of bytes written, one for each; ``resume``: the same, from which a later one goes on.
         ``stream``: whose primitives the result counts.
         """
-        draws = self._open()
+        draws, what = self._open(), f"{self._what}: transform feedback"
 
         def begins() -> None:
             draws.capture(buffers)
             for given, write in ((buffers, True), (keep, True), (resume, False)):
                 for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
-                    draws.uses.note_buffer(buffer, "transform feedback", f"{self._what}: transform feedback", write)
+                    draws.uses.note_buffer(buffer, "transform feedback", what, write)
                     if write:
                         draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
 
-        made = TransformFeedback(self.label, lambda: self._open().commands, buffers, resume, keep, stream, begins, draws.capture)
+        made = TransformFeedback(self.label, self._recorder(), buffers, resume, keep, stream, begins, draws.capture)
         self._blocks.append(made)
         return made
 
     def statistics(self) -> StatisticsQuery:
         """A pipeline-statistics query: ``with rp.statistics() as q: rp.draw(...)``, after the pass ``q["vertex_shader_invocations"]``."""
         self._open()
-        made = StatisticsQuery(self.label, lambda: self._open().commands, self._views, self._statistics)
+        made = StatisticsQuery(self.label, self._recorder(), self._views, self._statistics)
         self._blocks.append(made)
         return made

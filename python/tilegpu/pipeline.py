@@ -135,7 +135,7 @@ def _load_stages(
                 f"{what}: '{module.label}' is given as the {stage} shader, but it is a {known[module.reflection.stage]} shader"
             )
     if not label:
-        label = shader.label_of(device, [module.label for module in stages.values()])
+        label = shader.label_of(device, list(stages.values()))
     return label, stages
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from tilegpu import _core, arguments, notebook
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.fixed import Fixed
+from tilegpu.image_layers import layers_read
 from tilegpu.interface import Interface, Stages
 from tilegpu.shader import files_of, is_path
 from tilegpu.structs import SCALAR_CODES
@@ -131,6 +132,17 @@ class Program(Fixed):
             if reads["lods"] is not None:
                 least, greatest = reads["lods"]
                 found += [s.levels_of(least, greatest, count) for s in samplers] or [(0, count)]
+        return found
+
+    def layers_read(self, set: int, binding: int) -> frozenset[int] | None:
+        """The same of the layers of an array, where all that the shaders read are constants; ``None``: any."""
+        found: frozenset[int] = frozenset()
+        for module in self._stages.values():
+            if any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings):
+                layers = layers_read(bytes(module.spirv), set, binding)
+                if layers is None:
+                    return None
+                found |= layers
         return found
 
     def stores_to(self, set: int, binding: int) -> bool:

@@ -210,7 +210,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             self._device.say_foreign(view.image, f"{self._what}: {name}")
             if resolve is not None:
                 self._device.say_foreign(image_of(resolve), f"{self._what}: {name}'s resolve")
-        self._formats = [None if v is None else v.image.format_info for v in views]
+        self._formats = [None if v is None else v.view_info for v in views]
         self._draws = DrawArguments(self._device, commands, self._what, self._size)
         self._draws.views = bool(self._view_mask)
         self._within = self._device._frame
@@ -266,10 +266,10 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         if self._within is not None:
             self._within.left(self)
         commands = draws.commands
-        if kind is not None:
-            commands.discard_rendering()
-            return
         try:
+            if kind is not None:
+                commands.discard_rendering()
+                return
             commands.end_rendering()
             commands.end()
             self._undefined += [note for note in (*draws.undefined, *draws.hazards.found) if note not in self._undefined]

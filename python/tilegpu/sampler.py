@@ -11,7 +11,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import Fixed
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 _BORDER = "float_transparent_black"
@@ -36,7 +36,7 @@ class SamplerOptions(TypedDict, total=False):
     ycbcr: SamplerYcbcrConversion | None
 
 
-class Sampler(OfThisProcess):
+class Sampler(Fixed):
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
     ``filter`` sets those of the three filters that are not given by themselves, by default ``"linear"`` (of formats that can't be

@@ -13,6 +13,7 @@ from tilegpu import _core, arguments
 from tilegpu.context import Context
 from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import Fixed
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import formats_of
@@ -23,7 +24,7 @@ _NAMES = "capture costs desc execute_commands explain heatmap layout lint load l
 OF_THE_PASS = frozenset(_NAMES.split())
 
 
-class SecondaryCommandBuffer(PassCommands):
+class SecondaryCommandBuffer(PassCommands, Fixed):
     """Draws for passes that others begin and end. Made by :meth:`tilegpu.Device.secondary`; see there."""
 
     def __init__(

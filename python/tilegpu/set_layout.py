@@ -10,14 +10,14 @@ from typing import Any
 
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import Fixed
 
 _MAX_U32 = 0xFFFFFFFF
 #: VkDescriptorBindingFlagBits.
 _UPDATE_AFTER_BIND, _PARTIALLY_BOUND = 1, 4
 
 
-class DescriptorSetLayout(OfThisProcess):
+class DescriptorSetLayout(Fixed):
     """Which descriptors a set has. Made by :meth:`tilegpu.Device.descriptor_set_layout`; see there."""
 
     def __init__(self, bindings: Any, update_after_bind: bool, partially_bound: bool, label: str) -> None:

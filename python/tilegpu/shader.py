@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import warnings
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, arguments, enums, files
-from tilegpu.errors import ShaderError, ShaderMessage, UnusedNameWarning, ValidationError, users_level
+from tilegpu.errors import ShaderError, ShaderMessage, UnusedNameWarning, ValidationError, keep_label, users_level
 
 if TYPE_CHECKING:
     from tilegpu.context import Context
@@ -114,6 +115,7 @@ def load(
         except UnicodeDecodeError:
             raise ValidationError(f"{stage} shader '{path}' is neither UTF-8 text nor SPIR-V") from None
         name = path
+        keep_label(path)
     elif isinstance(source, str):
         text = source
     else:
@@ -194,14 +196,24 @@ def is_path(source: Any) -> bool:
     )
 
 
-def label_of(device: Context, names: Sequence[str]) -> str:
+def label_of(device: Context, shaders: Sequence[_core.ShaderModule]) -> str:
     """A pipeline's label where none is given: the names of its shaders' files, with as many folders as tell them from others of the
-    device. ``names``: their labels, paths as they were given; those of shaders without a file are left out."""
-    paths = [name for name in names if "<" not in name]
-    whole = "+".join(paths)
+    device, and a number where the files are the same and shaders that are given as text or words are others."""
+    is_file = [not module.label.endswith(" shader>") for module in shaders]
+    # The same relative path may be another file by now: the process may have gone to another folder.
+    paths = tuple(os.path.abspath(m.label) for m, named in zip(shaders, is_file, strict=True) if named)  # noqa: PTH100
+    others = [m for m, named in zip(shaders, is_file, strict=True) if paths and not named]
+    texts = tuple(hashlib.blake2b(m.spirv, digest_size=16).digest() for m in others)
     parts = [path.replace("\\", "/").split("/") for path in paths]
     for count in range(1, max(map(len, parts), default=0) + 1):
         label = "+".join("/".join(part[-count:]) for part in parts)
-        if device._file_labels.setdefault(label, whole) == whole:
-            return label
-    return whole or "pipeline"
+        owner = device._file_labels.setdefault(label, (paths, texts))
+        if owner[0] != paths:
+            continue
+        number, first = 1, label
+        while owner != (paths, texts):
+            number += 1
+            label = f"{first} ({number})"
+            owner = device._file_labels.setdefault(label, (paths, texts))
+        return label
+    return "pipeline"

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
-
-import numpy as np
+from collections.abc import Mapping
 
 from tilegpu.operations import Module
+from tilegpu.pipeline_rules import Words
 
 Binding = tuple[int, int] | None
 
@@ -45,31 +44,43 @@ class _Memory:
         self.type_of: dict[int, int] = {}
         self.comes_from: dict[int, int] = {}  # of a pointer, an image: what it was made of
         self.found: dict[Binding, Access] = {}
-        for op, a in _instructions(spirv):
-            self._declare(op, a)
+        self.parameters: dict[int, list[int]] = {}  # of functions
+        self.function_read = 0
+        for op, operands in Words(spirv).instructions():
+            self._declare(op, operands)
 
-    def _declare(self, op: int, a: tuple[int, ...]) -> None:
+    def _declare(self, op: int, a: list[int]) -> None:
         if op == 71 and a[1] in (33, 34):
             (self.binding if a[1] == 33 else self.set)[a[0]] = a[2]
         elif op in (21, 22):
             self.sizes_B[a[0]] = a[1] // 8
-        elif op in (23, 24):
-            self.sizes_B[a[0]] = self.sizes_B[a[1]] * a[2]
+        elif op in (23, 24):  # of Booleans, which lie nowhere, nothing: blocks hold integers
+            self.sizes_B[a[0]] = self.sizes_B.get(a[1], 0) * a[2]
         elif op == 28:
             self.sizes_B[a[0]] = self.sizes_B.get(a[1], 0) * self.module.value.get(a[2], 1)
         elif op == 30:
             self.sizes_B[a[0]] = sum(self.sizes_B.get(member, 0) for member in a[1:])
         elif op == 32:
             self.pointers[a[0]] = a[1], a[2]
+        elif op == 54:
+            self.function_read = a[1]
+        elif op == 55:
+            self.type_of[a[1]] = a[0]
+            self.parameters.setdefault(self.function_read, []).append(a[1])
         elif op == 59:
             self.type_of[a[1]] = a[0]
         elif op in _CHAINS or op in _HANDLES or op == 60:
             self.type_of[a[1]] = a[0]
             self.comes_from[a[1]] = a[2]
 
-    def _root(self, value: int) -> Binding:
+    def _made_of(self, value: int) -> int:
+        """What a pointer or an image began as: a variable, or what nobody knows."""
         while value in self.comes_from:
             value = self.comes_from[value]
+        return value
+
+    def _root(self, value: int) -> Binding:
+        value = self._made_of(value)
         return (self.set.get(value, 0), self.binding[value]) if value in self.binding else None
 
     def _access(self, value: int) -> Access:
@@ -94,7 +105,10 @@ class _Memory:
                 self._instruction(op, a, times * turns)
 
     def _instruction(self, op: int, a: tuple[int, ...], times: int) -> None:
-        if op == 57:
+        if op == 57:  # the parameters are what this call gives
+            given = [self._made_of(value) for value in a[3:]]
+            pairs = zip(self.parameters.get(a[2], ()), given, strict=False)
+            self.comes_from.update((parameter, value) for parameter, value in pairs if parameter != value)
             self.function(a[2], times)
         elif op == 61 and self.pointers.get(self.type_of.get(a[2], 0), (0, 0))[0] != _IMAGES:
             self._memory(a[2], times, True, False)
@@ -106,15 +120,6 @@ class _Memory:
             self._access(a[2]).texels_read += times
         elif op == 99:
             self._access(a[0]).texels_written += times
-
-
-def _instructions(spirv: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
-    words = np.frombuffer(spirv, "<u4").tolist()
-    at = 5
-    while at < len(words):
-        length = words[at] >> 16
-        yield words[at] & 0xFFFF, tuple(words[at + 1 : at + length])
-        at += length
 
 
 @functools.lru_cache(maxsize=64)

@@ -192,7 +192,7 @@ class StructLayout:
         self.name = name
         self.size_B = type_.size_B  #: without a run-time array at its end
         self.struct = _Struct(type_)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # of the block that all calls fill by turns
         self._prepare()
 
     def _prepare(self) -> None:
@@ -290,7 +290,8 @@ class StructLayout:
 
     def _pack(self, fields: Mapping[str, Any]) -> bytes:
         self.check_names(fields)
-        if self._fixed:
+        # From within itself, of a value's __array__, it fills another one.
+        if self._fixed and not self._lock._is_owned():  # type: ignore[attr-defined]
             with self._lock:
                 for key, shape, view in self._float_views():
                     value = fields[key]

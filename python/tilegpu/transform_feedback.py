@@ -32,6 +32,10 @@ def places_of(given: Any, what: str) -> list[Place]:
     return [place_of(item, f"{what}[{k}]") for k, item in enumerate(items)]
 
 
+def _nothing() -> None:
+    """In the place of what was needed once."""
+
+
 class TransformFeedback(WithBlock):
     """Vertices of the draws in its ``with`` block, in buffers. Made by ``rp.transform_feedback``.
 
@@ -89,6 +93,7 @@ class TransformFeedback(WithBlock):
 
     def end_of_pass(self) -> None:
         """The pass has ended: what was not meant, or did not fit, is said."""
+        self._forget()
         self.say_never_entered(f"rp.transform_feedback() of pass '{self._label}'", "captures nothing")
         if self._was_entered and self._made_at is not None and self._pool.available(0) and self.needed > self.primitives:
             self._made_at.warn(
@@ -115,3 +120,8 @@ class TransformFeedback(WithBlock):
             commands = self._commands()
             commands.end_query(self._pool, 0)
             commands.end_transform_feedback(self._keep)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What it needed of the pass; who asks for the result later keeps the numbers alone."""
+        self._begins = self._ends = _nothing

@@ -11,7 +11,6 @@ import errno
 import io
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -173,6 +172,8 @@ def _new_file(target: str, before: os.stat_result | None, beside: bool) -> tuple
                 raise
         else:
             return fresh, True
+    import tempfile  # rarely wanted, and it imports much
+
     number, fresh = tempfile.mkstemp(suffix, "tilegpu-")
     os.close(number)
     return fresh, False

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from tilegpu import _core, arguments, enums, notebook
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import Fixed
 
 
-class SamplerYcbcrConversion(OfThisProcess):
+class SamplerYcbcrConversion(Fixed):
     """How luma and chroma of textures become RGB when they are sampled. Made by :meth:`tilegpu.Device.sampler_ycbcr_conversion`.
 
     ``format``: of the images, such as ``"g8_b8r8_2plane_420_unorm"`` (NV12), ``"g8_b8_r8_3plane_420_unorm"`` (I420), or a plain one

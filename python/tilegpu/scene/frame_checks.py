@@ -78,12 +78,10 @@ def check_frame(frame: Any, who: str) -> None:
     _require_one_of(frame.samples, _SAMPLES, f"{what}: samples")
     _require(frame.color_formats, (tuple, list), f"{what}: color_formats", "a tuple of formats, such as ('r8g8b8a8_srgb',)")
     colors = "a tuple of colours, one for each attachment or one for all, such as ((0.0, 0.0, 0.0, 1.0),)"
-    for given in (frame.clear_colors, *(frame.clear_colors if isinstance(frame.clear_colors, (tuple, list)) else ())):
+    _require(frame.clear_colors, (tuple, list), f"{what}: clear_colors", colors)
+    for given in frame.clear_colors:
         _require(given, (tuple, list, np.ndarray), f"{what}: clear_colors", colors)
     _require(frame.passes, (tuple, list), f"{what}: passes", "a tuple of tilegpu.scene.Pass, such as (Pass(...),)")
-    must = "a tuple of formats, one for each colour, such as ('r8g8b8a8_unorm',)"
-    _require(frame.color_formats, (tuple, list), f"{what}: color_formats", must)
-    _require(frame.clear_colors, (tuple, list), f"{what}: clear_colors", "a tuple of colours, such as ((0, 0, 0, 1),)")
     _check_draws(frame.draws, what)
     for number, one in enumerate(frame.passes):
         _require(one, Pass, f"{what}: passes[{number}]", "a tilegpu.scene.Pass")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import Error, Image, Texture, ValidationError, __version__, arguments, files
+from tilegpu import Error, Image, ImageView, Texture, ValidationError, __version__, arguments, files
 from tilegpu.whole_file import write_whole
 
 Array = NDArray[Any]
@@ -32,12 +32,8 @@ def as_array(image: Any) -> Array:
     what is none."""
     if isinstance(image, (str, os.PathLike)):
         return _of_file(Path(image))
-    if isinstance(image, (Image, Texture)):
-        whole = image.image if isinstance(image, Texture) else image
-        whole.say_left_out("a golden test compares one picture")
-        image = whole
     try:
-        array = arguments.array(image.numpy() if callable(getattr(image, "numpy", None)) else image, "a picture")
+        array = arguments.array(_pixels(image), "a picture")
     except ValidationError as wrong:
         raise GoldenError(f"{wrong}; give an image, or an array of integers or floats") from None
     if array.dtype.kind not in "buif":
@@ -47,6 +43,15 @@ def as_array(image: Any) -> Array:
     if array.ndim < 2:
         raise GoldenError(f"a picture has the shape (height, width) or (height, width, channels), this one {array.shape}")
     return np.ascontiguousarray(array)
+
+
+def _pixels(image: Any) -> Any:
+    """What NumPy takes of whatever has pixels: of an image or a texture the first layer, which is said where there are others; of a view
+    the level, layer and aspect that it shows."""
+    if isinstance(image, (Image, Texture)):
+        image = image.image if isinstance(image, Texture) else image
+        image.say_left_out("a golden test compares one picture")
+    return image.numpy() if not isinstance(image, ImageView) and callable(getattr(image, "numpy", None)) else image
 
 
 def _of_file(path: Path) -> Array:
