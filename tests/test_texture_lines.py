@@ -108,7 +108,8 @@ def test_vertices_read_nothing_for_a_tile(profile: str) -> None:
     """A vertex shader that fetches: where vertices are shaded within tiles it runs between fragments, whose lines are counted alone."""
     device = tg.Device(profile=profile)
     texture = device.texture(pixels((64, 64, 4)), filter="nearest")
-    vertex = VERT.replace("layout(location", "layout(set = 0, binding = 1) uniform sampler2D v;\nlayout(location = 0) out vec4 shade;\nlayout(location")
+    head = "layout(set = 0, binding = 1) uniform sampler2D v;\nlayout(location = 0) out vec4 shade;\n"
+    vertex = VERT.replace("layout(location", f"{head}layout(location")
     vertex = vertex.replace("gl_Position = position;", "gl_Position = position; shade = texelFetch(v, ivec2(8 * gl_VertexIndex, 40), 0);")
     for body, expected in (("o = shade;", 0), ("o = shade + texelFetch(t, ivec2(0), 0);", 1)):
         fragment = HEAD.format(kind="2D") + "layout(location = 0) in vec4 shade; void main() { " + body + " }"
