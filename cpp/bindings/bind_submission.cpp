@@ -240,17 +240,11 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
              return rows;
            })
       .def(
-          "dispatch_stats",
-          [](const Submission& s, size_t dispatch) {
-            return checked_dispatch(s, dispatch).dispatch_stats(dispatch);
-          },
+          "dispatch_stats", [](const Submission& s, size_t dispatch) { return checked_dispatch(s, dispatch).dispatch_stats(dispatch); },
           py::arg("index"))
       .def(
           "dispatch_program",
-          [](const Submission& s, size_t dispatch) {
-            return dispatch_program(checked_dispatch(s, dispatch), dispatch);
-          },
-          py::arg("index"))
+          [](const Submission& s, size_t dispatch) { return dispatch_program(checked_dispatch(s, dispatch), dispatch); }, py::arg("index"))
       .def(
           "pass_stats", [](const Submission& s, size_t pass) { return checked(s, pass).pass_stats(pass); }, py::arg("index"))
       .def(

@@ -10,8 +10,8 @@
 namespace tilegpu {
 
 /// Where so much can't be had, half of it is asked for, and so on; below that of usual threads the caller's own is taken. Where the address
-/// space is limited (RLIMIT_AS), a stack takes from what the call may need: it is of 64 MiB at most. Within such a call another one stays on
-/// its stack.
+/// space is limited (RLIMIT_AS), a stack takes from what the call may need: it is of 64 MiB at most. Within such a call another one stays
+/// on its stack.
 void on_large_stack(size_t size_B, const std::function<void()>& call);
 
 }  // namespace tilegpu

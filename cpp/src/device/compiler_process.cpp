@@ -30,9 +30,9 @@
 namespace tilegpu {
 namespace {
 
-constexpr size_t kWatcherStack_B = 2 << 20;  // the static TLS of the library lies on it
+constexpr size_t kWatcherStack_B = 2 << 20;     // the static TLS of the library lies on it
 constexpr size_t kStack_B = size_t{256} << 20;  // of what compiles: glslang and LLVM call themselves as deep as a shader nests
-constexpr uint64_t kGrownPart = 4;           // of its memory that a process may keep between requests
+constexpr uint64_t kGrownPart = 4;              // of its memory that a process may keep between requests
 
 uint64_t address_space_B() {
   uint64_t pages = 0;

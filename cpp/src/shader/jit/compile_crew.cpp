@@ -19,7 +19,7 @@ namespace tilegpu::shader {
 namespace {
 
 thread_local const std::function<void()>* on_compile = nullptr;
-thread_local std::atomic<bool>* stopped = nullptr;  // of the run_compiles that this thread works for
+thread_local std::atomic<bool>* stopped = nullptr;             // of the run_compiles that this thread works for
 constexpr VkResult kInterrupted = VK_ERROR_NOT_PERMITTED_KHR;  // of no other error of compiling
 
 }  // namespace
