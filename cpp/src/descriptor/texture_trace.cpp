@@ -10,22 +10,6 @@ namespace {
 using shader::CodeSlot;
 using shader::TextureDescriptor;
 
-const CodeSlot*& word_of(TextureDescriptor& abi, shader::TextureUse use) {
-  switch (use) {
-    case shader::kUseGradient:
-      return abi.sample_gradient;
-    case shader::kUseLod:
-      return abi.sample_lod;
-    case shader::kUseFetch:
-      return abi.fetch;
-    case shader::kUseGather:
-      return abi.gather;
-    default:
-      assert(use == shader::kUseImplicit);
-      return abi.sample_implicit;
-  }
-}
-
 }  // namespace
 
 uint32_t TextureTrace::number_of(const TexturedView& view) {
@@ -40,10 +24,10 @@ uint32_t TextureTrace::number_of(const TexturedView& view) {
 void TextureTrace::add(TextureDescriptor& abi, const TexturedView& view, const NumberedSampler* sampler,
                        const shader::TracedSamplers& functions, Note note) {
   const shader::TracedTexture* texture = nullptr;
-  for (size_t i = 0; i < std::size(shader::kTracedUses); i++) {
-    const shader::TextureUse use = shader::kTracedUses[i];
-    const CodeSlot*& word = word_of(abi, use);
-    if (word == word_of(textures_.null_->image.alone, use)) continue;  // nobody asked for it
+  for (size_t i = 0; i < std::size(shader::kTracedOperations); i++) {
+    const shader::TracedOperation& operation = shader::kTracedOperations[i];
+    const CodeSlot*& word = abi.*operation.slot;
+    if (word == textures_.null_->image.alone.*operation.slot) continue;  // nobody asked for it
     if (!texture) {
       shader::TracedTexture& made = traced_.emplace_back();
       made.view = abi.view, made.sampler = sampler ? abi.sampler : nullptr;
@@ -62,7 +46,7 @@ void TextureTrace::add(TextureDescriptor& abi, const TexturedView& view, const N
     Replaced& replaced = replaced_.emplace_back();
     replaced.word = &word;
     replaced.traced.slot.address = functions[i]->address.load();
-    replaced.traced.original = word, replaced.traced.note = note, replaced.traced.use = use, replaced.traced.texture = texture;
+    replaced.traced.original = word, replaced.traced.note = note, replaced.traced.operation = &operation, replaced.traced.texture = texture;
     std::atomic_ref(word).store(&replaced.traced.slot, std::memory_order_release);
   }
 }

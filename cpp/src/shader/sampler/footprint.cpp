@@ -266,21 +266,6 @@ class Footprint {
   uint32_t lane_ = 0;
 };
 
-uint32_t mask_of(TextureUse use, const TexelCall& call) {
-  switch (use) {
-    case kUseGradient:
-      return call.scalar[gradient_arg::mask];
-    case kUseLod:
-      return call.scalar[lod_arg::mask];
-    case kUseFetch:
-      return call.scalar[fetch_arg::mask];
-    case kUseGather:
-      return call.scalar[gather_arg::mask];
-    default:
-      return call.scalar[implicit_arg::mask];
-  }
-}
-
 }  // namespace
 
 TracedTexture::Line line_of(VkFormat of, VkImageAspectFlagBits aspect, VkImageViewType dim) {
@@ -292,10 +277,11 @@ TracedTexture::Line line_of(VkFormat of, VkImageAspectFlagBits aspect, VkImageVi
   return {uint32_t{format.block_width_px} << (row ? bits : (bits + 1) / 2), uint32_t{format.block_height_px} << (row ? 0 : bits / 2)};
 }
 
-void each_line(const TracedTexture& texture, TextureUse use, const TexelCall& call, VisitLine visit, void* context) {
+void each_line(const TracedTexture& texture, const TracedOperation& operation, const TexelCall& call, VisitLine visit, void* context) {
+  const TextureUse use = operation.use;
   assert(call.lane_count <= kMaxLanes && (texture.sampler || use == kUseFetch));
   Footprint footprint(texture, visit, context);
-  for (uint32_t left = mask_of(use, call) & ((1u << call.lane_count) - 1); left; left &= left - 1) {
+  for (uint32_t left = call.scalar[operation.mask] & ((1u << call.lane_count) - 1); left; left &= left - 1) {
     const Lane lane{call, static_cast<uint32_t>(std::countr_zero(left))};
     footprint.begin_lane(lane.lane);
     if (use == kUseGradient)

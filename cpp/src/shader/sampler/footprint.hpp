@@ -30,7 +30,7 @@ TracedTexture::Line line_of(VkFormat format, VkImageAspectFlagBits aspect, VkIma
 /// A number for each line of an image; `image` is in the uppermost bits.
 inline constexpr uint32_t kLineImageShift = 52;
 using VisitLine = void (*)(void* context, uint32_t lane, uint64_t line);
-/// `use`: what was called.
-void each_line(const TracedTexture& texture, TextureUse use, const TexelCall& call, VisitLine visit, void* context);
+/// `operation`: what was called.
+void each_line(const TracedTexture& texture, const TracedOperation& operation, const TexelCall& call, VisitLine visit, void* context);
 
 }  // namespace tilegpu::shader

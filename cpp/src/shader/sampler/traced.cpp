@@ -3,29 +3,38 @@
 
 #include <cassert>
 #include <cstddef>
+#include <tuple>
 
 #include "shader/ir/sampler_types.hpp"
 #include "shader/jit/jit.hpp"
 
 namespace tilegpu::shader {
+
+const std::array<TracedOperation, 5> kTracedOperations = {{
+    {kUseGradient, &TextureDescriptor::sample_gradient, gradient_arg::mask},
+    {kUseLod, &TextureDescriptor::sample_lod, lod_arg::mask},
+    {kUseFetch, &TextureDescriptor::fetch, fetch_arg::mask},
+    {kUseGather, &TextureDescriptor::gather, gather_arg::mask},
+    {kUseImplicit, &TextureDescriptor::sample_implicit, implicit_arg::mask},
+}};
+
 namespace {
 
 static_assert(static_cast<uint32_t>(gradient_arg::count) <= kMostSamplerArguments);
 static_assert(std::is_standard_layout_v<TracedSlot> && offsetof(TracedSlot, slot) == 0);
 
-struct Operation {
-  TextureUse use;
-  Type (*type)(const Ir&);
-  size_t slot_B;
-};
-constexpr Operation kOperations[] = {{kUseGradient, sample_gradient_type, offsetof(TextureDescriptor, sample_gradient)},
-                                     {kUseLod, sample_lod_type, offsetof(TextureDescriptor, sample_lod)},
-                                     {kUseFetch, fetch_type, offsetof(TextureDescriptor, fetch)},
-                                     {kUseGather, gather_type, offsetof(TextureDescriptor, gather)},
-                                     {kUseImplicit, sample_implicit_type, offsetof(TextureDescriptor, sample_implicit)}};
-static_assert(std::size(kOperations) == std::size(kTracedUses));
+Type type_of(const Ir& ir, const TracedOperation& operation) {
+  constexpr Type (*kTypes[])(const Ir&) = {sample_gradient_type, sample_lod_type, fetch_type, gather_type, sample_implicit_type};
+  static_assert(std::size(kTypes) == std::tuple_size_v<TracedSamplers>);
+  return kTypes[&operation - kTracedOperations.data()](ir);
+}
 
-void build(const Ir& ir, Value fn, const Operation& operation) {
+size_t place_B(const CodeSlot* TextureDescriptor::* slot) {
+  static const TextureDescriptor any{};
+  return static_cast<size_t>(reinterpret_cast<const char*>(&(any.*slot)) - reinterpret_cast<const char*>(&any));
+}
+
+void build(const Ir& ir, Value fn, const TracedOperation& operation) {
   const uint32_t count = LLVMCountParams(fn);
   std::vector<Value> arguments(count);
   LLVMGetParams(fn, arguments.data());
@@ -38,28 +47,27 @@ void build(const Ir& ir, Value fn, const Operation& operation) {
     ir.store(arguments[k], ir.offset(call, at_B), vector ? 16 : 4);
   }
   ir.store(ir.c32(ir.lanes), ir.offset(call, offsetof(TexelCall, lane_count)), 4);
-  Value slot = ir.load(ir.ptr, ir.offset(arguments[0], operation.slot_B), 8);
+  Value slot = ir.load(ir.ptr, ir.offset(arguments[0], place_B(operation.slot)), 8);
   Type note_parameters[2] = {ir.ptr, ir.ptr};
   Value note_arguments[2] = {slot, call};
   LLVMBuildCall2(ir.builder, LLVMFunctionType(ir.void_type, note_parameters, 2, 0), ir.field(ir.ptr, slot, offsetof(TracedSlot, note), 8),
                  note_arguments, 2, "");
   Value original = ir.field(ir.ptr, slot, offsetof(TracedSlot, original), 8);
   Value callee = ir.field(ir.ptr, original, offsetof(CodeSlot, address), 8);
-  LLVMBuildRet(ir.builder, LLVMBuildCall2(ir.builder, operation.type(ir), callee, arguments.data(), count, ""));
+  LLVMBuildRet(ir.builder, LLVMBuildCall2(ir.builder, type_of(ir, operation), callee, arguments.data(), count, ""));
 }
 
 }  // namespace
 
 Expected<TracedSamplers> compile_traced_samplers(Jit& jit) {
   TracedSamplers functions{};
-  for (size_t i = 0; i < std::size(kOperations); i++) {
-    const Operation& operation = kOperations[i];
-    assert(operation.use == kTracedUses[i]);
+  for (size_t i = 0; i < std::size(kTracedOperations); i++) {
+    const TracedOperation& operation = kTracedOperations[i];
     CodeKey key("traced sampler");
     key.add(static_cast<uint32_t>(operation.use));
-    auto code = jit.function(key, [lanes = jit.lanes(), operation](LLVMModuleRef module, const char* name) -> Status {
+    auto code = jit.function(key, [lanes = jit.lanes(), &operation](LLVMModuleRef module, const char* name) -> Status {
       Ir ir(module, lanes);
-      Value fn = ir.function(name, operation.type(ir));
+      Value fn = ir.function(name, type_of(ir, operation));
       ir.at(ir.block(fn, "entry"));
       build(ir, fn, operation);
       return Ok{};

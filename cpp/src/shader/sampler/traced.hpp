@@ -6,12 +6,19 @@
 // (descriptor/texture_trace.hpp); which texels a call reads: footprint.hpp.
 #pragma once
 
+#include <array>
+
 #include "shader/compiler.hpp"
 
 namespace tilegpu::shader {
 
-/// The functions that read texels.
-inline constexpr TextureUse kTracedUses[] = {kUseGradient, kUseLod, kUseFetch, kUseGather, kUseImplicit};
+/// A function that reads texels.
+struct TracedOperation {
+  TextureUse use{};
+  const CodeSlot* TextureDescriptor::* slot = nullptr;
+  uint32_t mask = 0;  // which of its scalar arguments says what lanes want a result
+};
+extern const std::array<TracedOperation, 5> kTracedOperations;
 
 /// The arguments of a call by their number (sampler_types.hpp): vectors in `lanes`, scalars in `scalar`. What the view's dimension does not
 /// use is undefined.
@@ -27,12 +34,12 @@ struct TracedSlot {
   CodeSlot slot;  // of the generated function; first, as whoever calls it knows nothing else
   const CodeSlot* original = nullptr;
   void (*note)(const TracedSlot* slot, const TexelCall* call) = nullptr;
-  TextureUse use{};
+  const TracedOperation* operation = nullptr;
   const void* texture = nullptr;  // the owner's
 };
 
-/// By the place of their operation in kTracedUses.
-using TracedSamplers = std::array<const CodeSlot*, std::size(kTracedUses)>;
+/// By the place of their operation in kTracedOperations.
+using TracedSamplers = std::array<const CodeSlot*, 5>;
 Expected<TracedSamplers> compile_traced_samplers(Jit& jit);
 
 }  // namespace tilegpu::shader

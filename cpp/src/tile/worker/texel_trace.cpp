@@ -51,7 +51,7 @@ FragmentReads::~FragmentReads() { now = nullptr; }
 void note_texels(const shader::TracedSlot* slot, const shader::TexelCall* call) {
   if (!now) return;  // vertices
   const auto visit = [](void* lines, uint32_t lane, uint64_t line) { static_cast<TexelLines*>(lines)->read(lane, line); };
-  shader::each_line(*static_cast<const shader::TracedTexture*>(slot->texture), slot->use, *call, visit, now);
+  shader::each_line(*static_cast<const shader::TracedTexture*>(slot->texture), *slot->operation, *call, visit, now);
 }
 
 std::vector<TextureLines> texture_lines(const std::unordered_set<uint64_t>& pass, const std::vector<uint64_t>& of_bins,
