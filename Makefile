@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-wheels-bare test-sdist test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-wheels-bare test-sdist test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders faults bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -193,6 +193,9 @@ fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, a
 TIME ?= 600
 fuzz-shaders: build $(VENV)/.stamp-test ## random shaders against the reference interpreter for TIME seconds, from FUZZ_SEED on (FUZZ_ARGS=--thorough)
 	$(PY) -m tests.shader_fuzz --seconds $(TIME) --first $(or $(FUZZ_SEED),1) $(FUZZ_ARGS)
+
+faults: build $(VENV)/.stamp-test ## COUNT (200) signals, forks, dying threads, full address spaces and kills at random times, the state checked after each
+	$(PY) -m tests.faults --count $(or $(COUNT),200)
 
 bench: build ## the reference scenes timed, beside OpenGL where it is there (BENCH_ARGS=--no-gl)
 	$(PY) -m tilegpu bench peers $(BENCH_ARGS)
