@@ -45,6 +45,7 @@ def _expected() -> list[str]:
 def interrupts(count: int, seed: int) -> Counter[str]:
     """Ctrl-C, at any place of the main thread."""
     chance, expected, device, seen = random.Random(seed), _expected(), _device(), Counter[str]()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background are started without
     for number in range(count):
         if number % 20 == 0:
             device = _device(isolate_compiler=number % 40 == 20)
