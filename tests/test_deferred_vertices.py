@@ -356,6 +356,9 @@ def device() -> tg.Device:
 MESH = cells(0.5, 4)[0][cells(0.5, 4)[1]]
 
 
+NOT_ASKED = "not one of host's techniques; hsr= adds it"
+
+
 @pytest.mark.parametrize(("words", "vert", "frag", "state"), [
     ("writes memory", inject(SIMPLE_VERT, STORE, "written[gl_VertexIndex] = color; "), SIMPLE_FRAG, {}),
     ("writes memory", inject(SIMPLE_VERT, "layout(set = 0, binding = 0) buffer Out { uint n; };\n", "atomicAdd(n, 1u); "), SIMPLE_FRAG, {}),
@@ -377,7 +380,7 @@ def test_reasons_of_a_pipeline(device: tg.Device, words: str, vert: str, frag: s
     assert (rp.stats.vertices_position_shaded == 0) == bool(words)
     without, expected = run(device, [(pipeline, MESH, bind)], "off")
     assert np.array_equal(image, expected)
-    assert technique(without) == {"technique": PASS, "state": "off", "rule": "", "reason": "switched off (hsr)", "by_draw": -1}
+    assert technique(without) == {"technique": PASS, "state": "off", "rule": "", "reason": NOT_ASKED, "by_draw": -1}
     if "atomicAdd" in vert:  # each vertex as often as without
         assert count.numpy(np.uint32)[0] == 2 * len(MESH)
 
@@ -435,3 +438,21 @@ def test_switches() -> None:
     assert {p: PASS in tg.Device(profile=p).hsr for p in ("immortalis-g925", "mali-g725", "mali-g720", "adreno-a740")} == {
         "immortalis-g925": True, "mali-g725": True, "mali-g720": True, "adreno-a740": False,
     }  # fmt: skip
+
+
+def test_what_a_gpu_has_not_is_not_switched_off() -> None:
+    """By profile: what was switched off, what hsr= would add, and what no GPU of its kind has."""
+    said: dict[tuple[str, str], str] = {}
+    for profile, hsr in (("host", None), ("immortalis-g925", "off"), ("mali-g57", None), ("adreno-a740", None), ("desktop-immediate", None)):
+        device = tg.Device(profile=profile)
+        pipeline = device.pipeline(SIMPLE_VERT, SIMPLE_FRAG, vertex=COLORED, color=[FORMAT])
+        with device.render_pass(color=[tg.Attachment(device.image((64, 64), FORMAT), clear=(0, 0, 0, 0))], hsr=hsr) as rp:
+            rp.draw(pipeline, MESH)
+        row = rp.explain()[0]
+        said |= {(profile, found["technique"]): found["reason"] for found in row.techniques}
+        said[profile, "low_resolution_z"] = row.low_resolution_z_off.removeprefix("off: ")
+    assert {said["host", name] for name in ("pre_pass", "forward_pixel_kill", PASS, "low_resolution_z")} == {NOT_ASKED}
+    assert said["immortalis-g925", "pre_pass"] == said["immortalis-g925", PASS] == "switched off (hsr)"
+    assert said["mali-g57", "low_resolution_z"] == "not one of the profile's techniques; hsr= tries it"
+    for profile, name in (("adreno-a740", "pre_pass"), ("adreno-a740", PASS), ("desktop-immediate", "low_resolution_z")):
+        assert said[profile, name] == "no GPU like this has it"

@@ -168,7 +168,8 @@ def test_the_printed_table_is_narrow() -> None:
     headings, rows, notes, off = explanation.folded()
     assert headings == ["draws", "pipeline", "early tests", "visibility buffer", "plan"]
     assert off == [
-        "off for all draws: low-resolution Z, pre pass, forward pixel kill, deferred vertex shading (switched off (hsr))"
+        "off for all draws: low-resolution Z, pre pass, forward pixel kill, deferred vertex shading "
+        "(not one of host's techniques; hsr= adds it)"
     ]
     assert len(notes) == 3 and all(len(cell) <= 60 for row in rows for cell in row)
     assert {row[3] for row in rows} == {"on", "off [2]"} and notes[1].startswith("[2] reads the tile")

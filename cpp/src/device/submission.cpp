@@ -186,6 +186,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);
   const command::Pass& record = *found.pass;
   const HiddenSurfaceRemoval asked = record.info.hsr.value_or(state->hsr), chosen = framebuffer::allowed_hsr(record.framebuffer, asked);
+  const hsr::WhyOff off = hsr::why_off(chosen, default_hsr(record.framebuffer.layout.profile->name));
   std::vector<DrawExplanation> rows;
   const pipeline::Resolved* last = nullptr;
   const void* last_state = nullptr;  // of the last row's draws
@@ -200,8 +201,8 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
                                    [&](const PrepassStop& stop) { return stop.draw == number || stop.draw + 1 == number; });
     const std::string low = index < found.lrz_decisions.size()
                                 ? hsr::describe(found.lrz_decisions[index], static_cast<int32_t>(number), found.lrz_culprit_pass)
-                                : std::string(chosen.low_resolution_z ? "off: not executed yet" : "off: switched off (hsr)");
-    TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, chosen.deferred_vertex_shading);
+                                : std::string("off: ") + (off.low_resolution_z ? off.low_resolution_z : "not executed yet");
+    TechniqueExplanation deferral = hsr::explain_deferral(found.vertex_deferral, index, *draw.state, off.deferred_vertex_shading);
     number += count;
     const bool rejects = index < found.lrz_decisions.size() && found.lrz_decisions[index].test;
     const tile::DrawTraits traits = {draw.query >= 0, rejects && tested_by_lrz(found), numbered};
@@ -212,7 +213,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
       return;
     }
     const char* early = hsr::early_test_obstacle(*draw.state);
-    const char* visibility = tile::visibility_obstacle(*draw.state, chosen.visibility_buffer);
+    const char* visibility = off.visibility_buffer ? off.visibility_buffer : tile::visibility_obstacle(*draw.state);
     DrawExplanation row{number - count, count, part, resolved->label, early ? early : "", visibility ? visibility : "", {}, low};
     const std::vector<hsr::Verdict> verdicts = hsr::possible_verdicts(*draw.state, row.first_draw, traits.counts, history);
     const hsr::PrepassTiles tiles = hsr::prepass_tiles(found.stats, row.first_draw);
@@ -220,7 +221,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     row.plan =
         plan_in_words(found, *draw.state, traits, {taken ? std::span(verdicts) : std::span<const hsr::Verdict>(), !taken || tiles.ended});
     numbered |= !visibility;
-    row.techniques.push_back(hsr::explain_forward_kill(*draw.state, chosen.forward_pixel_kill));
+    row.techniques.push_back(hsr::explain_forward_kill(*draw.state, off.forward_pixel_kill));
     row.techniques.push_back(std::move(deferral));
     if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
       if (auto unit = hsr::explain_blend_unit(*draw.state)) row.techniques.push_back(std::move(*unit));
@@ -243,7 +244,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const command::IndirectDraw& indirect = record.indirects[command.index];
     for (uint32_t k = 0; k < indirect.count; k++) add(indirect.base, expanded++, 1);
   }
-  const char* no_prepass = asked.pre_pass ? framebuffer::prepass_obstacle(record.framebuffer) : "switched off (hsr)";
+  const char* no_prepass = asked.pre_pass ? framebuffer::prepass_obstacle(record.framebuffer) : off.pre_pass;
   for (DrawExplanation& row : rows)
     row.techniques.insert(row.techniques.begin(), hsr::explain_prepass(found.stats, row.first_draw, row.draw_count, no_prepass));
   return rows;

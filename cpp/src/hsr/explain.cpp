@@ -48,8 +48,22 @@ const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
   return nullptr;
 }
 
-TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool enabled) {
-  if (!enabled) return {"forward_pixel_kill", "off", "", "switched off (hsr)", -1};
+WhyOff why_off(const HiddenSurfaceRemoval& chosen, const HiddenSurfaceRemoval& own) {
+  const bool is_host = own.visibility_buffer, has_arms = is_host || own.forward_pixel_kill;
+  const auto why = [&](bool has, bool has_itself, bool can_have) -> const char* {
+    if (has) return nullptr;
+    if (has_itself) return "switched off (hsr)";
+    if (!can_have) return "no GPU like this has it";
+    return is_host ? "not one of host's techniques; hsr= adds it" : "not one of the profile's techniques; hsr= tries it";
+  };
+  return {why(chosen.visibility_buffer, own.visibility_buffer, true), why(chosen.pre_pass, own.pre_pass, has_arms),
+          why(chosen.forward_pixel_kill, own.forward_pixel_kill, has_arms),
+          why(chosen.deferred_vertex_shading, own.deferred_vertex_shading, has_arms),
+          why(chosen.low_resolution_z, own.low_resolution_z, has_arms)};
+}
+
+TechniqueExplanation explain_forward_kill(const command::DrawState& state, const char* off) {
+  if (off) return {"forward_pixel_kill", "off", "", off, -1};
   bool half = false;
   const char* obstacle = forward_kill_obstacle(state, half);
   return {"forward_pixel_kill", obstacle && !half ? "off" : "on", "", obstacle ? obstacle : "", -1};

@@ -7,9 +7,18 @@
 
 #include "command/draw.hpp"
 #include "tilegpu/explanation.hpp"
+#include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/stats.hpp"
 
 namespace tilegpu::hsr {
+
+/// Why a pass has not a technique: null where it has. What its GPU never has is told apart from what somebody switched off.
+struct WhyOff {
+  const char *visibility_buffer = nullptr, *pre_pass = nullptr, *forward_pixel_kill = nullptr, *deferred_vertex_shading = nullptr,
+             *low_resolution_z = nullptr;
+};
+/// `chosen`: the pass's; `own`: what the profile has by itself.
+WhyOff why_off(const HiddenSurfaceRemoval& chosen, const HiddenSurfaceRemoval& own);
 
 /// Why depth and stencil are not both tested and written before shading.
 const char* early_test_obstacle(const command::DrawState& state);
@@ -25,6 +34,7 @@ struct PrepassTiles {
 PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw);
 /// Of a draw that blends, on a GPU with a fixed unit for it (framebuffer/blend_unit.hpp).
 std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state);
-TechniqueExplanation explain_forward_kill(const command::DrawState& state, bool enabled);
+/// `off`: WhyOff's.
+TechniqueExplanation explain_forward_kill(const command::DrawState& state, const char* off);
 
 }  // namespace tilegpu::hsr

@@ -142,9 +142,9 @@ void decide_deferral(std::span<const command::DrawCall> draws, const RenderingIn
 }
 
 TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state,
-                                      bool enabled) {
+                                      const char* off) {
   constexpr const char* kName = "deferred_vertex_shading";
-  if (!enabled) return {kName, "off", "", "switched off (hsr)", -1};
+  if (off) return {kName, "off", "", off, -1};
   if (draw < decisions.size()) {
     const VertexDeferral& d = decisions[draw];
     if (d.position) return {kName, "on", "", "", -1};

@@ -29,6 +29,6 @@ void decide_deferral(std::span<const command::DrawCall> draws, const RenderingIn
 
 /// `decisions` of the last execution, empty: none yet.
 TechniqueExplanation explain_deferral(std::span<const VertexDeferral> decisions, uint32_t draw, const command::DrawState& state,
-                                      bool enabled);
+                                      const char* off);
 
 }  // namespace tilegpu::hsr

@@ -53,11 +53,10 @@ Coverage coverage_of_state(const PassTraits& pass, const TilePlan& plan) {
 
 }  // namespace
 
-const char* visibility_obstacle(const command::DrawState& state, bool enabled) {
+const char* visibility_obstacle(const command::DrawState& state) {
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
   const shader::StageTraits& traits = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
-  if (!enabled) return "switched off (hsr)";
   if (!resolved.shades()) return "nothing is shaded";
   if (const char* obstacle = hsr::early_test_obstacle(state)) return obstacle;
   if (c.side_effects)
@@ -87,7 +86,7 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   plan.one_by_one = c.pins_order || (pass.exact_kills && plan.early == EarlyTests::kill && rules.depth_write);
   switch (phase) {
     case Phase::ordinary:
-      if (shades && !visibility_obstacle(state, pass.hsr.visibility_buffer)) plan.route = Route::visibility;
+      if (shades && pass.hsr.visibility_buffer && !visibility_obstacle(state)) plan.route = Route::visibility;
       break;
     case Phase::pre:
       if (c.needs_slice && shades) break;

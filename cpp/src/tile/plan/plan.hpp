@@ -90,7 +90,7 @@ struct TilePlan {
 
 /// Why the draws do not go through the visibility buffer (shaded once, when the tile's visible primitives are known), in words; null where
 /// they do.
-const char* visibility_obstacle(const command::DrawState& state, bool enabled);
+const char* visibility_obstacle(const command::DrawState& state);
 
 /// `verdict`: of the pre-pass, in its phases. `opaque_replay`: main phase, what is drawn again was opaque.
 TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, const TestRules& rules, Phase phase,
