@@ -105,9 +105,10 @@ void set_up_tiles(PassRun& run) {
 }
 
 void choose_render_mode(PassRun& run) {
-  if (run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::gmem) return;
-  run.sysmem = run.options.render_mode == RenderMode::sysmem;
-  if (run.options.render_mode != RenderMode::autotune) return;
+  const framebuffer::Layout& layout = run.pass.framebuffer.layout;
+  if (layout.profile->tile_model != framebuffer::TileModel::gmem) return;
+  run.sysmem = run.options.render_mode == RenderMode::sysmem || !layout.fits_gmem;
+  if (run.options.render_mode != RenderMode::autotune || !layout.fits_gmem) return;
   const std::map<std::string, uint64_t>& history = run.kept.samples_passed;
   const auto last = history.find(render_key(run.pass));
   run.sysmem = last == history.end() ? prefers_sysmem_unseen(run.pass, run.context.draws.size())

@@ -230,6 +230,12 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
                     " to " + std::to_string(f.layout.tile_width_px) + "x" + std::to_string(f.layout.tile_height_px) +
                     " px; fewer samples or smaller formats give back up to " + std::to_string(f.layout.profile->max_tile_px) + " px");
   }
+  if (!f.layout.fits_gmem)
+    lines.push_back(
+        "layout: " + std::to_string(f.layout.tile_rt_alloc_B / f.layout.tile_size_px) + " bytes a pixel do not fit into the GMEM of " +
+        f.layout.profile->name + " (" + std::to_string(f.layout.tile_rt_budget_B) + " bytes for " + std::to_string(f.layout.tile_width_px) +
+        "x" + std::to_string(f.layout.tile_height_px) +
+        " px, the least tile): the pass is rendered in memory, without tiles; use fewer samples, fewer attachments or smaller formats");
   if (f.layout.pipelining_lost) {
     lines.push_back("layout: the tile takes " + std::to_string(f.layout.tile_rt_alloc_B) +
                     " bytes of colour, the half of the tile buffer is " + std::to_string(f.layout.tile_rt_budget_B) +

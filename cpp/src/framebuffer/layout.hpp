@@ -50,7 +50,8 @@ struct Layout {
   uint32_t tile_size_px = 0, tile_width_px = 0, tile_height_px = 0;  // powers of two, but in GMEM
   uint32_t tile_rt_alloc_B = 0;
   std::array<uint32_t, kMaxColorAttachments> rt_offset_B{};  // unused: the end of the allocation
-  bool pipelining_lost = false;                              // the allocation needs the half that the next tile would use
+  bool fits_gmem = true;         // else the pass is rendered without tiles, as Mesa's driver does; those here are the least
+  bool pipelining_lost = false;  // the allocation needs the half that the next tile would use
   const Profile* profile = nullptr;
 
   bool has_border() const { return !(tiling_area_px == render_area_px); }

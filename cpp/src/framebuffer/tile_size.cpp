@@ -70,20 +70,17 @@ void choose_gmem_tile(Layout& layout, uint32_t pixels) {
   layout.tile_size_px = layout.tile_width_px * layout.tile_height_px;
 }
 
-Status choose_in_gmem(Layout& layout, const std::string& pass_label) {
-  const Profile& profile = *layout.profile;
-  const uint32_t pixel_B = gmem_pixel_B(layout), least_px = profile.gmem.align_x_px * profile.gmem.align_y_px;
-  layout.tile_rt_budget_B = layout.tile_z_budget_B = profile.gmem.size_B;
-  choose_gmem_tile(layout, profile.gmem.size_B / pixel_B);
-  if (!layout.tile_size_px) {
-    return field_error(object_name("pass", pass_label), "attachments in GMEM", std::to_string(pixel_B) + " bytes a pixel",
-                       "at most " + std::to_string(profile.gmem.size_B / least_px) + " on profile " + profile.name + " (" +
-                           std::to_string(profile.gmem.size_B) + " bytes for " + std::to_string(profile.gmem.align_x_px) + "x" +
-                           std::to_string(profile.gmem.align_y_px) + " pixels)",
-                       "use fewer samples, fewer attachments or smaller formats");
+void choose_in_gmem(Layout& layout) {
+  const Gmem& gmem = layout.profile->gmem;
+  const uint32_t pixel_B = gmem_pixel_B(layout);
+  layout.tile_rt_budget_B = layout.tile_z_budget_B = gmem.size_B;
+  choose_gmem_tile(layout, gmem.size_B / pixel_B);
+  layout.fits_gmem = layout.tile_size_px != 0;
+  if (!layout.fits_gmem) {
+    layout.tile_width_px = gmem.align_x_px, layout.tile_height_px = gmem.align_y_px;
+    layout.tile_size_px = layout.tile_width_px * layout.tile_height_px;
   }
   layout.tile_rt_alloc_B = pixel_B * layout.tile_size_px;
-  return Ok{};
 }
 
 }  // namespace
@@ -119,7 +116,10 @@ uint32_t host_bin_px(const Layout& layout, uint32_t l2_B) {
 Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   const Profile& profile = *layout.profile;
   assert(layout.sample_count >= 1 && layout.rt_count <= kMaxColorAttachments);
-  if (profile.tile_model == TileModel::gmem) return choose_in_gmem(layout, pass_label);
+  if (profile.tile_model == TileModel::gmem) {
+    choose_in_gmem(layout);
+    return Ok{};
+  }
   if (profile.tile_model == TileModel::immediate) return Ok{};  // no tile, no tile memory
   uint32_t rt_B = 0;
   for (uint32_t i = 0; i < layout.rt_count; ++i) rt_B += tile_bytes(layout.rt_formats[i]);
