@@ -7,14 +7,19 @@ A new seed joins the committed corpus through ``make fuzz-corpus``, which keeps 
 
 from __future__ import annotations
 
+import random
+import struct
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+import numpy as np  # noqa: E402
 import spirv  # noqa: E402
+from gltf_documents import png  # noqa: E402
 from tests.shader_fuzz.program import Generator  # noqa: E402
 
 STAGES = {".vert": "vertex", ".frag": "fragment", ".comp": "compute", ".geom": "geometry", ".tesc": "control", ".tese": "evaluation"}
@@ -178,25 +183,125 @@ def shaders() -> dict[str, str]:
     return texts | {name: HEAD + text for name, text in OWN.items()}
 
 
-def make(folder: Path) -> None:
-    """Below ``folder``, a folder for each fuzzer."""
-    for name in ("spirv", "glsl"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+def put(folder: Path, fuzzer: str, name: str, data: bytes) -> None:
+    (folder / fuzzer).mkdir(parents=True, exist_ok=True)
+    (folder / fuzzer / name).write_bytes(data)
+
+
+def make_shaders(folder: Path) -> None:
     for name, text in shaders().items():
         suffix = Path(name).suffix
-        stage = list(STAGES).index(suffix)
-        (folder / "glsl" / name).write_bytes(bytes([stage]) + text.encode())
+        put(folder, "glsl", name, bytes([list(STAGES).index(suffix)]) + text.encode())
         module = compiled(text, suffix)
         if module is None:
             print(f"{name}: glslang refuses it", file=sys.stderr)
         elif len(module) <= 16 << 10:
-            (folder / "spirv" / f"{name}.spv").write_bytes(module)
+            put(folder, "spirv", f"{name}.spv", module)
     for seed in range(1, PROGRAMS + 1):
         program = Generator(seed, 4 + seed % 8).program()
         vulkan = "vulkan1.1" if program.version == "1.3" else "vulkan1.2"
         module = spirv.assemble(program.text, version=program.version, vulkan=vulkan)
         if len(module) <= 20 << 10:
-            (folder / "spirv" / f"program-{seed}.spv").write_bytes(module)
+            put(folder, "spirv", f"program-{seed}.spv", module)
+
+
+def make_models(folder: Path) -> None:
+    """Models, pictures, manifests; calls of the API are random bytes."""
+    from tests.test_gltf import document_with_everything
+    from tests.test_model_attack import picture
+    from tests.test_model_attack import seeds as models
+
+    with tempfile.TemporaryDirectory() as place:
+        for name, data in models(Path(place)).items():
+            put(folder, name.partition(".")[2], name, data)
+        whole = document_with_everything()
+        put(folder, "gltf", "all.gltf", whole.gltf(Path(place) / "all.gltf").read_bytes())
+        put(folder, "glb", "all.glb", whole.glb(Path(place) / "all.glb").read_bytes())
+    put(folder, "picture", "rgba.png", png())
+    for kind in ("PNG", "JPEG", "TIFF", "BMP", "GIF", "WEBP", "TGA", "PPM"):
+        put(folder, "picture", f"noise.{kind.lower()}", picture(kind, (8, 8)))
+    head = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n-Y 2 +X 9\n"
+    row = b"\2\2\0\x09" + b"\x89\x80" * 3 + b"\x04\1\2\3\4\x85\x7f"
+    put(folder, "radiance", "rle.hdr", head + row * 2)
+    put(folder, "radiance", "flat.hdr", head.replace(b"+X 9", b"+X 3") + bytes(range(100, 124)))
+    put(folder, "radiance", "old.hdr", head.replace(b"+X 9", b"+X 6") + b"\1\2\3\x80\1\1\1\5" * 2)
+    choose = random.Random(1)
+    for k in range(40):
+        put(folder, "api", f"calls-{k}", bytes(choose.randrange(256) for _ in range(8 * (k + 1))))
+
+
+def make_states(folder: Path) -> None:
+    choose = random.Random(2)
+    for k in range(120):
+        put(folder, "render", f"pass-{k}", bytes(choose.randrange(256) for _ in range(60 + 7 * k)))
+        head = bytes(choose.randrange(256) for _ in range(24))
+        floats = struct.pack("<64f", *(choose.uniform(-1.5, 1.5) for _ in range(64)))
+        put(folder, "texture", f"texels-{k}", head + floats + bytes(choose.randrange(256) for _ in range(16 * (1 + k % 8))))
+
+
+def make_captures(folder: Path) -> None:
+    """Of small passes, and what the disk cache keeps of their shaders."""
+    import tilegpu as tg
+
+    with tempfile.TemporaryDirectory() as place:
+        dev = tg.Device(threads=1, cache_dir=place)
+        vert = "#version 450\nlayout(location = 0) in vec3 p;\nlayout(location = 0) out vec2 v;\nvoid main() { gl_Position = vec4(p, 1); v = p.xy; }"
+        frag = "#version 450\nlayout(location = 0) in vec2 v;\nlayout(location = 0) out vec4 o;\n"
+        texel = frag + "layout(binding = 0) uniform sampler2D t;\nvoid main() { o = texture(t, v) * gl_FragCoord.z; }"
+        plain = frag + "layout(push_constant) uniform P { vec4 c; };\nvoid main() { if (v.x > 0.5) discard; o = c; }"
+        vertex = np.dtype([("p", "f4", 3)])
+        corners = np.array([(-1, -1, 0.2), (1, -1, 0.4), (0, 1, 0.6), (1, 1, 0.1), (-1, 1, 0.9)], "f4").view(vertex).reshape(-1)
+        texture = dev.texture(np.arange(64, dtype="u1").reshape(4, 4, 4))
+        for k, samples in enumerate((1, 4, 1, 2)):
+            image = dev.image((24, 20), "r8g8b8a8_unorm", samples=samples)
+            depth = dev.image((24, 20), "d24_unorm_s8_uint", samples=samples)
+            resolved = dev.image((24, 20), "r8g8b8a8_unorm") if samples > 1 else None
+            more = {"blend": "alpha"} if k == 2 else {"depth_test": True, "stencil_test": {"pass": "invert"}}
+            pipes = [dev.pipeline(vert, f, vertex=vertex, color=[image.format], depth=depth.format, stencil=depth.format, samples=samples, **more)
+                     for f in (texel, plain)]  # fmt: skip
+            color = tg.Attachment(image, clear=(0.2, 0.3, 0.4, 1), resolve=resolved)
+            path = Path(place) / f"{k}.tgcap"
+            with dev.render_pass(color, depth=tg.Attachment(depth, clear=1.0), stencil=tg.Attachment(depth, clear=3)) as rp:
+                rp.draw(pipes[0], corners, bind={"t": texture})
+                rp.draw(pipes[1], corners, indices=np.array([0, 1, 2, 2, 3, 4], "u2"), push={"c": [1, 0.5, 0, 0.5]}, instances=2)
+                rp.clear((1, 0, 0, 1), rect=(2, 2, 5, 5))
+            rp.capture(path)
+            put(folder, "capture", path.name, path.read_bytes())
+        dev.wait_compiles()
+        for name, entry in dev.cache_entries().items():
+            (key_B,) = struct.unpack_from("<Q", entry)
+            body = entry[8 + key_B :]
+            if len(body) < 24 << 10:
+                put(folder, "cache", name, (b"\1" if body.startswith(b"\x7fELF") else b"\2" + struct.pack("<H", len(body))) + body)
+        put(folder, "cache", "entry", b"\3" + struct.pack("<Q", 6) + b"fuzzed" + bytes(9))
+        for path in sorted((Path(place) / "objects").glob("*"))[:1]:
+            put(folder, "cache", "file", b"\0" + path.read_bytes()[: 8 << 10])
+
+
+def make_manifests(folder: Path) -> None:
+    """As runs of `tilegpu render` leave them."""
+    from tilegpu.farm.job import Job
+    from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journal_of
+
+    job = Job("triangle", size=(8, 8), samples=4, of=2, fps=24, exposure=1.5, tile=64, camera="turn")
+    made = Manifest(job, "0.1.0", "a" * 64, "b" * 64, "turn.png", "c" * 64)
+    frame = FrameRecord(0, "d" * 64, (Written("turn_0.png", "e" * 64, 99),), (((0, 0, 8, 8), "f" * 64),))
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "m.json"
+        journal = Journal(made, path)
+        journal.add(frame)
+        put(folder, "manifest", "journal", b"\1" + journal_of(path).read_bytes())
+        journal.close(True)
+        put(folder, "manifest", "plain", b"\0" + path.read_bytes())
+
+
+def make(folder: Path) -> None:
+    """Below ``folder``, a folder for each fuzzer."""
+    make_shaders(folder)
+    make_models(folder)
+    make_states(folder)
+    make_captures(folder)
+    make_manifests(folder)
 
 
 if __name__ == "__main__":

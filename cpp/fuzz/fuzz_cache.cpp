@@ -47,7 +47,7 @@ void read_object(std::string_view bytes) {
   cache().store(own_key(), std::string(bytes));
   std::string object;
   if (!cache().load(own_key(), object) || object != bytes) fuzz::finding("what was stored is not what is loaded");
-  const Expected<std::string> foreign = foreign_symbol(object);
+  Expected<std::string> foreign = foreign_symbol(object);
   if (!foreign || !foreign->empty()) return;
   CodeMemory memory;
   (void)memory.place(object, "tg_fuzzed");
