@@ -82,10 +82,18 @@ void read_entry(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
   fuzz::Choices choices(data, size_B);
   switch (choices.byte() % 4) {
-    case 0: read_file(choices.rest()); break;
-    case 1: read_object(choices.rest()); break;
-    case 2: read_record_and_words(choices); break;
-    default: read_entry(choices.rest()); break;
+    case 0:
+      read_file(choices.rest());
+      break;
+    case 1:
+      read_object(choices.rest());
+      break;
+    case 2:
+      read_record_and_words(choices);
+      break;
+    default:
+      read_entry(choices.rest());
+      break;
   }
   return 0;
 }

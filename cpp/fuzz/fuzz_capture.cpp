@@ -47,7 +47,8 @@ struct Judge {
       if (const auto* pass = std::get_if<Ptr<const command::Pass>>(&c)) of_pass(**pass);
       if (std::holds_alternative<Ptr<const command::Dispatch>>(c)) has_one_result = small = false;
       if (const auto* other = std::get_if<command::ExecuteCommands>(&c)) recording(*other->recording);
-      if (std::holds_alternative<command::WriteTimestamp>(c) || std::holds_alternative<command::CopyQueryPoolResults>(c)) has_one_result = false;
+      if (std::holds_alternative<command::WriteTimestamp>(c) || std::holds_alternative<command::CopyQueryPoolResults>(c))
+        has_one_result = false;
     }
   }
   void of_pass(const command::Pass& pass) {
@@ -71,7 +72,8 @@ Replay replay(const std::string& path, const DeviceCreateInfo& info) {
   const Ptr<Device> device = fuzz::device(info, fuzz::Code::quick);
   Expected<Capture> capture = load_capture(device, path);
   if (!capture) {
-    if (capture.error().message.find("case.tgcap") == std::string::npos) fuzz::finding("an error without the file: " + capture.error().message);
+    if (capture.error().message.find("case.tgcap") == std::string::npos)
+      fuzz::finding("an error without the file: " + capture.error().message);
     return result;
   }
   Judge judge;

@@ -1,7 +1,7 @@
 // fuzz/fuzz_glsl.cpp -- fuzzer: GLSL through glslang, what becomes of its messages, and the module that comes out.
 //
-// In: a byte that says which stage, then text. Wrong is: anything but an error with a sentence and, where there are any, lines that the text
-// has, or a module. glslang itself is not watched by the sanitizers; that it crashes is seen.
+// In: a byte that says which stage, then text. Wrong is: anything but an error with a sentence and, where there are any, lines that the
+// text has, or a module. glslang itself is not watched by the sanitizers; that it crashes is seen.
 #include <algorithm>
 
 #include "common/bench.hpp"
@@ -10,9 +10,12 @@ using namespace tilegpu;
 
 namespace {
 
-constexpr VkShaderStageFlagBits kStages[] = {VK_SHADER_STAGE_VERTEX_BIT,   VK_SHADER_STAGE_FRAGMENT_BIT,
-                                             VK_SHADER_STAGE_COMPUTE_BIT,  VK_SHADER_STAGE_GEOMETRY_BIT,
-                                             VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT};
+constexpr VkShaderStageFlagBits kStages[] = {VK_SHADER_STAGE_VERTEX_BIT,
+                                             VK_SHADER_STAGE_FRAGMENT_BIT,
+                                             VK_SHADER_STAGE_COMPUTE_BIT,
+                                             VK_SHADER_STAGE_GEOMETRY_BIT,
+                                             VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT,
+                                             VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT};
 constexpr size_t kMost_B = 8 << 10;
 
 }  // namespace
@@ -32,8 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
     if (words.error().message.empty()) fuzz::finding("an error without a word");
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n') + 1;
     for (const ShaderMessage& m : messages)
-      if (m.line < 0 || (m.file == source.file && !m.source_line.empty() && source.text.find(m.source_line) == std::string::npos &&
-                         m.line <= lines))
+      if (m.line < 0 ||
+          (m.file == source.file && !m.source_line.empty() && source.text.find(m.source_line) == std::string::npos && m.line <= lines))
         fuzz::finding("a message with a line that the text has not: " + m.text);
     return 0;
   }

@@ -1,8 +1,8 @@
 // fuzz/fuzz_render.cpp -- fuzzer: passes of random state, by two devices that may differ in everything but the result.
 //
-// In: bytes that choose formats, samples, states, draws, and what the second device has: threads, lanes, bins, heap, profile, hidden-surface
-// removal, kept samples. Wrong is: one bit of an attachment, a resolve or an occlusion count that differs, or a pass that one device alone
-// refuses. What the right picture is, `tests/test_framebuffer_model.py` asks.
+// In: bytes that choose formats, samples, states, draws, and what the second device has: threads, lanes, bins, heap, profile,
+// hidden-surface removal, kept samples. Wrong is: one bit of an attachment, a resolve or an occlusion count that differs, or a pass that
+// one device alone refuses. What the right picture is, `tests/test_framebuffer_model.py` asks.
 #include <algorithm>
 
 #include "common/bench.hpp"
@@ -12,27 +12,36 @@ using namespace tilegpu;
 namespace {
 
 constexpr size_t kMost_B = 1024;
-constexpr VkFormat kColors[] = {VK_FORMAT_R8G8B8A8_UNORM,      VK_FORMAT_R8G8B8A8_SRGB,        VK_FORMAT_R16G16B16A16_SFLOAT,
-                                VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_B5G6R5_UNORM_PACK16,  VK_FORMAT_A2B10G10R10_UNORM_PACK32,
-                                VK_FORMAT_R8_UINT,             VK_FORMAT_R16G16_SINT,          VK_FORMAT_R8G8_SNORM,
-                                VK_FORMAT_B8G8R8A8_UNORM,      VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_R32_UINT,
-                                VK_FORMAT_R16G16B16A16_UNORM,  VK_FORMAT_R8_UNORM,             VK_FORMAT_UNDEFINED};
-constexpr VkFormat kDepths[] = {VK_FORMAT_UNDEFINED,    VK_FORMAT_D16_UNORM,         VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT,
-                                VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_S8_UINT};
+constexpr VkFormat kColors[] = {VK_FORMAT_R8G8B8A8_UNORM,
+                                VK_FORMAT_R8G8B8A8_SRGB,
+                                VK_FORMAT_R16G16B16A16_SFLOAT,
+                                VK_FORMAT_R32G32B32A32_SFLOAT,
+                                VK_FORMAT_B5G6R5_UNORM_PACK16,
+                                VK_FORMAT_A2B10G10R10_UNORM_PACK32,
+                                VK_FORMAT_R8_UINT,
+                                VK_FORMAT_R16G16_SINT,
+                                VK_FORMAT_R8G8_SNORM,
+                                VK_FORMAT_B8G8R8A8_UNORM,
+                                VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+                                VK_FORMAT_R32_UINT,
+                                VK_FORMAT_R16G16B16A16_UNORM,
+                                VK_FORMAT_R8_UNORM,
+                                VK_FORMAT_UNDEFINED};
+constexpr VkFormat kDepths[] = {
+    VK_FORMAT_UNDEFINED,          VK_FORMAT_D16_UNORM,           VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT,
+    VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_S8_UINT};
 constexpr VkSampleCountFlagBits kSamples[] = {VK_SAMPLE_COUNT_1_BIT, VK_SAMPLE_COUNT_1_BIT, VK_SAMPLE_COUNT_4_BIT,
                                               VK_SAMPLE_COUNT_2_BIT, VK_SAMPLE_COUNT_8_BIT, VK_SAMPLE_COUNT_16_BIT};
-constexpr VkPrimitiveTopology kTopologies[] = {
-    VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP,
-    VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN,  VK_PRIMITIVE_TOPOLOGY_LINE_LIST,     VK_PRIMITIVE_TOPOLOGY_LINE_STRIP,
-    VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
+constexpr VkPrimitiveTopology kTopologies[] = {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,  VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                                               VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN,
+                                               VK_PRIMITIVE_TOPOLOGY_LINE_LIST,      VK_PRIMITIVE_TOPOLOGY_LINE_STRIP,
+                                               VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
 
 bool is_unsigned(VkFormat f) { return f == VK_FORMAT_R8_UINT || f == VK_FORMAT_R32_UINT; }
 bool is_signed(VkFormat f) { return f == VK_FORMAT_R16G16_SINT; }
 bool is_integer(VkFormat f) { return is_unsigned(f) || is_signed(f); }
 bool has_depth(VkFormat f) { return f != VK_FORMAT_UNDEFINED && f != VK_FORMAT_S8_UINT; }
-bool has_stencil(VkFormat f) {
-  return f == VK_FORMAT_S8_UINT || f == VK_FORMAT_D24_UNORM_S8_UINT || f == VK_FORMAT_D32_SFLOAT_S8_UINT;
-}
+bool has_stencil(VkFormat f) { return f == VK_FORMAT_S8_UINT || f == VK_FORMAT_D24_UNORM_S8_UINT || f == VK_FORMAT_D32_SFLOAT_S8_UINT; }
 
 struct Vertex {
   float position[4], color[4];
@@ -60,8 +69,9 @@ constexpr const char* kHeads[] = {"", "layout(early_fragment_tests) in;\n", "lay
 std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, uint32_t head) {
   if (body == 2 && head == 1) head = 0;
   if (body != 2 && head == 2) head = 0;
-  std::string text = "#version 450\n" + std::string(kHeads[head]) +
-                     "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n", writes;
+  std::string text =
+                  "#version 450\n" + std::string(kHeads[head]) + "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n",
+              writes;
   for (size_t k = 0; k < colors.size(); k++) {
     if (colors[k] == VK_FORMAT_UNDEFINED) continue;
     const std::string name = "o" + std::to_string(k), type = is_unsigned(colors[k]) ? "uvec4" : is_signed(colors[k]) ? "ivec4" : "vec4";
@@ -112,12 +122,14 @@ void blend_state(fuzz::Choices& c, const std::vector<VkFormat>& colors, Graphics
   for (float& x : s.blend_constants) x = c.unit();
 }
 
-GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkFormat>& colors, VkFormat depth, VkSampleCountFlagBits samples) {
+GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkFormat>& colors, VkFormat depth,
+                                         VkSampleCountFlagBits samples) {
   GraphicsPipelineCreateInfo info;
   info.label = "p", info.color_formats = colors;
   const uint32_t body = c.below(std::size(kBodies)), head = c.below(std::size(kHeads));
   info.stages = {{fuzz::own_shader(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}};
-  if (Ptr<ShaderModule> fragment = fuzz::own_shader(fragment_text(colors, body, head), VK_SHADER_STAGE_FRAGMENT_BIT); fragment && !c.seldom(16))
+  if (Ptr<ShaderModule> fragment = fuzz::own_shader(fragment_text(colors, body, head), VK_SHADER_STAGE_FRAGMENT_BIT);
+      fragment && !c.seldom(16))
     info.stages.push_back({fragment, {}});
   info.vertex_bindings = {{{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
   info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
@@ -200,7 +212,8 @@ struct Scene {
     info.label = "image";
     Ptr<Image> made = fuzz::take(Image::create(info), "an image");
     fuzz::take(made->ensure_memory(), "memory");
-    return fuzz::take(ImageView::create({.image = made, .type = views > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D}), "a view");
+    return fuzz::take(ImageView::create({.image = made, .type = views > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D}),
+                      "a view");
   }
 
   bool check(const Status& status) {
@@ -264,7 +277,8 @@ struct Scene {
     if (!of_depth)
       check(cb.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, clear_of(colors[0]), area));
     else if (depth)
-      check(cb.clear_attachment(-1, (has_depth(depth) ? VK_IMAGE_ASPECT_DEPTH_BIT : 0) | (has_stencil(depth) ? VK_IMAGE_ASPECT_STENCIL_BIT : 0),
+      check(cb.clear_attachment(-1,
+                                (has_depth(depth) ? VK_IMAGE_ASPECT_DEPTH_BIT : 0) | (has_stencil(depth) ? VK_IMAGE_ASPECT_STENCIL_BIT : 0),
                                 depth_clear(), area));
   }
 
@@ -354,15 +368,32 @@ DeviceCreateInfo other_device(uint32_t number) {
   info.threads = 1 + number % 2, info.lanes = number % 3 ? 8 : 16, info.bin_px = 32;
   HiddenSurfaceRemoval all{.pre_pass = true, .forward_pixel_kill = true};
   switch (number) {
-    case 0: break;
-    case 1: info.hsr = all, info.tiler_heap_B = 1; break;
-    case 2: info.hsr = HiddenSurfaceRemoval{.low_resolution_z = true, .lrz_bidirectional = true}; break;
-    case 3: info.hsr = HiddenSurfaceRemoval{.deferred_vertex_shading = true, .depth_filter = DepthFilter::two_plane}; break;
-    case 4: info.profile = "mali-g57", info.bin_px = 0; break;
-    case 5: info.profile = "adreno-a650", info.bin_px = 0; break;
-    case 6: info.compress_samples = false, info.hsr = HiddenSurfaceRemoval{.hierarchical_z = false}; break;
-    case 7: info.profile = "immortalis-g925", info.bin_px = 0; break;
-    default: info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false}, info.vertex_batch = 4; break;
+    case 0:
+      break;
+    case 1:
+      info.hsr = all, info.tiler_heap_B = 1;
+      break;
+    case 2:
+      info.hsr = HiddenSurfaceRemoval{.low_resolution_z = true, .lrz_bidirectional = true};
+      break;
+    case 3:
+      info.hsr = HiddenSurfaceRemoval{.deferred_vertex_shading = true, .depth_filter = DepthFilter::two_plane};
+      break;
+    case 4:
+      info.profile = "mali-g57", info.bin_px = 0;
+      break;
+    case 5:
+      info.profile = "adreno-a650", info.bin_px = 0;
+      break;
+    case 6:
+      info.compress_samples = false, info.hsr = HiddenSurfaceRemoval{.hierarchical_z = false};
+      break;
+    case 7:
+      info.profile = "immortalis-g925", info.bin_px = 0;
+      break;
+    default:
+      info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false}, info.vertex_batch = 4;
+      break;
   }
   return info;
 }

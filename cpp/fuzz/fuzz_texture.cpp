@@ -1,8 +1,10 @@
 // fuzz/fuzz_texture.cpp -- fuzzer: texels of every format, compressed ones above all, through sampler functions.
 //
-// In: bytes that choose a format, a view, a sampler and how it is sampled; the image's bytes; coordinates of any bits. Wrong is: other bits at
-// 4 lanes than at 8, by quick code than by optimised code, and texels that are fetched otherwise than vk/ reads them from the same bytes.
+// In: bytes that choose a format, a view, a sampler and how it is sampled; the image's bytes; coordinates of any bits. Wrong is: other bits
+// at 4 lanes than at 8, by quick code than by optimised code; texels that are fetched otherwise than vk/ reads them from the same bytes;
+// and with nearest filters another texel than Vulkan's formulas say.
 #include <algorithm>
+#include <cmath>
 
 #include "common/bench.hpp"
 #include "tilegpu/format.hpp"
@@ -16,14 +18,17 @@ constexpr uint32_t kSize_px = 8;
 constexpr size_t kMost_B = 4096;
 enum Mode : uint32_t { fetch = 7, modes };
 
-const char* prefix_of(const vk::FormatInfo& f) {
-  return f.numeric == vk::Numeric::uint ? "u" : f.numeric == vk::Numeric::sint ? "i" : "";
-}
+const char* prefix_of(const vk::FormatInfo& f) { return f.numeric == vk::Numeric::uint ? "u" : f.numeric == vk::Numeric::sint ? "i" : ""; }
 
 /// Pixel n asks with coordinates n of the buffer; `mode` is the same for all.
 std::string fragment_text(const std::string& prefix, VkImageViewType type, bool compares) {
-  const bool is_3d = type == VK_IMAGE_VIEW_TYPE_3D, is_cube = type == VK_IMAGE_VIEW_TYPE_CUBE, is_array = type == VK_IMAGE_VIEW_TYPE_2D_ARRAY;
-  const std::string dim = is_3d ? "3D" : is_cube ? "Cube" : is_array ? "2DArray" : "2D", p = is_3d || is_cube || is_array ? "c.xyz" : "c.xy";
+  const bool is_3d = type == VK_IMAGE_VIEW_TYPE_3D, is_cube = type == VK_IMAGE_VIEW_TYPE_CUBE,
+             is_array = type == VK_IMAGE_VIEW_TYPE_2D_ARRAY;
+  const std::string dim = is_3d      ? "3D"
+                          : is_cube  ? "Cube"
+                          : is_array ? "2DArray"
+                                     : "2D",
+                    p = is_3d || is_cube || is_array ? "c.xyz" : "c.xy";
   const std::string d = is_3d || is_cube ? "xyz" : "xy", texel = is_3d || is_array ? "ivec3(n & 7, n >> 3, n & 3)" : "ivec2(n & 7, n >> 3)";
   std::string text = "#version 450\nlayout(binding = 0) uniform " + prefix + "sampler" + dim + " t;\n";
   if (compares) text += "layout(binding = 1) uniform sampler" + dim + "Shadow s;\n";
@@ -72,8 +77,8 @@ struct Case {
         if (f.sampled && !f.needs_conversion()) all->insert(all->end(), f.is_compressed() ? 3 : 1, &f);
       return all;
     }();
-    constexpr VkImageViewType kTypes[] = {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_VIEW_TYPE_CUBE,
-                                          VK_IMAGE_VIEW_TYPE_3D};
+    constexpr VkImageViewType kTypes[] = {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY,
+                                          VK_IMAGE_VIEW_TYPE_CUBE, VK_IMAGE_VIEW_TYPE_3D};
     format = (*formats)[c.below(static_cast<uint32_t>(formats->size()) + 300) % formats->size()];
     type = c.of(kTypes);
     mode = c.below(modes + 1) % (modes + 1);
@@ -124,7 +129,9 @@ Drawn draw(const Ptr<Device>& device, const Case& of, const Ptr<ImageView>& text
       VK_SHADER_STAGE_VERTEX_BIT);
   if (!fragment || !vertex) fuzz::finding("a shader of the fuzzer's own does not compile");
   info.label = "sample", info.stages = {{vertex, {}}, {fragment, {}}};
-  info.color_formats = {prefix == "u" ? VK_FORMAT_R32G32B32A32_UINT : prefix == "i" ? VK_FORMAT_R32G32B32A32_SINT : VK_FORMAT_R32G32B32A32_SFLOAT};
+  info.color_formats = {prefix == "u"   ? VK_FORMAT_R32G32B32A32_UINT
+                        : prefix == "i" ? VK_FORMAT_R32G32B32A32_SINT
+                                        : VK_FORMAT_R32G32B32A32_SFLOAT};
   const Ptr<Pipeline> pipeline = fuzz::take(device->create_pipeline(info), "a pipeline");
   const Ptr<DescriptorSet> set = fuzz::take(device->create_descriptor_set(pipeline->info().layout->sets[0]), "a set");
   Expected<Ptr<Sampler>> sampler = Sampler::create(of.sampler);
@@ -162,6 +169,63 @@ Drawn draw(const Ptr<Device>& device, const Case& of, const Ptr<ImageView>& text
   result.ran = true;
   fuzz::append(result.pixels, *a.view->image());
   return result;
+}
+
+// -- an oracle for nearest filters, from Vulkan's formulas ("Texel Coordinate Systems", "Wrapping Operation")
+
+int mirror(int n) { return n >= 0 ? n : -(1 + n); }
+
+/// -1: the border.
+int wrapped(VkSamplerAddressMode mode, int i, int n) {
+  switch (mode) {
+    case VK_SAMPLER_ADDRESS_MODE_REPEAT:
+      return ((i % n) + n) % n;
+    case VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT:
+      return (n - 1) - mirror(((i % (2 * n)) + 2 * n) % (2 * n) - n);
+    case VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE:
+      return std::clamp(i, 0, n - 1);
+    case VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE:
+      return std::clamp(mirror(i), 0, n - 1);
+    default:
+      return i < 0 || i >= n ? -1 : i;
+  }
+}
+
+/// A coordinate's texel; false where it is so near to another one, or so far from all, that roundings decide.
+bool texel_of(float coordinate, VkSamplerAddressMode mode, int n, int& texel) {
+  const double at = static_cast<double>(coordinate) * n;
+  if (!(at > -1000 && at < 1000) || at - std::floor(at) < 0.01 || at - std::floor(at) > 0.99) return false;
+  texel = wrapped(mode, static_cast<int>(std::floor(at)), n);
+  return true;
+}
+
+void check_nearest(const Case& of, const Ptr<ImageView>& texture, const std::vector<uint8_t>& pixels) {
+  const SamplerCreateInfo& s = of.sampler;
+  const VkComponentMapping& w = of.swizzle;
+  if (of.mode != 1 || of.type != VK_IMAGE_VIEW_TYPE_2D || of.format->is_depth_stencil() || s.mag_filter || s.min_filter || s.mipmap_mode ||
+      s.max_anisotropy > 1 || w.r || w.g || w.b || w.a || of.coordinates.size() % 16)
+    return;
+  const bool has_nan = of.format->numeric == vk::Numeric::sfloat || of.format->numeric == vk::Numeric::ufloat;
+  for (size_t pixel = 0; pixel < of.coordinates.size() / 16; pixel++) {
+    float c[4];
+    std::memcpy(c, of.coordinates.data() + pixel * 16, 16);
+    const float lod = std::clamp(c[3] + s.mip_lod_bias, s.min_lod, std::max(s.min_lod, s.max_lod));
+    if (!(lod >= 0 && lod < 10) || std::abs(lod - std::floor(lod) - 0.5f) < 0.01f) continue;
+    const int level = std::min(static_cast<int>(std::floor(lod + 0.5f)), 2), n = static_cast<int>(kSize_px) >> level;
+    int x = 0, y = 0;
+    if (!texel_of(c[0], s.address_u, n, x) || !texel_of(c[1], s.address_v, n, y) || x < 0 || y < 0) continue;
+    const SubresourceLayout layout = texture->image()->layout(VK_IMAGE_ASPECT_COLOR_BIT, static_cast<uint32_t>(level), 0);
+    vk::Texel row[kSize_px];
+    vk::unpack_image_row(*of.format, texture->image()->data() + layout.offset_B, layout.row_pitch_B, static_cast<uint32_t>(y),
+                         static_cast<uint32_t>(n), row);
+    float wanted[4], found[4];
+    std::memcpy(wanted, &row[x], 16), std::memcpy(found, pixels.data() + pixel * 16, 16);
+    for (int k = 0; k < 4; k++)
+      if (std::memcmp(&wanted[k], &found[k], 4) != 0 && !(has_nan && wanted[k] != wanted[k] && found[k] != found[k]))
+        fuzz::finding(std::string(of.format->name) + ": texel (" + std::to_string(x) + ", " + std::to_string(y) + ") of level " +
+                      std::to_string(level) + " is nearest to (" + std::to_string(c[0]) + ", " + std::to_string(c[1]) + "), lod " +
+                      std::to_string(lod) + ", but another one is sampled");
+  }
 }
 
 /// Texels of layer 0 as the core's own rows have them.
@@ -202,8 +266,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
   if (one.ran != two.ran) fuzz::finding("sampled at one number of lanes alone: " + one.refused + two.refused);
   if (!one.ran) return 0;
   if (const std::string text = fuzz::difference(one.pixels, two.pixels); !text.empty())
-    fuzz::finding(std::string(of.format->name) + ", mode " + std::to_string(of.mode) + ": 4 and 8 lanes" + (optimises ? " (optimised)" : "") +
-                  " differ: " + text);
+    fuzz::finding(std::string(of.format->name) + ", mode " + std::to_string(of.mode) + ": 4 and 8 lanes" +
+                  (optimises ? " (optimised)" : "") + " differ: " + text);
   check_fetched(of, texture, one.pixels);
+  check_nearest(of, texture, one.pixels);
   return 0;
 }

@@ -1,5 +1,5 @@
-// fuzz/over_files.cpp -- the main of a fuzzer where libFuzzer is not: runs it over the files of folders, each once, in order of their names.
-// In: paths. Out: 0, or what the fuzzer ends the process with.
+// fuzz/over_files.cpp -- the main of a fuzzer where libFuzzer is not: runs it over the files of folders, each once, in order of their
+// names. In: paths. Out: 0, or what the fuzzer ends the process with.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

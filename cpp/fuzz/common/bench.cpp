@@ -36,9 +36,12 @@ VkFormat format_of(const ReflectedType& type) {
   if (type.format != VK_FORMAT_UNDEFINED) return type.format;
   if (type.depth_compare) return VK_FORMAT_D32_SFLOAT;
   switch (type.base) {
-    case ReflectedType::Base::i32: return VK_FORMAT_R32G32B32A32_SINT;
-    case ReflectedType::Base::u32: return VK_FORMAT_R32G32B32A32_UINT;
-    default: return VK_FORMAT_R8G8B8A8_UNORM;
+    case ReflectedType::Base::i32:
+      return VK_FORMAT_R32G32B32A32_SINT;
+    case ReflectedType::Base::u32:
+      return VK_FORMAT_R32G32B32A32_UINT;
+    default:
+      return VK_FORMAT_R8G8B8A8_UNORM;
   }
 }
 
@@ -74,11 +77,20 @@ Ptr<ImageView> patterned_view(const ReflectedType& type) {
   info.samples = type.multisampled ? VK_SAMPLE_COUNT_4_BIT : VK_SAMPLE_COUNT_1_BIT;
   switch (type.dim) {
     case VK_IMAGE_VIEW_TYPE_1D:
-    case VK_IMAGE_VIEW_TYPE_1D_ARRAY: info.type = VK_IMAGE_TYPE_1D, info.height_px = 1; break;
-    case VK_IMAGE_VIEW_TYPE_3D: info.type = VK_IMAGE_TYPE_3D, info.depth_px = 4; break;
-    case VK_IMAGE_VIEW_TYPE_CUBE: info.flags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT, info.array_layers = 6; break;
-    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY: info.flags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT, info.array_layers = 12; break;
-    default: break;
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
+      info.type = VK_IMAGE_TYPE_1D, info.height_px = 1;
+      break;
+    case VK_IMAGE_VIEW_TYPE_3D:
+      info.type = VK_IMAGE_TYPE_3D, info.depth_px = 4;
+      break;
+    case VK_IMAGE_VIEW_TYPE_CUBE:
+      info.flags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT, info.array_layers = 6;
+      break;
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
+      info.flags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT, info.array_layers = 12;
+      break;
+    default:
+      break;
   }
   if (type.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY || type.dim == VK_IMAGE_VIEW_TYPE_2D_ARRAY) info.array_layers = 3;
   if (!type.multisampled && info.type == VK_IMAGE_TYPE_2D && type.kind != ReflectedType::Kind::image) info.mip_levels = 3;

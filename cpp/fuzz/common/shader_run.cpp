@@ -123,10 +123,12 @@ bool add_stages(const Ptr<ShaderModule>& module, std::vector<ShaderStage>& stage
       if (r.stage == VK_SHADER_STAGE_GEOMETRY_BIT) return reads && own(vertex_text(read), VK_SHADER_STAGE_VERTEX_BIT);
       return own(vertex_text({}), VK_SHADER_STAGE_VERTEX_BIT) && own(kControl, VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT);
     case VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT:
-      return reads && own(vertex_text(read), VK_SHADER_STAGE_VERTEX_BIT) &&
-             own(kEvaluation, VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT) && own(fragment_text({}), VK_SHADER_STAGE_FRAGMENT_BIT);
-    case VK_SHADER_STAGE_FRAGMENT_BIT: return reads && own(vertex_text(read), VK_SHADER_STAGE_VERTEX_BIT);
-    default: return false;
+      return reads && own(vertex_text(read), VK_SHADER_STAGE_VERTEX_BIT) && own(kEvaluation, VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT) &&
+             own(fragment_text({}), VK_SHADER_STAGE_FRAGMENT_BIT);
+    case VK_SHADER_STAGE_FRAGMENT_BIT:
+      return reads && own(vertex_text(read), VK_SHADER_STAGE_VERTEX_BIT);
+    default:
+      return false;
   }
 }
 
@@ -157,11 +159,18 @@ Descriptor descriptor_for(const ReflectedBinding& b, Bound& bound) {
       d.buffer = nullptr;
       return d;
     }
-    case VK_DESCRIPTOR_TYPE_SAMPLER: d.sampler = sampler(type.depth_compare); return d;
-    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER: d.sampler = sampler(type.depth_compare); [[fallthrough]];
+    case VK_DESCRIPTOR_TYPE_SAMPLER:
+      d.sampler = sampler(type.depth_compare);
+      return d;
+    case VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER:
+      d.sampler = sampler(type.depth_compare);
+      [[fallthrough]];
     case VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE:
-    case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE: d.view = patterned_view(type); break;
-    default: break;
+    case VK_DESCRIPTOR_TYPE_STORAGE_IMAGE:
+      d.view = patterned_view(type);
+      break;
+    default:
+      break;
   }
   if (d.buffer) bound.buffers.push_back(d.buffer);
   if (d.view) bound.views.push_back(d.view);
@@ -213,8 +222,8 @@ bool submit(const Ptr<Device>& device, const Ptr<CommandBuffer>& cb, const Bound
 }
 
 void dispatch(const Ptr<Device>& device, const Ptr<ShaderModule>& module, const HowToRun& how, ShaderRun& run) {
-  auto pipeline = device->create_pipeline(
-      ComputePipelineCreateInfo{{module, values_for(module->reflection(), how.specialise)}, nullptr, "shader"});
+  auto pipeline =
+      device->create_pipeline(ComputePipelineCreateInfo{{module, values_for(module->reflection(), how.specialise)}, nullptr, "shader"});
   run.is_pipeline = static_cast<bool>(pipeline);
   if (!pipeline) {
     run.error = pipeline.error().message;
@@ -263,8 +272,12 @@ void describe_targets(const Ptr<ShaderModule>& module, GraphicsPipelineCreateInf
 void describe_input(const Reflection& r, GraphicsPipelineCreateInfo& info) {
   switch (r.stage) {
     case VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT:
-    case VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT: info.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST; break;
-    default: info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST; break;
+    case VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT:
+      info.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
+      break;
+    default:
+      info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+      break;
   }
   if (r.stage != VK_SHADER_STAGE_VERTEX_BIT) return;
   Locations read;
@@ -282,8 +295,9 @@ void describe_input(const Reflection& r, GraphicsPipelineCreateInfo& info) {
 Expected<Ptr<Pipeline>> pipeline_of(const Ptr<Device>& device, GraphicsPipelineCreateInfo& info) {
   Expected<Ptr<Pipeline>> made = device->create_pipeline(info);
   if (made) return made;
-  for (VkPrimitiveTopology topology : {VK_PRIMITIVE_TOPOLOGY_POINT_LIST, VK_PRIMITIVE_TOPOLOGY_LINE_LIST,
-                                       VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY}) {
+  for (VkPrimitiveTopology topology :
+       {VK_PRIMITIVE_TOPOLOGY_POINT_LIST, VK_PRIMITIVE_TOPOLOGY_LINE_LIST, VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY,
+        VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY}) {
     if (made.error().message.find("the geometry shader takes primitives of") == std::string::npos) break;
     info.topology = topology;
     if (Expected<Ptr<Pipeline>> again = device->create_pipeline(info)) return again;

@@ -51,10 +51,10 @@ const std::vector<std::vector<spv::Op>> kFamilies = {
     {spv::OpConstantTrue, spv::OpConstantFalse},
     {spv::OpConstantNull, spv::OpUndef},
 };
-constexpr uint32_t kNumbers[] = {0,          1,          2,          3,          4,          7,          8,          31,         32,
-                                 33,         63,         64,         127,        255,        256,        65535,      65536,      0x7fffffff,
-                                 0x80000000, 0xffffffff, 0xfffffffe, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00000001,
-                                 0x4f000000, 0x5f000000, 0x007fffff};
+constexpr uint32_t kNumbers[] = {0,          1,          2,          3,          4,          7,          8,          31,
+                                 32,         33,         63,         64,         127,        255,        256,        65535,
+                                 65536,      0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0x3f800000, 0xbf800000, 0x7f800000,
+                                 0xff800000, 0x7fc00000, 0x00000001, 0x4f000000, 0x5f000000, 0x007fffff};
 
 bool is_structure(spv::Op op) {
   switch (op) {
@@ -73,8 +73,10 @@ bool is_structure(spv::Op op) {
     case spv::OpFunctionParameter:
     case spv::OpFunctionEnd:
     case spv::OpPhi:
-    case spv::OpVariable: return true;
-    default: return false;
+    case spv::OpVariable:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -202,8 +204,8 @@ struct Mutation {
 
   bool change_operation() {
     const Place* p = any([](const Place& q) {
-      return q.op == spv::OpExtInst || std::any_of(kFamilies.begin(), kFamilies.end(),
-                                                   [&](const auto& f) { return std::find(f.begin(), f.end(), q.op) != f.end(); });
+      return q.op == spv::OpExtInst ||
+             std::any_of(kFamilies.begin(), kFamilies.end(), [&](const auto& f) { return std::find(f.begin(), f.end(), q.op) != f.end(); });
     });
     if (!p) return false;
     if (p->op == spv::OpExtInst && p->operands() > 1) {
@@ -222,8 +224,8 @@ struct Mutation {
   bool insert_operation() {
     const Place* p = any([&](const Place& q) { return plain(q) && q.type && of_type[q.type].size() > 1; });
     if (!p) return false;
-    const auto known = std::find_if(kFamilies.begin(), kFamilies.end(),
-                                    [&](const auto& f) { return std::find(f.begin(), f.end(), p->op) != f.end(); });
+    const auto known =
+        std::find_if(kFamilies.begin(), kFamilies.end(), [&](const auto& f) { return std::find(f.begin(), f.end(), p->op) != f.end(); });
     const std::vector<uint32_t>& values = of_type[p->type];
     std::vector<uint32_t> made{0, p->type, words[kBound]++};
     spv::Op op = spv::OpCopyObject;
@@ -237,7 +239,8 @@ struct Mutation {
     } else if (below(2)) {
       op = spv::OpCopyObject, made.push_back(p->id);
     } else {
-      const Place* condition = any([&](const Place& q) { return q.op >= spv::OpIEqual && q.op <= spv::OpFUnordGreaterThanEqual && q.at < p->at; });
+      const Place* condition =
+          any([&](const Place& q) { return q.op >= spv::OpIEqual && q.op <= spv::OpFUnordGreaterThanEqual && q.at < p->at; });
       if (!condition) return false;
       op = spv::OpSelect, made.insert(made.end(), {condition->id, p->id, values[below(values.size())]});
     }
@@ -273,26 +276,35 @@ struct Mutation {
 
   bool change() {
     switch (below(20)) {
-      case 0: return swap_neighbours();
-      case 1: return duplicate();
-      case 2: return remove();
+      case 0:
+        return swap_neighbours();
+      case 1:
+        return duplicate();
+      case 2:
+        return remove();
       case 3:
       case 4:
       case 5:
       case 6:
-      case 7: return replace_id();
+      case 7:
+        return replace_id();
       case 8:
       case 9:
       case 10:
-      case 11: return change_number();
+      case 11:
+        return change_number();
       case 12:
       case 13:
-      case 14: return change_operation();
+      case 14:
+        return change_operation();
       case 15:
       case 16:
-      case 17: return insert_operation();
-      case 18: return change_type();
-      default: return below(4) ? replace_id() : change_bytes();
+      case 17:
+        return insert_operation();
+      case 18:
+        return change_type();
+      default:
+        return below(4) ? replace_id() : change_bytes();
     }
   }
 };
