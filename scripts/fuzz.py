@@ -1,7 +1,7 @@
 """Runs every fuzzer on every core, keeps what they find, says how much they did.
 
-    python scripts/fuzz.py run --build build/fuzz-core --seconds 600 [--jobs N] [--only spirv,render] [--sanitize-threads]
-    python scripts/fuzz.py merge --build build/fuzz-core        # the committed corpus becomes what reaches something that no other case does
+    python scripts/fuzz.py run --build build/fuzz-core --seconds 600 [--jobs N] [--only spirv,render]
+    python scripts/fuzz.py merge --build build/fuzz-core # the committed corpus becomes what reaches more than others
     python scripts/fuzz.py coverage --build build/fuzz-core     # edges of the core by room, reached by the corpus
 
 Fuzzers are the programs of ``cpp/fuzz`` (libFuzzer), the targets of ``tests/file_fuzz`` (Atheris), ``python -m tests.shader_fuzz`` and the
@@ -34,6 +34,10 @@ MODEL_TESTS = ("tests/test_framebuffer_model.py", "tests/test_shader_errors.py",
 CASE_SECONDS, CASE_MB = 25, 4000
 MOST_B = {"spirv": 24 << 10, "capture": 64 << 10, "glsl": 8 << 10, "render": 1024, "texture": 4096, "cache": 64 << 10}
 KEPT_OF_A_KIND = 3
+#: What the repository keeps: bytes of a case, bytes of all of a fuzzer's. The test of all corpora wants less than two megabytes.
+KEPT_CASE_B = {"spirv": 6000, "capture": 36 << 10, "picture": 2000}
+CORPUS_B = {"spirv": 400_000, "capture": 300_000, "glsl": 80_000, "cache": 100_000}
+FOUND = "found-"
 SYMBOLIZER = "/usr/lib/llvm-19/bin/llvm-symbolizer"
 
 
@@ -187,23 +191,35 @@ def table(done: list[Fuzzer]) -> str:
     return "\n".join(lines)
 
 
+def chosen(options: argparse.Namespace) -> list[Fuzzer]:
+    """Those that --only names; all without it."""
+    found = [f for f in fuzzers() if not options.only or f.name in options.only.split(",")]
+    if not found:
+        raise SystemExit(f"no fuzzer of {options.only}; there are {', '.join(f.name for f in fuzzers())}")
+    return found
+
+
+def make_seeds() -> None:
+    """Once for each build folder: they don't change."""
+    if not (WORK / "seeds" / "manifest").exists():
+        subprocess.run([sys.executable, str(ROOT / "scripts" / "fuzz_seeds.py"), str(WORK / "seeds")], cwd=ROOT, check=True,
+                       stderr=subprocess.DEVNULL)  # fmt: skip
+
+
 def run(options: argparse.Namespace) -> int:
     """0: nothing was found."""
-    chosen = [f for f in fuzzers() if not options.only or f.name in options.only.split(",")]
-    if not chosen:
-        raise SystemExit(f"no fuzzer of {options.only}; there are {', '.join(f.name for f in fuzzers())}")
-    seeds = ROOT / "scripts" / "fuzz_seeds.py"
-    subprocess.run([sys.executable, str(seeds), str(WORK / "seeds")], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
-    workers = min(options.jobs, len(chosen))
-    share = max(20.0, options.seconds * workers / len(chosen))
-    print(f"{len(chosen)} fuzzers, {share:.0f} s each, {workers} at a time", flush=True)
+    wanted = chosen(options)
+    make_seeds()
+    workers = min(options.jobs, len(wanted))
+    share = max(20.0, options.seconds * workers / len(wanted))
+    print(f"{len(wanted)} fuzzers, {share:.0f} s each, {workers} at a time", flush=True)
     numbers: dict[int, int] = {}
 
     def task(fuzzer: Fuzzer) -> Fuzzer:
         return run_one(fuzzer, options.build, share, numbers.setdefault(threading.get_ident(), len(numbers)))
 
     with ThreadPoolExecutor(workers) as pool:
-        done = list(pool.map(task, chosen))
+        done = list(pool.map(task, wanted))
     text = table(done)
     (WORK / "report.md").write_text(text + "\n")
     print(text)
@@ -215,46 +231,48 @@ def run(options: argparse.Namespace) -> int:
 # --------------------------------------------------------------------------------------------------------------------- the corpus
 
 
+def staged(fuzzer: Fuzzer) -> Path:
+    """All its cases that are small enough, in one folder."""
+    stage = WORK / "staged" / fuzzer.name
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir(parents=True)
+    for folder in (committed(fuzzer), WORK / "corpus" / fuzzer.name, WORK / "seeds" / fuzzer.name):
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if path.stat().st_size <= KEPT_CASE_B.get(fuzzer.name, 8 << 10) and not path.name.startswith(FOUND):
+                (stage / hashlib.sha1(path.read_bytes()).hexdigest()[:12]).write_bytes(path.read_bytes())
+    return stage
+
+
 def merge(options: argparse.Namespace) -> int:
-    """Of all cases there are, the fewest and smallest that reach as much; named by their bytes."""
-    seeds = ROOT / "scripts" / "fuzz_seeds.py"
-    subprocess.run([sys.executable, str(seeds), str(WORK / "seeds")], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
-    for fuzzer in fuzzers():
-        if fuzzer.kind not in ("core", "file") or (options.only and fuzzer.name not in options.only.split(",")):
+    """Of all small cases the fewest that reach as much, small ones first up to a limit; those that were found once (``found-``) stay."""
+    make_seeds()
+    for fuzzer in chosen(options):
+        if fuzzer.kind not in ("core", "file"):
             continue
-        target, fresh = committed(fuzzer), WORK / "merged" / fuzzer.name
+        fresh = WORK / "merged" / fuzzer.name
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        sources = [str(p) for p in (target, WORK / "corpus" / fuzzer.name, WORK / "seeds" / fuzzer.name) if p.is_dir()]
-        limit = f"-max_len={options.most or MOST_B.get(fuzzer.name, 16 << 10)}"
-        done = subprocess.run([*command(fuzzer, options.build), "-merge=1", limit, f"-timeout={CASE_SECONDS}", str(fresh), *sources], cwd=ROOT,
-                              env=environment(), capture_output=True, text=True, check=False)  # fmt: skip
+        done = subprocess.run([*command(fuzzer, options.build), "-merge=1", "-max_len=65536", f"-timeout={CASE_SECONDS}", str(fresh),
+                               str(staged(fuzzer))], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)  # fmt: skip
         if done.returncode:
             print(done.stderr[-3000:])
             return 1
-        shutil.rmtree(target, ignore_errors=True)
-        target.mkdir(parents=True)
-        size = 0
-        for path in sorted(fresh.iterdir()):
+        target = committed(fuzzer)
+        target.mkdir(parents=True, exist_ok=True)
+        for path in target.iterdir():
+            if not path.name.startswith(FOUND):
+                path.unlink()
+        size = sum(p.stat().st_size for p in target.iterdir())
+        for path in sorted(fresh.iterdir(), key=lambda p: (p.stat().st_size, p.name)):
             data = path.read_bytes()
-            size += len(data)
-            (target / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
+            if size + len(data) <= CORPUS_B.get(fuzzer.name, 60_000):
+                size += len(data)
+                (target / hashlib.sha1(data).hexdigest()[:12]).write_bytes(data)
         print(f"{fuzzer.name}: {sum(1 for _ in target.iterdir())} cases, {size:,} bytes", flush=True)
     return 0
 
 
 # ------------------------------------------------------------------------------------------------------------------------ coverage
-
-
-def rooms_of(text: str) -> dict[str, list[int]]:
-    """By room of ``cpp/src``: edges that were reached, and all. From libFuzzer's -print_coverage=1 -print_full_coverage=1."""
-    rooms: dict[str, list[int]] = {}
-    for covered, edges, path in re.findall(r"COVERED_FUNC: hits: \d+ edges: (\d+)/(\d+) .*?/cpp/src/(\S+):\d+", text):
-        room = rooms.setdefault(str(Path(path).parent), [0, 0])
-        room[0], room[1] = room[0] + int(covered), room[1] + int(edges)
-    for edges, path in re.findall(r"UNCOVERED_FUNC: hits: 0 edges: 0/(\d+) .*?/cpp/src/(\S+):\d+", text):
-        rooms.setdefault(str(Path(path).parent), [0, 0])[1] += int(edges)
-    return rooms
 
 
 def functions_of(text: str) -> dict[tuple[str, str], tuple[int, int]]:
@@ -268,12 +286,12 @@ def functions_of(text: str) -> dict[tuple[str, str], tuple[int, int]]:
 def coverage(options: argparse.Namespace) -> int:
     """A table: of each room the edges that the corpora of all fuzzers reach; a function counts as its best fuzzer reaches it."""
     best: dict[tuple[str, str], tuple[int, int]] = {}
-    for fuzzer in fuzzers():
-        if fuzzer.kind != "core" or (options.only and fuzzer.name not in options.only.split(",")):
+    for fuzzer in chosen(options):
+        if fuzzer.kind != "core":
             continue
         folders = [str(p) for p in (committed(fuzzer), WORK / "corpus" / fuzzer.name) if p.is_dir()]
-        done = subprocess.run([*command(fuzzer, options.build), "-runs=0", "-print_coverage=1", f"-timeout={CASE_SECONDS}", *folders], cwd=ROOT,
-                              env=environment(), capture_output=True, text=True, errors="replace", check=False)  # fmt: skip
+        done = subprocess.run([*command(fuzzer, options.build), "-runs=0", "-print_coverage=1", f"-timeout={CASE_SECONDS}", *folders],
+                              cwd=ROOT, env=environment(), capture_output=True, text=True, errors="replace", check=False)  # fmt: skip
         for key, (covered, edges) in functions_of(done.stdout + done.stderr).items():
             best[key] = (max(covered, best.get(key, (0, 0))[0]), edges)
     rooms: dict[str, list[int]] = {}
@@ -293,7 +311,6 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--only", default="", help="names, with commas")
-    parser.add_argument("--most", type=int, default=0, help="of merge: bytes of a case")
     options = parser.parse_args()
     options.build = options.build.resolve()
     return {"run": run, "merge": merge, "coverage": coverage}[options.what](options)

@@ -13,14 +13,16 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402
+from tests.shader_fuzz.program import Generator  # noqa: E402
+
 import spirv  # noqa: E402
 from gltf_documents import png  # noqa: E402
-from tests.shader_fuzz.program import Generator  # noqa: E402
 
 STAGES = {".vert": "vertex", ".frag": "fragment", ".comp": "compute", ".geom": "geometry", ".tesc": "control", ".tese": "evaluation"}
 HEAD = "#version 450\n"
@@ -96,7 +98,8 @@ void main() {
 layout(location = 0) in vec4 a;
 vec2 turned(inout vec4 v, int n) { v = v.yzwx; if (n > 2) return v.xy; return mod(v.zw, 3); }
 vec4 all(vec4 x) {
-  return vec4(sin(x.x) * cos(x.y) + tan(x.z), pow(abs(x.x), x.y) + exp(x.z) - log(abs(x.w) + 1), atan(x.y, x.x) + asinh(x.z), ldexp(x.w, 3));
+  return vec4(sin(x.x) * cos(x.y) + tan(x.z), pow(abs(x.x), x.y) + exp(x.z) - log(abs(x.w) + 1),
+              atan(x.y, x.x) + asinh(x.z), ldexp(x.w, 3));
 }
 void main() {
   vec4 v = a;
@@ -123,7 +126,10 @@ void main() {
     "samples.frag": """layout(location = 0, index = 0) out vec4 o;
 layout(location = 0) sample in vec4 a;
 layout(location = 1) centroid noperspective in vec2 b;
-void main() { o = interpolateAtOffset(a, vec2(0.2)) + interpolateAtSample(b, 0).xyxy * gl_SampleID + gl_PointCoord.xyxy; gl_SampleMask[0] = int(a.x); }""",
+void main() {
+  o = interpolateAtOffset(a, vec2(0.2)) + interpolateAtSample(b, 0).xyxy * gl_SampleID + gl_PointCoord.xyxy;
+  gl_SampleMask[0] = int(a.x);
+}""",
     "points.vert": """layout(location = 0) in vec4 a;
 layout(location = 1) in uvec2 b;
 layout(location = 0) out vec3 v;
@@ -139,12 +145,19 @@ layout(triangle_strip, max_vertices = 6) out;
 layout(location = 0) in vec4 a[];
 layout(location = 0) out vec4 v;
 void main() {
-  for (int i = 0; i < gl_in.length(); i++) { gl_Position = gl_in[i].gl_Position * 0.5; v = a[i]; EmitVertex(); if (a[i].x > 9) EndPrimitive(); }
+  for (int i = 0; i < gl_in.length(); i++) {
+    gl_Position = gl_in[i].gl_Position * 0.5; v = a[i]; EmitVertex();
+    if (a[i].x > 9) EndPrimitive();
+  }
   gl_Position = vec4(0, 0, 0, 1); v = a[0]; EmitVertex(); EndPrimitive();
 }""",
     "lines.geom": """layout(points, invocations = 2) in;
 layout(line_strip, max_vertices = 4) out;
-void main() { for (int i = 0; i < 3; i++) { gl_Position = gl_in[0].gl_Position + vec4(i, gl_InvocationID, 0, 0) * 0.3; gl_Layer = 0; EmitVertex(); } }""",
+void main() {
+  for (int i = 0; i < 3; i++) {
+    gl_Position = gl_in[0].gl_Position + vec4(i, gl_InvocationID, 0, 0) * 0.3; gl_Layer = 0; EmitVertex();
+  }
+}""",
     "patch.tesc": """layout(vertices = 3) out;
 layout(location = 0) in vec4 a[];
 layout(location = 0) patch out vec4 p;
@@ -245,7 +258,8 @@ def make_captures(folder: Path) -> None:
 
     with tempfile.TemporaryDirectory() as place:
         dev = tg.Device(threads=1, cache_dir=place)
-        vert = "#version 450\nlayout(location = 0) in vec3 p;\nlayout(location = 0) out vec2 v;\nvoid main() { gl_Position = vec4(p, 1); v = p.xy; }"
+        vert = "#version 450\nlayout(location = 0) in vec3 p;\nlayout(location = 0) out vec2 v;\n"
+        vert += "void main() { gl_Position = vec4(p, 1); v = p.xy; }"
         frag = "#version 450\nlayout(location = 0) in vec2 v;\nlayout(location = 0) out vec4 o;\n"
         texel = frag + "layout(binding = 0) uniform sampler2D t;\nvoid main() { o = texture(t, v) * gl_FragCoord.z; }"
         plain = frag + "layout(push_constant) uniform P { vec4 c; };\nvoid main() { if (v.x > 0.5) discard; o = c; }"
@@ -256,9 +270,9 @@ def make_captures(folder: Path) -> None:
             image = dev.image((24, 20), "r8g8b8a8_unorm", samples=samples)
             depth = dev.image((24, 20), "d24_unorm_s8_uint", samples=samples)
             resolved = dev.image((24, 20), "r8g8b8a8_unorm") if samples > 1 else None
-            more = {"blend": "alpha"} if k == 2 else {"depth_test": True, "stencil_test": {"pass": "invert"}}
-            pipes = [dev.pipeline(vert, f, vertex=vertex, color=[image.format], depth=depth.format, stencil=depth.format, samples=samples, **more)
-                     for f in (texel, plain)]  # fmt: skip
+            more: dict[str, Any] = {"blend": "alpha"} if k == 2 else {"depth_test": True, "stencil_test": {"pass": "invert"}}
+            more |= {"color": [image.format], "depth": depth.format, "stencil": depth.format}
+            pipes = [dev.pipeline(vert, f, vertex=vertex, samples=samples, **more) for f in (texel, plain)]
             color = tg.Attachment(image, clear=(0.2, 0.3, 0.4, 1), resolve=resolved)
             path = Path(place) / f"{k}.tgcap"
             with dev.render_pass(color, depth=tg.Attachment(depth, clear=1.0), stencil=tg.Attachment(depth, clear=3)) as rp:

@@ -21,10 +21,11 @@ import atheris
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import tilegpu  # noqa: E402
 from tests.file_fuzz.targets import TARGETS  # noqa: E402
 from tests.test_gltf import ODD, places, with_oddity  # noqa: E402
 from tests.test_model_attack import WORDS, mutated  # noqa: E402
+
+import tilegpu  # noqa: E402
 
 JSON_CHUNK = 0x4E4F534A
 

@@ -19,8 +19,9 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import tilegpu as tg  # noqa: E402
 from tests.test_argument_kinds import World  # noqa: E402
+
+import tilegpu as tg  # noqa: E402
 from tilegpu.farm.job import FarmError  # noqa: E402
 from tilegpu.farm.manifest import read_manifest  # noqa: E402
 from tilegpu.hdr import HdrError, read_hdr  # noqa: E402
