@@ -185,12 +185,26 @@ test-farm: build $(VENV)/.stamp-test ## 1,000 frames on a local Dask cluster, a 
 bench-farm: build $(VENV)/.stamp-test ## what a farm costs for each frame, beside rendering and saving (FARM_ARGS)
 	$(PY) benchmarks/farm_overhead.py $(FARM_ARGS)
 
-fuzz: build $(VENV)/.stamp-test ## FUZZ_CASES random passes against the model, as many mutated shaders, glTF documents and models, from FUZZ_SEED on
-	TILEGPU_FUZZ_CASES=$(or $(FUZZ_CASES),5000) TILEGPU_FUZZ_SEED=$(or $(FUZZ_SEED),1) \
-	  $(PY) -m pytest -q tests/test_framebuffer_model.py tests/test_shader_errors.py tests/test_gltf.py tests/test_model_attack.py
+# --- coverage-guided fuzzers (cpp/fuzz with libFuzzer, tests/file_fuzz with Atheris), random shaders, and the suite's random cases, with
+# thousands of them. Findings stay in build/fuzz/findings, new cases in build/fuzz/corpus.
+.PHONY: fuzz-build fuzz-corpus
+FUZZ_BUILD := build/fuzz-core
+TIME ?= 600
+FUZZ_CXX ?= clang++-19
+$(VENV)/.stamp-fuzz: packages/fuzz.txt $(VENV)/.stamp-test scripts/install_packages.sh
+	@sh scripts/install_packages.sh packages/fuzz.txt
+	$(PY) -m pip install -q "atheris>=2.3"
+	@touch $@
+fuzz-build: $(VENV)/.stamp-fuzz ## the core and its fuzzers by clang (FUZZ_CXX), with coverage, asserts and both sanitizers
+	cmake -S . -B $(FUZZ_BUILD) -G Ninja -DCMAKE_CXX_COMPILER=$(FUZZ_CXX) -DCMAKE_C_COMPILER=$(subst ++,,$(FUZZ_CXX)) \
+	  -DCMAKE_BUILD_TYPE=Release -DTILEGPU_FUZZERS=ON -DTILEGPU_PYTHON=OFF
+	cmake --build $(FUZZ_BUILD)
+fuzz: build fuzz-build ## every fuzzer on every core for TIME seconds: executions, edges, findings (FUZZ_ARGS="--only spirv,render")
+	$(PY) scripts/fuzz.py run --build $(FUZZ_BUILD) --seconds $(TIME) --jobs $(JOBS) $(FUZZ_ARGS)
+fuzz-corpus: build fuzz-build ## what was found worth keeping joins cpp/fuzz/corpus and tests/fuzz_corpus, which stay as small as can be
+	$(PY) scripts/fuzz.py merge --build $(FUZZ_BUILD) $(FUZZ_ARGS)
 
 # --- random shaders by the compiler and by the reference interpreter; what differs is made small, printed and left in build/fuzz-shaders
-TIME ?= 600
 fuzz-shaders: build $(VENV)/.stamp-test ## random shaders against the reference interpreter for TIME seconds, from FUZZ_SEED on (FUZZ_ARGS=--thorough)
 	$(PY) -m tests.shader_fuzz --seconds $(TIME) --first $(or $(FUZZ_SEED),1) $(FUZZ_ARGS)
 

@@ -713,3 +713,15 @@ def test_without_the_capability_a_pointer_is_not_chosen() -> None:
     words[at + 1] = 1  # Shader, once more
     with pytest.raises(tg.Error):
         device(8, 2).compute_pipeline(words.tobytes())
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_pointers_in_memory_are_refused(used: bool) -> None:
+    """SPIRV-Tools takes a block with a pointer in it. Found by `make fuzz`: reflection took it for an address."""
+    types = "%holder = OpTypeStruct %uint %slots_type\n%to_holder = OpTypePointer Uniform %holder\n%held = OpVariable %to_holder Uniform\n"
+    decorations = "OpDecorate %holder Block\nOpMemberDecorate %holder 0 Offset 0\nOpMemberDecorate %holder 1 Offset 16\n"
+    decorations += "OpDecorate %slots_type ArrayStride 16\nOpDecorate %held DescriptorSet 0\nOpDecorate %held Binding 5\n"
+    body = "%p_at = OpAccessChain %to_held %held %k1 %k1\n%p = OpLoad %to_word %p_at\n%x = OpLoad %uint %p\nOpStore %out_at %x"
+    code = module(body if used else "", globals_=types + "%to_held = OpTypePointer Uniform %to_word\n", decorations=decorations)
+    with pytest.raises(tg.ShaderError, match=r"points to holds pointers, which only variables of the classes Function and Private may"):
+        device(8, 2).compute_pipeline(code)

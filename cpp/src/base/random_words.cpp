@@ -7,9 +7,9 @@
 
 #include "base/whole_io.hpp"
 
-extern "C" [[gnu::visibility("hidden")]] uint32_t arc4random();
+extern "C" [[gnu::visibility("hidden")]] uint32_t arc4random() noexcept;
 
-extern "C" uint32_t arc4random() {
+extern "C" uint32_t arc4random() noexcept {
   uint32_t word = 0;
   if (!tilegpu::random_bytes(&word, sizeof word)) std::abort();  // a kernel without it does not run this library
   return word;

@@ -63,7 +63,7 @@ bool StateRecorder::set_stride(uint32_t binding, uint32_t stride_B) {
   bool changed = put(given_.vertex_bindings) == 2;
   if (changed) fresh_.bits |= DynamicStates::bit(S::vertex_input) & set_.bits;
   const int found = put(strides_);
-  if (found == 0) strides_.push_back({binding, stride_B, VK_VERTEX_INPUT_RATE_VERTEX});
+  if (found == 0) strides_.push_back({{binding, stride_B, VK_VERTEX_INPUT_RATE_VERTEX}, 1});
   changed |= found != 1;
   return note(S::vertex_input_binding_stride, changed || !set_.has(S::vertex_input_binding_stride));
 }

@@ -165,11 +165,12 @@ void write_made_vertices(const DrawSetup& draw, const Batch& batch, const uint32
     if (out.extra_used == kBatchStride) {
       out.extra_varyings = static_cast<uint32_t>(varyings.size());
       // Slots that stay free are never read, but a chunk's bytes are to be the same every time.
-      std::memset(varyings.extend(size_t{draw.components} * kBatchStride), 0, size_t{draw.components} * kBatchStride * sizeof(float));
+      const size_t count = size_t{draw.components} * kBatchStride;
+      if (count) std::memset(varyings.extend(count), 0, count * sizeof(float));
       out.extra_used = 0;
     }
     polygon.vertex[i].varyings = out.extra_varyings + out.extra_used++;
-    float* to = varyings.data() + polygon.vertex[i].varyings;
+    float* to = draw.components ? varyings.data() + polygon.vertex[i].varyings : nullptr;
     for (uint32_t c = 0; c < draw.components; c++) {
       const auto value = [&](uint32_t vertex) -> const float& { return varyings.data()[batch.varyings_of(vertex) + c * kBatchStride]; };
       const shader::Interpolation interpolation = layout.components[c].interpolation;

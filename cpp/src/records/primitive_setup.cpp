@@ -32,12 +32,14 @@ void set_up_primitive(const TriangleRecord& r, const Chunk& chunk, const DepthLi
   if (r.draw_flags & kDeferred) {
     defer_vertices(r, chunk, out);
   } else {
-    const float* varyings = chunk.varyings.data();
-    out.varying[0] = varyings + r.vertex[b.v0];
-    out.varying[1] = varyings + r.vertex[b.v1];
-    out.varying[2] = varyings + r.vertex[b.v2];
+    // As numbers: without varyings there is nothing that an address could be of.
+    const auto varyings = reinterpret_cast<uintptr_t>(chunk.varyings.data());
+    const auto at = [&](uint32_t vertex) { return reinterpret_cast<const float*>(varyings + sizeof(float) * r.vertex[vertex]); };
+    out.varying[0] = at(b.v0);
+    out.varying[1] = at(b.v1);
+    out.varying[2] = at(b.v2);
     const uint32_t provoking = r.draw_flags >> kProvokingShift & 3;
-    out.provoking = varyings + r.vertex[provoking < 3 ? provoking : 0];
+    out.provoking = at(provoking < 3 ? provoking : 0);
   }
   const size_t index = static_cast<size_t>(&r - chunk.records.data());
   assert(index < chunk.records.size());

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,8 @@ class Job:
             raise FarmError(f"Job: time is {self.time!r}; it must be a number of seconds from 0 to 1e9")
         if self.samples is not None and self.samples not in (1, 2, 4, 8, 16):
             raise FarmError(f"Job: samples is {self.samples!r:.80}; it must be 1, 2, 4, 8 or 16")
-        if self.exposure is not None and not (isinstance(self.exposure, (int, float)) and math.isfinite(self.exposure)):
+        # Not math.isfinite, which raises for whole numbers that no float holds.
+        if self.exposure is not None and not (isinstance(self.exposure, (int, float)) and abs(self.exposure) <= sys.float_info.max):
             raise FarmError(f"Job: exposure is {self.exposure!r:.80}; it must be a finite number")
         ok = isinstance(self.tile, int) and _TILE_STEP_PX <= self.tile <= MOST_PX and not self.tile % _TILE_STEP_PX
         if self.tile is not None and not ok:

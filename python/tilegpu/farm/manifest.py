@@ -161,7 +161,7 @@ def read_manifest(path: Path) -> Manifest:
         return _manifest(values, _list(values.get("frames"), "frames") if isinstance(values, dict) else [], path)
     except RecursionError:
         raise FarmError(f"{path} is no manifest: it is nested too deeply") from None
-    except ValueError as error:  # of JSON, and of what is checked below
+    except (ValueError, FarmError) as error:  # of JSON, and of what is checked below; of a job
         raise FarmError(f"{path} is no manifest: {error}") from None
 
 

@@ -106,6 +106,7 @@ struct Reader {
   Status decorate_group(const Instruction& i);
   bool is_debug_information(const Instruction& i);
   std::set<uint32_t> non_semantic_sets;
+  std::vector<bool> holds_pointers;  // [bound] types that are one, or a part of which is; addresses are numbers
   bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
 };
 
@@ -126,6 +127,7 @@ Status Reader::split() {
   if (m.bound == 0 || m.bound > 4u * 1024 * 1024) return error("the id bound is " + std::to_string(m.bound) + "; allowed are 1 to 4194304");
   m.definition.assign(m.bound, kNone);
   m.types.resize(m.bound);
+  holds_pointers.resize(m.bound);
   m.decorations.resize(m.bound);
   m.used.assign(m.bound, false);
   m.lines.push_back({});
@@ -254,17 +256,28 @@ Status Reader::read_type(const Instruction& i) {
       break;
     case spv::OpTypeArray:
       t.kind = Kind::array, t.element = o(0), t.length_id = o(1), parts_ok = part(t.element) && valid(t.length_id);
+      holds_pointers[i.id] = parts_ok && holds_pointers[t.element];
       break;
     case spv::OpTypeRuntimeArray:
       t.kind = Kind::runtime_array, t.element = o(0), parts_ok = part(t.element);
+      holds_pointers[i.id] = parts_ok && holds_pointers[t.element];
       break;
     case spv::OpTypeStruct:
       t.kind = Kind::structure, t.members.assign(m.words.begin() + i.first, m.words.begin() + i.first + i.count);
-      for (uint32_t member : t.members) parts_ok = parts_ok && part(member);
+      for (uint32_t member : t.members) {
+        parts_ok = parts_ok && part(member);
+        holds_pointers[i.id] = holds_pointers[i.id] || (parts_ok && holds_pointers[member]);
+      }
       break;
     case spv::OpTypePointer:
       t.kind = Kind::pointer, t.storage = static_cast<spv::StorageClass>(o(0)), t.element = o(1), parts_ok = part(t.element);
       t.variable_pointer = m.variable_pointers && (t.storage == spv::StorageClassStorageBuffer || t.storage == spv::StorageClassWorkgroup);
+      holds_pointers[i.id] = !is_address(t);
+      // SPIRV-Tools looks for them in variables, not in members of their types.
+      if (parts_ok && holds_pointers[t.element] && t.storage != spv::StorageClassFunction && t.storage != spv::StorageClassPrivate)
+        return error("what pointer type " + std::to_string(i.id) +
+                     " points to holds pointers, which only variables of the classes Function " +
+                     "and Private may; elsewhere use addresses (PhysicalStorageBuffer)");
       break;
     case spv::OpTypeFunction:
       t.kind = Kind::function, t.element = o(0), parts_ok = part(t.element) && i.count >= 1;

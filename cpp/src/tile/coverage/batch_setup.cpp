@@ -220,12 +220,12 @@ void set_up_primitives(const TriangleRecord* const* records, const records::Chun
     setup.z_lo = lo[i];
     setup.z_hi = hi[i];
     const records::Chunk& chunk = *chunks[i];
-    // As numbers: where vertices are deferred these are no addresses, and are replaced below.
+    // As numbers: where vertices are deferred, or there are no varyings, these are no addresses; the former are replaced below.
     const auto varyings = reinterpret_cast<uintptr_t>(chunk.varyings.data());
-    const auto at = [&](int k) { return reinterpret_cast<const float*>(varyings + sizeof(float) * static_cast<uint32_t>(vertex[k][i])); };
-    for (int k = 0; k < 3; k++) setup.varying[k] = at(k);
-    setup.provoking = at(3);
-    for (int c = 0; c < 3; c++) __builtin_prefetch(reinterpret_cast<const char*>(setup.varying[0]) + 128 * c);
+    const auto at = [&](int k) { return varyings + sizeof(float) * static_cast<uint32_t>(vertex[k][i]); };
+    for (int k = 0; k < 3; k++) setup.varying[k] = reinterpret_cast<const float*>(at(k));
+    setup.provoking = reinterpret_cast<const float*>(at(3));
+    for (uintptr_t c = 0; c < 3; c++) __builtin_prefetch(reinterpret_cast<const void*>(at(0) + 128 * c));
     const size_t index = static_cast<size_t>(records[i] - chunk.records.data());
     setup.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id.data()[index] : 0;
     const uint32_t flags = records[i]->draw_flags;

@@ -1,0 +1,418 @@
+// fuzz/fuzz_render.cpp -- fuzzer: passes of random state, by two devices that may differ in everything but the result.
+//
+// In: bytes that choose formats, samples, states, draws, and what the second device has: threads, lanes, bins, heap, profile,
+// hidden-surface removal, kept samples. Wrong is: one bit of an attachment, a resolve or an occlusion count that differs, or a pass that
+// one device alone refuses. What the right picture is, `tests/test_framebuffer_model.py` asks.
+#include <algorithm>
+
+#include "common/bench.hpp"
+
+using namespace tilegpu;
+
+namespace {
+
+constexpr size_t kMost_B = 1024;
+constexpr VkFormat kColors[] = {VK_FORMAT_R8G8B8A8_UNORM,
+                                VK_FORMAT_R8G8B8A8_SRGB,
+                                VK_FORMAT_R16G16B16A16_SFLOAT,
+                                VK_FORMAT_R32G32B32A32_SFLOAT,
+                                VK_FORMAT_B5G6R5_UNORM_PACK16,
+                                VK_FORMAT_A2B10G10R10_UNORM_PACK32,
+                                VK_FORMAT_R8_UINT,
+                                VK_FORMAT_R16G16_SINT,
+                                VK_FORMAT_R8G8_SNORM,
+                                VK_FORMAT_B8G8R8A8_UNORM,
+                                VK_FORMAT_B10G11R11_UFLOAT_PACK32,
+                                VK_FORMAT_R32_UINT,
+                                VK_FORMAT_R16G16B16A16_UNORM,
+                                VK_FORMAT_R8_UNORM,
+                                VK_FORMAT_UNDEFINED};
+constexpr VkFormat kDepths[] = {
+    VK_FORMAT_UNDEFINED,          VK_FORMAT_D16_UNORM,           VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT,
+    VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_X8_D24_UNORM_PACK32, VK_FORMAT_S8_UINT};
+constexpr VkSampleCountFlagBits kSamples[] = {VK_SAMPLE_COUNT_1_BIT, VK_SAMPLE_COUNT_1_BIT, VK_SAMPLE_COUNT_4_BIT,
+                                              VK_SAMPLE_COUNT_2_BIT, VK_SAMPLE_COUNT_8_BIT, VK_SAMPLE_COUNT_16_BIT};
+constexpr VkPrimitiveTopology kTopologies[] = {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,  VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                                               VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP, VK_PRIMITIVE_TOPOLOGY_TRIANGLE_FAN,
+                                               VK_PRIMITIVE_TOPOLOGY_LINE_LIST,      VK_PRIMITIVE_TOPOLOGY_LINE_STRIP,
+                                               VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
+
+bool is_unsigned(VkFormat f) { return f == VK_FORMAT_R8_UINT || f == VK_FORMAT_R32_UINT; }
+bool is_signed(VkFormat f) { return f == VK_FORMAT_R16G16_SINT; }
+bool is_integer(VkFormat f) { return is_unsigned(f) || is_signed(f); }
+bool has_depth(VkFormat f) { return f != VK_FORMAT_UNDEFINED && f != VK_FORMAT_S8_UINT; }
+bool has_stencil(VkFormat f) { return f == VK_FORMAT_S8_UINT || f == VK_FORMAT_D24_UNORM_S8_UINT || f == VK_FORMAT_D32_SFLOAT_S8_UINT; }
+
+struct Vertex {
+  float position[4], color[4];
+};
+
+constexpr const char* kVertex =
+    "#version 450\nlayout(location = 0) in vec4 position;\nlayout(location = 1) in vec4 color;\nlayout(location = 0) out vec4 v;\n"
+    "layout(location = 1) flat out uint n;\nvoid main() { gl_Position = position + vec4(0.125, 0.0625, 0.03125, 0) * gl_InstanceIndex;\n"
+    "gl_PointSize = 1.0 + 3.0 * color.y; v = color; n = gl_InstanceIndex * 7 + gl_VertexIndex; }";
+
+/// What the fragment shader does beside writing its colour.
+constexpr const char* kBodies[] = {
+    "",
+    "if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 2) != 0) discard;",
+    "gl_FragDepth = v.x;",
+    "gl_SampleMask[0] = int(n * 5u + 3u);",
+    "v0 += dFdx(v) * 3.0 + fwidth(v.y);",
+    "if (v.y < 0.3) discard; v0.w = v.z;",
+    "v0 = gl_FrontFacing ? v : v.wzyx; for (uint k = 0u; k < (n & 7u); k++) v0 = v0 * 0.75 + v.yzwx * 0.25;",
+    "v0 *= interpolateAtOffset(v, vec2(0.25, -0.25));",
+    "v0.x = float(gl_SampleID) * 0.1 + gl_SamplePosition.y;",
+};
+constexpr const char* kHeads[] = {"", "layout(early_fragment_tests) in;\n", "layout(depth_greater) out float gl_FragDepth;\n"};
+
+std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, uint32_t head) {
+  if (body == 2 && head == 1) head = 0;
+  if (body != 2 && head == 2) head = 0;
+  std::string text =
+                  "#version 450\n" + std::string(kHeads[head]) + "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n",
+              writes;
+  for (size_t k = 0; k < colors.size(); k++) {
+    if (colors[k] == VK_FORMAT_UNDEFINED) continue;
+    const std::string name = "o" + std::to_string(k), type = is_unsigned(colors[k]) ? "uvec4" : is_signed(colors[k]) ? "ivec4" : "vec4";
+    text += "layout(location = " + std::to_string(k) + ") out " + type + " " + name + ";\n";
+    writes += "  " + name + " = " + (is_integer(colors[k]) ? type + "(v0 * 200.0)" : "v0 * " + std::to_string(k + 1) + ".0") + ";\n";
+  }
+  return text + "void main() {\n  vec4 v0 = v;\n  " + kBodies[body] + "\n" + writes + "}";
+}
+
+// -- what the bytes say
+
+VkStencilOpState face(fuzz::Choices& c) {
+  const auto op = [&] { return static_cast<VkStencilOp>(c.below(8)); };
+  return {op(), op(), op(), static_cast<VkCompareOp>(c.below(8)), c.byte(), c.byte(), c.byte()};
+}
+
+void raster_state(fuzz::Choices& c, GraphicsState& s) {
+  RasterizationState& r = s.rasterization;
+  const uint8_t flags = c.byte();
+  r.depth_clamp = flags & 1, r.depth_bias_enable = flags & 2, r.provoking_vertex_last = flags & 4;
+  r.front_face = static_cast<VkFrontFace>(flags >> 3 & 1);
+  r.cull_mode = (flags >> 4 & 3) == 3 ? (flags >> 6 & 3) : 0;
+  r.depth_bias_constant = c.unit() * 8 - 4, r.depth_bias_slope = c.unit() * 2, r.depth_bias_clamp = c.unit();
+  r.line_width = 1 + c.unit() * 4;
+  if (c.seldom(8)) r.polygon_mode = c.coin() ? VK_POLYGON_MODE_LINE : VK_POLYGON_MODE_POINT;
+  if (c.seldom(8)) r.conservative_mode = static_cast<VkConservativeRasterizationModeEXT>(c.below(3));
+  r.line_mode = static_cast<VkLineRasterizationModeEXT>(c.below(4));
+  if (r.line_mode != VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT && c.seldom(4)) {
+    r.line_stipple = true, r.line_stipple_pattern = c.half(), r.line_stipple_factor = 1 + c.below(4);
+  }
+}
+
+void blend_state(fuzz::Choices& c, const std::vector<VkFormat>& colors, GraphicsState& s) {
+  const auto factor = [&] { return static_cast<VkBlendFactor>(c.below(VK_BLEND_FACTOR_SRC_ALPHA_SATURATE + 1)); };
+  for (VkFormat format : colors) {
+    VkPipelineColorBlendAttachmentState a{};
+    const uint8_t flags = c.byte();
+    a.colorWriteMask = flags & 16 ? flags & 15 : 15;
+    a.blendEnable = format != VK_FORMAT_UNDEFINED && !is_integer(format) && flags & 32;
+    if (a.blendEnable) {
+      a.srcColorBlendFactor = factor(), a.dstColorBlendFactor = factor(), a.colorBlendOp = static_cast<VkBlendOp>(c.below(5));
+      a.srcAlphaBlendFactor = factor(), a.dstAlphaBlendFactor = factor(), a.alphaBlendOp = static_cast<VkBlendOp>(c.below(5));
+      if (c.seldom(8)) a.colorBlendOp = a.alphaBlendOp = static_cast<VkBlendOp>(VK_BLEND_OP_ZERO_EXT + static_cast<int>(c.below(46)));
+    }
+    s.blend.attachments.push_back(a);
+  }
+  if (c.seldom(8)) s.blend.logic_op_enable = true, s.blend.logic_op = static_cast<VkLogicOp>(c.below(16));
+  for (float& x : s.blend_constants) x = c.unit();
+}
+
+GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkFormat>& colors, VkFormat depth,
+                                         VkSampleCountFlagBits samples) {
+  GraphicsPipelineCreateInfo info;
+  info.label = "p", info.color_formats = colors;
+  const uint32_t body = c.below(std::size(kBodies)), head = c.below(std::size(kHeads));
+  info.stages = {{fuzz::own_shader(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}};
+  if (Ptr<ShaderModule> fragment = fuzz::own_shader(fragment_text(colors, body, head), VK_SHADER_STAGE_FRAGMENT_BIT);
+      fragment && !c.seldom(16))
+    info.stages.push_back({fragment, {}});
+  info.vertex_bindings = {{{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
+  info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
+  info.topology = c.of(kTopologies);
+  info.primitive_restart = c.coin();
+  raster_state(c, info);
+  MultisampleState& m = info.multisample;
+  const uint8_t flags = c.byte();
+  m.samples = samples;
+  m.sample_shading = (flags & 3) == 3, m.min_sample_shading = 1;
+  m.sample_mask = flags & 4 ? uint32_t{c.half()} : ~0u;
+  m.alpha_to_coverage = (flags & 24) == 24, m.alpha_to_one = (flags & 96) == 96;
+  if (has_depth(depth)) {
+    const uint8_t tests = c.byte();
+    DepthStencilState& d = info.depth_stencil;
+    d.depth_test = tests & 1, d.depth_write = tests & 2, d.depth_compare = static_cast<VkCompareOp>(tests >> 2 & 7);
+    d.depth_bounds_test = (tests & 96) == 96, d.min_depth_bounds = 0.25f, d.max_depth_bounds = 0.75f;
+    info.depth_format = depth;
+  }
+  if (has_stencil(depth)) {
+    info.depth_stencil.stencil_test = c.coin(), info.depth_stencil.front = face(c), info.depth_stencil.back = face(c);
+    info.stencil_format = depth;
+  }
+  blend_state(c, colors, info);
+  return info;
+}
+
+std::vector<Vertex> vertices(fuzz::Choices& c) {
+  std::vector<Vertex> all(3 + c.below(30));
+  constexpr float kOddW[] = {0, -1, 0.5f, 1e-6f, 3};
+  for (size_t k = 0; k < all.size(); k++) {
+    Vertex& v = all[k];
+    for (int i = 0; i < 2; i++) v.position[i] = static_cast<float>(static_cast<int8_t>(c.byte())) / 80.0f;
+    const uint8_t z = c.byte(), color = c.byte();
+    v.position[2] = static_cast<float>(z) / 240.0f - 0.02f;
+    v.position[3] = (color & 31) == 31 ? kOddW[z % 5] : 1.0f;
+    for (int i = 0; i < 4; i++) v.color[i] = static_cast<float>((color * (i + 3) + k * 11) & 255) / 255.0f;
+  }
+  return all;
+}
+
+// -- one device
+
+struct Result {
+  std::string refused;
+  std::vector<uint8_t> bytes;
+};
+
+struct Scene {
+  fuzz::Choices c;
+  Ptr<Device> device;
+  uint32_t width_px, height_px, views;
+  VkSampleCountFlagBits samples;
+  std::vector<VkFormat> colors;
+  VkFormat depth;
+  std::vector<Ptr<ImageView>> color_views, resolves;
+  Ptr<ImageView> depth_view, depth_resolve;
+  Ptr<QueryPool> queries = std::make_shared<QueryPool>(QueryType::occlusion, 8);
+  Result result;
+
+  Scene(fuzz::Choices choices, Ptr<Device> of) : c(choices), device(std::move(of)) {
+    width_px = 1 + c.below(75), height_px = 1 + c.below(70);
+    views = c.seldom(8) ? 2 : 1;
+    samples = c.of(kSamples);
+    colors.resize(c.below(3) + (c.seldom(8) ? 2 : 0));
+    for (VkFormat& f : colors) f = c.of(kColors);
+    depth = c.of(kDepths);
+    if (colors.empty() && depth == VK_FORMAT_UNDEFINED) depth = VK_FORMAT_D32_SFLOAT;
+    for (VkFormat f : colors) {
+      color_views.push_back(f ? image(f, samples) : nullptr);
+      resolves.push_back(f && samples > 1 && c.coin() ? image(f, VK_SAMPLE_COUNT_1_BIT) : nullptr);
+    }
+    if (depth) depth_view = image(depth, samples);
+    if (depth && samples > 1 && c.coin()) depth_resolve = image(depth, VK_SAMPLE_COUNT_1_BIT);
+  }
+
+  Ptr<ImageView> image(VkFormat format, VkSampleCountFlagBits of) const {
+    ImageCreateInfo info;
+    info.format = format, info.samples = of, info.width_px = width_px, info.height_px = height_px, info.array_layers = views;
+    info.label = "image";
+    Ptr<Image> made = fuzz::take(Image::create(info), "an image");
+    fuzz::take(made->ensure_memory(), "memory");
+    return fuzz::take(ImageView::create({.image = made, .type = views > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D}),
+                      "a view");
+  }
+
+  bool check(const Status& status) {
+    if (!status && result.refused.empty()) result.refused = status.error().message;
+    return static_cast<bool>(status);
+  }
+
+  VkClearValue clear_of(VkFormat format) {
+    VkClearValue value{};
+    for (int k = 0; k < 4; k++) {
+      const uint8_t byte = c.byte();
+      if (is_integer(format))
+        value.color.uint32[k] = byte;
+      else
+        value.color.float32[k] = static_cast<float>(byte) / 200.0f - 0.1f;
+    }
+    return value;
+  }
+  VkClearValue depth_clear() {
+    VkClearValue value{};
+    const float z = c.unit();  // one order of bytes, whatever the compiler
+    value.depthStencil = {z, c.byte()};
+    return value;
+  }
+  VkRect2D rect(uint32_t width, uint32_t height, VkOffset2D from = {}) {
+    const uint32_t x = c.below(width), y = c.below(height);
+    const uint32_t w = 1 + c.below(width - x), h = 1 + c.below(height - y);
+    return {{from.x + static_cast<int32_t>(x), from.y + static_cast<int32_t>(y)}, {w, h}};
+  }
+
+  RenderingInfo pass(bool first) {
+    RenderingInfo info;
+    info.label = "pass";
+    info.view_mask = views > 1 ? 3 : 0;
+    info.render_area = c.seldom(3) ? rect(width_px, height_px) : VkRect2D{{0, 0}, {width_px, height_px}};
+    if (first) info.render_area = {{0, 0}, {width_px, height_px}};  // nothing that is loaded later is undefined
+    for (size_t k = 0; k < colors.size(); k++) {
+      RenderingAttachment& a = info.color.emplace_back();
+      if (!colors[k]) continue;
+      a.view = color_views[k];
+      a.load_op = first || c.seldom(3) ? VK_ATTACHMENT_LOAD_OP_CLEAR : VK_ATTACHMENT_LOAD_OP_LOAD;
+      a.clear = clear_of(colors[k]);
+      if (!resolves[k]) continue;
+      a.resolve_view = resolves[k], a.resolve_mode = is_integer(colors[k]) ? VK_RESOLVE_MODE_SAMPLE_ZERO_BIT : VK_RESOLVE_MODE_AVERAGE_BIT;
+    }
+    if (!depth) return info;
+    constexpr VkResolveModeFlagBits kModes[] = {VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, VK_RESOLVE_MODE_MIN_BIT, VK_RESOLVE_MODE_MAX_BIT};
+    RenderingAttachment a;
+    a.view = depth_view;
+    a.load_op = first || c.seldom(3) ? VK_ATTACHMENT_LOAD_OP_CLEAR : VK_ATTACHMENT_LOAD_OP_LOAD;
+    a.clear = depth_clear();
+    if (depth_resolve) a.resolve_view = depth_resolve, a.resolve_mode = c.of(kModes);
+    if (has_depth(depth)) info.depth = a;
+    if (has_stencil(depth)) info.stencil = a;
+    return info;
+  }
+
+  void clear(CommandBuffer& cb, const RenderingInfo& info) {
+    const VkRect2D area = rect(info.render_area.extent.width, info.render_area.extent.height, info.render_area.offset);
+    const bool of_depth = colors.empty() || !colors[0] || c.coin();
+    if (!of_depth)
+      check(cb.clear_attachment(0, VK_IMAGE_ASPECT_COLOR_BIT, clear_of(colors[0]), area));
+    else if (depth)
+      check(cb.clear_attachment(-1,
+                                (has_depth(depth) ? VK_IMAGE_ASPECT_DEPTH_BIT : 0) | (has_stencil(depth) ? VK_IMAGE_ASPECT_STENCIL_BIT : 0),
+                                depth_clear(), area));
+  }
+
+  void draw(CommandBuffer& cb) {
+    if (c.seldom(3)) {
+      const float w = static_cast<float>(width_px), h = static_cast<float>(height_px);
+      VkViewport viewport{0, 0, 0, 0, 0, 0};
+      viewport.x = w * (c.unit() - 0.5f), viewport.y = h * (c.unit() - 0.5f);
+      viewport.width = w * (c.unit() + 0.1f), viewport.height = h * (c.unit() * 2 - 1);
+      viewport.minDepth = c.unit(), viewport.maxDepth = c.unit();
+      if (viewport.height == 0) viewport.height = 1;
+      cb.set_viewport(viewport);
+    }
+    if (c.seldom(3)) cb.set_scissor(rect(width_px, height_px));
+    const std::vector<Vertex> all = vertices(c);
+    const uint32_t count = static_cast<uint32_t>(all.size()), instances = 1 + c.below(3);
+    const Ptr<Buffer> buffer = fuzz::patterned_buffer(all.size() * sizeof(Vertex), VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+    std::memcpy(buffer->data(), all.data(), all.size() * sizeof(Vertex));
+    cb.bind_vertex_buffer(0, buffer, 0);
+    if (!c.seldom(3)) {
+      check(cb.draw(count, instances, 0, c.below(3)));
+      return;
+    }
+    const Ptr<Buffer> indices = fuzz::patterned_buffer(64, VK_BUFFER_USAGE_INDEX_BUFFER_BIT);
+    for (uint32_t k = 0; k < 32; k++) {
+      const uint32_t chosen = c.below(34);
+      const uint16_t index = chosen == 33 ? 0xffff : static_cast<uint16_t>(chosen);
+      std::memcpy(indices->data() + k * 2, &index, 2);
+    }
+    cb.bind_index_buffer(indices, 0, VK_INDEX_TYPE_UINT16);
+    check(cb.draw_indexed(32, instances, 0, 0, 0));
+  }
+
+  void run() {
+    std::vector<Ptr<Pipeline>> pipelines;
+    for (uint32_t k = 0, count = 1 + c.below(3); k < count; k++) {
+      auto made = device->create_pipeline(pipeline_info(c, colors, depth, samples));
+      if (!made) {
+        result.refused = made.error().message;
+        return;
+      }
+      pipelines.push_back(*made);
+    }
+    auto cb = std::make_shared<CommandBuffer>(device);
+    check(cb->begin());
+    check(cb->reset_query_pool(queries, 0, 8));
+    const uint32_t passes = 1 + c.below(2);
+    uint32_t query = 0;
+    for (uint32_t p = 0; p < passes; p++) {
+      const RenderingInfo info = pass(p == 0);
+      if (!check(cb->begin_rendering(info))) return;
+      for (uint32_t k = 0, draws = 1 + c.below(5); k < draws && result.refused.empty(); k++) {
+        if (c.seldom(6)) clear(*cb, info);
+        cb->bind_pipeline(pipelines[c.below(static_cast<uint32_t>(pipelines.size()))]);
+        const bool counts = query < 8 && views == 1 && c.seldom(4);
+        if (counts) check(cb->begin_query(queries, query, true));
+        draw(*cb);
+        if (counts) check(cb->end_query(queries, query++));
+      }
+      if (!check(cb->end_rendering())) return;
+    }
+    if (!result.refused.empty() || !check(cb->end())) return;
+    auto done = device->submit_and_wait({{cb}, {}}, {});
+    if (!done) {
+      result.refused = done.error().message;
+      return;
+    }
+    for (const auto& list : {color_views, resolves, {depth_view, depth_resolve}})
+      for (const auto& view : list)
+        if (view) fuzz::append(result.bytes, *view->image());
+    for (uint32_t k = 0; k < query; k++) {
+      const uint64_t value = queries->values[k];
+      result.bytes.insert(result.bytes.end(), reinterpret_cast<const uint8_t*>(&value), reinterpret_cast<const uint8_t*>(&value) + 8);
+    }
+  }
+};
+
+DeviceCreateInfo plain_device() {
+  DeviceCreateInfo info;
+  info.threads = 1, info.lanes = 4, info.bin_px = 64, info.compress_samples = false;
+  info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false, .hierarchical_z = false};
+  return info;
+}
+
+DeviceCreateInfo other_device(uint32_t number) {
+  DeviceCreateInfo info;
+  info.threads = 1 + number % 2, info.lanes = number % 3 ? 8 : 16, info.bin_px = 32;
+  HiddenSurfaceRemoval all{.pre_pass = true, .forward_pixel_kill = true};
+  switch (number) {
+    case 0:
+      break;
+    case 1:
+      info.hsr = all, info.tiler_heap_B = 1;
+      break;
+    case 2:
+      info.hsr = HiddenSurfaceRemoval{.low_resolution_z = true, .lrz_bidirectional = true};
+      break;
+    case 3:
+      info.hsr = HiddenSurfaceRemoval{.deferred_vertex_shading = true, .depth_filter = DepthFilter::two_plane};
+      break;
+    case 4:
+      info.profile = "mali-g57", info.bin_px = 0;
+      break;
+    case 5:
+      info.profile = "adreno-a650", info.bin_px = 0;
+      break;
+    case 6:
+      info.compress_samples = false, info.hsr = HiddenSurfaceRemoval{.hierarchical_z = false};
+      break;
+    case 7:
+      info.profile = "immortalis-g925", info.bin_px = 0;
+      break;
+    default:
+      info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false}, info.vertex_batch = 4;
+      break;
+  }
+  return info;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
+  if (size_B > kMost_B || size_B < 12) return -1;
+  fuzz::Choices choices(data, size_B);
+  const uint32_t number = choices.below(9);
+  const auto run = [&](const DeviceCreateInfo& info) {
+    Scene scene(choices, fuzz::device(info, fuzz::Code::quick));
+    scene.run();
+    return scene.result;
+  };
+  const Result one = run(plain_device()), two = run(other_device(number));
+  if (one.refused.empty() != two.refused.empty())
+    fuzz::finding("device " + std::to_string(number) + ": refused by one device alone: " + one.refused + two.refused);
+  if (const std::string text = fuzz::difference(one.bytes, two.bytes); !text.empty())
+    fuzz::finding("device " + std::to_string(number) + " draws another picture: " + text);
+  return 0;
+}
