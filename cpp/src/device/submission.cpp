@@ -12,6 +12,7 @@
 #include "hsr/prepass_rules.hpp"
 #include "pipeline/program.hpp"
 #include "tile/plan/describe.hpp"
+#include "tilegpu/device_info.hpp"
 
 namespace tilegpu {
 
