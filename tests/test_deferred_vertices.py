@@ -448,9 +448,9 @@ def test_what_a_gpu_has_not_is_not_switched_off() -> None:
         pipeline = device.pipeline(SIMPLE_VERT, SIMPLE_FRAG, vertex=COLORED, color=[FORMAT])
         with device.render_pass(color=[tg.Attachment(device.image((64, 64), FORMAT), clear=(0, 0, 0, 0))], hsr=hsr) as rp:
             rp.draw(pipeline, MESH)
-        row = rp.explain()[0]
-        said |= {(profile, found["technique"]): found["reason"] for found in row.techniques}
-        said[profile, "low_resolution_z"] = row.low_resolution_z_off.removeprefix("off: ")
+        row = rp.explain().rows[0]
+        said |= {(profile, found["technique"]): found["reason"] for found in row["techniques"]}
+        said[profile, "low_resolution_z"] = row["low_resolution_z_off"].removeprefix("off: ")
     assert {said["host", name] for name in ("pre_pass", "forward_pixel_kill", PASS, "low_resolution_z")} == {NOT_ASKED}
     assert said["immortalis-g925", "pre_pass"] == said["immortalis-g925", PASS] == "switched off (hsr)"
     assert said["mali-g57", "low_resolution_z"] == "not one of the profile's techniques; hsr= tries it"
