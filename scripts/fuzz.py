@@ -255,8 +255,9 @@ def merge(options: argparse.Namespace) -> int:
         if fuzzer.kind == "file":  # Atheris can't start itself again for a merge; each of its cases reached something new when it was kept
             fresh = staged(fuzzer)
         else:
-            line = [*command(fuzzer, options.build), "-merge=1", "-max_len=65536", f"-timeout={CASE_SECONDS}", str(fresh), str(staged(fuzzer))]
-            done = subprocess.run(line, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+            limits = ["-max_len=65536", f"-timeout={CASE_SECONDS}"]
+            done = subprocess.run([*command(fuzzer, options.build), "-merge=1", *limits, str(fresh), str(staged(fuzzer))],
+                                  cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)  # fmt: skip
             if done.returncode:
                 print(done.stderr[-3000:])
                 return 1

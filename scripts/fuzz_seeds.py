@@ -210,6 +210,10 @@ void main() {
   v = gl_TessCoord.xyzx * gl_TessLevelInner[0];
 }""",
 }
+# The same in each quad and another one in the next: four lanes go together where eight part.
+OWN["quads.frag"] = OWN["flow.frag"].replace(
+    "int(gl_FragCoord.x) * 3 + int(gl_FragCoord.y)", "(int(gl_FragCoord.x) >> 1) * 3 + (int(gl_FragCoord.y) >> 1)"
+)
 PROGRAMS = 60
 
 
