@@ -130,6 +130,42 @@ void main() {
   o = interpolateAtOffset(a, vec2(0.2)) + interpolateAtSample(b, 0).xyxy * gl_SampleID + gl_PointCoord.xyxy;
   gl_SampleMask[0] = int(a.x);
 }""",
+    "flow.frag": """layout(location = 0) out vec4 o;
+layout(location = 1) out uvec4 p;
+layout(location = 0) in vec4 a;
+int nested(int n, float x) {
+  int sum = 0;
+  for (int i = 0; i < 4 + n; i++) {
+    if (((i + int(x)) & 1) == 0) continue;
+    for (int k = 0; k < i; k++) { if (k * n > 7) break; if (k == n) continue; sum += k + i; if (sum > 40) return sum; }
+    sum ^= i << n;
+  }
+  return sum;
+}
+void main() {
+  int n = (int(gl_FragCoord.x) * 3 + int(gl_FragCoord.y)) & 7, sum = 0, i = 0;
+  do { i++; if (i == n) continue; sum += i; if (sum > 12 + n) break; } while (i < 9);
+  switch (n) {
+    case 0: sum += 100; break; case 1: sum -= 7; case 2: sum *= 3; break;
+    case 5: if (a.x > 2) { sum = 1; break; } default: sum++;
+  }
+  while (true) { if (sum > 50) break; sum += n + 1; if ((sum & 3) == 1) continue; sum += 2; }
+  float list[4] = float[](a.x, a.y, a.z, a.w);
+  list[n] = float(sum);
+  o = vec4(list[n & 3], list[3 - (n & 3)], float(nested(n, a.x)), float(i));
+  p = uvec4(sum, nested(n & 3, a.y), i, n);
+}""",
+    "flow.vert": """layout(location = 0) in vec4 a;
+layout(location = 0) out vec4 v;
+layout(location = 1) flat out ivec4 w;
+void main() {
+  int n = gl_VertexIndex % 5, sum = 0;
+  for (int i = 0; i < 6; i++) { if (i == n) continue; if (i * n > 8) break; sum += i * i; }
+  vec4 list[3] = vec4[](a, a.wzyx, vec4(sum));
+  for (int i = n; i > 0; i--) { list[i % 3] += list[(i + 1) % 3]; if (list[0].x > 9) break; }
+  v = list[n % 3]; w = ivec4(sum, n, int(list[2].y), int(list[1].x));
+  gl_Position = vec4(float(n) * 0.4 - 0.9, float(gl_VertexIndex % 3) * 0.8 - 0.8, 0.5, 1); gl_PointSize = 1;
+}""",
     "points.vert": """layout(location = 0) in vec4 a;
 layout(location = 1) in uvec2 b;
 layout(location = 0) out vec3 v;
@@ -174,6 +210,10 @@ void main() {
   v = gl_TessCoord.xyzx * gl_TessLevelInner[0];
 }""",
 }
+# The same in each quad and another one in the next: four lanes go together where eight part.
+OWN["quads.frag"] = OWN["flow.frag"].replace(
+    "int(gl_FragCoord.x) * 3 + int(gl_FragCoord.y)", "(int(gl_FragCoord.x) >> 1) * 3 + (int(gl_FragCoord.y) >> 1)"
+)
 PROGRAMS = 60
 
 
@@ -265,11 +305,11 @@ def make_captures(folder: Path) -> None:
         plain = frag + "layout(push_constant) uniform P { vec4 c; };\nvoid main() { if (v.x > 0.5) discard; o = c; }"
         vertex = np.dtype([("p", "f4", 3)])
         corners = np.array([(-1, -1, 0.2), (1, -1, 0.4), (0, 1, 0.6), (1, 1, 0.1), (-1, 1, 0.9)], "f4").view(vertex).reshape(-1)
-        texture = dev.texture(np.arange(64, dtype="u1").reshape(4, 4, 4))
+        texture = dev.texture(np.arange(16, dtype="u1").reshape(2, 2, 4))
         for k, samples in enumerate((1, 4, 1, 2)):
-            image = dev.image((24, 20), "r8g8b8a8_unorm", samples=samples)
-            depth = dev.image((24, 20), "d24_unorm_s8_uint", samples=samples)
-            resolved = dev.image((24, 20), "r8g8b8a8_unorm") if samples > 1 else None
+            image = dev.image((6, 5), "r8g8b8a8_unorm", samples=samples)
+            depth = dev.image((6, 5), "d24_unorm_s8_uint", samples=samples)
+            resolved = dev.image((6, 5), "r8g8b8a8_unorm") if samples > 1 else None
             more: dict[str, Any] = {"blend": "alpha"} if k == 2 else {"depth_test": True, "stencil_test": {"pass": "invert"}}
             more |= {"color": [image.format], "depth": depth.format, "stencil": depth.format}
             pipes = [dev.pipeline(vert, f, vertex=vertex, samples=samples, **more) for f in (texel, plain)]
@@ -278,7 +318,7 @@ def make_captures(folder: Path) -> None:
             with dev.render_pass(color, depth=tg.Attachment(depth, clear=1.0), stencil=tg.Attachment(depth, clear=3)) as rp:
                 rp.draw(pipes[0], corners, bind={"t": texture})
                 rp.draw(pipes[1], corners, indices=np.array([0, 1, 2, 2, 3, 4], "u2"), push={"c": [1, 0.5, 0, 0.5]}, instances=2)
-                rp.clear((1, 0, 0, 1), rect=(2, 2, 5, 5))
+                rp.clear((1, 0, 0, 1), rect=(2, 2, 3, 3))
             rp.capture(path)
             put(folder, "capture", path.name, path.read_bytes())
         dev.wait_compiles()

@@ -35,6 +35,7 @@ from tilegpu.farm import (
     verify,
     workers_of,
 )
+from tilegpu.farm.manifest import Manifest
 
 JOB = Job("triangle", size=(64, 48), of=12)
 
@@ -379,6 +380,22 @@ def test_manifests_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(FarmError, match=said):
         verify(changed(manifest, change))
     assert not (tmp_path / "was_run").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda v: v["job"].update(scene=None), lambda v: v["job"].update(exposure=10**400), lambda v: v["job"].update(of=0)],
+)
+def test_what_is_wrong_with_a_job_is_said_of_the_file(tmp_path: Path, change: Any) -> None:
+    """Found by `make fuzz`: a job's own error came without the file's name, and a number that no float holds as OverflowError."""
+    job = dataclasses.replace(JOB, of=2)
+    path = tmp_path / "m.json"
+    Manifest(job, "0.1.0", "a" * 64, "b" * 64, "t.png").write(path)
+    values = json.loads(path.read_text())
+    change(values)
+    path.write_text(json.dumps(values))
+    with pytest.raises(FarmError, match=r"m\.json is no manifest: (Job|a job)"):
+        read_manifest(path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"format": 1}', "[" * 100_000, "\ud800"])

@@ -56,7 +56,7 @@ void read_object(std::string_view bytes) {
 
 /// Length of the record, the record, words.
 void read_record_and_words(fuzz::Choices choices) {
-  const size_t record_B = std::min<size_t>(choices.half(), choices.left_B());
+  const size_t wanted_B = choices.half(), record_B = std::min(wanted_B, choices.left_B());
   const std::string record(choices.rest().substr(0, record_B));
   const std::string_view rest = choices.rest().substr(record_B);
   std::vector<uint32_t> words(rest.size() / 4);

@@ -3,6 +3,8 @@
 // In: a capture's bytes. Sizes and the checksum of its header are put right first, so that what lies behind them is reached; the first bit
 // of a hash says when not. Wrong is: anything but an error or a recording, and other pictures at 4 lanes without hidden-surface removal
 // than at 8 lanes with it.
+#include <random>
+
 #include "capture/bytes.hpp"
 #include "capture/file.hpp"
 #include "command/recording.hpp"
@@ -102,4 +104,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
   if (!two.ran) fuzz::finding("a capture that is drawn on one device alone");
   if (const std::string text = fuzz::difference(one.pictures, two.pictures); !text.empty()) fuzz::finding("pictures differ: " + text);
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size_B, size_t most_B);
+
+/// Most of a file are words of shaders and texels; what is recorded stands at its end. A number there is changed half of the time.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size_B, size_t most_B, unsigned int seed) {
+  std::minstd_rand random(seed);
+  if (size_B < 64 || random() % 2) return LLVMFuzzerMutate(data, size_B, most_B);
+  constexpr uint32_t kNumbers[] = {0, 1, 2, 3, 4, 5, 7, 8, 16, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+  for (uint32_t changes = 1 + random() % 3; changes > 0; --changes) {
+    const size_t part = random() % 3 ? std::min<size_t>(size_B, 1200) : size_B;
+    const size_t at = size_B - part + random() % (part - 4);
+    const uint32_t width = random() % 3 ? 4 : 1, number = kNumbers[random() % std::size(kNumbers)];
+    std::memcpy(data + at, &number, width);
+  }
+  return size_B;
 }

@@ -122,11 +122,23 @@ void blend_state(fuzz::Choices& c, const std::vector<VkFormat>& colors, Graphics
   for (float& x : s.blend_constants) x = c.unit();
 }
 
+/// As most passes are: opaque, tested and written depth, no more. Where everything is random little is ever hidden.
+void make_plain(fuzz::Choices& c, GraphicsPipelineCreateInfo& info) {
+  constexpr VkCompareOp kOrders[] = {
+      VK_COMPARE_OP_LESS,  VK_COMPARE_OP_LESS, VK_COMPARE_OP_LESS_OR_EQUAL, VK_COMPARE_OP_GREATER, VK_COMPARE_OP_GREATER_OR_EQUAL,
+      VK_COMPARE_OP_ALWAYS};
+  const MultisampleState multisample{.samples = info.multisample.samples};
+  info.rasterization = {}, info.multisample = multisample, info.blend = {}, info.primitive_restart = false;
+  info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  info.depth_stencil = {.depth_test = has_depth(info.depth_format), .depth_write = has_depth(info.depth_format)};
+  info.depth_stencil.depth_compare = c.of(kOrders);
+}
+
 GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkFormat>& colors, VkFormat depth,
-                                         VkSampleCountFlagBits samples) {
+                                         VkSampleCountFlagBits samples, bool plain) {
   GraphicsPipelineCreateInfo info;
   info.label = "p", info.color_formats = colors;
-  const uint32_t body = c.below(std::size(kBodies)), head = c.below(std::size(kHeads));
+  const uint32_t body = plain ? 0 : c.below(std::size(kBodies)), head = plain ? 0 : c.below(std::size(kHeads));
   info.stages = {{fuzz::own_shader(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}};
   if (Ptr<ShaderModule> fragment = fuzz::own_shader(fragment_text(colors, body, head), VK_SHADER_STAGE_FRAGMENT_BIT);
       fragment && !c.seldom(16))
@@ -154,6 +166,7 @@ GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkF
     info.stencil_format = depth;
   }
   blend_state(c, colors, info);
+  if (plain) make_plain(c, info);
   return info;
 }
 
@@ -187,6 +200,7 @@ struct Scene {
   VkFormat depth;
   std::vector<Ptr<ImageView>> color_views, resolves;
   Ptr<ImageView> depth_view, depth_resolve;
+  bool plain;
   Ptr<QueryPool> queries = std::make_shared<QueryPool>(QueryType::occlusion, 8);
   Result result;
 
@@ -197,6 +211,7 @@ struct Scene {
     colors.resize(c.below(3) + (c.seldom(8) ? 2 : 0));
     for (VkFormat& f : colors) f = c.of(kColors);
     depth = c.of(kDepths);
+    plain = c.coin();
     if (colors.empty() && depth == VK_FORMAT_UNDEFINED) depth = VK_FORMAT_D32_SFLOAT;
     for (VkFormat f : colors) {
       color_views.push_back(f ? image(f, samples) : nullptr);
@@ -283,7 +298,7 @@ struct Scene {
   }
 
   void draw(CommandBuffer& cb) {
-    if (c.seldom(3)) {
+    if (!plain && c.seldom(3)) {
       const float w = static_cast<float>(width_px), h = static_cast<float>(height_px);
       VkViewport viewport{0, 0, 0, 0, 0, 0};
       viewport.x = w * (c.unit() - 0.5f), viewport.y = h * (c.unit() - 0.5f);
@@ -292,7 +307,7 @@ struct Scene {
       if (viewport.height == 0) viewport.height = 1;
       cb.set_viewport(viewport);
     }
-    if (c.seldom(3)) cb.set_scissor(rect(width_px, height_px));
+    if (!plain && c.seldom(3)) cb.set_scissor(rect(width_px, height_px));
     const std::vector<Vertex> all = vertices(c);
     const uint32_t count = static_cast<uint32_t>(all.size()), instances = 1 + c.below(3);
     const Ptr<Buffer> buffer = fuzz::patterned_buffer(all.size() * sizeof(Vertex), VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
@@ -315,7 +330,7 @@ struct Scene {
   void run() {
     std::vector<Ptr<Pipeline>> pipelines;
     for (uint32_t k = 0, count = 1 + c.below(3); k < count; k++) {
-      auto made = device->create_pipeline(pipeline_info(c, colors, depth, samples));
+      auto made = device->create_pipeline(pipeline_info(c, colors, depth, samples, plain));
       if (!made) {
         result.refused = made.error().message;
         return;
@@ -330,7 +345,7 @@ struct Scene {
     for (uint32_t p = 0; p < passes; p++) {
       const RenderingInfo info = pass(p == 0);
       if (!check(cb->begin_rendering(info))) return;
-      for (uint32_t k = 0, draws = 1 + c.below(5); k < draws && result.refused.empty(); k++) {
+      for (uint32_t k = 0, draws = 1 + c.below(plain ? 12 : 5); k < draws && result.refused.empty(); k++) {
         if (c.seldom(6)) clear(*cb, info);
         cb->bind_pipeline(pipelines[c.below(static_cast<uint32_t>(pipelines.size()))]);
         const bool counts = query < 8 && views == 1 && c.seldom(4);

@@ -25,8 +25,7 @@ const std::string& scratch_folder() {
   static const struct Folder {
     std::string path;
     Folder() {
-      const char* base = std::getenv("TMPDIR");
-      path = std::string(base && *base ? base : "/tmp") + "/tilegpu_fuzz_XXXXXX";
+      path = (std::filesystem::temp_directory_path() / "tilegpu_fuzz_XXXXXX").string();
       if (!mkdtemp(path.data())) finding("no folder can be made: " + path);
     }
     ~Folder() {
