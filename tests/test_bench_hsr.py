@@ -1,4 +1,4 @@
-"""``tilegpu bench hsr`` and the table of docs/hidden_surface_removal.md, which is what it prints of one scene; the scenes that its help names."""
+"""``tilegpu bench hsr`` and the table of docs/hidden_surface_removal.md, which is what it prints of one scene; its help."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ def test_help_names_the_scenes_of_both_tables(capsys: pytest.CaptureFixture[str]
     assert main(["bench", "hsr", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert f"default: {', '.join(hsr.SCENES)}" in said
-    assert f"with --profile also {', '.join(hsr.MODELLED_SCENES[len(hsr.SCENES):])}" in said
+    assert f"with --profile also {', '.join(hsr.MODELLED_SCENES[len(hsr.SCENES) :])}" in said

@@ -139,7 +139,8 @@ def print_peers(peers: Sequence[Peer]) -> None:
             print(f"{p.model:6}{p.machine + ', with upkeep':68}{moved_B:>15}{p.gain_with_upkeep:13.2f}")
     print(
         f"\nAn immediate-mode machine. misses, bytes for each fragment (conventional 20), gain: with a filter cache of {caches}."
-        "\nupkeep: bytes for each fragment that Hyper-Z reads to find farthest depths anew, in the gain of the line below alone; cached: the gain where"
+        "\nupkeep: bytes for each fragment that Hyper-Z reads to find farthest depths anew (in the gain of the line below it); cached: the"
+        " gain where"
         "\ndepth goes through a cache of 4 KiB in every machine. inside: memory on the chip, of the filter that of the smaller cache."
     )
 
@@ -159,13 +160,14 @@ def print_sweep(swept: Sequence[Sweep]) -> None:
     if not swept:
         return
     print(
-        f"\n{'model':6}{'system':16}{'moved by':10}{'spacing':>8}{'best at':>8}{'best':>8}{'gain':>6}{'found':>8}{'gain':>6}{'frames':>8}{'worst':>6}"
-        f"{'wander':>8}"
+        f"\n{'model':6}{'system':16}{'moved by':10}{'spacing':>8}{'best at':>8}{'best':>8}{'gain':>6}{'found':>8}{'gain':>6}"
+        f"{'frames':>8}{'worst':>6}{'wander':>8}"
     )
     for s in swept:
+        worst = s.frames_at_worst if s.frames_at_worst < FRAMES else "never"
         print(
             f"{s.model:6}{s.system:16}{s.adaptation:10}{s.spacing:>8}{s.best_position:>8}{s.best_rejection:8.1%}{s.best_gain:6.2f}"
-            f"{s.rejection:8.1%}{s.gain:6.2f}{s.frames_to_settle:8.1f}{s.frames_at_worst if s.frames_at_worst < FRAMES else 'never':>6}{s.wandering:>5}/15"
+            f"{s.rejection:8.1%}{s.gain:6.2f}{s.frames_to_settle:8.1f}{worst:>6}{s.wandering:>5}/15"
         )
     print(
         "\nspacing of neighbouring planes in 64ths of the depth range; gains at the paper's miss rate of 5.7 %; frames: until the rejection"

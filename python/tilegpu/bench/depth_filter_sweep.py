@@ -21,8 +21,8 @@ _SETTLED = 0.95
 class Sweep:
     """A system at a spacing (64ths of the depth range), moved one way. ``best``: by exhaustive search; ``rejection``, ``gain``: means of
     the last four of twelve frames from the middle, the gain at the paper's miss rate. ``frames_to_settle``: until the rejection stays
-    within 5 % of the best, mean over all 15 starts, and ``frames_at_worst`` from the worst of them (:data:`FRAMES`: never); ``wandering``: of these,
-    those that still move in the last four frames."""
+    within 5 % of the best, mean over all 15 starts, and ``frames_at_worst`` from the worst of them (:data:`FRAMES`:
+    never); ``wandering``: of these, those that still move in the last four frames."""
 
     model: str
     system: str
