@@ -66,7 +66,7 @@ class Constants:
     l2_B: Figure = dataclasses.field(metadata={"is": "bytes of the cache between the cores and memory"})
     line_B: Figure = dataclasses.field(metadata={"is": "bytes of a line of the caches"})
     position_B: Figure = dataclasses.field(metadata={"is": "bytes of a vertex's position in memory between binning and the tiles"})
-    entry_B: Figure = dataclasses.field(metadata={"is": "bytes of a primitive in the list of a tile, or in the visibility stream (counted)"})
+    entry_B: Figure = dataclasses.field(metadata={"is": "bytes of a primitive in the list of a tile, or in the visibility stream"})
     prepass_overlap: Figure = dataclasses.field(metadata={"is": "share of a pre-pass in the largest tile that others hide; 0: no pre-pass"})
     wave: Figure = dataclasses.field(metadata={"is": "invocations that a core runs together: a workgroup takes whole ones"})
 
