@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tilegpu as tg
 
@@ -356,12 +356,8 @@ def cost_constants() -> str:
     """The constants of the cost model, a column for each profile; what is an estimate has a star."""
     from tilegpu.cost_constants import CONSTANTS
 
-    def cell(figure: Any) -> str:
-        value = f"{figure.value:,.0f}" if figure.value == int(figure.value) else f"{figure.value:g}"
-        return value + (" *" if figure.estimated else "")
-
     fields = [f.name for f in dataclasses.fields(next(iter(CONSTANTS.values()))) if f.name != "kind"]
-    rows = [(f"`{profile}`", *(cell(getattr(row, name)) for name in fields)) for profile, row in CONSTANTS.items()]
+    rows = [(f"`{profile}`", *(getattr(row, name).text for name in fields)) for profile, row in CONSTANTS.items()]
     return markdown(("profile", *(f"`{name}`" for name in fields)), rows)
 
 

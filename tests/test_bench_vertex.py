@@ -245,5 +245,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_without_the_optimiser(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "meshopt", None)
-    assert main(["bench", "vertex", "cube"]) == 2
+    assert main(["bench", "vertex", "cube", "--json"]) == 0, "nobody asked for the optimised order"
+    out, err = capsys.readouterr()
+    assert {row["order"] for part in json.loads(out).values() for row in part} == {"given", "random"}
+    assert "note: bench vertex: the optimised order needs the package meshopt" in err and "(tilegpu[mesh]); it is left out" in err
+    assert main(["bench", "vertex", "cube", "--order", "optimised"]) == 2
     assert "pip install meshopt (tilegpu[mesh])" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -198,6 +199,28 @@ def test_info_can_be_pasted(run_cli: Cli) -> None:
     for word in ("tilegpu:", "cpu:", "lanes:", "llvm:", "threads:", "cache:"):
         assert word in done.stdout
     assert json.loads(run_cli("info", "--json").stdout)["lanes"] in ("4", "8", "16")
+
+
+def test_info_has_the_constants_of_a_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    from tilegpu.cli import main
+    from tilegpu.cost_constants import CONSTANTS, SOURCES
+
+    assert main(["info", "--profile", "mali-g57", "--profile", "adreno-a740"]) == 0
+    said = capsys.readouterr().out
+    for profile in ("mali-g57", "adreno-a740"):
+        assert f"{profile} ({CONSTANTS[profile].kind}): constants of the cost model" in said
+    assert "bus_B                   32 *  bytes from and to external memory" in said and f"from: {SOURCES['libGPUInfo']}" in said
+    assert main(["info", "--profile", "mali-g57", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["mali-g57"]
+    row = CONSTANTS["mali-g57"]
+    assert found["kind"] == "buffer" and {"kind", *found["constants"]} == {field.name for field in dataclasses.fields(row)}
+    for name, constant in found["constants"].items():
+        figure = getattr(row, name)
+        assert (constant["value"], constant["estimated"], constant["source"]) == (figure.value, figure.estimated, SOURCES[figure.source])
+        assert constant["is"]
+    for name, why in (("host", "it is measured, not modelled"), ("voodoo", "there are immortalis-g925")):
+        assert main(["info", "--profile", name]) == 2
+        assert f"--profile {name}: it has no cost model" in (err := capsys.readouterr().err) and why in err
 
 
 @pytest.mark.gl

@@ -127,6 +127,62 @@ def test_low_resolution_z_saves_what_the_other_order_saves() -> None:
     assert not any("low-resolution Z" in c.text for c in changes(after._counts(), after.explain().rows))
 
 
+def layers_of(profile: str, whole: bool = True, load: bool = False) -> tg.RenderPass:
+    """Six layers far to near. Without ``whole`` the shader leaves out the second attachment, so that no draw may write low-resolution Z;
+    with ``load`` depth comes from a pass before, of which A6xx's processor knows no direction."""
+    size = (256, 256)
+    device = tg.Device(profile)
+    state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT, FORMAT], "depth": "d32_sfloat"}
+    both = DEAR.replace("void main", "layout(location = 1) out vec4 second;\nvoid main").replace("}", "second = vec4(1); }")
+    outputs: dict[str, Any] = {} if whole else {"attachment_locations": [0, None]}
+    pipeline = device.pipeline(VERT, both if whole else DEAR, depth_compare="less", **outputs, **state)
+    colors = [device.image(size, FORMAT) for _ in range(2)]
+    depth = device.image(size, "d32_sfloat")
+    attachments = [tg.Attachment(color, clear=(0, 0, 0, 1)) for color in colors]
+    if load:
+        with device.render_pass(color=attachments, depth=tg.Attachment(depth, clear=1.0)):
+            pass
+    begin = tg.Attachment(depth, load_op="load") if load else tg.Attachment(depth, clear=1.0, store_op="dont_care")
+    with device.render_pass(color=attachments, depth=begin, trace="fragments") as rp:
+        for i in range(6):
+            rp.draw(pipeline, rect(0, 0, *size, 0.9 - 0.1 * i, size))
+    return rp
+
+
+@pytest.mark.parametrize(
+    ("profile", "options", "words"),
+    [
+        ("adreno-a650", {"whole": False}, "6 draws tested by low-resolution Z and not in it (write off for the rest of the pass: "),
+        ("adreno-a740", {"whole": False}, "6 draws tested by low-resolution Z and not in it (write off for the rest of the pass: "),
+        ("adreno-a630", {"load": True}, "6 draws without low-resolution Z (off for the pass: depth is not cleared by the pass"),
+    ],
+)
+def test_low_resolution_z_that_is_off_from_the_first_draw(profile: str, options: dict[str, bool], words: str) -> None:
+    """No draw before another is to blame: the draws themselves are, or the pass; what it says saves what the better pass saves."""
+    before, after = layers_of(profile, **options), layers_of(profile)
+    (advice,) = (c for c in changes(before._counts(), before.explain().rows) if "low-resolution Z" in c.text)
+    assert advice.text.startswith(words)
+    helps = "clear depth in this pass" if options.get("load") else "write all attachments whole, without blending, or draw it last"
+    assert advice.text.endswith(f"): {helps}")
+    saved = before.costs().cycles - after.costs().cycles
+    assert saved > 0.5 * before.costs().cycles
+    assert advice.saves_cycles == pytest.approx(saved, rel=0.1)
+    assert not any("low-resolution Z" in c.text for c in changes(after._counts(), after.explain().rows))
+
+
+def test_nothing_is_said_where_low_resolution_z_can_not_be() -> None:
+    """A pass without depth, a draw without a test, a draw that discards: others write all the same."""
+    reasons = (
+        "off for the pass: the pass has no depth attachment",
+        "off for the draw: no depth test",
+        "write off for the draw: the fragment shader discards",
+    )
+    rp = layers_of("adreno-a650", whole=False)
+    for reason in reasons:
+        rows = [{**row, "low_resolution_z_off": reason} for row in rp.explain().rows]
+        assert not any("low-resolution Z" in c.text for c in changes(rp._counts(), rows)), reason
+
+
 # -- commands between passes
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.low_resolution_z import DIRECTIONS
 
 SIZE = (72, 52)  # ends inside texels and inside bins
 SCENES = 14 * int(os.environ.get("TILEGPU_FUZZ", "1"))
@@ -387,7 +388,9 @@ def test_explanations(worlds: list[World]) -> None:
 
 
 def test_precision_experiment() -> None:
-    """Mesa's lrz.rst: a clear value below the buffer's epsilon; draws one float beside it."""
+    """Mesa's lrz.rst, "LRZ Precision": a clear value below the buffer's epsilon; draws one float beside it. What passes, and that each draw
+    updates the direction, is as there. The buffer is all zeros there in all cases; ours rounds outward by the direction, so that it holds
+    1 where near is 0 (docs/hsr_lrz.md says why)."""
     clear = np.float32(2.0**-17)
     above, below = np.nextafter(clear, np.float32(1)), np.nextafter(clear, np.float32(0))
     for profile in ("adreno-a630", "adreno-a650", "adreno-a740"):
@@ -402,7 +405,11 @@ def test_precision_experiment() -> None:
                     world.pipeline(kind, 1, "d32_sfloat_s8_uint"), layer_of(float(value)), push={"color": (1, 1, 1, 1)}
                 )
             assert np.all(color[0].numpy() == (255 if passes else 0)), (profile, kind, value)
-            assert rp.stats.lrz_primitives_rejected == 0
+            assert rp.stats.lrz_primitives_rejected == rp.stats.lrz_primitives_rejected_in_binning == 0
+            found, direction = rp.lrz(), "greater" if kind == "greater" else "less"
+            assert found.direction == direction and [DIRECTIONS[n] for n in found.direction_by_draw] == [direction]
+            assert list(found.buffers) == [direction]
+            assert found.buffers[direction].depth.tolist() == [[0 if kind == "greater" else 1] * 2] * 2, (profile, kind, value)
 
 
 @pytest.mark.parametrize("samples", [1, 4])

@@ -78,6 +78,27 @@ def test_what_is_not_there(capsys: pytest.CaptureFixture[str], arguments: list[s
     assert message in printed(capsys, *arguments, code=2)
 
 
+@pytest.mark.parametrize("profile", [name for name, row in CONSTANTS.items() if row.kind == "gmem"])
+def test_what_low_resolution_z_tests_is_on(profile: str) -> None:
+    """The g-buffer leaves an attachment out, so none of its draws writes low-resolution Z; all are tested, and primitives are rejected."""
+    device = tg.Device(profile=profile)
+    frame = device.frame("deferred")
+    frame.takes_inner = True
+    with frame:
+        SceneRenderer(device).render(find_scene("deferred").frame((480, 270)), read=False)
+    assert frame.passes[0].stats.lrz_primitives_rejected > 0
+    (row,) = frame.what_if([profile]).profiles
+    assert row["techniques"] == [frame_profiles.TESTED_ONLY]
+    written = device.frame("shadow_map")
+    written.takes_inner = True
+    with written:
+        SceneRenderer(device).render(find_scene("shadow_map").frame((96, 64)), read=False)
+    (row,) = written.what_if([profile]).profiles
+    assert row["techniques"] == ["low-resolution Z"]
+    texts = ("", "write off for the draw: x", "off for the draw: x")
+    assert [frame_profiles.is_tested_only(text) for text in texts] == [False, True, False]
+
+
 def test_python_of_ones_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "own.py"
     path.write_text("""

@@ -135,15 +135,44 @@ def _stops(c: PassCounts) -> Iterator[_Candidate]:
                          f"in {stop['tiles']:,} tile{'s' if stop['tiles'] != 1 else ''}")  # fmt: skip
 
 
+#: Why low-resolution Z is off for a draw, or not written, and what a program can do about it; the first that the reason has. "": nothing,
+#: as there is no depth to test, or as the draw is tested and others write all the same.
+_LOW_RESOLUTION_Z_HELP = (
+    ("write off for the draw: ", ""),
+    ("no depth attachment", ""),
+    ("no depth test", ""),
+    ("(draw ", "draw what breaks it last"),
+    ("depth is not cleared", "clear depth in this pass"),
+    ("neither cleared nor loaded", "clear depth in this pass"),
+    ("no pass left", "clear depth in this pass"),
+    ("tracked by the CPU", "not on this GPU: from A650 on"),
+    ("colour that it does not replace", "write all attachments whole, without blending, or draw it last"),
+    ("no colour after a draw that wrote colour", "draw it before those that write colour"),
+    ("tencil", "no stencil in this draw, or draw it last"),
+    ("compare is EQUAL", "less_or_equal, or greater_or_equal where near is 1"),
+    ("compare is NEVER", ""),
+    ("depth compare is", "compare in the direction of the pass"),
+    ("direction", "compare in one direction from clear to clear"),
+    ("gl_FragDepth", "declare depth_greater, or depth_less where near is 1"),
+    ("early_fragment_tests", "ask for early_fragment_tests, if the picture stays right"),
+    ("query", "query boxes, in draws behind the others"),
+)
+
+
+def _low_resolution_z_help(reason: str) -> str:
+    """What helps; "" for nothing."""
+    return next((help_text for words, help_text in _LOW_RESOLUTION_Z_HELP if words in reason), "take that away")
+
+
 def _low_resolution_z(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator[_Candidate]:
-    """Draws that another one took low-resolution Z from: it knows all depths before anything is shaded, so what is overwritten would not
-    have been shaded, and what early tests killed not rasterized."""
-    if "lrz" not in c.techniques:
+    """Draws that low-resolution Z does not test or hold, by their own fault, by another draw's or by the pass's: where it does, it knows
+    all depths before anything is shaded, so what is overwritten would not have been shaded, and what early tests killed not rasterized."""
+    if not any(name.partition(":")[0] == "lrz" for name in c.techniques):
         return
     reasons: dict[str, list[int]] = {}
     for row in explain:
-        if "(draw " in row["low_resolution_z_off"]:
-            reasons.setdefault(row["low_resolution_z_off"], []).extend(range(row["first_draw"], row["first_draw"] + row["draws"]))
+        if (reason := row["low_resolution_z_off"]) and _low_resolution_z_help(reason):
+            reasons.setdefault(reason, []).extend(range(row["first_draw"], row["first_draw"] + row["draws"]))
     for reason, numbers in reasons.items():
         tested = {d.draw for d in c.draws if d.draw in set(numbers) and d.programs.tests_depth and not d.programs.decides_coverage}
         without = {d.draw: d for d in _without_unseen(c.draws)}
@@ -155,7 +184,8 @@ def _low_resolution_z(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> It
         rasterized = max(0, c.counters["fragments_rasterized"] - hidden)
         many = f"{len(numbers)} draws" if len(numbers) > 1 else f"draw {numbers[0]}"
         changed = _draws(c, draws, fragments_rasterized=rasterized, fragments_shaded=_shaded(draws))
-        yield _Candidate(f"{many} without low-resolution Z ({reason}): draw what breaks it last", changed)
+        state = "tested by low-resolution Z and not in it" if reason.startswith("write off ") else "without low-resolution Z"
+        yield _Candidate(f"{many} {state} ({reason}): {_low_resolution_z_help(reason)}", changed)
 
 
 def _order(c: PassCounts) -> Iterator[_Candidate]:

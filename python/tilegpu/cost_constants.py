@@ -1,7 +1,7 @@
 """The constants of the cost model: one table, a row for each profile, a source for each figure.
 
 Rates are for each cycle of the GPU; those of shader cores are of one core. What no document says is an estimate, and its source says so.
-``docs/costs.md`` prints the table.
+``tilegpu info --profile NAME`` and ``docs/costs.md`` print the table.
 """
 
 from __future__ import annotations
@@ -43,25 +43,32 @@ class Figure(NamedTuple):
         return "estimate" in SOURCES[self.source]
 
 
+    @property
+    def text(self) -> str:
+        """The value; a star stands behind an estimate."""
+        value = f"{self.value:,.0f}" if self.value == int(self.value) else f"{self.value:g}"
+        return value + (" *" if self.estimated else "")
+
+
 @dataclasses.dataclass(frozen=True)
 class Constants:
     """Of one profile. Everything is a :class:`Figure` but ``kind``: ``"buffer"`` (Mali's tile buffers), ``"gmem"`` (Adreno's), or
-    ``"immediate"``."""
+    ``"immediate"``. What each is stands beside it (:func:`rows_of`)."""
 
     kind: str
-    cores: Figure  #: shader cores
-    operations: Figure  #: arithmetic lanes of a core: one operation on one component each, a cycle
-    texels: Figure  #: filtered texels of a core, a cycle
-    pixels: Figure  #: pixels that a core writes (blends) to tile memory or to its colour cache, a cycle
-    depth_tests: Figure  #: pixels that a core rasterizes and tests early, a cycle
-    primitives: Figure  #: that are set up, culled and binned, a cycle, by the whole GPU
-    bus_B: Figure  #: bytes from and to external memory, a cycle, by the whole GPU
-    l2_B: Figure  #: between the cores and memory
-    line_B: Figure  #: of caches
-    position_B: Figure  #: of a vertex in memory between binning and the tiles
-    entry_B: Figure  #: of a primitive in the list of a tile; gmem: in the visibility stream, which is counted (visibility_stream_B)
-    prepass_overlap: Figure  #: of a pre-pass in the largest tile: how much of it other tiles hide; 0: there is no pre-pass
-    wave: Figure  #: invocations that a core runs together: a workgroup takes whole ones
+    cores: Figure = dataclasses.field(metadata={"is": "shader cores"})
+    operations: Figure = dataclasses.field(metadata={"is": "arithmetic lanes of a core: one operation on one component each, a cycle"})
+    texels: Figure = dataclasses.field(metadata={"is": "filtered texels of a core, a cycle"})
+    pixels: Figure = dataclasses.field(metadata={"is": "pixels that a core writes (blends) to tile memory or to its colour cache, a cycle"})
+    depth_tests: Figure = dataclasses.field(metadata={"is": "pixels that a core rasterizes and tests early, a cycle"})
+    primitives: Figure = dataclasses.field(metadata={"is": "primitives that are set up, culled and binned, a cycle, by the whole GPU"})
+    bus_B: Figure = dataclasses.field(metadata={"is": "bytes from and to external memory, a cycle, by the whole GPU"})
+    l2_B: Figure = dataclasses.field(metadata={"is": "bytes of the cache between the cores and memory"})
+    line_B: Figure = dataclasses.field(metadata={"is": "bytes of a line of the caches"})
+    position_B: Figure = dataclasses.field(metadata={"is": "bytes of a vertex's position in memory between binning and the tiles"})
+    entry_B: Figure = dataclasses.field(metadata={"is": "bytes of a primitive in the list of a tile, or in the visibility stream"})
+    prepass_overlap: Figure = dataclasses.field(metadata={"is": "share of a pre-pass in the largest tile that others hide; 0: no pre-pass"})
+    wave: Figure = dataclasses.field(metadata={"is": "invocations that a core runs together: a workgroup takes whole ones"})
 
 
 def _mali(
@@ -117,3 +124,9 @@ CONSTANTS: dict[str, Constants] = {
         wave=Figure(32, "warps"),
     ),
 }
+
+
+def rows_of(profile: str) -> list[tuple[str, Figure, str]]:
+    """The constants of a profile of :data:`CONSTANTS`, in their order: name, figure, what it is."""
+    row = CONSTANTS[profile]
+    return [(f.name, getattr(row, f.name), f.metadata["is"]) for f in dataclasses.fields(row) if f.name != "kind"]

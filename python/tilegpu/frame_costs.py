@@ -236,7 +236,8 @@ def _text_of(found: Comparison, most_changes: int) -> str:
     rows = [_HEADS, *map(_cells, found.profiles)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
     right = {2, 3, 4, 5, 6, 7}
-    lines = [f"{found.title} on {len(rows) - 1} modelled GPU{'s' if len(rows) != 2 else ''} (constants and their sources: docs/costs.md)"]
+    many = "s" if len(rows) != 2 else ""
+    lines = [f"{found.title} on {len(rows) - 1} modelled GPU{many} (constants and their sources: tilegpu info --profile P)"]
     for row in rows:
         cells = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         lines.append("  " + "  ".join(cells).rstrip())
@@ -299,7 +300,7 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
     help_text = f"<h3>What would help</h3><ol>{''.join(lines)}</ol>" if lines else ""
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
-        '<p class="soft">A model: counts of this frame by constants of each profile, which docs/costs.md lists with their sources. '
+        '<p class="soft">A model: counts of this frame by constants of each profile, which tilegpu info --profile P prints. '
         f"{others}Bytes are all that external memory sees: attachments, which alone are what moves between tile memory and images, and "
         "vertices, lists of tiles, textures, what dispatches read and write, commands. "
         f"{branches}Cycles are of the unit that is busy longest.</p>{_by_step(rows)}{help_text}"

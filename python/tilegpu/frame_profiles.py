@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+#: Of draws that low-resolution Z tests, and that may not write it: a technique that is on, though not all of it.
+TESTED_ONLY = "low-resolution Z (tested, not written)"
+
+
+def is_tested_only(low_resolution_z_off: str) -> bool:
+    """By what :meth:`tilegpu.RenderPass.explain` says of low-resolution Z: only its write is off."""
+    return low_resolution_z_off.startswith("write off ")
+
+
 @dataclasses.dataclass(eq=False)
 class PassRun:
     """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows, ``lint``
@@ -99,12 +108,14 @@ class ProfileRun:
         return [costs_of_command(self.profile, *command) for command in self.commands]
 
     def techniques(self) -> dict[str, tuple[int, int]]:
-        """For each technique of hidden-surface removal: draws that it was on for, and draws."""
+        """For each technique of hidden-surface removal: draws that it was on for, and draws. Those that low-resolution Z tests and that may
+        not write it have a word of their own, :data:`TESTED_ONLY`: what lies behind draws before them, or behind feedback, is rejected."""
         found: dict[str, list[int]] = {}
         for one in self.passes:
             for row in one.explain:
                 states = {"early tests": not row["early_tests_off"], "visibility buffer": not row["visibility_off"]}
                 states["low-resolution Z"] = not row["low_resolution_z_off"]
+                states[TESTED_ONLY] = is_tested_only(row["low_resolution_z_off"])
                 states |= {t["technique"].replace("_", " "): t["state"] == "on" for t in row["techniques"]}
                 for name, on in states.items():
                     counts = found.setdefault(name, [0, 0])

@@ -18,11 +18,11 @@ from typing import Any
 from tilegpu.bench.depth_filter_cells import Cells
 from tilegpu.bench.depth_filter_curves import closed_forms
 from tilegpu.bench.depth_filter_models import Model, complexity_series, models
-from tilegpu.bench.depth_filter_peers import FILTER_CACHES, Peer, compare, miss_curve
+from tilegpu.bench.depth_filter_peers import FILTER_CACHES, Misses, Peer, compare, miss_curve
 from tilegpu.bench.depth_filter_plots import write_plots
 from tilegpu.bench.depth_filter_runs import PAPER_MISS_RATE, SYSTEMS, Row, best_position, required_bandwidth, run_frames
 from tilegpu.bench.depth_filter_stream import stream_of
-from tilegpu.bench.depth_filter_sweep import Sweep, sweep
+from tilegpu.bench.depth_filter_sweep import FRAMES, Sweep, sweep
 from tilegpu.bench.plots import load_pyplot
 from tilegpu.terminal import check_output, progress
 
@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     print_table(rows, best, chosen)
     print_closed_forms()
     print_peers(peers)
+    print_misses(curve)
     print_sweep(swept)
     return 0
 
@@ -89,7 +90,7 @@ def print_table(rows: Iterable[Row], best: dict[tuple[str, str], Row], chosen: I
     """Positions frame by frame, then the last frame's ratios and bandwidth."""
     for model in chosen:
         print(f"({model.name}) {model.description}")
-    ratios = f"{'best':>5}{'reject':>9}{'effective':>10}{'unread':>8}{'GB/s':>7}{'gain':>6}"
+    ratios = f"{'best':>5}{'reject':>9}{'effective':>10}{'unread':>8}{'misses':>8}{'GB/s':>7}{'gain':>6}"
     print(f"\n{'model':6}{'system':16}{'positions, frame by frame':32}{ratios}")
     frames: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -99,7 +100,7 @@ def print_table(rows: Iterable[Row], best: dict[tuple[str, str], Row], chosen: I
         found = best.get((name, system))
         print(
             f"{name:6}{system:16}{' '.join(str(r.position) for r in series):32}{found.position if found else '':>5}"
-            f"{last.rejection:9.1%}{last.effective_rejection:10.1%}{last.depth_reads_skipped:8.1%}{last.required_GBps:7.1f}"
+            f"{last.rejection:9.1%}{last.effective_rejection:10.1%}{last.depth_reads_skipped:8.1%}{last.miss_rate:8.2%}{last.required_GBps:7.1f}"
             f"{last.conventional_GBps / last.required_GBps:6.2f}"
         )
     print(
@@ -133,11 +134,25 @@ def print_peers(peers: Sequence[Peer]) -> None:
             f"{p.model:6}{p.machine:16}{p.inside_B:>7} B{p.rejection:9.1%}{p.effective_rejection:10.1%}{p.unread:8.1%}{rates:>16}"
             f"{moved:>15}{gain:>13}{p.upkeep_B:8.1f}{p.cached_gain:8.2f}"
         )
+        if p.upkeep_B:
+            moved_B = f"{p.moved_B[0] + p.upkeep_B:.2f}"
+            print(f"{p.model:6}{p.machine + ', with upkeep':68}{moved_B:>15}{p.gain_with_upkeep:13.2f}")
     print(
         f"\nAn immediate-mode machine. misses, bytes for each fragment (conventional 20), gain: with a filter cache of {caches}."
-        "\nupkeep: bytes for each fragment that Hyper-Z reads to find farthest depths anew, not in its gain; cached: the gain where"
+        "\nupkeep: bytes for each fragment that Hyper-Z reads to find farthest depths anew (in the gain of the line below it); cached: the"
+        " gain where"
         "\ndepth goes through a cache of 4 KiB in every machine. inside: memory on the chip, of the filter that of the smaller cache."
     )
+
+
+def print_misses(curve: Sequence[Misses]) -> None:
+    """Miss rates over the size of the filter's cache, with one plane."""
+    if not curve:
+        return
+    print(f"\n{'model':6}{'line':8}{'lines':>7}{'ways':>6}{'size':>9}{'misses':>9}")
+    for m in curve:
+        shape = f"{m.line_px[0]}x{m.line_px[1]}"
+        print(f"{m.model:6}{shape:8}{m.lines:>7}{m.ways:>6}{m.size_B:>7} B{m.miss_rate:9.2%}")
 
 
 def print_sweep(swept: Sequence[Sweep]) -> None:
@@ -145,15 +160,16 @@ def print_sweep(swept: Sequence[Sweep]) -> None:
     if not swept:
         return
     print(
-        f"\n{'model':6}{'system':16}{'moved by':10}{'spacing':>8}{'best at':>8}{'best':>8}{'gain':>6}{'found':>8}{'gain':>6}{'frames':>8}"
-        f"{'wander':>8}"
+        f"\n{'model':6}{'system':16}{'moved by':10}{'spacing':>8}{'best at':>8}{'best':>8}{'gain':>6}{'found':>8}{'gain':>6}"
+        f"{'frames':>8}{'worst':>6}{'wander':>8}"
     )
     for s in swept:
+        worst = s.frames_at_worst if s.frames_at_worst < FRAMES else "never"
         print(
             f"{s.model:6}{s.system:16}{s.adaptation:10}{s.spacing:>8}{s.best_position:>8}{s.best_rejection:8.1%}{s.best_gain:6.2f}"
-            f"{s.rejection:8.1%}{s.gain:6.2f}{s.frames_to_settle:8.1f}{s.wandering:>5}/15"
+            f"{s.rejection:8.1%}{s.gain:6.2f}{s.frames_to_settle:8.1f}{worst:>6}{s.wandering:>5}/15"
         )
     print(
         "\nspacing of neighbouring planes in 64ths of the depth range; gains at the paper's miss rate of 5.7 %; frames: until the rejection"
-        "\nstays within 5 % of the best, mean over 15 starts; wander: starts that don't come to rest."
+        "\nstays within 5 % of the best, mean over 15 starts, and from the worst; wander: starts that don't come to rest."
     )

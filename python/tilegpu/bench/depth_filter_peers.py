@@ -80,6 +80,11 @@ class Peer:
     depth_B: float
     cached_gain: float
 
+    @property
+    def gain_with_upkeep(self) -> float:
+        """With the smaller filter cache, if all upkeep comes from memory."""
+        return ACCESS_B / (self.moved_B[0] + self.upkeep_B)
+
 
 def miss_rates(stream: Stream) -> tuple[float, ...]:
     """Of each of :data:`FILTER_CACHES`."""

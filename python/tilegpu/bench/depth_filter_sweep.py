@@ -21,7 +21,8 @@ _SETTLED = 0.95
 class Sweep:
     """A system at a spacing (64ths of the depth range), moved one way. ``best``: by exhaustive search; ``rejection``, ``gain``: means of
     the last four of twelve frames from the middle, the gain at the paper's miss rate. ``frames_to_settle``: until the rejection stays
-    within 5 % of the best, mean over all 15 starts; ``wandering``: of these, those that still move in the last four frames."""
+    within 5 % of the best, mean over all 15 starts, and ``frames_at_worst`` from the worst of them (:data:`FRAMES`:
+    never); ``wandering``: of these, those that still move in the last four frames."""
 
     model: str
     system: str
@@ -33,6 +34,7 @@ class Sweep:
     rejection: float
     gain: float
     frames_to_settle: float
+    frames_at_worst: int
     wandering: int
 
 
@@ -56,7 +58,7 @@ def sweep_one(model: str, cells: Cells, fragments: int, system: str, adaptation:
     rejection = sum(c.rejected for c in last) / len(last)
     return Sweep(
         model, system, adaptation, spacing, best, at[best].rejected, _gain(system, at[best].rejected, at[best].unread), rejection,
-        _gain(system, rejection, last[0].unread), sum(settle) / len(settle), wandering,
+        _gain(system, rejection, last[0].unread), sum(settle) / len(settle), max(settle), wandering,
     )  # fmt: skip
 
 

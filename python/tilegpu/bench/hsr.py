@@ -63,7 +63,10 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "hsr", help="hidden-surface removal: each technique alone and all together", description=__doc__
     )
-    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=f"default: {', '.join(SCENES)}")
+    parser.add_argument(
+        "scenes", nargs="*", metavar="SCENE",
+        help=f"default: {', '.join(SCENES)}; with --profile also {', '.join(MODELLED_SCENES[len(SCENES) :])}",
+    )  # fmt: skip
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="default: the scenes' own")
     parser.add_argument(
         "--order",

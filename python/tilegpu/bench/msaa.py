@@ -2,8 +2,9 @@
 
 The scenes ``multisampling`` (one model that fills the view) and ``msaa`` (tiny triangles) at 1 to 16 samples. ``in_tile``: the samples
 never leave the tile. ``separate``: all are stored, read again and averaged by ``vkCmdResolveImage``, as framebuffer abstractions without
-resolves do it. Samples moved come from the pass's ledger; the command's share is what its definition says: all samples read, one
-written. Frames are timed by turns, submit until the image is complete; ratios are medians of ratios of neighbouring frames.
+resolves do it. Samples moved come from the ledgers of the pass and of the command (of block-compressed images the command's counts what the
+tile had stored and resolved, as its own has texels). Frames are timed by turns, submit until the image is complete; ratios are medians of
+ratios of neighbouring frames.
 
 With ``--kernel PROGRAM`` (``make bench-msaa`` builds it from benchmarks/cpp/bench_resolve.cpp) the least that storing all samples and
 averaging them can cost on this machine stands beside what ``separate`` costs beyond ``in_tile``.
@@ -248,6 +249,6 @@ def run(options: argparse.Namespace) -> int:
         if curve:
             print("\n" + msaa_model.text_of(family, curve))
     print(
-        "\nmoved/px: samples of colour moved for each pixel, by the ledger; what the command moves is by its definition"
+        "\nmoved/px: samples of colour moved for each pixel, by the ledgers of the pass and of the command"
     )
     return 0

@@ -1,4 +1,4 @@
-"""``tilegpu info``: a report to paste into a bug report."""
+"""``tilegpu info``: a report to paste into a bug report; with ``--profile`` the constants of a profile's cost model and their sources."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from tilegpu.cli.common import EXIT_OK
+from tilegpu.cli.common import EXIT_OK, UsageError
 
 
 def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser(
         "info", help="version, CPU, lanes, LLVM, threads, cache: a report to paste", description=__doc__
+    )
+    parser.add_argument(
+        "--profile",
+        action="append",
+        metavar="P",
+        help="in place of it the constants of this GPU's cost model, with a source each; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=run)
@@ -82,8 +88,49 @@ def report() -> dict[str, str]:
     }
 
 
+def constants_text(profile: str) -> str:
+    """A profile's constants: name, value, what it is, where it is from."""
+    from tilegpu.cost_constants import CONSTANTS, SOURCES, rows_of
+
+    rows = rows_of(profile)
+    widths = [max(len(text) for text in column) for column in (([n for n, _, _ in rows]), [f.text.rstrip(" *") for _, f, _ in rows])]
+    lines = [f"{profile} ({CONSTANTS[profile].kind}): constants of the cost model, for each cycle of the GPU; * is an estimate"]
+    for name, figure, meaning in rows:
+        star = "*" if figure.estimated else " "
+        lines.append(f"  {name:{widths[0]}}  {figure.text.rstrip(' *'):>{widths[1]}} {star}  {meaning}")
+        lines.append(f"  {'':{widths[0]}}  {'':{widths[1]}}      from: {SOURCES[figure.source]}")
+    return "\n".join(lines)
+
+
+def run_constants(profiles: list[str], as_json: bool) -> int:
+    """Prints constants of profiles."""
+    from tilegpu.cost_constants import CONSTANTS, SOURCES, rows_of
+
+    for name in profiles:
+        if name not in CONSTANTS:
+            why = " (host is this computer: it is measured, not modelled)" if name == "host" else ""
+            raise UsageError(f"--profile {name}: it has no cost model{why}; there are {', '.join(CONSTANTS)}")
+    if as_json:
+        found = {
+            profile: {
+                "kind": CONSTANTS[profile].kind,
+                "constants": {
+                    name: {"value": figure.value, "estimated": figure.estimated, "is": meaning, "source": SOURCES[figure.source]}
+                    for name, figure, meaning in rows_of(profile)
+                },
+            }
+            for profile in profiles
+        }
+        print(json.dumps(found, indent=1))
+    else:
+        print("\n\n".join(map(constants_text, profiles)))
+    return EXIT_OK
+
+
 def run(options: argparse.Namespace) -> int:
     """Prints the report."""
+    if options.profile:
+        return run_constants(list(dict.fromkeys(options.profile)), options.json)
     lines = report()
     if options.json:
         print(json.dumps(lines, indent=1))
