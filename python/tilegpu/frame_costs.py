@@ -21,6 +21,7 @@ from tilegpu.frame_graph import Node, Unread
 from tilegpu.frame_lint import Finding
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
+from tilegpu.frame_traffic import passes_of
 
 #: Of a pass's own lint and of findings across passes: the dearest that are asked the model.
 _MOST_FINDINGS = 12
@@ -144,21 +145,26 @@ def _places(nodes: Sequence[Node], run: ProfileRun) -> dict[int, list[int]]:
 
 def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence[int]]) -> Change:
     """The frame as it is, less the same without the bytes that a finding says need not move, by this profile's ledger."""
+    gone_nodes = {cut.node for cut in finding.cuts if not cut.attachment}
+    gone = {number for node in gone_nodes for number in places.get(node, ())}
     changed: dict[int, PassCounts] = {}
-    gone: set[int] = set()
-    for cut in finding.cuts:
-        if not cut.attachment:
-            gone |= set(places.get(cut.node, ()))
-            continue
-        for number in places.get(cut.node, ()):
-            counts = changed.get(number) or run.passes[number].counts
-            assert counts is not None
-            row = dict(counts.traffic.get(cut.attachment, {}))
-            if cut.resolves:
-                row["resolve"] = row.get("resolve", 0) + row.get("store", 0) // counts.samples
-            if cut.cause:
-                row[cut.cause] = 0
-            changed[number] = dataclasses.replace(counts, traffic={**counts.traffic, cut.attachment: row})
+
+    def change_to(number: int, rows: Mapping[str, Mapping[str, int]]) -> None:
+        counts = run.passes[number].counts
+        assert counts is not None
+        changed[number] = dataclasses.replace(counts, traffic=rows)
+
+    if finding.change is not None:
+        after = finding.change.after({node: run.passes[places[node][0]].moved for node in passes_of(finding.change)})
+        if after is None:
+            return Change(str(finding), "", 0.0, 0.0, 0.0)
+        for node, rows in after.items():
+            change_to(places[node][0], rows)
+    else:
+        for cut in (one for one in finding.cuts if one.attachment):
+            for number in places.get(cut.node, ()):
+                traffic = (changed.get(number) or run.passes[number].counts).traffic  # type: ignore[union-attr]
+                change_to(number, {**traffic, cut.attachment: {**traffic.get(cut.attachment, {}), cut.cause: 0}})
     # The whole frame both times: what a pass costs depends on the one before it, whose rendering may hide its binning.
     before, after = sum_of(run.in_a_row(), "before"), sum_of(run.in_a_row(changed, gone), "after")
     return Change(str(finding), "", before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
