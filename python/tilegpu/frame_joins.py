@@ -40,7 +40,8 @@ def _attached(node: Node) -> _Named | None:
             enums.name_of(kind, enums.parse(kind, given, name))
             for kind, given in (("attachment_load_op", load_op), ("attachment_store_op", store_op))
         ]
-        found[name] = Attached(_key(view, name), ops[0], ops[1], _resolved_key(resolve))
+        found[name] = Attached(_key(view, name), ops[0], ops[1], _resolved_key(resolve),
+                               view.image.tiling != "linear")  # fmt: skip
     return found
 
 

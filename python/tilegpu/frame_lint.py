@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from tilegpu.context import CommandStats
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_joins import join_of
-from tilegpu.frame_traffic import STORE, Attached, Change, ClearInPass, ResolveInPass, Without, passes_of, saved_B, stored_row_B
+from tilegpu.frame_traffic import STORE, STORE_OF_SAMPLES, Attached, Change, ClearInPass, ResolveInPass, Without, WithoutResolve, passes_of, saved_B, stored_row_B
 from tilegpu.image import Image
-from tilegpu.pass_lint import attached_of
+from tilegpu.pass_lint import IF_UNREAD, attached_of
 from tilegpu.stats import bytes_text
 
 #: The pass's own lint can't know who reads what it stores; the frame does.
@@ -55,7 +55,7 @@ def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> l
         *_never_read(nodes, graph, outputs),
         *_joinable(nodes, graph),
         *_g_buffers(nodes, graph, outputs),
-        *_resolved_by_command(nodes, graph),
+        *_resolved_by_command(nodes, graph, outputs),
         *_cleared_by_command(nodes, graph),
     ]
     told = {frozenset(one.cuts) for one in found if one.cuts}  # by who reads what: the pass's own lint says the same change again
@@ -81,7 +81,8 @@ def _attached(node: Node, names: Iterable[str]) -> tuple[tuple[str, Attached], .
     rp = node.render_pass
     assert rp is not None
     found = attached_of({"load": rp.load, "store": rp.store})
-    return tuple((name, found[name]) for name in names if name in found)
+    packed = {name for name, _, view, *_ in getattr(rp, "_bound", ()) if view.image.tiling != "linear"}
+    return tuple((name, found[name]._replace(compressed=name in packed)) for name in names if name in found)
 
 
 def _undefined(nodes: Sequence[Node]) -> Iterable[Finding]:
@@ -109,7 +110,7 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
         what = f"image '{use.thing.label}'" + (f" ({use.aspect})" if len(use.thing.format_info.aspects) > 1 else "")
         then = "nobody reads it" if over is None else f"{nodes[over].title} overwrites it, and nobody reads it before"
         if node.kind == "pass" and use.how in _BY_TILES:
-            change = Without(node.number, use.attachment, STORE if use.how == "store" else ("resolve",))
+            change = _not_written(node, use.attachment, use.how)
             saves = _saved(change, nodes)
             fix = "store_op='dont_care'" if use.how == "store" else "a pass without resolve="
             if saves:
@@ -128,6 +129,13 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
             yield Finding(
                 f"{node.title}: {what} is written, and {then}; without it {moved}", node.stats.moved_B, (node.number,), [Cut(node.number)]
             )
+
+
+def _not_written(node: Node, attachment: str, how: str) -> Change:
+    ((_, one),) = _attached(node, [attachment])
+    if how == "store":
+        return Without(node.number, attachment, STORE if one.resolved is None else STORE_OF_SAMPLES)
+    return WithoutResolve(node.number, attachment, one)
 
 
 def _first_of_all_unread(node: Node, use: Any, graph: Graph) -> bool:
@@ -229,7 +237,7 @@ def _all_of(node: Node, how: str, thing: Any) -> list[Any]:
     return found if whole and getattr(rp, "_window", None) is None else []
 
 
-def _resolved_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
+def _resolved_by_command(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
     for node in nodes:
         incoming = _incoming(graph, node.number)
         if node.kind != "resolve" or len(incoming) != 1 or incoming[0].source == BEFORE:
@@ -249,8 +257,8 @@ def _resolved_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Findin
         if any(use.how == "resolve" and use.attachment == store.attachment for use in source.uses):
             continue  # it is resolved to something else
         alone = not any(e is not edge and e.source == source.number and e.thing is thing for e in graph.edges)
-        alone = alone and not _host_read(source, thing, None)
-        change = ResolveInPass(source.number, _attached(source, [store.attachment]), thing.samples, not alone)
+        alone = alone and not _host_read(source, thing, None) and not any(image is thing for image in outputs)
+        change = ResolveInPass(source.number, _attached(source, [store.attachment]), thing.samples, not alone, node.stats.written_B)
         saves = _saved(change, nodes, node.stats.moved_B)
         if saves <= 0:
             continue
@@ -301,15 +309,28 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
         if node.render_pass is None:
             continue
         for line in node.render_pass._lint(node.number):
-            if line.text in node.undefined or any(guess in line.text for guess in _PASS_GUESSES):
-                continue
             name = line.text.partition(":")[0]
+            read = _read_later(nodes, node, name)
+            text = line.text.removesuffix(IF_UNREAD)
+            if text in node.undefined or any(guess in text for guess in _PASS_GUESSES) or (read and text != line.text):
+                continue
+            if "although the pass resolves them" in text:  # if nobody reads them, that is said as such
+                if read:
+                    continue
+                text = text.replace("; store_op", "; where what reads them can do with the resolved ones, store_op")
             causes = _CAUSES.get(type(line.change), getattr(line.change, "causes", ()))
             cuts = [Cut(node.number, name, "store" if cause in STORE[:1] else cause) for cause in causes if cause not in STORE[1:]]
-            yield Finding(f"{node.title}: {line.text}", line.saves_B, (node.number,), cuts, line.change)
+            yield Finding(f"{node.title}: {text}", line.saves_B, (node.number,), cuts, line.change)
         for text in node.render_pass._undefined:
             if text not in node.undefined:
                 yield Finding(f"{node.title}: {text}", 0, (node.number,))
+
+
+def _read_later(nodes: Sequence[Node], node: Node, attachment: str) -> bool:
+    """Whether something behind the pass reads what it has as that attachment."""
+    bound = {name: id(view.image) for name, _, view, *_ in getattr(node.render_pass, "_bound", ())}
+    image = bound.get(attachment)
+    return any(id(use.thing) == image and not use.write for later in nodes[node.number + 1 :] for use in later.uses)
 
 
 _CAUSES: dict[type, tuple[str, ...]] = {ClearInPass: ("load",), ResolveInPass: ("store",)}

@@ -17,6 +17,8 @@ _TileKey = tuple[int, int, int, int, int]  # layer, x, y, width, height
 #: What leaves the tile. What transaction elimination saved counts as stored: it saves nothing when the picture moves.
 STORED = ("store", "border_store", "saved_transaction_elimination")
 STORE = (*STORED, "border_load")  #: what moves for a store: blocks that it covers a part of are read
+#: The same of samples that are resolved as well: what is eliminated is of the resolved image.
+STORE_OF_SAMPLES = ("store", "border_store", "border_load")
 _LOADED = ("load", "border_load")
 _MOVED = (*_LOADED, *STORED, "resolve", "spill_load", "spill_store")
 
@@ -45,7 +47,7 @@ def sum_B(rows: Mapping[str, Mapping[str, int]]) -> int:
 
 def stored_row_B(row: Mapping[str, int]) -> int:
     """Of one attachment, what left the tile as it is."""
-    return sum(int(row.get(cause, 0)) for cause in STORED)
+    return sum(int(row.get(cause, 0)) for cause in (STORE_OF_SAMPLES[:2] if row.get("resolve") else STORED))
 
 
 def _everywhere(row: Row, loads: bool, stores: bool) -> Row:
@@ -59,12 +61,14 @@ def _everywhere(row: Row, loads: bool, stores: bool) -> Row:
 
 
 class Attached(NamedTuple):
-    """An attachment as a pass has it. ``key``: which part of which image; ``resolved``: the key of what it is resolved to, or None."""
+    """An attachment as a pass has it. ``key``: which part of which image; ``resolved``: the key of what it is resolved to, or None;
+    ``compressed``: how much of it moves depends on what is in it."""
 
     key: Any
     load_op: str
     store_op: str
     resolved: Any = None
+    compressed: bool = False
 
     @property
     def loads(self) -> bool:
@@ -91,36 +95,64 @@ class Without(NamedTuple):
         return {self.node: rows}
 
 
+class WithoutResolve(NamedTuple):
+    """A pass without ``resolve=`` of an attachment: one that isn't cleared then moves in drawn tiles alone."""
+
+    node: int
+    attachment: str
+    one: Attached
+
+    def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows] | None:
+        """The ledger then; None where it can't be known."""
+        of = passes[self.node]
+        rows = of.rows()
+        row = rows.setdefault(self.attachment, {})
+        if self.one.load_op != "clear" and (self.one.loads or self.one.stores):
+            if not of.tiles:
+                return None
+            drawn = [tile["traffic"].get(self.attachment, {}) for tile in of.tiles if tile["has_primitives"]]
+            row.update({cause: sum(int(tile.get(cause, 0)) for tile in drawn) for cause in (*_LOADED, *STORED)})
+        row["resolve"] = row["saved_transaction_elimination"] = 0  # samples are never eliminated
+        return {self.node: rows}
+
+
 class ClearInPass(NamedTuple):
     """Attachments that are cleared by ``load_op`` in place of being loaded: all of the area is stored."""
 
     node: int
     attached: tuple[tuple[str, Attached], ...]
 
-    def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows]:
-        """The ledger then."""
+    def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows] | None:
+        """The ledger then; None where it can't be known."""
         rows = passes[self.node].rows()
         for name, one in self.attached:
-            row = _everywhere(rows.get(name, {}), True, one.stores)
+            row = rows.get(name, {})
+            if (one.compressed and row.get("saved_clean_tile")) or row.get("border_store"):
+                return None
+            row = _everywhere(row, True, one.stores)
             row["load"] = 0
             rows[name] = row
         return {self.node: rows}
 
 
 class ResolveInPass(NamedTuple):
-    """Attachments that are resolved in the tile. ``samples_too``: others read the samples, which are stored as before."""
+    """Attachments that are resolved in the tile. ``samples_too``: others read the samples, which are stored as before. ``resolved_B``: what
+    a command wrote for it, which the tiles write then."""
 
     node: int
     attached: tuple[tuple[str, Attached], ...]
     samples: int
     samples_too: bool
+    resolved_B: int | None = None
 
-    def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows]:
-        """The ledger then: what is resolved is active in all tiles, and what it loads is loaded there."""
+    def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows] | None:
+        """The ledger then, None where it can't be known: what is resolved is active in all tiles, and what it loads is loaded there."""
         rows = passes[self.node].rows()
         for name, one in self.attached:
+            if one.compressed and (rows.get(name, {}).get("saved_clean_tile") or self.resolved_B is None):
+                return None
             row = _everywhere(rows.get(name, {}), one.loads, one.stores)
-            row["resolve"] = row.get("resolve", 0) + stored_row_B(row) // self.samples
+            row["resolve"] = row.get("resolve", 0) + (stored_row_B(row) // self.samples if self.resolved_B is None else self.resolved_B)
             if not self.samples_too:
                 row.update(dict.fromkeys(STORED, 0))
             rows[name] = row
@@ -173,7 +205,7 @@ class Join(NamedTuple):
         row["resolve"] = b.get("resolve", 0)
         tiles = _paired(first, second, name, other_name) if self.same_area else None
         if tiles is None:  # tiles that are not the same, or that nobody noted: known where the first fills all of the area
-            if one.load_op != "clear" or "saved_compression" in a and a["saved_compression"]:
+            if one.load_op != "clear" or one.compressed:
                 return None
             if other.stores:
                 row.update({cause: a.get(cause, 0) for cause in STORE})
@@ -207,7 +239,7 @@ def _paired(first: Moved, second: Moved, name: str, other_name: str) -> list[tup
     return [(row, b.get(key, {})) for key, row in a.items()]
 
 
-Change = Without | ClearInPass | ResolveInPass | Join
+Change = Without | WithoutResolve | ClearInPass | ResolveInPass | Join
 
 
 def passes_of(change: Change) -> tuple[int, ...]:

@@ -11,13 +11,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tilegpu.frame_traffic import STORE, Attached, ClearInPass, Moved, ResolveInPass, Without, saved_B
+from tilegpu.frame_traffic import STORE, STORE_OF_SAMPLES, Attached, ClearInPass, Moved, ResolveInPass, Without, saved_B
 from tilegpu.stats import bytes_text
 
 _CHANGE = Without | ClearInPass | ResolveInPass
 _SAVES = re.compile(r"saves [\d.,]+ (?:MiB|B)\b")
 _BYTES = re.compile(r"(?<![\w.,])(\d+) (?:B|bytes)\b(?! per)")
 _MEBIBYTES = re.compile(r"spilled and loaded again [\d.]+ (?:MiB|B)\b")
+
+
+IF_UNREAD = ", if nothing reads it after the pass"
 
 
 class Line(NamedTuple):
@@ -46,16 +49,13 @@ def _change_of(line: str, node: int, attached: Mapping[str, Attached], samples: 
     if one is None:
         return None
     if "all samples are stored although" in line or "is stored; if nothing reads it" in line:
-        return Without(node, name, STORE)
+        return Without(node, name, STORE if one.resolved is None else STORE_OF_SAMPLES)
     if "all samples are stored; resolving" in line:
         return ResolveInPass(node, ((name, one),), samples, False)
     if "is loaded and then cleared" in line:
         return ClearInPass(node, ((name, one),))
     if "store_op none makes the pass load it" in line:
         return Without(node, name, ("load",))
-    if "the render area is not aligned" in line:
-        # What is stored around the area is stored as before; what is loaded of the image anyway is loaded as before.
-        return Without(node, name, () if one.load_op == "load" else ("border_load",))
     return None
 
 
@@ -76,9 +76,14 @@ def lines_of(found: Sequence[str], moved: Moved, pieces: Mapping[str, Any], node
         saves = 0 if change is None else saved_B(change, {node: moved}) or 0
         if change is None:
             text = _BYTES.sub(lambda m: f"{int(m[1]):,} B", line)
+            if "; aligning it saves" in line:  # how well the blocks then compress is not known: no figure
+                row = moved.traffic.get(line.partition(":")[0], {})
+                around = bytes_text(int(row.get("border_load", 0)) + int(row.get("border_store", 0)))
+                text = line.partition("; aligning it saves")[0] + f": blocks at its border are read and written whole, {around}; align it"
             lines.append(Line(_MEBIBYTES.sub(f"spilled and loaded again {bytes_text(spilled)}", text)))
         elif saves > 0:
             text = _SAVES.sub(f"saves {bytes_text(saves)}", line)
-            text = text.replace("aligning it saves", "aligning it, where what lies around it may be cleared too, saves")
+            if isinstance(change, Without) and change.causes == ("load",):
+                text += IF_UNREAD
             lines.append(Line(text, saves, change))
     return lines
