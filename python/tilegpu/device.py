@@ -566,14 +566,15 @@ class Device(Context):
 
         See :meth:`tilegpu.RenderPass.capture`, for a pass that ended. Raises :class:`ValidationError` for a path that can't be written to.
         """
+        path = arguments.path(path, "device: capture: path")
         problem = files.output_problem(path) or files.suffix_problem(path, "captures")
         if problem:
             raise ValidationError(f"device: capture: {problem}")
-        self._next_capture = os.fspath(path)
+        self._next_capture = path
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""
-        return Replay(self, path)
+        return Replay(self, arguments.path(path, "device: load_capture: path"))
 
     def _repr_html_(self) -> str:
         info, title = self.info, f"device '{self.label}'" if self.label else "device"

@@ -94,11 +94,10 @@ class PassResults:
             raise ValidationError(
                 f"{self._what}: capture() is for a pass whose with block has ended without an exception"
             )
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            raise ValidationError(f"{self._what}: capture: path is {arguments.shown(path)}; it must be a path")
-        if problem := output_problem(os.fsdecode(path)) or suffix_problem(path, "captures"):
+        path = arguments.path(path, f"{self._what}: capture: path")
+        if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
-        _core.save_capture(self._device.core, [self._recorded], os.fspath(path))
+        _core.save_capture(self._device.core, [self._recorded], path)
 
     @property
     def stats(self) -> PassStats:

@@ -71,7 +71,7 @@ class Job:
             raise FarmError(f"Job: fps is {self.fps!r}; it must be a number of frames a second above 0")
         if not isinstance(self.time, (int, float)) or not 0 <= self.time <= 1e9:
             raise FarmError(f"Job: time is {self.time!r}; it must be a number of seconds from 0 to 1e9")
-        if self.samples is not None and self.samples not in (1, 2, 4, 8, 16):
+        if self.samples is not None and not (isinstance(self.samples, int) and self.samples in (1, 2, 4, 8, 16)):
             raise FarmError(f"Job: samples is {self.samples!r:.80}; it must be 1, 2, 4, 8 or 16")
         if self.exposure is not None and not (isinstance(self.exposure, (int, float)) and math.isfinite(self.exposure)):
             raise FarmError(f"Job: exposure is {self.exposure!r:.80}; it must be a finite number")
