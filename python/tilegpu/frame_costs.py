@@ -14,7 +14,7 @@ from typing import Any
 from tilegpu.context import CommandStats
 from tilegpu.cost_changes import Change, changes
 from tilegpu.cost_constants import CONSTANTS
-from tilegpu.cost_counts import PassCounts
+from tilegpu.cost_counts import PassCounts, drawn_to, without_chains
 from tilegpu.costs import PassCosts, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
@@ -22,6 +22,7 @@ from tilegpu.frame_lint import Finding
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
 from tilegpu.frame_traffic import passes_of
+from tilegpu.image import Image
 
 #: Of a pass's own lint and of findings across passes: the dearest that are asked the model.
 _MOST_FINDINGS = 12
@@ -77,6 +78,8 @@ def comparison(
     rows = []
     found: dict[str, dict[str, dict[str, Any]]] = {}
     kept = read_stores(nodes, unread)
+    made = {(use.thing.format, *use.thing.size[:2]) for node in nodes for use in node.uses if use.write and isinstance(use.thing, Image)}
+    made |= {shape for run in runs[:1] for one in run.passes for shape in drawn_to(one.layout)}
     asked = [finding for finding in findings if finding.cuts][:_MOST_FINDINGS]
     for run in runs:
         total = run.modelled()
@@ -95,7 +98,7 @@ def comparison(
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
-            for change in changes(one.counts, one.explain):
+            for change in changes(without_chains(one.counts, made), one.explain):
                 if (number, change.drops) in kept or {(number, change.drops, "store"), (number, change.skips, "load")} & said:
                     continue
                 where = f"pass {number} '{one.counts.label}': " if len(run.passes) > 1 else ""
