@@ -30,8 +30,10 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
 
 def test_a_row_for_each_profile(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "mobile_frame", *SIZE, "-q")
+    assert "what would help: nothing that the model knows of" in text, "its textures are drawn images"
+    text = printed(capsys, "heavy_overdraw_512", *SIZE, "-q")
     lines = text.splitlines()
-    assert lines[0].startswith("mobile_frame on 11 modelled GPUs")
+    assert lines[0].startswith("heavy_overdraw_512 on 11 modelled GPUs")
     assert [line.split()[0] for line in lines[2:13]] == list(CONSTANTS)
     assert "limited by" in lines[1] and "what would help" in text and "saves up to" in text
     assert "64x64" in lines[2] and "none" in lines[12]
