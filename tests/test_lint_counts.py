@@ -228,7 +228,7 @@ def g_buffer_plan(seed: int) -> Plan:
         fill.targets["depth"] = Target("z", "clear", str(rng.choice(["store", "dont_care"])))
     light = Draw(whole if rng.random() < 0.5 else _rect(rng, size), (0.5, 0.25, 0.125, 1), 0.25, False)
     shade = Step("pass", {"color0": Target("out", str(rng.choice(["clear", "load"])), "store")}, draws=[light], samples_from=("a", "b"))
-    images: dict[str, dict[str, Any]] = {name: how for name in ("a", "b", "out")} | {"z": {"format": "d32_sfloat"}}
+    images: dict[str, dict[str, Any]] = dict.fromkeys(("a", "b", "out"), how) | {"z": {"format": "d32_sfloat"}}
     return Plan(size, images, [fill, shade], ["out"])
 
 

@@ -158,10 +158,10 @@ def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence
         changed[number] = dataclasses.replace(counts, traffic=rows)
 
     if finding.change is not None:
-        after = finding.change.after({node: run.passes[places[node][0]].moved for node in passes_of(finding.change)})
-        if after is None:
+        ledger = finding.change.after({node: run.passes[places[node][0]].moved for node in passes_of(finding.change)})
+        if ledger is None:
             return Change(str(finding), "", 0.0, 0.0, 0.0)
-        for node, rows in after.items():
+        for node, rows in ledger.items():
             change_to(places[node][0], rows)
     else:
         for cut in (one for one in finding.cuts if one.attachment):

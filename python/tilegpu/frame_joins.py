@@ -32,7 +32,7 @@ def _resolved_key(resolve: Any) -> Any:
 def _attached(node: Node) -> _Named | None:
     """By name; None for a pass that is made of pieces of the user's own, or whose images have fewer samples than its tiles."""
     rp: Any = node.render_pass
-    if rp is None or getattr(rp, "_framebuffer", None) is not None or getattr(rp, "_samples", 0) or not hasattr(rp, "_bound"):
+    if rp is None or getattr(rp, "_framebuffer", None) is not None or getattr(rp, "_samples", False) or not hasattr(rp, "_bound"):
         return None
     found = {}
     for name, _, view, load_op, store_op, resolve in rp._bound:

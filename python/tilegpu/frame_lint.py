@@ -229,12 +229,12 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
 def _all_of(node: Node, how: str, thing: Any) -> list[Any]:
     """A pass's uses of that kind, of attachments that are this image, where these are of the whole area and all the same part; else none."""
     found = [use for use in node.uses if use.how == how and use.thing is thing]
-    rp = node.render_pass
-    if rp is None or getattr(rp, "_framebuffer", None) is not None or getattr(rp, "_samples", 0):
+    rp: Any = node.render_pass
+    if rp is None or rp._framebuffer is not None or rp._samples:
         return []
-    x, y, width, height = (*getattr(rp, "_area", (0, 0, 0, 0)),)
+    x, y, width, height = rp._area
     whole = not (width or height) or (x, y, width, height) == (0, 0, *thing.size[:2])
-    return found if whole and getattr(rp, "_window", None) is None else []
+    return found if whole and rp._window is None else []
 
 
 def _resolved_by_command(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
