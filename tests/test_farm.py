@@ -297,12 +297,24 @@ def test_verify_draws_again_what_is_asked(tmp_path: Path) -> None:
     (tmp_path / "t_004.png").write_bytes(b"other")
     result = verify(manifest, 0.1)
     assert not result.same and result.files_differ == ["t_004.png"] and result.files_missing == 1
+    (tmp_path / "t_004.png").write_bytes((tmp_path / "t_003.png").read_bytes())
+    (tmp_path / "t_004.png").unlink()
+    result = verify(manifest, frames=[2, 5])
+    assert not result.same and result.files_gone == ["t_002.png"] and result.files_missing == 2
+    assert "10 files are as it says, 2 are not here\nt_002.png is not here, and is of a frame that was drawn" in str(result)
+    assert main(["verify", str(manifest), "--executor", "threads", "-q"]) == 1, "a file of a frame that is asked for is not there"
+    result = verify(manifest, frames=[5, 6])
+    assert result.same and result.files_missing == 2 and "10 files are as it says, 2 are not here" in str(result), "not of the share"
+    alone = tmp_path / "alone" / manifest.name
+    alone.parent.mkdir()
+    alone.write_bytes(manifest.read_bytes())
+    assert verify(alone, frames=[5]).same, "a manifest without any of its files is compared by pixels"
 
     def another_pixel(values: dict[str, Any]) -> None:
         values["frames"][7]["pixels"] = "0" * 64
 
     result = verify(changed(manifest, another_pixel))
-    assert result.differ == [7] and "the pixels of 1 frames are others: 7" in str(result)
+    assert result.differ == [7] and "the pixels of 1 frame are others: 7" in str(result)
 
 
 def test_a_file_that_shows_another_picture_is_found(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def test_lint_of_splits_profiles_and_shrunk_tiles() -> None:
     assert rp.stats.splits and "Mesa" in rp.layout["profile_source"]
     lines = rp.lint()
     spilled = rp.stats.bytes("spill_load") + rp.stats.bytes("spill_store")
-    assert any("tiler heap was full" in x and f"{spilled / (1 << 20):.1f} MiB" in x for x in lines), lines
+    assert any("tiler heap was full" in x and f"{spilled / (1 << 20):.2f} MiB" in x for x in lines), lines
     assert any("shrink the tile of mali-g57 to 8x8" in x and "128 bytes" in x for x in lines), lines
 
 

@@ -188,7 +188,8 @@ def test_films_have_the_frames_that_pictures_have(tmp_path: Path, capsys: pytest
     ("arguments", "said"),
     [
         (["-o", "x.gif", "--frames", "2", "--fps", "60"], "at most 50 pictures a second"),
-        (["-o", "x.mp4", "--size", "63x48"], "--size 64x48"),
+        (["-o", "x.mp4", "--frames", "2", "--size", "63x48"], "--size 64x48"),
+        (["-o", "x.mp4"], "one picture is no film; give --frames N, or write .png"),
         (["-o", "x.pdf"], "it must be .png"),
         (["-o", "x.exr"], "save as .png"),
     ],

@@ -250,7 +250,7 @@ def test_minified_textures_want_levels() -> None:
     rp = drawn(device, texture, "o = texture(t, gl_FragCoord.xy / 64.0);")
     assert lines_of(rp) == (64 * 64, 64 * 64)
     assert rp.costs().read_B["textures"] == 64 * 64 * 64
-    levels = next(c for c in changes(rp._counts()) if c.text.startswith("mip levels for the textures"))
+    levels = next(c for c in changes(rp._counts()) if c.text.startswith("give textures of one level a mip chain"))
     assert levels.saves_read_B == 64 * 64 * (64 - 4)
 
 
@@ -259,4 +259,4 @@ def test_magnified_textures_do_not() -> None:
     texture = device.texture(pixels((16, 16, 4)), filter="linear")
     rp = drawn(device, texture, "o = texture(t, gl_FragCoord.xy / 64.0);")
     assert rp.costs().read_B["textures"] == 16 * 16 * 4
-    assert not [c for c in changes(rp._counts()) if c.text.startswith("mip levels")]
+    assert not [c for c in changes(rp._counts()) if c.text.startswith("give textures")]

@@ -30,8 +30,10 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) 
 
 def test_a_row_for_each_profile(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "mobile_frame", *SIZE, "-q")
+    assert "what would help: nothing that the model knows of" in text, "its textures are drawn images"
+    text = printed(capsys, "heavy_overdraw_512", *SIZE, "-q")
     lines = text.splitlines()
-    assert lines[0].startswith("mobile_frame on 11 modelled GPUs")
+    assert lines[0].startswith("heavy_overdraw_512 on 11 modelled GPUs")
     assert [line.split()[0] for line in lines[2:13]] == list(CONSTANTS)
     assert "limited by" in lines[1] and "what would help" in text and "saves up to" in text
     assert "64x64" in lines[2] and "none" in lines[12]
@@ -233,3 +235,31 @@ def test_what_a_finding_saves_is_the_frame_less_the_frame_without_it(monkeypatch
     assert both.saves_write_B == 650 and both.saves_cycles > 10
     total = run.modelled()
     assert total is not None and total.total("write_B") == 650 and run.modelled(commands=False) is not None
+
+
+def test_what_is_drawn_and_compared_gets_no_advice_of_mip_chains() -> None:
+    """A shadow map by sampler2DShadow, and a scene's target; a texture of the user's gets it."""
+    device = tg.Device()
+    cover = """#version 450
+    void main() { gl_Position = vec4(vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2) * 2 - 1, 0.5, 1); }"""
+    head = "#version 450\nlayout(location = 0) out vec4 o; layout(binding = 0) uniform "
+    body = " t; void main() { o = vec4("
+    kinds = {"sampler2DShadow": "texture(t, vec3(fract(gl_FragCoord.xy * 0.37), 0.5))); }",
+             "sampler2D": "texture(t, fract(gl_FragCoord.xy * 0.37))); }"}  # fmt: skip
+    target, out = (device.image((256, 256), "r8g8b8a8_unorm", label=n) for n in ("target", "out"))
+    shadow = device.image((512, 512), "d32_sfloat")
+    device.clear(shadow, depth=1.0)
+    texture = device.texture(np.zeros((512, 512, 4), np.uint8))
+    pipes = {kind: device.pipeline(cover, head + kind + body + text, color=[out.format]) for kind, text in kinds.items()}
+
+    def advised(kind: str, what: Any) -> bool:
+        with device.frame("f", outputs=out) as frame:
+            with device.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 1))]):
+                pass
+            with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+                rp.draw(pipes[kind], count=3, bind={"t": what})
+        return "give textures of one level a mip chain" in str(frame.what_if(["mali-g610"]))
+
+    assert advised("sampler2D", texture)
+    assert not advised("sampler2D", (target, device.sampler()))
+    assert not advised("sampler2DShadow", (shadow, device.sampler(compare="less")))

@@ -155,3 +155,24 @@ def test_pictures_of_explain_are_heatmaps_too() -> None:
     assert rp.heatmap("tile_time").shape == (4, 4)
     with pytest.raises(tg.ValidationError, match="heatmap 'shade' is not known; did you mean 'shaded'"):
         rp.heatmap("shade")
+
+
+def test_push_constants_that_are_too_long_lead_to_a_uniform_block() -> None:
+    """By their block, not by an id of SPIR-V."""
+    dev = tg.Device(threads=1)
+    frag = "#version 450\nlayout(location=0) out vec4 o; void main(){o=vec4(1);}"
+    block = "#version 450\nlayout(push_constant) uniform P{{vec4 x[20];}} {}; void main(){{gl_Position={}x[gl_VertexIndex];}}"
+    for name, said in (("", "the block of push constants takes 320 bytes"), ("pc", "block 'pc' takes 320 bytes of push constants")):
+        with pytest.raises(tg.ShaderError, match=rf"{said}; at most 256 are allowed: put it into a uniform block"):
+            dev.pipeline(block.format(name, f"{name}." if name else ""), frag, color=["r8g8b8a8_unorm"])
+
+
+def test_an_old_version_of_glsl_leads_to_450() -> None:
+    old = "#version 330\nlayout(location=0) in vec4 p; layout(location=0) out vec2 uv; void main(){gl_Position=p;uv=p.xy;}"
+    with pytest.raises(tg.ShaderError, match="its first line says #version 330: write #version 450"):
+        tg.compile_glsl(old, "vertex")
+    with pytest.raises(tg.ShaderError, match="its first line says #version 300 es: write #version 450"):
+        tg.compile_glsl("#version 300 es\nin vec4 p; void main(){gl_Position=p;}", "vertex")
+    with pytest.raises(tg.ShaderError) as caught:
+        tg.compile_glsl("#version 330\nvoid main(){gl_Position=nothing;}", "vertex")
+    assert "write #version" not in str(caught.value), "that is not why"

@@ -7,6 +7,7 @@ What is merely too small or too large is said where its limits are known.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,15 @@ def text(value: Any, what: str) -> str:
                 keep_label(value)
             return value
     raise ValidationError(f"{what} is {shown(value)}; it must be text")
+
+
+def path(value: Any, what: str) -> str:
+    """A path as text: of a string, of bytes, or of what has a path (``os.PathLike``). One of no characters is none."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        with contextlib.suppress(Exception):  # a __fspath__ of the user's
+            if found := os.fsdecode(value):
+                return found
+    raise ValidationError(f"{what} is {shown(value)}; it must be a path")
 
 
 def _masks(mask: Any) -> bool:

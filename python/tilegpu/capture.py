@@ -16,6 +16,7 @@ from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
 from tilegpu.fixed import Fixed
+from tilegpu.pass_lint import lines_of_submission
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Replay(Fixed):
         """What its passes pay without need, and what was hardly meant: lines that name their pass; after :meth:`run`."""
         submission = self._executed("findings")
         passes = range(submission.pass_count())
-        return [f"pass '{submission.pass_label(i) or i}': {line}" for i in passes for line in submission.lint(i)]
+        return [f"pass '{submission.pass_label(i) or i}': {line.text}" for i in passes for line in lines_of_submission(submission, i)]
 
     @property
     def pictures(self) -> list[NDArray[Any]]:

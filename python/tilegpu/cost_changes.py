@@ -92,12 +92,12 @@ def _operations(c: PassCounts) -> Iterator[_Candidate]:
     tests = any(d.programs.tests_depth for d in c.draws)
     for name, row in c.traffic.items():
         is_depth = name in ("depth", "stencil")
-        if row.get("load") and not (tests if is_depth else blends):
+        if row.get("load") and not row.get("saved_clean_tile") and not (tests if is_depth else blends):
             yield _Candidate(f"{name}: clear it, or load_op='dont_care', if the draws cover all of it", _traffic(c, name, load=0),
                              skips=name)  # fmt: skip
         if row.get("store") and is_depth:
             yield _Candidate(f"{name}: store_op='dont_care', if nothing reads it after the pass", _traffic(c, name, store=0), drops=name)
-        if row.get("store") and not is_depth and c.samples > 1:
+        if row.get("store") and not is_depth and c.samples > 1 and not row.get("saved_clean_tile"):
             resolved = row.get("resolve") or row["store"] // c.samples
             yield _Candidate(f"{name}: resolve= in the tile with store_op='dont_care', if nothing reads the {c.samples} samples",
                              _traffic(c, name, store=0, resolve=resolved), drops=name)  # fmt: skip
@@ -245,9 +245,9 @@ def _textures(c: PassCounts) -> Iterator[_Candidate]:
     """Large textures without levels."""
 
     def with_levels(d: DrawCounts) -> DrawCounts:
-        textures = tuple(dataclasses.replace(t, levels=max(2, t.levels)) for t in d.programs.textures)
+        textures = tuple(dataclasses.replace(t, levels=max(2, t.levels)) if t.chain else t for t in d.programs.textures)
         return dataclasses.replace(d, programs=dataclasses.replace(d.programs, textures=textures))
 
-    if any(t.levels == 1 for d in c.draws for t in d.programs.textures):
-        yield _Candidate("mip levels for the textures that have one (another picture where they are minified)",
+    if any(t.levels == 1 and t.chain for d in c.draws for t in d.programs.textures):
+        yield _Candidate("give textures of one level a mip chain (another picture where they are minified)",
                          _draws(c, map(with_levels, c.draws)))  # fmt: skip

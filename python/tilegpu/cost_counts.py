@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core
@@ -22,13 +22,16 @@ _BETWEEN = {2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_
 
 @dataclasses.dataclass(frozen=True)
 class Texture:
-    """A view that a fragment shader reads: ``texel_B`` may be less than 1, of compressed formats."""
+    """A view that a fragment shader reads: ``texel_B`` may be less than 1, of compressed formats. ``chain``: it could have a mip chain:
+    no depth, which is compared, and nothing that was just drawn; ``shape``: format, width and height."""
 
     image: int
     levels: int
     level_B: int
     size_B: int
     texel_B: float
+    chain: bool = True
+    shape: tuple[str, int, int] = ("", 0, 0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,7 +149,8 @@ def texel_B(name: str) -> int:
 def _texture(row: Mapping[str, Any]) -> Texture:
     info = _formats()[row["format"]]
     width_px, height_px = info.block_px
-    return Texture(row["image"], row["levels"], row["level_B"], row["size_B"], info.texel_B / (width_px * height_px))
+    return Texture(row["image"], row["levels"], row["level_B"], row["size_B"], info.texel_B / (width_px * height_px),
+                   not info.is_depth_stencil, (info.name, row["width_px"], row["height_px"]))  # fmt: skip
 
 
 def _color_B(layout: Mapping[str, Any], targets: int) -> tuple[int, int]:
@@ -213,6 +217,24 @@ def counts_of(
         for image, once, of_tiles in trace["textures"]
     )
     return dataclasses.replace(counts, texture_lines=lines)
+
+
+def drawn_to(layout: Mapping[str, Any]) -> set[tuple[str, int, int]]:
+    """Shapes of what a pass draws to."""
+    names = [*layout["color_formats"], layout["depth_format"], layout["stencil_format"]]
+    return {(name, layout["width_px"], layout["height_px"]) for name in names if name != "none"}
+
+
+def without_chains(counts: PassCounts, shapes: Collection[tuple[str, int, int]]) -> PassCounts:
+    """The same, where textures of these shapes are images that were made in the frame: they can have no mip chain from before. Another
+    texture of such a shape counts as one."""
+
+    def known(t: Texture) -> Texture:
+        return dataclasses.replace(t, chain=False) if t.shape in shapes else t
+
+    draws = [dataclasses.replace(d, programs=dataclasses.replace(d.programs, textures=tuple(map(known, d.programs.textures))))
+             for d in counts.draws]  # fmt: skip
+    return dataclasses.replace(counts, draws=tuple(draws))
 
 
 def _share(cost: Mapping[str, Any], helpers: str, of: str) -> float | None:

@@ -298,7 +298,8 @@ class Device(Context):
         ``pixels``: (H, W), (H, W, C), or with layers (L, H, W, C); a path or a Pillow image are read through Pillow, ``.exr``
         (``pip install "tilegpu[exr]"``) and ``.hdr`` as the floats that they hold. Integers of the format's width are stored as they are,
         floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1. ``format``: by default
-        ``*_unorm`` or ``*_sfloat`` of the array's width. A grey file or Pillow image is sampled as grey: it becomes colours in a format
+        ``*_unorm`` or ``*_sfloat`` of the array's width, of files too: say ``"r8g8b8a8_srgb"`` for pictures of colours, which would look
+        washed out in ``*_srgb`` images. A grey file or Pillow image is sampled as grey: it becomes colours in a format
         that has them, and by default has one component, which the texture shows as red, green and blue (``swizzle``); an array
         (H, W) is red, as is a format of one component that you give. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
         sequence of arrays is levels 1 and
@@ -566,14 +567,15 @@ class Device(Context):
 
         See :meth:`tilegpu.RenderPass.capture`, for a pass that ended. Raises :class:`ValidationError` for a path that can't be written to.
         """
+        path = arguments.path(path, "device: capture: path")
         problem = files.output_problem(path) or files.suffix_problem(path, "captures")
         if problem:
             raise ValidationError(f"device: capture: {problem}")
-        self._next_capture = os.fspath(path)
+        self._next_capture = path
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""
-        return Replay(self, path)
+        return Replay(self, arguments.path(path, "device: load_capture: path"))
 
     def _repr_html_(self) -> str:
         info, title = self.info, f"device '{self.label}'" if self.label else "device"

@@ -271,9 +271,10 @@ class Frame(WithBlock):
         self._ended("capture() is there")
         if not self.nodes:
             raise ValidationError(f"{self._what}: nothing was done in it; there is nothing to capture")
+        path = arguments.path(path, f"{self._what}: capture: path")
         if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
-        _core.save_capture(self._device.core, [node.commands for node in self.nodes], os.fspath(path))
+        _core.save_capture(self._device.core, [node.commands for node in self.nodes], path)
 
     def report(self, path: str | os.PathLike[str], *, profiles: Sequence[str] | None = None) -> None:
         """Writes one HTML page that works without a network: the passes and what flows between them, bytes by cause, lint with the bytes
@@ -287,6 +288,7 @@ class Frame(WithBlock):
         from tilegpu.frame_report import report
 
         self._ended("report() is there")
+        path = arguments.path(path, f"{self._what}: report: path")
         problem = output_problem(path) or suffix_problem(path, "HTML pages")
         if problem:
             raise ValidationError(f"{self._what}: report: {problem}")
@@ -297,7 +299,7 @@ class Frame(WithBlock):
             else list(arguments.sequence(profiles, f"{self._what}: profiles", "it must be a list of names"))
         )
         for name in chosen:
-            if name not in known:
+            if not isinstance(name, str) or name not in known:
                 raise ValidationError(
                     f"{self._what}: profiles has {arguments.shown(name)}; there are {', '.join(known)}"
                 )
@@ -330,7 +332,7 @@ class Frame(WithBlock):
         if not chosen:
             raise ValidationError(f"{must} is empty; there are {', '.join(CONSTANTS)}")
         for name in chosen:
-            if name not in CONSTANTS:
+            if not isinstance(name, str) or name not in CONSTANTS:
                 raise ValidationError(f"{must} has {arguments.shown(name)}; there are {', '.join(CONSTANTS)}")
         if not self.nodes:
             return comparison(self.label, [])

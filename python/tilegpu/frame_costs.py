@@ -14,13 +14,15 @@ from typing import Any
 from tilegpu.context import CommandStats
 from tilegpu.cost_changes import Change, changes
 from tilegpu.cost_constants import CONSTANTS
-from tilegpu.cost_counts import PassCounts
+from tilegpu.cost_counts import PassCounts, drawn_to, without_chains
 from tilegpu.costs import PassCosts, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
 from tilegpu.frame_lint import Finding
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
+from tilegpu.frame_traffic import passes_of
+from tilegpu.image import Image
 
 #: Of a pass's own lint and of findings across passes: the dearest that are asked the model.
 _MOST_FINDINGS = 12
@@ -76,6 +78,8 @@ def comparison(
     rows = []
     found: dict[str, dict[str, dict[str, Any]]] = {}
     kept = read_stores(nodes, unread)
+    made = {(use.thing.format, *use.thing.size[:2]) for node in nodes for use in node.uses if use.write and isinstance(use.thing, Image)}
+    made |= {shape for run in runs[:1] for one in run.passes for shape in drawn_to(one.layout)}
     asked = [finding for finding in findings if finding.cuts][:_MOST_FINDINGS]
     for run in runs:
         total = run.modelled()
@@ -94,7 +98,7 @@ def comparison(
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
-            for change in changes(one.counts, one.explain):
+            for change in changes(without_chains(one.counts, made), one.explain):
                 if (number, change.drops) in kept or {(number, change.drops, "store"), (number, change.skips, "load")} & said:
                     continue
                 where = f"pass {number} '{one.counts.label}': " if len(run.passes) > 1 else ""
@@ -144,21 +148,26 @@ def _places(nodes: Sequence[Node], run: ProfileRun) -> dict[int, list[int]]:
 
 def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence[int]]) -> Change:
     """The frame as it is, less the same without the bytes that a finding says need not move, by this profile's ledger."""
+    gone_nodes = {cut.node for cut in finding.cuts if not cut.attachment}
+    gone = {number for node in gone_nodes for number in places.get(node, ())}
     changed: dict[int, PassCounts] = {}
-    gone: set[int] = set()
-    for cut in finding.cuts:
-        if not cut.attachment:
-            gone |= set(places.get(cut.node, ()))
-            continue
-        for number in places.get(cut.node, ()):
-            counts = changed.get(number) or run.passes[number].counts
-            assert counts is not None
-            row = dict(counts.traffic.get(cut.attachment, {}))
-            if cut.resolves:
-                row["resolve"] = row.get("resolve", 0) + row.get("store", 0) // counts.samples
-            if cut.cause:
-                row[cut.cause] = 0
-            changed[number] = dataclasses.replace(counts, traffic={**counts.traffic, cut.attachment: row})
+
+    def change_to(number: int, rows: Mapping[str, Mapping[str, int]]) -> None:
+        counts = run.passes[number].counts
+        assert counts is not None
+        changed[number] = dataclasses.replace(counts, traffic=rows)
+
+    if finding.change is not None:
+        ledger = finding.change.after({node: run.passes[places[node][0]].moved for node in passes_of(finding.change)})
+        if ledger is None:
+            return Change(str(finding), "", 0.0, 0.0, 0.0)
+        for node, rows in ledger.items():
+            change_to(places[node][0], rows)
+    else:
+        for cut in (one for one in finding.cuts if one.attachment):
+            for number in places.get(cut.node, ()):
+                traffic = (changed.get(number) or run.passes[number].counts).traffic  # type: ignore[union-attr]
+                change_to(number, {**traffic, cut.attachment: {**traffic.get(cut.attachment, {}), cut.cause: 0}})
     # The whole frame both times: what a pass costs depends on the one before it, whose rendering may hide its binning.
     before, after = sum_of(run.in_a_row(), "before"), sum_of(run.in_a_row(changed, gone), "after")
     return Change(str(finding), "", before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),

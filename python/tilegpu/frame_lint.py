@@ -6,48 +6,45 @@ say by itself is its own lint's (``cpp/src/framebuffer/describe.cpp``).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tilegpu.context import CommandStats
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
+from tilegpu.frame_joins import join_of
+from tilegpu.frame_traffic import STORE, STORE_OF_SAMPLES, Attached, Change, ClearInPass, ResolveInPass, Without, WithoutResolve, passes_of, saved_B, stored_row_B
 from tilegpu.image import Image
+from tilegpu.pass_lint import IF_UNREAD, attached_of
 from tilegpu.stats import bytes_text
 
 #: The pass's own lint can't know who reads what it stores; the frame does.
 _PASS_GUESSES = ("if nothing reads it after the pass", "all samples are stored;")
 _BY_TILES = ("store", "resolve")
-#: What lines of a pass's own lint (describe.cpp) are about.
-_CUTS = {
-    "all samples are stored although": ("store",),
-    "is loaded and then cleared": ("load",),
-    "store_op none makes the pass load it": ("load",),
-    "the render area is not aligned": ("border_load", "border_store"),
-}
 
 
 class Cut(NamedTuple):
-    """Bytes that don't move any more: of a pass those of an attachment's ``cause`` (``"store"``), of a command (no attachment) all.
-    ``resolves``: the pass then resolves the attachment itself."""
+    """Bytes that a finding is about: of a pass those of an attachment's ``cause`` (``"store"``), of a command (no attachment) all, which
+    then is not executed."""
 
     node: int
     attachment: str = ""
     cause: str = ""
-    resolves: bool = False
 
 
 class Finding(str):
     """A line of lint. ``saves_B``: bytes that the change saves, 0 where it isn't about bytes; ``nodes``: numbers of those it is about;
-    ``cuts``: which bytes these are, for the cost model, which has its own for each profile."""
+    ``cuts``: which bytes these are; ``change``: what it makes of the ledger of a pass, which each profile has its own of."""
 
     saves_B: int
     nodes: tuple[int, ...]
     cuts: tuple[Cut, ...]
+    change: Change | None
 
-    def __new__(cls, text: str, saves_B: int = 0, nodes: Iterable[int] = (), cuts: Iterable[Cut] = ()) -> Finding:
+    def __new__(
+        cls, text: str, saves_B: int = 0, nodes: Iterable[int] = (), cuts: Iterable[Cut] = (), change: Change | None = None
+    ) -> Finding:
         made = super().__new__(cls, text)
-        made.saves_B, made.nodes, made.cuts = int(saves_B), tuple(nodes), tuple(cuts)
+        made.saves_B, made.nodes, made.cuts, made.change = int(saves_B), tuple(nodes), tuple(cuts), change
         return made
 
 
@@ -58,7 +55,7 @@ def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> l
         *_never_read(nodes, graph, outputs),
         *_joinable(nodes, graph),
         *_g_buffers(nodes, graph, outputs),
-        *_resolved_by_command(nodes, graph),
+        *_resolved_by_command(nodes, graph, outputs),
         *_cleared_by_command(nodes, graph),
     ]
     told = {frozenset(one.cuts) for one in found if one.cuts}  # by who reads what: the pass's own lint says the same change again
@@ -70,12 +67,22 @@ def store_B(node: Node, attachment: str, how: str = "store") -> int:
     """Bytes that a pass stored of an attachment (``"resolve"``: of what it is resolved to). What transaction elimination saved counts:
     it saves nothing when the picture moves."""
     causes = node.stats.traffic.get(attachment, {})
-    return int(causes.get(how, 0)) + (int(causes.get("saved_transaction_elimination", 0)) if how == "store" else 0)
+    return stored_row_B(causes) if how == "store" else int(causes.get(how, 0))
 
 
-def load_B(node: Node, attachment: str) -> int:
-    """Bytes that a pass loaded of an attachment."""
-    return int(node.stats.traffic.get(attachment, {}).get("load", 0))
+def _saved(change: Change, nodes: Sequence[Node], commands_B: int = 0) -> int:
+    """By the frame's own ledger; 0 where it can't be known."""
+    passes = {n: rp._moved() for n in passes_of(change) if (rp := nodes[n].render_pass) is not None}
+    return saved_B(change, passes, commands_B) or 0
+
+
+def _attached(node: Node, names: Iterable[str]) -> tuple[tuple[str, Attached], ...]:
+    """Attachments of a pass by its pieces."""
+    rp = node.render_pass
+    assert rp is not None
+    found = attached_of({"load": rp.load, "store": rp.store})
+    packed = {name for name, _, view, *_ in getattr(rp, "_bound", ()) if view.image.tiling != "linear"}
+    return tuple((name, found[name]._replace(compressed=name in packed)) for name in names if name in found)
 
 
 def _undefined(nodes: Sequence[Node]) -> Iterable[Finding]:
@@ -103,7 +110,8 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
         what = f"image '{use.thing.label}'" + (f" ({use.aspect})" if len(use.thing.format_info.aspects) > 1 else "")
         then = "nobody reads it" if over is None else f"{nodes[over].title} overwrites it, and nobody reads it before"
         if node.kind == "pass" and use.how in _BY_TILES:
-            saves = store_B(node, use.attachment, use.how)
+            change = _not_written(node, use.attachment, use.how)
+            saves = _saved(change, nodes)
             fix = "store_op='dont_care'" if use.how == "store" else "a pass without resolve="
             if saves:
                 yield Finding(
@@ -112,16 +120,29 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
                     saves,
                     (node.number, *(() if over is None else (over,))),
                     [Cut(node.number, use.attachment, use.how)],
+                    change,
                 )
-        elif node.kind != "pass" and not any(
-            other.use.thing is not use.thing for other in graph.unread if other.source == node.number
-        ):
+        elif isinstance(node.stats, CommandStats) and _first_of_all_unread(node, use, graph):
+            moved = bytes_text(node.stats.written_B) + " are not written"
+            if node.stats.read_B:
+                moved = f"{bytes_text(node.stats.read_B)} are not read and {moved}"
             yield Finding(
-                f"{node.title}: {what} is written, and {then}; without it {bytes_text(use.size_B)} are not written",
-                use.size_B,
-                (node.number,),
-                [Cut(node.number)] if isinstance(node.stats, CommandStats) else [],
+                f"{node.title}: {what} is written, and {then}; without it {moved}", node.stats.moved_B, (node.number,), [Cut(node.number)]
             )
+
+
+def _not_written(node: Node, attachment: str, how: str) -> Change:
+    ((_, one),) = _attached(node, [attachment])
+    if how == "store":
+        return Without(node.number, attachment, STORE if one.resolved is None else STORE_OF_SAMPLES)
+    return WithoutResolve(node.number, attachment, one)
+
+
+def _first_of_all_unread(node: Node, use: Any, graph: Graph) -> bool:
+    """All that the command writes is one thing that nobody reads, and this is the first use of it: it is said once."""
+    mine = [one.use for one in graph.unread if one.source == node.number]
+    writes = [one for one in node.uses if one.write]
+    return mine[0] is use and len(mine) == len(writes) and all(one.thing is use.thing for one in mine)
 
 
 def _incoming(graph: Graph, number: int) -> list[Edge]:
@@ -131,32 +152,48 @@ def _incoming(graph: Graph, number: int) -> list[Edge]:
 def _joinable(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
     """A pass that only loads what the pass before it in the tile had: its draws could follow there."""
     for second in nodes:
-        loads = [e for e in _incoming(graph, second.number) if e.read == "load" and e.source != BEFORE]
+        loads = [e for e in _incoming(graph, second.number) if e.read == "load"]
         firsts = {e.source for e in loads}
-        if second.kind != "pass" or len(firsts) != 1:
+        if second.kind != "pass" or len(firsts) != 1 or BEFORE in firsts:
             continue
         first = nodes[firsts.pop()]
-        if first.kind != "pass" or not _same_framebuffer(first, second):
+        if first.kind != "pass" or not _nothing_between(nodes, graph, first, second):
             continue
-        # What else it needs must be there before the first one begins, and nothing between may read or write these images.
-        others = [e for e in _incoming(graph, second.number) if e.read != "load" and e.source >= first.number]
-        images = {id(e.thing) for e in loads}
-        between = nodes[first.number + 1 : second.number]
-        touched = any(id(use.thing) in images for node in between for use in node.uses)
-        if others or touched:
+        found = join_of(first, second)
+        if found is None:
             continue
-        loads_of = [use.attachment for use in second.uses if use.how == "load" and id(use.thing) in images]
-        stores_of = [use.attachment for use in first.uses if use.how == "store" and id(use.thing) in images]
-        loaded, stored = sum(load_B(second, name) for name in loads_of), sum(store_B(first, name) for name in stores_of)
-        if loaded + stored:
+        join, between, scissor = found
+        saves = _saved(join, nodes)
+        if saves > 0:
             names = ", ".join(sorted({f"'{e.thing.label}'" for e in loads}))
+            how = "the draws of both" + (f", with {' and '.join(between)} between them," if between else "") + scissor
             yield Finding(
-                f"{second.title} loads what {first.title} stored ({names}), and needs nothing that comes between: one pass with the "
-                f"draws of both saves {bytes_text(loaded + stored)} ({bytes_text(stored)} stored, {bytes_text(loaded)} loaded)",
-                loaded + stored,
+                f"{second.title} loads what {first.title} stored ({names}), and needs nothing that comes between: one pass with "
+                f"{how} saves {bytes_text(saves)}",
+                saves,
                 (first.number, second.number),
-                [*(Cut(second.number, name, "load") for name in loads_of), *(Cut(first.number, name, "store") for name in stores_of)],
-            )
+                [*(Cut(second.number, name, "load") for name, one in join.of_second if one.loads),
+                 *(Cut(first.number, name, "store") for name, one in join.of_first if one.stores)],
+                join,
+            )  # fmt: skip
+
+
+def _nothing_between(nodes: Sequence[Node], graph: Graph, first: Node, second: Node) -> bool:
+    """What the second needs is there before the first begins, nothing between touches what both have or what the second writes, and
+    neither draws with what the other has as an attachment or writes otherwise: in one pass there is no order between these."""
+    if any(e.read != "load" and e.source >= first.number for e in _incoming(graph, second.number)):
+        return False
+    held = {id(use.thing) for node in (first, second) for use in node.uses if use.attachment}
+    written = {id(use.thing) for use in second.uses if use.write}
+    between = {id(use.thing) for node in nodes[first.number + 1 : second.number] for use in node.uses}
+    if between & (held | written):
+        return False
+    drawn = {id(use.thing) for node in (first, second) for use in node.uses if not use.attachment}
+    written_by_draws = {id(use.thing) for node in (first, second) for use in node.uses if use.write and not use.attachment}
+    if drawn & held or written_by_draws & drawn:
+        return False
+    images = {id(use.thing): use.thing for use in first.uses if use.write and isinstance(use.thing, Image)}
+    return not any(_host_read(first, image, second) for image in images.values())
 
 
 def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
@@ -168,81 +205,102 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
             mine = {id(e.thing): e.thing for e in sampled if e.source == first.number and isinstance(e.thing, Image)}
             readers = {e.target for e in graph.edges if e.source == first.number and id(e.thing) in mine}
             others = [e for e in _incoming(graph, second.number) if first.number < e.source]
-            if (
-                second.kind != "pass"
-                or len(mine) < 2
-                or readers != {second.number}
-                or others
-                or not _same_framebuffer(first, second)
-            ):
+            if second.kind != "pass" or len(mine) < 2 or readers != {second.number} or others:
                 continue
             stores = [
                 use for use in first.uses if use.how == "store" and id(use.thing) in mine and id(use.thing) not in kept
             ]
-            stored = sum(store_B(first, use.attachment) for use in stores)
-            if stored and len(stores) == len(mine):
+            if len(stores) != len(mine) or any(_host_read(first, image, None) for image in mine.values()):
+                continue
+            found = join_of(first, second, frozenset(mine))
+            saves = 0 if found is None else _saved(found[0], nodes)
+            if saves > 0 and found is not None:
                 names = ", ".join(sorted(f"'{image.label}'" for image in mine.values()))
                 yield Finding(
                     f"{second.title} alone samples what {first.title} stored at the same size ({names}): where it reads each at "
-                    f"its own pixel, one pass with input attachments saves {bytes_text(stored)} stored, and as much fetched",
-                    stored,
+                    f"its own pixel, one pass with input attachments saves {bytes_text(saves)} between tiles and images, and what is fetched",
+                    saves,
                     (first.number, second.number),
                     [Cut(first.number, use.attachment, "store") for use in stores],
+                    found[0],
                 )
 
 
-def _same_framebuffer(a: Node, b: Node) -> bool:
-    one, other = (node.render_pass for node in (a, b))
-    if one is None or other is None:
-        return False
-    keys = ("width_px", "height_px", "samples", "layers")
-    first, second = one.layout, other.layout
-    return all(first.get(key) == second.get(key) for key in keys)
+def _all_of(node: Node, how: str, thing: Any) -> list[Any]:
+    """A pass's uses of that kind, of attachments that are this image, where these are of the whole area and all the same part; else none."""
+    found = [use for use in node.uses if use.how == how and use.thing is thing]
+    rp: Any = node.render_pass
+    if rp is None or rp._framebuffer is not None or rp._samples:
+        return []
+    x, y, width, height = rp._area
+    whole = not (width or height) or (x, y, width, height) == (0, 0, *thing.size[:2])
+    return found if whole and rp._window is None else []
 
 
-def _resolved_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
+def _resolved_by_command(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
     for node in nodes:
-        if node.kind != "resolve":
+        incoming = _incoming(graph, node.number)
+        if node.kind != "resolve" or len(incoming) != 1 or incoming[0].source == BEFORE:
             continue
-        for edge in _incoming(graph, node.number):
-            source = nodes[edge.source] if edge.source != BEFORE else None
-            if source is None or source.kind != "pass" or edge.written != "store":
-                continue
-            stores = [use for use in source.uses if use.thing is edge.thing and use.how == "store"]
-            alone = all(
-                e.target == node.number for e in graph.edges if e.source == source.number and e.thing is edge.thing
-            )
-            saves = edge.size_B + (sum(store_B(source, use.attachment) for use in stores) if alone else 0)
-            size = bytes_text(edge.size_B)
-            detail = (
-                f"{size} of samples are then neither stored nor read"
-                if alone
-                else f"{size} of samples are then not read; others read them"
-            )
-            fix = "resolve= of the attachment" + (" with store_op='dont_care'" if alone else "")
-            yield Finding(
-                f"{source.title} stores the samples of image '{edge.thing.label}', and {node.title} resolves them by a command: "
-                f"{fix} saves {bytes_text(saves)} ({detail})",
-                saves,
-                (source.number, node.number),
-                [Cut(node.number), *(Cut(source.number, use.attachment, "store" if alone else "", True) for use in stores)],
-            )
+        (edge,) = incoming
+        source, thing = nodes[edge.source], edge.thing
+        stores = [use for use in _all_of(source, "store", thing) if use.whole] if source.kind == "pass" else []
+        reads = [use for use in node.uses if not use.write]
+        writes = [use for use in node.uses if use.write]
+        between = {id(use.thing) for one in nodes[source.number + 1 : node.number] for use in one.uses}
+        if not isinstance(thing, Image) or len(stores) != 1 or len(reads) != 1 or len(writes) != 1 or source.render_pass is None:
+            continue
+        store, target = stores[0], writes[0]
+        same = (store.levels, store.layers) == (reads[0].levels, reads[0].layers) and target.thing.size == thing.size and target.whole
+        if not same or id(target.thing) in between or any(use.thing is target.thing for use in source.uses):
+            continue
+        if any(use.how == "resolve" and use.attachment == store.attachment for use in source.uses):
+            continue  # it is resolved to something else
+        alone = not any(e is not edge and e.source == source.number and e.thing is thing for e in graph.edges)
+        alone = alone and not _host_read(source, thing, None) and not any(image is thing for image in outputs)
+        change = ResolveInPass(source.number, _attached(source, [store.attachment]), thing.samples, not alone, node.stats.written_B)
+        saves = _saved(change, nodes, node.stats.moved_B)
+        if saves <= 0:
+            continue
+        size = bytes_text(node.stats.read_B)
+        detail = f"{size} of samples are then {'neither stored nor read' if alone else 'not read; others read them'}"
+        fix = "resolve= of the attachment" + (" with store_op='dont_care'" if alone else "")
+        yield Finding(
+            f"{source.title} stores the samples of image '{thing.label}', and {node.title} resolves them by a command: "
+            f"{fix} saves {bytes_text(saves)} ({detail})",
+            saves,
+            (source.number, node.number),
+            [Cut(node.number), *([Cut(source.number, store.attachment, "store")] if alone else [])],
+            change,
+        )
 
 
 def _cleared_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
-    for edge in graph.edges:
-        if edge.source == BEFORE or nodes[edge.source].kind != "clear" or edge.read != "load":
+    for clear in nodes:
+        out = [e for e in graph.edges if e.source == clear.number]
+        if clear.kind != "clear" or len(out) != 1 or out[0].read != "load":
             continue
-        clear, target = nodes[edge.source], nodes[edge.target]
-        loads_of = [use.attachment for use in target.uses if use.how == "load" and use.thing is edge.thing]
-        loaded = sum(load_B(target, name) for name in loads_of)
-        if loaded:
+        (edge,) = out
+        target, thing = nodes[edge.target], edge.thing
+        (written,) = [use for use in clear.uses if use.write] if sum(use.write for use in clear.uses) == 1 else (None,)
+        loads = [use for use in _all_of(target, "load", thing) if use.aspect == edge.aspect] if isinstance(thing, Image) else []
+        if written is None or len(loads) != 1 or (written.levels, written.layers) != (loads[0].levels, loads[0].layers):
+            continue
+        image = thing if isinstance(thing, Image) else None
+        others = any(e.source != clear.number and e.target == target.number and e.thing is thing and e.read == "load"
+                     and e.aspect == edge.aspect for e in graph.edges)  # fmt: skip
+        if others or image is None or _host_read(clear, image, target):
+            continue
+        change = ClearInPass(target.number, _attached(target, [loads[0].attachment]))
+        saves = _saved(change, nodes, clear.stats.moved_B)
+        if saves > 0:
             yield Finding(
-                f"{target.title} loads image '{edge.thing.label}', which {clear.title} filled by a command: clear= of the attachment saves "
-                f"{bytes_text(loaded + edge.size_B)} ({bytes_text(edge.size_B)} written, {bytes_text(loaded)} loaded)",
-                loaded + edge.size_B,
+                f"{target.title} loads image '{thing.label}', which {clear.title} filled by a command: clear= of the attachment saves "
+                f"{bytes_text(saves)} (the command writes {bytes_text(clear.stats.written_B)})",
+                saves,
                 (clear.number, target.number),
-                [Cut(clear.number), *(Cut(target.number, name, "load") for name in loads_of)],
+                [Cut(clear.number), Cut(target.number, loads[0].attachment, "load")],
+                change,
             )
 
 
@@ -250,24 +308,29 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
     for node in nodes:
         if node.render_pass is None:
             continue
-        for line in node.render_pass.lint():
-            if line in node.undefined or any(guess in line for guess in _PASS_GUESSES):
+        for line in node.render_pass._lint(node.number):
+            name = line.text.partition(":")[0]
+            read = _read_later(nodes, node, name)
+            text = line.text.removesuffix(IF_UNREAD)
+            if text in node.undefined or any(guess in text for guess in _PASS_GUESSES) or (read and text != line.text):
                 continue
-            name, cuts = line.partition(":")[0], next((causes for words, causes in _CUTS.items() if words in line), ())
-            # Its text is rounded; the ledger is not.
-            saves = sum(_moved_B(node, name, cause) for cause in cuts) or getattr(line, "saves_B", 0) or bytes_in(line)
-            text = _SAVES.sub(f"saves {bytes_text(saves)}", line) if cuts and saves else line
-            yield Finding(f"{node.title}: {text}", saves, (node.number,), [Cut(node.number, name, cause) for cause in cuts])
+            if "although the pass resolves them" in text:  # if nobody reads them, that is said as such
+                if read:
+                    continue
+                text = text.replace("; store_op", "; where what reads them can do with the resolved ones, store_op")
+            causes = _CAUSES.get(type(line.change), getattr(line.change, "causes", ()))
+            cuts = [Cut(node.number, name, "store" if cause in STORE[:1] else cause) for cause in causes if cause not in STORE[1:]]
+            yield Finding(f"{node.title}: {text}", line.saves_B, (node.number,), cuts, line.change)
+        for text in node.render_pass._undefined:
+            if text not in node.undefined:
+                yield Finding(f"{node.title}: {text}", 0, (node.number,))
 
 
-def _moved_B(node: Node, attachment: str, cause: str) -> int:
-    return store_B(node, attachment) if cause == "store" else int(node.stats.traffic.get(attachment, {}).get(cause, 0))
+def _read_later(nodes: Sequence[Node], node: Node, attachment: str) -> bool:
+    """Whether something behind the pass reads what it has as that attachment."""
+    bound = {name: id(view.image) for name, _, view, *_ in getattr(node.render_pass, "_bound", ())}
+    image = bound.get(attachment)
+    return any(id(use.thing) == image and not use.write for later in nodes[node.number + 1 :] for use in later.uses)
 
 
-_SAVES = re.compile(r"saves ([\d.,]+) (MiB|KiB|B|bytes)\b")
-
-
-def bytes_in(line: str) -> int:
-    """Bytes that a line of a pass's own lint says are saved, 0 where it names none."""
-    found = _SAVES.search(line)
-    return int(float(found[1].replace(",", "")) * {"MiB": 1 << 20, "KiB": 1 << 10}.get(found[2], 1)) if found else 0
+_CAUSES: dict[type, tuple[str, ...]] = {ClearInPass: ("load",), ResolveInPass: ("store",)}

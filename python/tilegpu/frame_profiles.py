@@ -20,6 +20,7 @@ from tilegpu.cost_counts import PassCounts, counts_of
 from tilegpu.costs import PassCosts, costs_of, costs_of_command, sum_of
 from tilegpu.dispatch_costs import DispatchCounts, costs_of_dispatch, dispatch_counts
 from tilegpu.frame_stats import moved_B
+from tilegpu.frame_traffic import Moved
 from tilegpu.hsr import names
 
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ def is_tested_only(low_resolution_z_off: str) -> bool:
 
 @dataclasses.dataclass(eq=False)
 class PassRun:
-    """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows, ``lint``
-    lines; ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of profiles that have one."""
+    """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows;
+    ``tiles``: of a frame, what moved for each; ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of profiles that have one."""
 
     counters: dict[str, Any]
     traffic: dict[str, dict[str, int]]
     layout: dict[str, Any]
     explain: list[dict[str, Any]]
-    lint: list[str]
+    tiles: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     maps: dict[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
     costs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     counts: PassCounts | None = None
@@ -52,6 +53,11 @@ class PassRun:
     def modelled(self) -> PassCosts | None:
         """What it would cost on the profile's GPU; ``None`` on ``host``."""
         return None if self.counts is None else costs_of(self.counts)
+
+    @property
+    def moved(self) -> Moved:
+        """For changes of what it loads and stores."""
+        return Moved(self.traffic, self.tiles, self.layout, bool(self.counters.get("rendered_in_sysmem")))
 
     @property
     def tile(self) -> str:
@@ -148,7 +154,7 @@ def run(
         counters = submission.pass_stats(i).asdict()
         traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
         layout = json.loads(submission.describe_framebuffer(i))["layout"]
-        made = PassRun(counters, traffic, layout, submission.explain(i), submission.lint(i))
+        made = PassRun(counters, traffic, layout, submission.explain(i), submission.tile_trace(i))
         if traced is not None:
             found = traced.fragment_trace(i)
             made.maps, made.costs = dict(found["maps"]) if trace else {}, list(found["draws"])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilegpu import ValidationError, keywords
+from tilegpu import ValidationError, arguments, keywords
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.matrices import product, rotation
 from tilegpu.scene.matrices import slerp as _slerp
@@ -135,7 +135,7 @@ def perspective(fov_y_degrees: float, aspect: float, near: float, far: float | N
     t = 1 / math.tan(math.radians(fov_y_degrees) / 2)
     out = np.zeros((4, 4))
     out[0, 0], out[1, 1], out[3, 2] = t / aspect, -t, -1
-    if reverse_z:
+    if arguments.flag(reverse_z, "perspective: reverse_z"):
         out[2, 2], out[2, 3] = (0, near) if far is None else (near / (far - near), near * far / (far - near))
     else:
         out[2, 2], out[2, 3] = (-1, -near) if far is None else (far / (near - far), near * far / (near - far))
@@ -152,9 +152,9 @@ def orthographic(
     """
     _numbers("orthographic", left=left, right=right, bottom=bottom, top=top, near=near, far=far)
     for names, a, b in (("left and right", left, right), ("bottom and top", bottom, top), ("near and far", near, far)):
-        if not (a != b and math.isfinite(a) and math.isfinite(b)):
+        if a is None or b is None or not (a != b and math.isfinite(a) and math.isfinite(b)):
             raise ValidationError(f"orthographic: {names} are {a} and {b}; they must be two finite numbers that differ")
-    if reverse_z:
+    if arguments.flag(reverse_z, "orthographic: reverse_z"):
         near, far = far, near
     out = np.eye(4)
     out[0, 0], out[0, 3] = 2 / (right - left), -(right + left) / (right - left)
@@ -332,7 +332,11 @@ def normal_matrix(model: ArrayLike) -> Matrix:
 
 def transform(matrix: ArrayLike, points: ArrayLike) -> Vector:
     """(..., 3) points times a (4, 4) matrix, divided by w: where a point lies in clip space, or in the world."""
-    m, p = _matrix(matrix, "transform: the matrix"), np.asarray(points, np.float64)
+    m = _matrix(matrix, "transform: the matrix")
+    try:
+        p = np.asarray(points, np.float64)
+    except (TypeError, ValueError):
+        raise ValidationError(f"transform: points is {_shown(points)}; it must be numbers (..., 3)") from None
     if p.ndim < 1 or p.shape[-1] != 3:
         raise ValidationError(f"transform: the points have shape {p.shape}; it must be (..., 3)")
     x, y, z = p[..., 0:1], p[..., 1:2], p[..., 2:3]
@@ -353,7 +357,7 @@ def ray_through(
     if not (sides > 0).all():
         raise ValidationError(f"ray_through: size is {_shown(size)}; both sides must be above 0")
     clip = 2 * (x + 0.5) / size[0] - 1, 2 * (y + 0.5) / size[1] - 1
-    depths = (0.75, 0.25) if reverse_z else (0.25, 0.75)  # inside: an end may be at infinity
+    depths = (0.75, 0.25) if arguments.flag(reverse_z, "ray_through: reverse_z") else (0.25, 0.75)  # inside: an end may be at infinity
     near, far = (back[:, 0] * clip[0] + back[:, 1] * clip[1] + back[:, 2] * depth + back[:, 3] for depth in depths)
     near, far = near[:3] / near[3], far[:3] / far[3]
     return _single(near), _single(_unit(far - near, "ray_through: the ray"))

@@ -14,8 +14,10 @@ from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.explain import Explanation
 from tilegpu.files import output_problem, suffix_problem
+from tilegpu.frame_traffic import Moved
 from tilegpu.history import HEATMAPS, PICTURE_NAMES, PixelHistory, parse_trace, pixel_history, tile_time_map
 from tilegpu.low_resolution_z import LowResolutionZ
+from tilegpu.pass_lint import Line, lines_of
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
@@ -92,11 +94,10 @@ class PassResults:
             raise ValidationError(
                 f"{self._what}: capture() is for a pass whose with block has ended without an exception"
             )
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            raise ValidationError(f"{self._what}: capture: path is {arguments.shown(path)}; it must be a path")
-        if problem := output_problem(os.fsdecode(path)) or suffix_problem(path, "captures"):
+        path = arguments.path(path, f"{self._what}: capture: path")
+        if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
-        _core.save_capture(self._device.core, [self._recorded], os.fspath(path))
+        _core.save_capture(self._device.core, [self._recorded], path)
 
     @property
     def stats(self) -> PassStats:
@@ -154,8 +155,20 @@ class PassResults:
     def lint(self) -> list[str]:
         """What costs bytes without need, with the bytes, and what was hardly meant: undefined contents that are loaded or sampled.
         A line each; empty if there is nothing to say."""
-        found = self._ended("lint() has an answer").lint(0)
+        found = [line.text for line in self._lint()]
         return [*found, *(line for line in self._undefined if line not in found)]
+
+    def _moved(self) -> Moved:
+        """What it moved, by tiles where they were noted; for lint."""
+        submission = self._ended("lint() has an answer")
+        return Moved(self.stats.traffic, submission.tile_trace(0) if self._trace else (), self.layout, bool(self.stats.rendered_in_sysmem))
+
+    def _lint(self, node: int = 0) -> list[Line]:
+        """What it says itself. ``node``: its number in a frame."""
+        import json
+
+        submission = self._ended("lint() has an answer")
+        return lines_of(submission.lint(0), self._moved(), json.loads(submission.describe_framebuffer(0)), node)
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""

@@ -160,6 +160,7 @@ class Program(Fixed):
         arrays sequences.
         Raises :class:`ValidationError` with the candidates for wrong and missing names.
         """
+        name = arguments.text(name, f"{self.title}: struct: the block's name")
         if name == "push" and "push" not in self.interface.names:
             return self.pack_push(fields)
         binding = self.interface.names.get(name)

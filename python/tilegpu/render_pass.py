@@ -181,7 +181,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                 raise ValidationError(
                     f"{self._what}: trace has pixel ({x}, {y}); the framebuffer is {self._size[0]} x {self._size[1]} px"
                 )
-        self._trace_for_the_window()
+        self._trace_for_others()
         commands.begin_rendering(
             cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask,
             self._window[:2] if self._window else (0, 0), self._window[2:] if self._window else (0, 0),
@@ -196,7 +196,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         ]
         self._undefined += framebuffer.undefined()
         self._size = self._held = framebuffer.layout.size
-        self._trace_for_the_window()
+        self._trace_for_others()
         colors, depth, stencil = framebuffer.attachments()
         commands.begin_rendering(
             colors, depth, stencil, self._area, self._layers, 0, self.label, self._hsr, self._trace, 0, self._view_mask,
@@ -220,13 +220,13 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         self._open_with.append(weakref.ref(self))
         return self
 
-    def _trace_for_the_window(self) -> None:
+    def _trace_for_others(self) -> None:
         """What moved for each tile; of passes that load, which can't be asked later, also their fragments and the pixel at a place."""
-        place = self._device.default_trace
-        if self._trace or place is False:
+        asked, place = self._trace, self._device.default_trace
+        self._trace = asked or place is not False or self._device._frame is not None  # what a frame says of two passes goes by tiles
+        if asked or place is False or place is True:
             return
-        self._trace = True
-        if place is not True and any(str(load_op).lower() == "load" for _, _, _, load_op, _, _ in self._bound):
+        if any(str(load_op).lower() == "load" for _, _, _, load_op, _, _ in self._bound):
             self._trace_fragments = True
             x, y = (min(int(at * side), side - 1) for at, side in zip(place, self._size, strict=True))
             self._trace_pixels = [(x, y)]

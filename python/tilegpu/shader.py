@@ -56,8 +56,21 @@ def compile_glsl(
     macros = {arguments.text(k, "compile_glsl: a name in defines"): _define(v) for k, v in (defines or {}).items()}
     words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
-        raise ShaderError(error, messages=[ShaderMessage(*m) for m in messages])
+        raise ShaderError(error + _version_hint(text, messages), messages=[ShaderMessage(*m) for m in messages])
     return words
+
+
+_VERSION = re.compile(r"^[ \t]*#version[ \t]+(\d+)([ \t]+\w+)?", re.MULTILINE)
+
+
+def _version_hint(text: str, messages: Sequence[Any]) -> str:
+    """What to do where an older GLSL than 4.50 lacks what the text uses; "" where that isn't why."""
+    found = _VERSION.search(text)
+    said = " ".join(str(part) for message in messages for part in message)
+    old = found is not None and (int(found[1]) < 450 or (found[2] or "").strip() == "es")
+    if found is None or not old or not re.search(r"this version|require version|requires location|outside a block", said):
+        return ""
+    return f"\n  its first line says {found[0].strip()}: write #version 450, the GLSL of Vulkan"
 
 
 def directories(include: Any, what: str) -> list[str]:

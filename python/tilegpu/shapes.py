@@ -25,7 +25,8 @@ from tilegpu import ValidationError, keywords
 from tilegpu.scene import mesh as meshes
 from tilegpu.scene import shapes as detailed
 from tilegpu.scene.mesh import Mesh
-from tilegpu.scene.shapes import DETAIL_VERTEX, cos_sin, curve, faceted, gem, lathe
+from tilegpu.scene.shapes import DETAIL_VERTEX, cos_sin, curve, faceted, lathe
+from tilegpu.scene.shapes import gem as _gem
 
 __all__ = [
     "DETAIL_VERTEX",
@@ -61,6 +62,14 @@ def _size(value: float, what: str) -> float:
     if not _is_number(value) or not 0 < value < math.inf:
         raise ValidationError(f"{what} is {value!r:.80}; it must be a size above 0")
     return float(value)
+
+
+def _sides(size: Any, count: int, what: str, must: str) -> list[float]:
+    """One size for all sides, or one for each."""
+    sides = list(size) if isinstance(size, (tuple, list)) or (isinstance(size, np.ndarray) and size.ndim) else [size] * count
+    if len(sides) != count:
+        raise ValidationError(f"{what} is {size!r:.80}; it must be a number, or {must}")
+    return [_size(v, what) for v in sides]
 
 
 def _steps(value: int, least: int, what: str) -> int:
@@ -101,10 +110,7 @@ def only(mesh: Mesh, *attributes: str | Sequence[str]) -> Mesh:
 
 def cube(size: float | tuple[float, float, float] = 1.0, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
     """A box of ``size`` to a side, or (x, y, z): 24 vertices, 12 triangles, the whole texture on each face."""
-    sides = [_size(v, "cube: size") for v in (size if isinstance(size, (tuple, list, np.ndarray)) else (size,) * 3)]
-    if len(sides) != 3:
-        raise ValidationError(f"cube: size is {size}; it must be a number, or three for x, y and z")
-    box = meshes.box(sides)
+    box = meshes.box(_sides(size, 3, "cube: size", "three for x, y and z"))
     v = box.vertices
     return only(detailed.make_mesh(v["aPos"], v["aNormal"], v["aUV"], box.indices), *_names(attributes))
 
@@ -147,12 +153,14 @@ def cylinder(
     return only(lathe(profile, _steps(segments, 3, "cylinder: segments")), *_names(attributes))
 
 
+def gem(radius: float, height: float, sides: int = 8) -> Any:
+    """A brilliant of flat facets: table, crown and pavilion with ``sides`` facets each (position and normal)."""
+    return _gem(_size(radius, "gem: radius"), _size(height, "gem: height"), _steps(sides, 3, "gem: sides"))
+
+
 def plane(size: float | tuple[float, float] = 1.0, segments: int = 1, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
     """A square (or x by z) that lies in y = 0 and faces up, as ``segments`` x ``segments`` quads; v grows towards the viewer (+z)."""
-    sides = list(size) if isinstance(size, (tuple, list, np.ndarray)) else [size] * 2
-    if len(sides) != 2:
-        raise ValidationError(f"plane: size is {size!r:.80}; it must be a number, or two (x, z)")
-    x, z = (_size(v, "plane: size") for v in sides)
+    x, z = _sides(size, 2, "plane: size", "two (x, z)")
     n = _steps(segments, 1, "plane: segments")
     t = np.arange(n + 1) / n
     u, v = np.broadcast_arrays(t[None, :], t[:, None])

@@ -49,17 +49,19 @@ def add_parser(commands: Any) -> None:
         action="append",
         type=parse_pixel,
         metavar="X,Y[,S]",
-        help="the history of a pixel, or of its sample S: every fragment that reached it in the last pass; may be repeated",
+        help="the history of a pixel, or of its sample S: every fragment that reached it in the last pass; may be repeated. "
+        "In place of the table of draws, as --heatmaps and --report are (the table is what is printed without the three)",
     )
     parser.add_argument(
         "--heatmaps",
         metavar="DIR",
-        help="writes overdraw, shaded, killed by whom, ... there, as PNG with a legend; of several passes in a folder each",
+        help="writes overdraw, shaded, killed by whom, ... there, as PNG with a legend; of several passes in a folder each. In place of the table of draws",
     )
     parser.add_argument(
         "--report",
         metavar="OUT.html",
-        help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side",
+        help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side. In place of the table of draws, "
+        "which is in the page",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
     add_isolation_option(parser)

@@ -161,6 +161,8 @@ def save_result(result: RenderResult, path: Path) -> list[Path]:
 def run(options: argparse.Namespace) -> int:
     """Renders and writes; says where, and how long a frame took."""
     path = check_picture_path(options.output, (".mp4",))
+    if path.suffix.lower() == ".mp4" and options.frames is None:
+        raise UsageError(f"-o {options.output}: one picture is no film; give --frames N, or write .png")
     of, numbers = whole_of(options), options.frames
     animated = path.suffix.lower() == ".mp4" or (len(numbers) > 1 and path.suffix.lower() in animation.SUFFIXES)
     _check_paths(options, path, of, animated)

@@ -1,4 +1,5 @@
-"""``tilegpu verify``: draws a share of a manifest's frames again, here, and compares hashes. Exit code 1: something differs."""
+"""``tilegpu verify``: draws a share of a manifest's frames again, here, and compares hashes. Exit code 1: something differs, or a file of
+what was drawn is missing among others."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Job:
             raise FarmError(f"Job: fps is {self.fps!r}; it must be a number of frames a second above 0")
         if not isinstance(self.time, (int, float)) or not 0 <= self.time <= 1e9:
             raise FarmError(f"Job: time is {self.time!r}; it must be a number of seconds from 0 to 1e9")
-        if self.samples is not None and self.samples not in (1, 2, 4, 8, 16):
+        if self.samples is not None and not (isinstance(self.samples, int) and self.samples in (1, 2, 4, 8, 16)):
             raise FarmError(f"Job: samples is {self.samples!r:.80}; it must be 1, 2, 4, 8 or 16")
         # Not math.isfinite, which raises for whole numbers that no float holds.
         if self.exposure is not None and not (isinstance(self.exposure, (int, float)) and abs(self.exposure) <= sys.float_info.max):

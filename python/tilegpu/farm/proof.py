@@ -36,7 +36,8 @@ class Verified:
     """``drawn``, ``of``: frames or tiles that were drawn again, and how many the manifest has. ``differ``: numbers of frames whose
     pixels are others; ``files_differ``: names of files that are not as the manifest says; ``files_other``: of those that are, and
     show something else than was drawn, though the manifest's hash of the pixels is right;
-    ``files``: how many were looked at, ``files_missing``: how many are not there. ``seed``: what chose the share."""
+    ``files``: how many were looked at, ``files_missing``: how many are not there; ``files_gone``: names of those of frames that were drawn,
+    where others are there (a manifest alone, without any of its files, is compared by pixels). ``seed``: what chose the share."""
 
     manifest: Path
     version: str
@@ -46,6 +47,7 @@ class Verified:
     differ: list[int] = field(default_factory=list)
     files: int = 0
     files_missing: int = 0
+    files_gone: list[str] = field(default_factory=list)
     files_differ: list[str] = field(default_factory=list)
     files_other: list[str] = field(default_factory=list)
     seed: int = 0
@@ -53,26 +55,36 @@ class Verified:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differ and not self.files_differ and not self.files_other
+        """Whether nothing differs, and no file of what was drawn is missing."""
+        return not self.differ and not self.files_differ and not self.files_other and not self.files_gone
 
     def __str__(self) -> str:
         what = "tiles" if self.tiles else "frames"
         lines = [f"{self.manifest}: {self.drawn} of {self.of} {what} drawn again in {self.seconds:.1f} s (seed {self.seed}): "]
         if self.differ:
             shown = ", ".join(map(str, self.differ[:20])) + (", ..." if len(self.differ) > 20 else "")
-            lines[0] += f"the pixels of {len(self.differ)} frames are others: {shown}"
+            lines[0] += f"the pixels of {len(self.differ)} frame{'s' if len(self.differ) > 1 else ''} are others: {shown}"
         else:
             lines[0] += "the same bytes"
         if self.version != tilegpu.__version__:
             lines.append(f"it was drawn by tilegpu {self.version}, this is {tilegpu.__version__}")
-        missing = f", {self.files_missing} are not here" if self.files_missing else ""
         if self.files or self.files_missing:
-            lines.append(f"{self.files} files are as it says{missing}")
+            lines.append(f"{_files(self.files)} as it says" + (f", {_are(self.files_missing)} not here" if self.files_missing else ""))
+        lines += [f"{name} is not here, and is of a frame that was drawn" for name in self.files_gone[:20]]
+        if len(self.files_gone) > 20:
+            lines.append(f"and {len(self.files_gone) - 20} more are not here")
         lines += [f"{name} is not as it says" for name in self.files_differ]
         other = "is the file of the manifest, and shows another picture than the frame that was drawn"
         lines += [f"{name} {other}" for name in self.files_other]
         return "\n".join(lines)
+
+
+def _are(count: int) -> str:
+    return "1 is" if count == 1 else f"{count} are"
+
+
+def _files(count: int) -> str:
+    return "1 file is" if count == 1 else f"{count} files are"
 
 
 def verify(
@@ -108,7 +120,7 @@ def verify(
     count = max(1, round(share * len(items)))
     chosen = sorted(random.Random(seed).sample(range(len(items)), count))
     result = Verified(path, said.version, count, len(items), windows is not None, seed=seed)
-    _compare_files(said, path.parent, result)
+    _compare_files(said, path.parent, {items[k][0].index for k in chosen}, result)
     start = time.perf_counter()
     remote = with_whole_paths(job)
     tasks = [
@@ -186,12 +198,16 @@ def _compare_pixels(frame: FrameRecord, images: Sequence[NDArray[Any]], folder: 
         result.files_other.append(file.name)
 
 
-def _compare_files(said: Manifest, folder: Path, result: Verified) -> None:
+def _compare_files(said: Manifest, folder: Path, drawn: set[int], result: Verified) -> None:
+    gone: list[str] = []
     for frame in said.frames.values():
         for file in frame.files:
             if not (folder / file.name).exists():
                 result.files_missing += 1
+                gone += [file.name] if frame.index in drawn else []
             elif is_as_written(folder, file):
                 result.files += 1
             else:
                 result.files_differ.append(file.name)
+    if result.files or result.files_differ:
+        result.files_gone = gone
