@@ -14,8 +14,11 @@ those that are read-only (``array.flags.writeable = False``, ``types.MappingProx
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -299,9 +302,22 @@ class Scene:
     fixed_samples: bool = False
     moves: bool = True  #: whether its picture depends on the time; a scene that is always the same may say ``False``
 
-    def camera(self) -> OrbitCamera | None:
-        """A new camera at the scene's own viewpoint, for the viewer; ``None`` if the scene has no viewpoint to move."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = cls.__dict__.get("camera")
+        if isinstance(own, FunctionType) and len(inspect.signature(own).parameters) == 1:
+            cls.camera = _taking_aspect(own)  # type: ignore[method-assign]
+
+    def camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """A new camera at the scene's own viewpoint; ``None`` if the scene has no viewpoint to move. ``aspect``: width / height of the
+        picture that it is for, of which a scene may frame something (models do); ``None``: of ``default_size``. :meth:`frame` draws with
+        this one where none is given."""
         return None
+
+    def turn_camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """One to turn once about the scene, by its ``yaw`` alone: of a model from where it is in the picture all the way round. That of
+        :meth:`camera` where the scene says no other."""
+        return self.camera(aspect)
 
     @property
     def duration_s(self) -> float:
@@ -355,6 +371,17 @@ class Scene:
         if not np.isfinite(arguments.number(time, f"{what}: time", seconds)):
             raise ValidationError(f"{what}: time is {time}; {seconds}")
         return (width, height), int(samples)
+
+
+def _taking_aspect(method: Callable[[Any], OrbitCamera | None]) -> Callable[..., OrbitCamera | None]:
+    """A ``camera`` that frames nothing, and so takes no ``aspect``, as one that can be told it like any scene's."""
+
+    @functools.wraps(method)
+    def camera(self: Any, aspect: float | None = None) -> OrbitCamera | None:
+        return method(self)
+
+    del camera.__wrapped__  # its signature is its own
+    return camera
 
 
 @dataclass
