@@ -262,7 +262,10 @@ def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
     (tmp_path / "tilegpu-pictures" / "mine.png").write_bytes(b"")  # nobody else's file goes
     code, said = project(tmp_path, value=7)
     assert code == 1 and "1 different, 3 equal" in said, said
-    assert "picture 'ramp.png' is not the golden checks/deep/golden/ramp.png: 1 of 256 pixels" in said
+    assert "E   tilegpu.testing.ImageMismatch: 1 of 256 pixels (0.391 %) differ, the largest by" in said  # not the module within
+    assert ": picture 'ramp.png' is not the golden checks/deep/golden/ramp.png\n" in said
+    assert re.search(r"^FAILED \S+ - tilegpu\.testing\.ImageMismatch: 1 of 256 pix", said, re.MULTILINE), said
+    assert "keywords.py" not in said and "golden.py" not in said  # the test's own lines, and no frame between
     page = (tmp_path / "tilegpu-pictures" / "index.html").read_text()
     assert page.count("<article") == 4 and page.count('class="different failed"') == 1
     assert len(re.findall('src="data:image/png;base64,', page)) == 3 and "http" not in page.replace("http-equiv", "")
