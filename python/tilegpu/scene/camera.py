@@ -271,21 +271,20 @@ def _fit_of_turn(points: NDArray[np.float64], pitch: float, tan_y: float, aspect
     r = np.sqrt(points[:, 0] * points[:, 0] + points[:, 2] * points[:, 2])
     across = float(np.max(h * s + r * math.hypot(1 / (tan_y * aspect), c)))
 
-    def upright(tan: float) -> tuple[float, float]:
-        """What points above and below the middle need, before the target is moved."""
+    def upright(tan: float) -> tuple[float, float, float]:
+        """What points above and below the middle need, before the target is moved; the height at which it is the same."""
         above = float(np.max(h * (s + c / tan) + r * abs(c - s / tan)))
-        return above, float(np.max(h * (s - c / tan) + r * abs(c + s / tan)))
+        below = float(np.max(h * (s - c / tan) + r * abs(c + s / tan)))
+        return above, below, (above - below) * tan / (2 * c) if c > 1e-3 else 0.0
 
-    tan, height, distance = tan_y, 0.0, 0.0
-    for _ in range(8):  # where the width decides, height is left over: as much above as below
-        above, below = upright(tan)
-        height = (above - below) * tan / (2 * c) if c > 1e-3 else 0.0
-        needed = above - height * (s + c / tan)
-        distance = max(needed, across - height * s)
-        if distance <= needed or needed <= 0:
-            break
-        tan *= max(needed / distance, 0.1)
-    above, below = upright(tan_y)
+    above, below, height = upright(tan_y)
+    if across - height * s > above - height * (s + c / tan_y):
+        # The width decides, and height is left over, as much above as below: as if the frame were as low as the points are.
+        low, high = 1e-3 * tan_y, tan_y
+        for _ in range(12):
+            tan = math.sqrt(low * high)
+            reached, _, height = upright(tan)
+            low, high = (low, tan) if reached - height * (s + c / tan) < across - height * s else (tan, high)
     distance = max(above - height * (s + c / tan_y), below - height * (s - c / tan_y), across - height * s)
     nearest = float(np.max(h * s + r * abs(c))) - height * s
     return height, max(distance, nearest + 1e-3 * radius)
