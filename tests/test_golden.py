@@ -244,7 +244,7 @@ def run_pytest(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
+def test_a_project_from_its_first_run_to_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = project(tmp_path)
     assert code == 1 and "4 without a golden" in said and "`pytest --tilegpu-update` writes it: look at it, commit it" in said, said
     code, said = project(tmp_path, "--tilegpu-update")
@@ -258,6 +258,7 @@ def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
     assert before == {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in golden.iterdir()}
     assert not (tmp_path / "tilegpu-pictures").exists()
 
+    monkeypatch.setenv("COLUMNS", "160")
     (tmp_path / "tilegpu-pictures").mkdir()
     (tmp_path / "tilegpu-pictures" / "mine.png").write_bytes(b"")  # nobody else's file goes
     code, said = project(tmp_path, value=7)
@@ -415,7 +416,7 @@ def test_without_pytest(tmp_path: Path) -> None:
     twice = "for k in (1, 2):\n  assert_image_equal(np.full((2, 2), k, np.uint8), 'b.png')\n"
     script.write_text(script.read_text() + twice)
     said = run(TILEGPU_GOLDEN_UPDATE="1").stderr
-    assert "it is that of look.py, line 5,\n  not that of look.py, line 5: 4 of 4 pixels" in said
+    assert "it is that of look.py, line 5,\n  not that of look.py, line 5; give each a name of its own" in said and "ImageMismatch: 4 of 4 pixels" in said
 
 
 def test_the_plugin_does_not_load_tilegpu_by_itself(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tilegpu.viewer.state import ViewState
 
 SIZES = [(320, 180), (120, 120), (90, 180), (240, 60)]
 BOX = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
-FACES = "1 2 4 3, 5 7 8 6, 1 5 6 2, 3 4 8 7, 1 3 7 5, 2 6 8 4".split(", ")
+FACES = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
 
 
 def write_box(path: Path, *sides: float) -> str:
