@@ -164,8 +164,8 @@ class OrbitCamera(Spelt):
     ) -> OrbitCamera:
         """A camera that shows the box from ``low`` to ``high`` as large as fits ``fill`` of the frame.
 
-        ``points``: (N, 3) vertices to fit instead of the box's corners (a tighter fit). ``aspect``: width / height to fit. ``turn``: so that
-        they fit at every yaw, from one distance, about the upright axis through the box's centre; else at ``yaw`` alone.
+        ``points``: (N, 3) vertices to fit instead of the box's corners (a tighter fit). ``aspect``: width / height to fit. ``turn``: so
+        that they fit at every yaw, from one distance, about the upright axis through the box's centre; else at ``yaw`` alone.
         """
         lo, hi = np.asarray(low, np.float64), np.asarray(high, np.float64)
         if points is None:

@@ -45,9 +45,9 @@ LoadOp = Literal["clear", "load", "dont_care"]
 class Sampler:
     """A sampler, in Vulkan's terms. Equal samplers are interchangeable.
 
-    ``filter`` sets those of the three filters that are not given by themselves, and ``address``, one mode or one each for u, v (and w), those
-    of the three addresses, as :meth:`tilegpu.Device.sampler` has it. By default ``"linear"`` and ``"repeat"``. They are no fields: a sampler
-    that was made has the six.
+    ``filter`` sets those of the three filters that are not given by themselves, and ``address``, one mode or one each for u, v (and w),
+    those of the three addresses, as :meth:`tilegpu.Device.sampler` has it. By default ``"linear"`` and ``"repeat"``. They are no fields:
+    a sampler that was made has the six.
     """
 
     min_filter: Filter = None  # type: ignore[assignment]  # until it is made: then as filter says
