@@ -86,11 +86,11 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
 #: What some GPUs have and others not, or a technique that was on: printed where one of them is not 0, then all of them.
 _TOGETHER = (
     ("visibility_stream_B", "gmem_bandwidth_B", "sysmem_bandwidth_B", "rendered_in_sysmem"),  # a profile with GMEM has bytes of it
-    ("lrz_primitives_tested", "lrz_primitives_rejected_in_binning")
-    + ("lrz_primitives_rejected", "lrz_blocks_rejected", "lrz_feedback_texels"),
+    ("lrz_primitives_tested", "lrz_primitives_rejected_in_binning", "lrz_primitives_rejected",
+     "lrz_blocks_rejected", "lrz_feedback_texels"),
     ("primitives_culled_by_prepass", "fragments_killed_by_prepass", "fragments_killed_by_fpk"),
     ("bin_entries", "bins_with_primitives", "bins", "tiler_heap_B", "peak_arena_B"),
-)
+)  # fmt: skip
 
 
 class PassStats:
