@@ -478,7 +478,7 @@ def test_what_a_profile_has_not_is_not_printed(tmp_path: Path) -> None:
     """All of it is in asdict(), and what the profile has is printed where it is 0 too."""
     gmem, arms, lrz = ("GMEM", "sysmem", "visibility stream"), ("pre-pass", "while they waited"), ("low-resolution Z",)
     bins = ("bins with primitives", "tiler heap")
-    has = {"host": bins, "mali-g715": bins, "adreno-a740": (*bins, *gmem), "desktop-immediate": ()}
+    has = {"host": bins, "mali-g725": bins, "adreno-a740": (*bins, *gmem), "desktop-immediate": ()}
     for profile, there in has.items():
         dev = tg.Device(profile=profile)
         target = dev.image((64, 64), "r8g8b8a8_unorm")
