@@ -3,8 +3,10 @@
 # ruff: noqa: E501, SIM117, RUF043
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -470,6 +472,27 @@ def test_stats_are_attributes_a_table_a_dictionary_and_html(dev: tg.Device, out:
     assert stats._repr_html_().startswith("<table>")
     with pytest.raises(AttributeError, match="no counter 'fragment'"):
         _ = stats.fragment
+
+
+def test_what_a_profile_has_not_is_not_printed(tmp_path: Path) -> None:
+    """All of it is in asdict(), and what the profile has is printed where it is 0 too."""
+    gmem, arms, lrz = ("GMEM", "sysmem", "visibility stream"), ("pre-pass", "while they waited"), ("low-resolution Z",)
+    bins = ("bins with primitives", "tiler heap")
+    has = {"host": bins, "mali-g725": bins, "adreno-a740": (*bins, *gmem), "desktop-immediate": ()}
+    for profile, there in has.items():
+        dev = tg.Device(profile=profile)
+        target = dev.image((64, 64), "r8g8b8a8_unorm")
+        depth = dev.image((64, 64), "d32_sfloat")
+        pipe = dev.pipeline(VERT, FRAG, vertex=DTYPE, color=[target.format], depth="d32_sfloat", depth_test=True, depth_write=True)
+        with dev.render_pass(color=[tg.Attachment(target, clear=BLUE)], depth=tg.Attachment(depth, clear=1.0), label="main") as rp:
+            rp.draw(pipe, quad())
+        for text in (str(rp.stats), rp.stats._repr_html_(), str(pickle.loads(pickle.dumps(rp.stats)))):
+            assert [word for word in (*bins, *gmem) if word in text] == list(there), profile
+            assert profile != "host" or not any(word in text for word in (*arms, *lrz))
+        assert {"gmem_bandwidth_B", "lrz_blocks_rejected", "fragments_killed_by_fpk", "bins"} <= rp.stats.asdict().keys()
+        rp.capture(tmp_path / "x.tgcap")
+        (again,) = dev.load_capture(tmp_path / "x.tgcap").run()
+        assert all((word in str(again)) == (word in there) for word in (*bins, *gmem)), profile
 
 
 def test_replay_reads_buffers_anew(dev: tg.Device, out: tg.Image, pipe: tg.Pipeline) -> None:

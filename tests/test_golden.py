@@ -244,7 +244,7 @@ def run_pytest(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
+def test_a_project_from_its_first_run_to_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = project(tmp_path)
     assert code == 1 and "4 without a golden" in said and "`pytest --tilegpu-update` writes it: look at it, commit it" in said, said
     code, said = project(tmp_path, "--tilegpu-update")
@@ -258,11 +258,15 @@ def test_a_project_from_its_first_run_to_its_report(tmp_path: Path) -> None:
     assert before == {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in golden.iterdir()}
     assert not (tmp_path / "tilegpu-pictures").exists()
 
+    monkeypatch.setenv("COLUMNS", "160")
     (tmp_path / "tilegpu-pictures").mkdir()
     (tmp_path / "tilegpu-pictures" / "mine.png").write_bytes(b"")  # nobody else's file goes
     code, said = project(tmp_path, value=7)
     assert code == 1 and "1 different, 3 equal" in said, said
-    assert "picture 'ramp.png' is not the golden checks/deep/golden/ramp.png: 1 of 256 pixels" in said
+    assert "E   tilegpu.testing.ImageMismatch: 1 of 256 pixels (0.391 %) differ, the largest by" in said  # not the module within
+    assert ": picture 'ramp.png' is not the golden checks/deep/golden/ramp.png\n" in said
+    assert re.search(r"^FAILED \S+ - tilegpu\.testing\.ImageMismatch: 1 of 256 pix", said, re.MULTILINE), said
+    assert "keywords.py" not in said and "golden.py" not in said  # the test's own lines, and no frame between
     page = (tmp_path / "tilegpu-pictures" / "index.html").read_text()
     assert page.count("<article") == 4 and page.count('class="different failed"') == 1
     assert len(re.findall('src="data:image/png;base64,', page)) == 3 and "http" not in page.replace("http-equiv", "")
@@ -412,7 +416,8 @@ def test_without_pytest(tmp_path: Path) -> None:
     twice = "for k in (1, 2):\n  assert_image_equal(np.full((2, 2), k, np.uint8), 'b.png')\n"
     script.write_text(script.read_text() + twice)
     said = run(TILEGPU_GOLDEN_UPDATE="1").stderr
-    assert "it is that of look.py, line 5,\n  not that of look.py, line 5: 4 of 4 pixels" in said
+    assert "it is that of look.py, line 5,\n  not that of look.py, line 5; give each a name of its own" in said
+    assert "tilegpu.testing.ImageMismatch: 4 of 4 pixels (100 %) differ" in said
 
 
 def test_the_plugin_does_not_load_tilegpu_by_itself(tmp_path: Path) -> None:

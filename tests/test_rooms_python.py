@@ -185,3 +185,10 @@ def test_the_front_end_loads_no_later_room() -> None:
     rooms = rooms_of_document()
     late = set().union(*(set(room.modules) for room in rooms[2:]))
     assert "tilegpu.device" in loaded and not late & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["farm", "math", "scene", "shapes", "testing", "show"])
+def test_rooms_of_users_need_no_import_of_their_own(name: str) -> None:
+    code = f"import tilegpu as tg; assert '{name}' in dir(tg); found = tg.{name}; print(found.__name__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == ("show" if name == "show" else f"tilegpu.{name}")

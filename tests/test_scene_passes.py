@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,21 @@ import tilegpu as tg
 from tilegpu.cli import main
 from tilegpu.reference import PreparedFrame, compare_frame, unavailable
 from tilegpu.reference import Renderer as GlRenderer
-from tilegpu.scene import Draw, Frame, Output, Pass, Program, Sampled, SceneRenderer, State, Target, scenes
+from tilegpu.scene import (
+    CLAMPED,
+    Draw,
+    Frame,
+    Output,
+    Pass,
+    Program,
+    Sampled,
+    Sampler,
+    SceneRenderer,
+    State,
+    Target,
+    frozen,
+    scenes,
+)
 
 needs_reference = pytest.mark.skipif(unavailable() is not None, reason=str(unavailable()))
 NAMES = ["shadow_map", "reflections", "bloom", "deferred", "mobile_frame"]
@@ -174,3 +190,134 @@ def test_the_printed_table_is_narrow() -> None:
     assert len(notes) == 3 and all(len(cell) <= 60 for row in rows for cell in row)
     assert {row[3] for row in rows} == {"on", "off [2]"} and notes[1].startswith("[2] reads the tile")
     assert "low-resolution Z" not in explanation._repr_html_().partition("</table>")[0]
+
+
+# ------------------------------------------------------------------------------------------- depth only, and short samplers
+
+TRIANGLE = """#version 450
+layout(push_constant) uniform Push { float z; float size; };
+void main() { gl_Position = vec4(size * vec2(gl_VertexIndex == 1 ? 3 : -1, gl_VertexIndex == 2 ? 3 : -1), z, 1); }"""
+NOTHING = "#version 450\nvoid main() {}"
+RED = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1, 0, 0, 1); }"
+
+
+def at(program: Program, z: float, size: float = 1.0) -> Draw:
+    return Draw(program, count=3, push={"z": z, "size": size}, label=program.label)
+
+
+def shadowed(fragment: str | None) -> Frame:
+    """Depth alone in a pass before; then that depth as a colour."""
+    depth = Target("d32_sfloat", label="depth")
+    first = Pass(depth=Output(depth, clear=1.0), draws=(at(Program(TRIANGLE, fragment), 0.25, 0.5),), label="depth")
+    return dataclasses.replace(frame(first, source=depth), label="shadowed")
+
+
+def prepass(fragment: str | None) -> Frame:
+    """Depth of a half first, in a pass with a colour; then all of it behind that, in red."""
+    draws = (at(Program(TRIANGLE, fragment), 0.25, 0.5), at(Program(TRIANGLE, RED), 0.5))
+    return Frame((16, 12), clear_colors=((0, 0, 1, 1),), draws=draws, label="prepass")
+
+
+@pytest.mark.parametrize("made", [shadowed, prepass])
+@pytest.mark.filterwarnings("error")
+def test_a_program_of_depth_alone(renderer: SceneRenderer, made: Any) -> None:
+    image = renderer.render(made(None)).images[0]
+    assert len(np.unique(image.reshape(-1, 4), axis=0)) == 2  # something is there, and something is not
+    if made is shadowed:
+        assert np.array_equal(image, renderer.render(made(NOTHING)).images[0])
+    else:
+        assert {tuple(p) for p in image.reshape(-1, 4).tolist()} == {(0, 0, 255, 255), (255, 0, 0, 255)}  # it leaves colours as they are
+    assert np.array_equal(SceneRenderer(tg.Device(), dynamic=True).render(made(None)).images[0], image)
+
+
+def test_a_program_of_depth_alone_is_plain_data(tmp_path: Path) -> None:
+    """It goes to other processes, has a hash of its own, is read again, and is written for other drivers."""
+    from tilegpu.bench import frame_file
+    from tilegpu.farm import frame_hash
+    from tilegpu.viewer.painter import reread
+
+    alone = shadowed(None)
+    assert pickle.loads(pickle.dumps(alone)).passes[0].draws[0].program.fragment is None
+    assert frame_hash(alone) == frame_hash(shadowed(None)) != frame_hash(shadowed(NOTHING))
+    assert reread(Program(TRIANGLE)).fragment is None
+    assert frozen(alone) is not None
+    renderer = SceneRenderer(tg.Device())
+    for made in (shadowed, prepass):
+        drawn = dataclasses.replace(made(None))
+        renderer.render(drawn)
+        frame_file.write(drawn, renderer, tmp_path / "frame")
+        words = [line.split() for line in (tmp_path / "frame").read_text().splitlines() if line.startswith("pipeline ")]
+        masks = {int(w[13]) for w in words}
+        assert len(words) == 2 and masks == {0, 15}, words
+
+
+@needs_reference
+@pytest.mark.parametrize("made", [shadowed, prepass])
+def test_opengl_draws_depth_alone(renderer: SceneRenderer, made: Any) -> None:
+    what = made(None)
+    ours = renderer.render(what).images[0]
+    (found,) = compare_frame(what, [ours])
+    assert found.difference.over_8_inside_px == 0 and found.difference.share_over_2_inside == 0
+    with GlRenderer.shared() as gl:
+        assert np.array_equal(gl.render(what).images[0], ours)
+    PreparedFrame(what).run()
+
+
+@pytest.mark.parametrize(
+    "made, said",
+    [
+        (lambda: Frame((8, 8), draws=(at(Program(TRIANGLE, label="p"), 0.5),), label="f"),
+         "frame 'f': no draw has a fragment shader, so nothing is drawn to color; give fragment="),
+        (lambda: Frame((8, 8), depth_format=None, draws=(at(Program(TRIANGLE, label="p"), 0.5), at(PAINT, 0.5)), label="f"),
+         "frame 'f': program 'p' has no fragment shader and the pass no depth, so it draws nothing; give fragment=, or depth"),
+        (lambda: frame(Pass((Output(A),), draws=(at(Program(TRIANGLE, label="p"), 0.5),), label="one")),
+         "frame 'f', pass 'one': program 'p' has no fragment shader and the pass no depth"),
+    ],
+)  # fmt: skip
+def test_a_program_that_draws_nothing_is_said(renderer: SceneRenderer, made: Any, said: str) -> None:
+    with pytest.warns(tg.UnusedNameWarning) as caught:
+        renderer.render(made())
+    assert [said in str(w.message) for w in caught] == [True]
+
+
+def test_samplers_by_the_names_of_dev_sampler() -> None:
+    assert Sampler() == Sampler("linear", "linear", "linear", "repeat", "repeat", "repeat") == Sampler(filter="linear", address="repeat")
+    near = Sampler(filter="nearest", address=("clamp_to_edge", "mirrored_repeat"))
+    assert (near.min_filter, near.mag_filter, near.mipmap_mode) == ("nearest",) * 3
+    assert (near.address_u, near.address_v, near.address_w) == ("clamp_to_edge", "mirrored_repeat", "mirrored_repeat")
+    some = Sampler(filter="nearest", mag_filter="linear", address="clamp_to_border", address_v="repeat")
+    assert (some.min_filter, some.mag_filter, some.mipmap_mode) == ("nearest", "linear", "nearest")
+    assert (some.address_u, some.address_v, some.address_w) == ("clamp_to_border", "repeat", "clamp_to_border")
+    assert Sampler(address="clamp_to_edge", address_w="repeat") == CLAMPED and hash(near) == hash(dataclasses.replace(near))
+    assert pickle.loads(pickle.dumps(near)) == near and dataclasses.replace(near, min_filter="linear").mag_filter == "nearest"
+
+
+@pytest.mark.parametrize("wrong", [(), ("repeat",) * 4, []])
+def test_addresses_of_samplers_that_are_none(wrong: Any) -> None:
+    for make, who in ((Sampler, "Sampler"), (tg.Device().sampler, "sampler")):
+        with pytest.raises(tg.ValidationError, match=f"{who}: address is .*; give one mode, or one each for u, v"):
+            make(address=wrong)
+
+
+def test_filters_and_addresses_that_the_device_does_not_know(renderer: SceneRenderer) -> None:
+    for options in ({"filter": "linaer"}, {"address": "repaet"}):
+        copy = dataclasses.replace(frame(paint(A)), draws=(draw(COPY, bind={"source": Sampled(A, Sampler(**options))}),))  # type: ignore[arg-type]
+        with pytest.raises(tg.ValidationError) as by_scene:
+            renderer.render(copy)
+        with pytest.raises(tg.ValidationError) as by_device:
+            renderer.device.sampler(**options)  # type: ignore[arg-type]
+        assert str(by_scene.value).partition(";")[0] in str(by_device.value) or "sampler: " in str(by_scene.value)
+
+
+def test_filter_beside_all_that_it_stands_for_is_said() -> None:
+    """dataclasses.replace gives all six."""
+    singly: Any = {"min_filter": "linear", "mag_filter": "linear", "mipmap_mode": "linear"}
+    for make, who in ((Sampler, "Sampler"), (tg.Device().sampler, "sampler")):
+        with pytest.warns(tg.UnusedNameWarning, match=f"^{who}: filter='nearest' has no effect with .*mag_filter='linear'.*; leave out"):
+            make(filter="nearest", **singly)
+    with pytest.warns(tg.UnusedNameWarning, match="^Sampler: address='repeat' has no effect with address_u='clamp_to_edge', "):
+        assert dataclasses.replace(CLAMPED, address="repeat") == CLAMPED
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Sampler(filter="linear", **singly)
+        dataclasses.replace(CLAMPED, lod_bias=1.0)

@@ -135,3 +135,57 @@ def test_a_run_that_drew_nothing_leaves_no_journal(tmp_path: Path) -> None:
     with pytest.raises(FarmError, match="executor is 'thread'"):
         render(job, tmp_path / "t.png", executor="thread")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".png", ".npy"])
+def test_layers_that_a_file_leaves_out_are_said(tmp_path: Path, suffix: str) -> None:
+    dev, path = tg.Device(), tmp_path / f"a{suffix}"
+    made = {
+        "layers": (dev.image((8, 8), "r8g8b8a8_unorm", layers=3, label="x"), "has 3 layers", "layer=0 to 2 "),
+        "cube": (dev.image((8, 8), "r8g8b8a8_unorm", cube=True, label="x"), "has 6 layers", "layer=0 to 5 "),
+        "3d": (dev.image((8, 8, 4), "r8g8b8a8_unorm", label="x"), "has 4 slices", "layer=0 to 3 "),
+    }
+    for kind, (image, said, fix) in made.items():
+        dev.clear(image, (0.0, 0.0, 1.0, 1.0))
+        with pytest.warns(tg.UnusedNameWarning, match=f"^image 'x': save: it {said}, and the first alone is written; give {fix}") as caught:
+            image.save(path)
+        assert caught[0].filename == __file__, kind
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for layer in (0, 2):
+                image.save(path, layer=layer)
+        with pytest.raises(tg.ValidationError, match="layer 9 does not exist"):
+            image.save(path, layer=9)
+        html = image._repr_html_()
+        assert html is not None and f"{'slice' if kind == '3d' else 'layer'} 0 of {said.split()[1]}" in html
+    plain = dev.image((8, 8), "r8g8b8a8_unorm")
+    dev.clear(plain, (0.0, 0.0, 1.0, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain.save(path)
+    assert plain._repr_html_() is None
+
+
+def test_stencil_that_a_file_leaves_out_is_said(tmp_path: Path) -> None:
+    dev = tg.Device()
+    image = dev.image((8, 8), "d32_sfloat_s8_uint", label="x")
+    dev.clear(image, depth=0.5, stencil=3)
+    with pytest.warns(tg.UnusedNameWarning, match="^image 'x': save: it has stencil, and depth alone is written; give aspect='stencil'"):
+        image.save(tmp_path / "a.png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        image.save(tmp_path / "a.png", aspect="depth")
+        image.save(tmp_path / "a.npy", aspect="stencil")
+        dev.clear(image, depth=0.5, stencil=0)
+        image.save(tmp_path / "a.png")
+
+
+def test_three_numbers_of_a_clear_are_opaque() -> None:
+    """As the docstring of Attachment says."""
+    dev = tg.Device()
+    for value, want in (((1, 0, 1), (255, 0, 255, 255)), ((1,), (255, 0, 0, 255)), ((0, 1, 0, 0), (0, 255, 0, 0))):
+        image = dev.image((4, 4), "r8g8b8a8_unorm")
+        with dev.render_pass(color=[tg.Attachment(image, clear=value)]):
+            pass
+        assert (image.numpy() == want).all()
+    assert "(r, g, b) is opaque" in str(tg.Attachment.__doc__)

@@ -69,7 +69,9 @@ from tilegpu.ycbcr import SamplerYcbcrConversion
 if TYPE_CHECKING:
     from tilegpu import farm as farm
     from tilegpu import math as math
+    from tilegpu import scene as scene
     from tilegpu import shapes as shapes
+    from tilegpu import testing as testing
     from tilegpu.viewer import show as show
 
 __version__: str = _core.version()
@@ -88,13 +90,18 @@ def profile_names() -> tuple[str, ...]:
 
 
 def __getattr__(name: str) -> Any:
-    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.farm``, ``tilegpu.show``."""
+    """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.farm``,
+    ``tilegpu.scene``, ``tilegpu.testing``, ``tilegpu.show``."""
     if name == "math":
         import tilegpu.math as found
     elif name == "farm":
         import tilegpu.farm as found  # type: ignore[no-redef]
     elif name == "shapes":
         import tilegpu.shapes as found  # type: ignore[no-redef]
+    elif name == "scene":
+        import tilegpu.scene as found  # type: ignore[no-redef]
+    elif name == "testing":
+        import tilegpu.testing as found  # type: ignore[no-redef]
     elif name == "show":
         from tilegpu.viewer import show as found  # type: ignore[no-redef, assignment]
     else:
@@ -103,7 +110,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "farm", "math", "shapes", "show"})
+    return sorted({*globals(), "farm", "math", "scene", "shapes", "show", "testing"})
 
 
 __all__ = [

@@ -28,7 +28,8 @@ class Attachment(OfThisProcess):
 
     ``load_op``: ``"load"``, ``"clear"``, ``"dont_care"``, ``"none"``; by default ``"clear"`` if ``clear`` is given,
     else ``"load"``.
-    ``clear``: r, g, b, a for colour (integers for integer formats), one number for depth or stencil.
+    ``clear``: (r, g, b, a) for colour (integers for integer formats), one number for depth or stencil. Of fewer than four the rest is that
+    of (0, 0, 0, 1): (r, g, b) is opaque.
     ``store_op``: ``"store"``, ``"dont_care"``, ``"none"``.
     ``resolve``: a single-sampled image that receives the resolved samples, in tile memory; ``resolve_mode``: of colours ``"average"``,
     of integers ``"sample_zero"``; of depth ``"sample_zero"`` (the default), ``"average"``, ``"min"``, ``"max"``, of stencil all but

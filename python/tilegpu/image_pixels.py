@@ -145,6 +145,17 @@ class ImagePixels:
             return
         warnings.warn(f"{what}: {text} (image.numpy() where one is meant)", UnusedNameWarning, stacklevel=users_level())
 
+    def _say_unsaved(self, level: int, aspect: str | None) -> None:
+        """The same of what a file of one picture leaves out."""
+        count, noun = self._layer_count(level), "slices" if self.type == "3d" else "layers"
+        if count > 1:
+            text = f"has {count} {noun}, and the first alone is written; give layer=0 to {count - 1} for each (layer=0 where that is meant)"
+        elif aspect is None and {"depth", "stencil"} <= set(self.format_info.aspects) and self._has_stencil(level):
+            text = "has stencil, and depth alone is written; give aspect='stencil' for another file (aspect='depth' where that is meant)"
+        else:
+            return
+        warnings.warn(f"image '{self.label}': save: it {text}", UnusedNameWarning, stacklevel=users_level())
+
     def _has_stencil(self, level: int) -> bool:
         known = not self.core.why_undefined(ASPECT_BITS["stencil"], level, 0)
         return known and bool(np.any(self.numpy(level, aspect="stencil")))
@@ -292,11 +303,13 @@ class ImagePixels:
         aspect: str | None = None,
         sample: int | None = None,
         level: int = 0,
-        layer: int = 0,
+        layer: int | None = None,
         quality: int | None = None,
     ) -> None:
         """Writes a picture, in the format of the suffix; ``.npy``: the array of :meth:`numpy`.
 
+        ``layer``: of several, and of cubes (faces +x, -x, +y, -y, +z, -z), or the slice of a 3D image. Where it is not given, the first is
+        written, and a :class:`tilegpu.UnusedNameWarning` says how many are not; of depth and stencil it says so of stencil (``aspect``).
         ``.exr`` keeps floats as they are (float16, float32; depth as channel Z; uint32), with the package OpenEXR (``tilegpu[exr]``).
         All others have 8 bits: floats are clamped to 0..1, 16-bit values rounded; integers (of ``uint`` and ``sint`` formats) are kept,
         and beyond 0..255 an error; depth is grey, 1 white. ``.png``, ``.webp``, ``.tga``, ``.tif``, ``.bmp``, ``.ppm`` are lossless,
@@ -312,7 +325,11 @@ class ImagePixels:
         picture_file.check_quality(quality, suffix, f"image '{self.label}'")
         if problem := output_problem(target):
             raise ValidationError(f"image '{self.label}': can't save to {arguments.shown(target)}: {problem}")
+        left_out = layer is None
+        layer = 0 if layer is None else layer
         name = self._require_readable(aspect, level, layer)
+        if left_out:
+            self._say_unsaved(level, aspect)
         if sample is not None and not 0 <= arguments.whole(sample, f"image '{self.label}': sample") < self.samples:
             raise ValidationError(f"image '{self.label}': sample is {sample}; it has samples 0 to {self.samples - 1}")
         who = f"image '{self.label}'"
@@ -370,8 +387,11 @@ class ImagePixels:
         return stream.getvalue()
 
     def _repr_html_(self) -> str | None:
-        """Says of several samples what the picture is; others are their PNG."""
-        png = self._repr_png_() if self.samples > 1 else None
+        """Says of several samples, layers or slices what the picture is; others are their PNG."""
+        count, noun = self._layer_count(0), "slice" if self.type == "3d" else "layer"
+        png = self._repr_png_() if self.samples > 1 or count > 1 else None
         if png is None:
             return None
-        return notebook.picture(png, f"{self.label}: its {self.samples} samples, from left to right, then down")
+        what = f"its {self.samples} samples, from left to right, then down" if self.samples > 1 else ""
+        only = f"{noun} 0 of {count}" if count > 1 else ""
+        return notebook.picture(png, f"{self.label}: {', '.join(filter(None, (only, what)))}")

@@ -65,6 +65,7 @@ def _refused(function: Callable[..., Any], what: str, given: Mapping[str, Any], 
 def _explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pytest shows who called, and what was called
         try:
             return function(*args, **kwargs)
         except TypeError as wrong:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -70,6 +70,8 @@ class Sampler(Fixed):
         ycbcr: SamplerYcbcrConversion | None = None,
     ) -> None:
         if filter is not None:
+            filters = {"mag_filter": mag_filter, "min_filter": min_filter, "mipmap_mode": mipmap_mode}
+            say_all_given("sampler", "filter", filter, filters, [filter] * 3)
             mag_filter, min_filter, mipmap_mode = (filter if name is None else name for name in (mag_filter, min_filter, mipmap_mode))
         self.compares = compare is not None
         given, between = (mag_filter, min_filter), mipmap_mode is not None
@@ -80,10 +82,7 @@ class Sampler(Fixed):
             )
         if address is None:
             address = "repeat" if ycbcr is None else "clamp_to_edge"
-        addresses: list[Any] = list(address) if isinstance(address, (list, tuple)) else [address] * 3
-        if not 1 <= len(addresses) <= 3:
-            raise ValidationError(f"sampler: address is {arguments.shown(address)}; give one mode, or one each for u, v (and w)")
-        addresses += [addresses[-1]] * (3 - len(addresses))
+        addresses = addresses_of(address, "sampler: address")
         info = _core.SamplerCreateInfo()
         info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
         info.min_filter = enums.parse("filter", min_filter, "sampler: min_filter")
@@ -162,6 +161,23 @@ class Sampler(Fixed):
 
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"
+
+
+def addresses_of(address: Any, what: str) -> list[Any]:
+    """Those of u, v and w, of one mode or one each."""
+    addresses = list(address) if isinstance(address, (list, tuple)) else [address] * 3
+    if not 1 <= len(addresses) <= 3:
+        raise ValidationError(f"{what} is {arguments.shown(address)}; give one mode, or one each for u, v (and w)")
+    return [*addresses, *[addresses[-1]] * (3 - len(addresses))]
+
+
+def say_all_given(what: str, one: str, given: Any, singly: Mapping[str, Any], values: Sequence[Any]) -> None:
+    """Warns where ``one`` stands for several arguments, and each of these was given as something that is none of its ``values``' doing."""
+    if given is None or None in singly.values() or list(singly.values()) == list(values):
+        return
+    each = ", ".join(f"{name}={arguments.shown(value)}" for name, value in singly.items())
+    text = f"{what}: {one}={arguments.shown(given)} has no effect with {each}; leave out what it is to set"
+    warnings.warn(text, UnusedNameWarning, stacklevel=users_level())
 
 
 def _border_kind(color: int) -> str:

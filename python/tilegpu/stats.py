@@ -83,6 +83,16 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
+#: What some GPUs have and others not, or a technique that was on: printed where one of them is not 0, then all of them.
+_TOGETHER = (
+    ("visibility_stream_B", "gmem_bandwidth_B", "sysmem_bandwidth_B", "rendered_in_sysmem"),  # a profile with GMEM has bytes of it
+    ("lrz_primitives_tested", "lrz_primitives_rejected_in_binning", "lrz_primitives_rejected",
+     "lrz_blocks_rejected", "lrz_feedback_texels"),
+    ("primitives_culled_by_prepass", "fragments_killed_by_prepass", "fragments_killed_by_fpk"),
+    ("bin_entries", "bins_with_primitives", "bins", "tiler_heap_B", "peak_arena_B"),
+)  # fmt: skip
+
+
 class PassStats:
     """Counters of one executed pass as attributes (``stats.fragments_shaded``); printed, a table; in a notebook too.
 
@@ -136,10 +146,11 @@ class PassStats:
 
     def _rows(self) -> list[tuple[str, list[tuple[str, str]]]]:
         groups: list[tuple[str, list[tuple[str, str]]]] = []
+        absent = {key for some in _TOGETHER if not any(self._values.get(key) for key in some) for key in some}
         for title, fields in GROUPS.items():
             if not any(self._values.get(key) for key, _ in fields):
                 continue  # techniques that were off, stages that are not there, vertices of no modelled GPU
-            rows = [(text, _number(self._values[key])) for key, text in fields if key in self._values]
+            rows = [(text, _number(self._values[key])) for key, text in fields if key in self._values and key not in absent]
             if title == "geometry" and self._values.get("vertices_unique_requested"):
                 rows.append(("shaded for each unique vertex", f"{self.vertex_ratio:.3f}"))
             groups.append((title, rows))

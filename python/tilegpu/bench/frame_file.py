@@ -15,6 +15,7 @@ Each line begins with its kind; ``begin:count`` is a place in the bytes::
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ _TOPOLOGY = ("point_list", "line_list", "line_strip", "triangle_list", "triangle
 _CULL = ("none", "front", "back", "front_and_back")
 _LOAD = ("load", "clear", "dont_care")
 #: VkDescriptorType of what a scene binds.
+_EMPTY_FRAGMENT = "#version 450\nvoid main() {}\n"
 _DESCRIPTOR = {"combined_image_sampler": 1, "uniform_buffer": 6, "storage_buffer": 7}
 
 
@@ -130,13 +132,15 @@ class _Writer:
                 )
             stages = [
                 (program.vertex, "vertex", program.vertex_file),
-                (program.fragment, "fragment", program.fragment_file),
+                (program.fragment or _EMPTY_FRAGMENT, "fragment", program.fragment_file),
             ]
             device = self.renderer.device.core  # its disk cache, and its compilers
             code = [
                 self.put(bytes(tg.compile_glsl(text, stage, file=file or stage, device=device))) for text, stage, file in stages
             ]
-            words = [*code, samples, *_state_words(draw.state, depth is not None)]
+            # Depth only: the peers' programs have two shaders, and this one writes no colour.
+            state = draw.state if program.fragment is not None else dataclasses.replace(draw.state, color_write_mask="")
+            words = [*code, samples, *_state_words(state, depth is not None)]
             words += [len(formats), *map(_format, formats), 0 if depth is None else _format(depth)]
             layout = made.vertex_layout
             stride = layout.bindings[0].stride_B if layout.bindings else 0

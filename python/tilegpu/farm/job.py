@@ -5,6 +5,7 @@ The numbers of frames are those of the whole: frame 500 of 1000 is the same pict
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import sys
@@ -165,8 +166,10 @@ def pictures_per_second(scene: Scene, of: int, fps: float | None) -> float:
 
 
 def frame_of(scene: Scene, job: Job, index: int) -> Frame:
-    """Frame ``index``. Of several, the camera turns once about the scene; a scene with an animation keeps its camera."""
-    camera = scene.camera() if job.of > 1 and not scene.duration_s else None
+    """Frame ``index``. Of several, the camera turns once about the scene, from a distance at which all of a model is seen from everywhere;
+    a scene with an animation keeps its camera."""
+    width, height = job.size or scene.default_size
+    camera = copy.copy(scene.turn_camera(width / height)) if job.of > 1 and not scene.duration_s else None
     if camera is not None:
         camera.rotate(2 * math.pi * index / job.of, 0.0)
     time = job.time + index / pictures_per_second(scene, job.of, job.fps)

@@ -66,6 +66,10 @@ _FACTOR = {
 _EQUATION = {"add": 0x8006, "min": 0x8007, "max": 0x8008, "subtract": 0x800A, "reverse_subtract": 0x800B}
 
 
+#: Of a draw of depth alone: OpenGL leaves to the implementation what a program without one writes; nothing, with :func:`color_mask`.
+EMPTY_FRAGMENT = "#version 450\nvoid main() {}\n"
+
+
 @dataclass
 class ReferencePicture:
     """Colour images in attachment order, (H, W, C), row 0 on top, and where they came from."""
@@ -83,6 +87,12 @@ def unavailable() -> str | None:
             return None
     except ReferenceError as error:
         return str(error)
+
+
+def color_mask(draw: Draw) -> tuple[bool, ...]:
+    """Which channels of a colour a draw writes."""
+    writes = "" if draw.program.fragment is None else draw.state.color_write_mask
+    return tuple(c in writes for c in "rgba")
 
 
 def instance_name(glsl: str, block: str) -> str:
@@ -161,9 +171,8 @@ class Renderer:
             return found
         try:
             vertex = translate(compile_spirv(program.vertex, "vertex", program.vertex_file), "vertex", program.label)
-            fragment = translate(
-                compile_spirv(program.fragment, "fragment", program.fragment_file), "fragment", program.label
-            )
+            shading = EMPTY_FRAGMENT if program.fragment is None else program.fragment
+            fragment = translate(compile_spirv(shading, "fragment", program.fragment_file), "fragment", program.label)
         except TranslationError as error:
             raise ReferenceError(str(error)) from error
         fragment_glsl = with_constants(fragment, program.constants)
@@ -406,7 +415,7 @@ class Renderer:
         for name, value in (uniforms or {}).items():
             if name in program:
                 program[name].value = value  # type: ignore[union-attr]
-        mask = tuple(c in draw.state.color_write_mask for c in "rgba")
+        mask = color_mask(draw)
         attachments = len(target.color_attachments)
         if attachments == 1:
             target.color_mask = mask

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tilegpu.reference import glraw
-from tilegpu.reference.gl import ReferenceError, Renderer
+from tilegpu.reference.gl import ReferenceError, Renderer, color_mask
 from tilegpu.scene import Draw, Frame
 
 
@@ -51,7 +51,7 @@ class PreparedFrame:
         renderer = self.renderer
         program, vertex, fragment = renderer.program(draw.program)
         array = renderer.vertex_array(program, draw)
-        mask = tuple(c in draw.state.color_write_mask for c in "rgba")
+        mask = color_mask(draw)
         constants, bind, _ = renderer.prepare_bindings(program, (vertex, fragment), draw)
 
         def set_up() -> None:

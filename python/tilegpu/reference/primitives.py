@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.reference import samples
-from tilegpu.reference.gl import ReferenceError, Renderer
+from tilegpu.reference.gl import EMPTY_FRAGMENT, ReferenceError, Renderer
 from tilegpu.reference.translate import compile_spirv, translate, with_constants
 from tilegpu.scene import Draw, Frame, Program
 
@@ -56,7 +56,7 @@ def ours(renderer: SceneRenderer, frame: Frame) -> NDArray[np.float32]:
         key = id(draw.program), number
         program = programs.get(key)
         if program is None:
-            text, count = re.subn(r"\bvoid\s+main\s*\(\s*(void)?\s*\)", "void shaded_main()", draw.program.fragment)
+            text, count = re.subn(r"\bvoid\s+main\s*\(\s*(void)?\s*\)", "void shaded_main()", draw.program.fragment or EMPTY_FRAGMENT)
             if count != 1:
                 raise ReferenceError(f"program '{draw.program.label}': main() was not found in the fragment shader")
             tail = _TAIL.format(location=len(frame.color_formats), draw=number)

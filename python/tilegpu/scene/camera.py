@@ -160,10 +160,12 @@ class OrbitCamera(Spelt):
         points: ArrayLike | None = None,
         aspect: float = 16 / 9,
         fill: float = 0.9,
+        turn: bool = False,
     ) -> OrbitCamera:
         """A camera that shows the box from ``low`` to ``high`` as large as fits ``fill`` of the frame.
 
-        ``points``: (N, 3) vertices to fit instead of the box's corners (a tighter fit). ``aspect``: width / height to fit.
+        ``points``: (N, 3) vertices to fit instead of the box's corners (a tighter fit). ``aspect``: width / height to fit. ``turn``: so
+        that they fit at every yaw, from one distance, about the upright axis through the box's centre; else at ``yaw`` alone.
         """
         lo, hi = np.asarray(low, np.float64), np.asarray(high, np.float64)
         if points is None:
@@ -175,6 +177,12 @@ class OrbitCamera(Spelt):
         least = max(1e-6, 1e-5 * float(np.abs(centre).max()))
         radius = max(math.dist(hi.tolist(), lo.tolist()) / 2, least)
         camera = OrbitCamera((0.0, 0.0, 0.0), 1.0, yaw, pitch, fov_y, radius)
+        if turn:
+            height, distance = _fit_of_turn(corners - centre, pitch, math.tan(math.radians(fov_y) / 2) * fill, aspect, radius)
+            camera.target = (float(centre[0]), float(centre[1]) + height, float(centre[2]))
+            camera.distance = max(distance, least)
+            camera.__post_init__()
+            return camera
         local = transform(camera._axes(), corners - centre)  # in the camera's axes, about the centre
         tan_y = math.tan(math.radians(fov_y) / 2) * fill
         tan_x = tan_y * aspect
@@ -250,6 +258,36 @@ class OrbitCamera(Spelt):
     def reset(self) -> None:
         """Back to where it was made."""
         self.target, self.distance, self.yaw, self.pitch = self._home
+
+
+def _fit_of_turn(points: NDArray[np.float64], pitch: float, tan_y: float, aspect: float, radius: float) -> tuple[float, float]:
+    """(height of the target, distance) from which ``points`` (N, 3) lie within the frame at every yaw, in its middle from top to bottom.
+
+    A point at height h, r from the axis, goes on a circle. Angle a on it is r sin(a) to the right, h cos(p) - r cos(a) sin(p) up and
+    h sin(p) + r cos(a) cos(p) towards the camera, which sees it inside from a distance of |right| / tan_x + towards, and of |up| / tan_y +
+    towards. The most of each over all a is A sin(a) + B cos(a) at its largest, hypot(A, B), so no angle is left out.
+    """
+    c, s, h = math.cos(pitch), math.sin(pitch), points[:, 1]
+    r = np.sqrt(points[:, 0] * points[:, 0] + points[:, 2] * points[:, 2])
+    across = float(np.max(h * s + r * math.hypot(1 / (tan_y * aspect), c)))
+
+    def upright(tan: float) -> tuple[float, float, float]:
+        """What points above and below the middle need, before the target is moved; the height at which it is the same."""
+        above = float(np.max(h * (s + c / tan) + r * abs(c - s / tan)))
+        below = float(np.max(h * (s - c / tan) + r * abs(c + s / tan)))
+        return above, below, (above - below) * tan / (2 * c) if c > 1e-3 else 0.0
+
+    above, below, height = upright(tan_y)
+    if across - height * s > above - height * (s + c / tan_y):
+        # The width decides, and height is left over, as much above as below: as if the frame were as low as the points are.
+        low, high = 1e-3 * tan_y, tan_y
+        for _ in range(12):
+            tan = math.sqrt(low * high)
+            reached, _, height = upright(tan)
+            low, high = (low, tan) if reached - height * (s + c / tan) < across - height * s else (tan, high)
+    distance = max(above - height * (s + c / tan_y), below - height * (s - c / tan_y), across - height * s)
+    nearest = float(np.max(h * s + r * abs(c))) - height * s
+    return height, max(distance, nearest + 1e-3 * radius)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,11 @@ those that are read-only (``array.flags.writeable = False``, ``types.MappingProx
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 
 from tilegpu import arguments
 from tilegpu.errors import ValidationError
+from tilegpu.sampler import addresses_of, say_all_given
 from tilegpu.scene.arrays import as_indices, as_vertices
 from tilegpu.scene.sending import NOTHING, Sendable
 
@@ -39,20 +43,39 @@ LoadOp = Literal["clear", "load", "dont_care"]
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler, in Vulkan's terms. Equal samplers are interchangeable."""
+    """A sampler, in Vulkan's terms. Equal samplers are interchangeable.
 
-    min_filter: Filter = "linear"
-    mag_filter: Filter = "linear"
-    mipmap_mode: Filter = "linear"
-    address_u: Address = "repeat"
-    address_v: Address = "repeat"
-    address_w: Address = "repeat"
+    ``filter`` sets those of the three filters that are not given by themselves, and ``address``, one mode or one each for u, v (and w),
+    those of the three addresses, as :meth:`tilegpu.Device.sampler` has it. By default ``"linear"`` and ``"repeat"``. They are no fields:
+    a sampler that was made has the six.
+    """
+
+    min_filter: Filter = None  # type: ignore[assignment]  # until it is made: then as filter says
+    mag_filter: Filter = None  # type: ignore[assignment]
+    mipmap_mode: Filter = None  # type: ignore[assignment]
+    address_u: Address = None  # type: ignore[assignment]
+    address_v: Address = None  # type: ignore[assignment]
+    address_w: Address = None  # type: ignore[assignment]
     lod_bias: float = 0.0
     min_lod: float = 0.0
     max_lod: float = (
         1000.0  #: 0.25 with mipmap_mode "nearest" uses level 0 alone and still tells minification from magnification
     )
     compare: Compare | None = None  #: of a ``sampler2DShadow``
+    filter: InitVar[Filter | None] = field(default=None, kw_only=True)
+    address: InitVar[Address | Sequence[Address] | None] = field(default=None, kw_only=True)
+
+    def __post_init__(self, filter: Filter | None, address: Address | Sequence[Address] | None) -> None:
+        filters, addresses = ("min_filter", "mag_filter", "mipmap_mode"), ("address_u", "address_v", "address_w")
+        self._fill(filters, "filter", filter, ["linear" if filter is None else filter] * 3)
+        self._fill(addresses, "address", address, addresses_of("repeat" if address is None else address, "Sampler: address"))
+
+    def _fill(self, names: tuple[str, ...], one: str, given: Any, values: Sequence[Any]) -> None:
+        """Those of the fields that are not given. Warns where ``one`` was given for them, and they all are."""
+        say_all_given("Sampler", one, given, {name: getattr(self, name) for name in names}, values)
+        for name, value in zip(names, values, strict=True):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
 
 
 #: Sides of pictures that are drawn in windows (:meth:`tilegpu.scene.SceneRenderer.render`); images end at 16384.
@@ -112,14 +135,15 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Program(Sendable):
-    """Vertex and fragment shader as Vulkan GLSL (``#version 450``); the files are where the texts came from, for messages.
+    """Vertex and fragment shader as Vulkan GLSL (``#version 450``); the files are where the texts came from, for messages. ``fragment =
+    None``: depth only, as of a shadow map; such a draw leaves colours as they are.
 
     ``constants``: specialisation constants by name, value a bool, int or float. ``input_attachments``: which attachments
     (``"color0"``, ..., ``"depth"``) its ``input_attachment_index`` 0, 1, ... are: what the pass has in the tile at this pixel.
     """
 
     vertex: str
-    fragment: str
+    fragment: str | None = None
     label: str = "program"
     vertex_file: str = ""
     fragment_file: str = ""
@@ -299,9 +323,22 @@ class Scene:
     fixed_samples: bool = False
     moves: bool = True  #: whether its picture depends on the time; a scene that is always the same may say ``False``
 
-    def camera(self) -> OrbitCamera | None:
-        """A new camera at the scene's own viewpoint, for the viewer; ``None`` if the scene has no viewpoint to move."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = cls.__dict__.get("camera")
+        if isinstance(own, FunctionType) and len(inspect.signature(own).parameters) == 1:
+            cls.camera = _taking_aspect(own)  # type: ignore[method-assign]
+
+    def camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """A new camera at the scene's own viewpoint; ``None`` if the scene has no viewpoint to move. ``aspect``: width / height of the
+        picture that it is for, of which a scene may frame something (models do); ``None``: of ``default_size``. :meth:`frame` draws with
+        this one where none is given."""
         return None
+
+    def turn_camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """One to turn once about the scene, by its ``yaw`` alone: of a model from where it is in the picture all the way round. That of
+        :meth:`camera` where the scene says no other."""
+        return self.camera(aspect)
 
     @property
     def duration_s(self) -> float:
@@ -355,6 +392,17 @@ class Scene:
         if not np.isfinite(arguments.number(time, f"{what}: time", seconds)):
             raise ValidationError(f"{what}: time is {time}; {seconds}")
         return (width, height), int(samples)
+
+
+def _taking_aspect(method: Callable[[Any], OrbitCamera | None]) -> Callable[..., OrbitCamera | None]:
+    """A ``camera`` that frames nothing, and so takes no ``aspect``, as one that can be told it like any scene's."""
+
+    @functools.wraps(method)
+    def camera(self: Any, aspect: float | None = None) -> OrbitCamera | None:
+        return method(self)
+
+    del camera.__wrapped__  # its signature is its own
+    return camera
 
 
 @dataclass

@@ -57,7 +57,7 @@ def _check_draws(draws: Any, what: str) -> None:
             continue
         _require(draw, Draw, f"{what}: draws[{number}]", "a tilegpu.scene.Draw")
         of = f"{what}: draw '{draw.label}'" if draw.label else f"{what}: draws[{number}]"
-        _require(draw.program, Program, f"{of}: program", "a tilegpu.scene.Program (vertex and fragment shader)")
+        _require(draw.program, Program, f"{of}: program", "a tilegpu.scene.Program (vertex and fragment shader, or vertex alone)")
         _require(draw.state, State, f"{of}: state", "a tilegpu.scene.State")
         for name in ("vertices", "indices"):
             _require(getattr(draw, name), (np.ndarray, type(None)), f"{of}: {name}", "an array, or None")
@@ -110,10 +110,22 @@ def check_attachments(frame: Frame) -> None:
         _warn(text)
     if frame.store_depth and frame.depth_format is None:
         _warn(f"{what}: store_depth has no effect without a depth attachment; give depth_format=")
+    _say_undrawn(what, frame.draws, colors, frame.depth_format is not None)
     for one in frame.passes:
+        _say_undrawn(f"{what}, pass '{one.label}'", one.draws, len(one.color), one.depth is not None)
         clear = None if one.depth is None or one.depth.load != "clear" else one.depth.clear
         if isinstance(clear, tuple) and clear != Output.clear and set(clear) != {1}:
             _warn(f"{what}, pass '{one.label}': clear of depth is {arguments.shown(clear)}, and it is cleared to 1; give a number")
+
+
+def _say_undrawn(what: str, draws: Sequence[Draw], colors: int, depth: bool) -> None:
+    """Warns of draws of depth alone where there is none, or where colours are that nothing else draws to."""
+    alone = [draw for draw in draws if draw.program.fragment is None]
+    if alone and not depth:
+        names = ", ".join(sorted({f"'{draw.program.label}'" for draw in alone}))
+        _warn(f"{what}: program {names} has no fragment shader and the pass no depth, so it draws nothing; give fragment=, or depth")
+    elif alone and colors and len(alone) == len(draws):
+        _warn(f"{what}: no draw has a fragment shader, so nothing is drawn to color; give fragment=, or leave color out")
 
 
 def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline], loaded: Collection[int] = ()) -> None:

@@ -65,7 +65,7 @@ class Material:
         return {
             f"{name}_map": self.maps[name]
             for name in MAPS
-            if name in self.maps and f"#define {name.upper()}_UV " in shader.fragment
+            if name in self.maps and f"#define {name.upper()}_UV " in (shader.fragment or "")
         }
 
     def states(self, mirrored: bool) -> tuple[State, ...]:

@@ -238,11 +238,20 @@ class ModelScene(Scene):
         if self._camera is not None:
             fixed = self._fixed_camera(0.0)
             return fixed.orbit((self.low + self.high) / 2, float(np.linalg.norm(self.high - self.low)) / 2)
-        return self._framed(self.default_size[0] / self.default_size[1] if aspect is None else aspect)
+        return self._framed(aspect)
 
-    def _framed(self, aspect: float) -> OrbitCamera:
+    def turn_camera(self, aspect: float | None = None) -> OrbitCamera:
+        """One that frames the model at every yaw, all from one distance; at the place of the chosen camera where there is one."""
+        return self.camera() if self._camera is not None else self._framed(aspect, turn=True)
+
+    def _framed(self, aspect: float | None, turn: bool = False) -> OrbitCamera:
+        if aspect is None:
+            aspect = self.default_size[0] / self.default_size[1]
+        must = "it must be width / height, above 0, or None"
+        if not 0 < arguments.number(aspect, f"model '{self._source}': aspect", must) < math.inf:
+            raise ValidationError(f"model '{self._source}': aspect is {arguments.shown(aspect)}; {must}")
         return OrbitCamera.framing(
-            self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94
+            self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94, turn=turn
         )
 
     def _fixed_camera(self, time: float) -> FixedCamera:

@@ -7,7 +7,7 @@ In: the names of a module that was run. Out: a scene. A name may be
 * a function. Of ``device``, ``size``, ``samples``, ``time`` (or ``t``), ``camera``, ``mouse``, ``keys`` and ``view`` (all of it, and more:
   :class:`~tilegpu.scene.interaction.View`) it is given those that it names; it draws with the front end and returns an
   image (or a view, a texture, an array (H, W) or (H, W, C), a list of them: the colour images), or returns a :class:`Frame`.
-  Defaults of ``size``, ``samples`` and ``camera`` (an :class:`OrbitCamera`) are the scene's own.
+  Defaults of ``size``, ``samples`` and ``camera`` (an :class:`OrbitCamera`; or a scene, whose camera it is) are the scene's own.
 
 What goes wrong in the file is a :class:`SceneFileError` with the file and the line.
 """
@@ -204,11 +204,23 @@ class FunctionScene(Scene):
         parameter = self._parameters.get(name)
         return None if parameter is None or parameter.default is parameter.empty else parameter.default
 
-    def camera(self) -> OrbitCamera | None:
-        """The default of the parameter ``camera``, or a camera at its own default; ``None`` if the function has none."""
+    def camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """The default of the parameter ``camera``, that of a scene where it is one, or a camera at its own default; ``None`` if the
+        function has none."""
+        return self._seen(aspect, turn=False)
+
+    def turn_camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """The same; a scene's is that to turn about it."""
+        return self._seen(aspect, turn=True)
+
+    def _seen(self, aspect: float | None, turn: bool) -> OrbitCamera | None:
         if not {"camera", "view"} & set(self._parameters):
             return None
         given = self._default("camera")
+        if isinstance(given, Scene):
+            if aspect is None:
+                aspect = self.default_size[0] / self.default_size[1]
+            given = given.turn_camera(aspect) if turn else given.camera(aspect)
         return copy.copy(given) if isinstance(given, OrbitCamera) else OrbitCamera()
 
     def frame(
@@ -222,7 +234,7 @@ class FunctionScene(Scene):
         Frame."""
         size, samples = self._resolve_request(size, samples, camera, time)
         now = float(time)
-        values = {"size": size, "samples": samples, "time": now, "t": now, "camera": camera or self.camera()}
+        values = {"size": size, "samples": samples, "time": now, "t": now, "camera": camera or self.camera(size[0] / size[1])}
         drawn = DrawnFrame(
             size,
             samples,
@@ -299,12 +311,20 @@ class _CheckedScene(Scene):
         """The scene's."""
         return _CheckedScene(self._scene.configured(**options), self.path, self.name)
 
-    def camera(self) -> OrbitCamera | None:
+    def camera(self, aspect: float | None = None) -> OrbitCamera | None:
         """The scene's."""
+        return self._seen("camera", aspect)
+
+    def turn_camera(self, aspect: float | None = None) -> OrbitCamera | None:
+        """The scene's."""
+        return self._seen("turn_camera", aspect)
+
+    def _seen(self, method: str, aspect: float | None) -> OrbitCamera | None:
         try:
-            return self._scene.camera()
+            made: OrbitCamera | None = getattr(self._scene, method)(aspect)
         except Exception as error:
-            raise error_in(self.path, error, f"{self.name}: camera()") from error
+            raise error_in(self.path, error, f"{self.name}: {method}()") from error
+        return made
 
     def frame(
         self,

@@ -30,4 +30,7 @@ __all__ = [
     "write_report",
 ]
 
+# What pytest prints of a failure begins with the class's name: the one that users import.
+for _error in (GoldenError, ImageMismatch):
+    _error.__module__ = "tilegpu.testing"
 keywords.explain_calls(globals(), __all__, "tilegpu.testing")

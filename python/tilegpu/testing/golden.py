@@ -145,7 +145,7 @@ def _compare(asked: _Asked, array: Array, tolerance: float, differing_px: int, p
             write_file(path, encode(array, path))
             _keep(asked, "written", actual=array)
             return
-        message = f"picture '{asked.name}': there is no golden {_relative(path)} yet; "
+        message = f"there is no golden {_relative(path)} yet for picture '{asked.name}'; "
         message += "`pytest --tilegpu-update` writes it: look at it, commit it"
         _fail(asked, "missing", message, actual=array)
     assert golden is not None
@@ -154,17 +154,16 @@ def _compare(asked: _Asked, array: Array, tolerance: float, differing_px: int, p
     if reason is None:
         _keep(asked, "equal" if golden.tobytes() == array.tobytes() else "near", actual=array)
     elif asked.update and asked.first is not None:
-        message = (
-            f"picture '{asked.name}' is two different pictures in this run, and one golden {_relative(path)} holds one:\n"
-            f"  it is that of {asked.first},\n  not that of {naming.place()}: {reason}\n  give each a name of its own"
-        )
+        two = f"picture '{asked.name}' is two different pictures in this run, and one golden {_relative(path)} holds one:\n"
+        two += f"  it is that of {asked.first},\n  not that of {naming.place()}; give each a name of its own"
+        message = reason.said(two)
         _fail(asked, "different", message, expected=golden, actual=array, tolerance=tolerance)
     elif asked.update:
         write_file(path, encode(array, path))
         _keep(asked, "updated", expected=golden, actual=array, tolerance=tolerance)
     else:
         made = f"the golden is of tilegpu {made_by}, this is {__version__}" if made_by and made_by != __version__ else ""
-        message = f"picture '{asked.name}' is not the golden {_relative(path)}: {reason}" + (f"\n  {made}" if made else "")
+        message = reason.said(f"picture '{asked.name}' is not the golden {_relative(path)}") + (f"\n  {made}" if made else "")
         _fail(asked, "different", message, expected=golden, actual=array, tolerance=tolerance)
 
 
@@ -175,22 +174,36 @@ def _relative(path: Path) -> str:
         return str(path)
 
 
-def _reason(golden: Array, array: Array, tolerance: float, differing_px: int, perceptual: float | None) -> str | None:
-    """What is wrong, in words; None if nothing is."""
+@dataclass(frozen=True)
+class _Reason:
+    """What is wrong: ``figures`` on one line, ``first``: where it begins."""
+
+    figures: str
+    first: str = ""
+
+    def said(self, of: str) -> str:
+        """Figures come first: pytest's summary has room for some twenty words of each test."""
+        return f"{self.figures}: {of}" + (f"\n  {self.first}" if self.first else "")
+
+
+def _reason(golden: Array, array: Array, tolerance: float, differing_px: int, perceptual: float | None) -> _Reason | None:
+    """What is wrong; None if nothing is."""
     if golden.shape != array.shape or golden.dtype != array.dtype:
-        return f"it is {array.dtype} {array.shape}, the golden {golden.dtype} {golden.shape}"
+        return _Reason(f"it is {array.dtype} {array.shape}, the golden {golden.dtype} {golden.shape}")
     if golden.tobytes() == array.tobytes():
         return None
     found = difference_of(golden, array, tolerance, perceptual=perceptual is not None)
-    words = []
+    words, first = [], ""
     if found.differing_px > differing_px and (perceptual is None or tolerance or differing_px):
-        words.append(_where(golden, array, found, tolerance, differing_px))
+        figures, first = _where(golden, array, found, tolerance, differing_px)
+        words.append(figures)
     if perceptual is not None and found.flip is not None and found.flip > perceptual:
         words.append(f"FLIP has a mean of {found.flip:.4f}, allowed is {perceptual:g}")
-    return "; ".join(words) or None
+    return _Reason("; ".join(words), first) if words else None
 
 
-def _where(golden: Array, array: Array, found: Difference, tolerance: float, allowed_px: int) -> str:
+def _where(golden: Array, array: Array, found: Difference, tolerance: float, allowed_px: int) -> tuple[str, str]:
+    """How many, how much and where, and the first of them."""
     assert found.box is not None and found.first is not None
     x0, y0, x1, y1 = found.box
     x, y = found.first
@@ -199,8 +212,8 @@ def _where(golden: Array, array: Array, found: Difference, tolerance: float, all
     allowed = f" ({allowed_px} may)" if allowed_px else ""
     return (
         f"{found.differing_px:,} of {found.pixels:,} pixels ({100 * found.differing_px / found.pixels:.3g} %) differ{more}{allowed}, "
-        f"the largest by {found.largest:g}{full}, in columns {x0} to {x1 - 1}, rows {y0} to {y1 - 1}\n"
-        f"  first at x {x}, y {y}: expected {_values(golden[y, x])}, is {_values(array[y, x])}"
+        f"the largest by {found.largest:g}{full}, in columns {x0} to {x1 - 1}, rows {y0} to {y1 - 1}",
+        f"first at x {x}, y {y}: expected {_values(golden[y, x])}, is {_values(array[y, x])}",
     )
 
 

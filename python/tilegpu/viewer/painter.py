@@ -90,7 +90,9 @@ def reread(program: Program) -> Program:
     """The program with its files' texts of now; ``#define`` lines that were put in front stay, and what the files include is put in where
     it was before. Raises where that is not there."""
 
-    def text(old: str, file: str) -> str:
+    def text(old: Any, file: str) -> Any:
+        if old is None:  # no fragment shader
+            return None
         try:
             with open(file, encoding="utf-8") as stream:  # noqa: PTH123
                 new = stream.read()

@@ -91,7 +91,8 @@ class ViewState:
     camera: OrbitCamera | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.camera = self.scene.camera()
+        self._turning = False  # the camera is one that frames a whole turn
+        self._begin_camera()
         self.mouse = Mouse()
         self.pixel: tuple[int, int] | None = None  # of the picture, below the mouse
         self._held: set[str] = set()
@@ -165,12 +166,14 @@ class ViewState:
         if self.camera is None:
             self.say("this scene has no camera")
         else:
-            self.camera.reset()
+            self._turning = self._spins
+            self._begin_camera()
             self.say("camera as it was at first")
 
     def run_or_stop(self, _: str = "") -> None:
         """Space."""
         self.spin = not self.spin
+        self._turning |= self._spins
         self.say("time runs" if self.moves else "time stands still")
 
     def more_samples(self, name: str) -> None:
@@ -285,13 +288,51 @@ class ViewState:
             self.window, self.framebuffer = window, framebuffer
             self.changed = True
 
+    @property
+    def _framed_by(self) -> tuple[Scene, float, bool]:
+        """What a camera of the scene's depends on."""
+        width, height = mapping.render_size(self.framebuffer) or self.scene.default_size
+        return self.scene, width / height, self._turning
+
+    def _framing(self) -> OrbitCamera | None:
+        """The scene's camera for the window as it is; once it spins, one that turns about all of it."""
+        scene, aspect, turning = self._fit_of = self._framed_by
+        return copy.copy(scene.turn_camera(aspect) if turning else scene.camera(aspect))  # a scene may keep its own
+
+    def _begin_camera(self) -> None:
+        self.camera = self._framing()
+        self._fit = copy.copy(self.camera)  # where it would be had nobody moved it
+
+    def _frame_again(self) -> None:
+        """Before a picture, if what the camera depends on is not what it was (the window's shape, the scene's file, that it spins): a
+        camera that nobody moved is the new one; else it keeps its direction, and how near it is to the one that frames all."""
+        if self._fit_of == self._framed_by:
+            return
+        try:
+            new = self._framing()
+        except Exception as error:  # of a scene of the user's: the window stays
+            self.say(str(error))
+            return
+        old, now, self._fit = self._fit, self.camera, copy.copy(new)
+        if now == old or not (isinstance(now, OrbitCamera) and isinstance(new, OrbitCamera) and isinstance(old, OrbitCamera)):
+            self.camera = new
+            return
+        now.distance *= new.distance / old.distance
+        x, y, z = (n + (a - b) for n, a, b in zip(now.target, new.target, old.target, strict=True))
+        now.target, now.radius, now.near, now.far = (x, y, z), new.radius, new.near, new.far
+
     def advance(self, seconds: float) -> None:
         """Time passes while the model spins by itself, or plays its animation."""
         if self.moves:
             self.time += seconds
-            if self.camera is not None and self.spin and self.turns and not self.playing:
+            if self.camera is not None and self._spins:
                 self.camera.rotate(0.6 * seconds, 0.0)
             self.changed = True
+
+    @property
+    def _spins(self) -> bool:
+        """Whether the camera turns by itself while time runs."""
+        return self.spin and self.turns and not self.playing
 
     @property
     def playing(self) -> bool:
@@ -310,6 +351,7 @@ class ViewState:
         size = mapping.render_size(self.framebuffer)
         if size is None:
             return None
+        self._frame_again()
         now = time.perf_counter()
         x, y = self.pixel or (self.mouse.x, self.mouse.y)
         self.mouse = Mouse(x, y, self.pixel is not None, self._buttons, self._wheel)
@@ -327,6 +369,7 @@ class ViewState:
         size = mapping.render_size(self.framebuffer)
         if size is None:
             return None
+        self._frame_again()
         request = Request(
             self.scene, size, self.samples, self.camera, self.time, self.wireframe, self.profile, self.hsr, "", None, 0, self.mouse, Keys(),
             0.0, 0,
