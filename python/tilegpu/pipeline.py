@@ -86,6 +86,12 @@ class Pipeline(Program):
         self.state = state
         self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
 
+    def _said_elsewhere(self, name: str) -> str:
+        """Of state by the names that passes set it by."""
+        if name in _core.DYNAMIC_STATES and name not in create_pipeline.__annotations__:
+            return f"say it with dev.pipeline's arguments, or with dynamic=[{name!r}] there and rp.set({name}=...)"
+        return ""
+
     @functools.cached_property
     def reads_layer(self) -> bool:
         """Whether one of its shaders names gl_Layer."""
