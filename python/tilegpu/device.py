@@ -15,7 +15,7 @@ from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.errors import CacheWarning, ValidationError, users_level
+from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, users_level
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -75,7 +75,8 @@ class Device(Context):
     ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
-    compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry
+    compiled pipelines are kept (``~`` is the home folder, as in all paths), ``""`` for the user's cache, ``"off"`` for nowhere.
+    ``tiler_heap``: bytes of binned geometry
     beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
     that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
     ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
@@ -150,6 +151,7 @@ class Device(Context):
         )
         if not isinstance(cache_dir, (str, os.PathLike)):
             raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
+        folder = files.place(cache_dir)
         asked = arguments.number(compile_timeout, "Device: compile_timeout"), int(compile_memory)
         limits = asked if arguments.flag(isolate_compiler, "Device: isolate_compiler") else None
         if limits is None and any(asked):
@@ -163,7 +165,7 @@ class Device(Context):
             jit_target,
             bin_px,
             vertex_batch,
-            os.fspath(cache_dir),
+            folder,
             tiler_heap,
             None if isinstance(hsr, str) and hsr == "default" else parse_hsr(hsr, profile, "Device"),
             arguments.flag(compress_samples, "Device: compress_samples"),
@@ -176,7 +178,7 @@ class Device(Context):
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
         self.compiler_limits = limits
-        self._say_no_cache(os.fspath(cache_dir))
+        self._say_no_cache(folder)
 
     def _say_no_cache(self, asked: str) -> None:
         """Warns, once for each folder and cause, where compiled shaders can't be kept."""
@@ -562,14 +564,22 @@ class Device(Context):
     resolve = image_commands.resolve
 
     def capture(self, path: str | os.PathLike[str]) -> None:
-        """The next pass is written to a file just before it is executed: with what its images and buffers hold then.
+        """The next pass is written to a file just before it is executed: with what its images and buffers hold then. Warns where none came
+        before the device or the process ends.
 
         See :meth:`tilegpu.RenderPass.capture`, for a pass that ended. Raises :class:`ValidationError` for a path that can't be written to.
         """
         problem = files.output_problem(path) or files.suffix_problem(path, "captures")
         if problem:
             raise ValidationError(f"device: capture: {problem}")
-        self._next_capture = os.fspath(path)
+        if self._next_capture is not None:
+            warnings.warn(
+                f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now; "
+                f"the next pass goes to {os.fsdecode(path)}",
+                UnusedNameWarning,
+                stacklevel=users_level(),
+            )
+        self._capture_next(files.place(path))
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""

@@ -125,6 +125,8 @@ def _load_stages(
     """Modules of the sources and of what messages call them; the pipeline's label is that of its shaders where none is given."""
     label = arguments.text(label, "pipeline: label")
     what = f"pipeline '{label}'" if label else "pipeline"
+    if not (isinstance(include, tuple) and not include):
+        include = shader.directories(include, f"{what}: include")  # once, and not for each stage
     load = functools.partial(shader.load, defines=defines, include=include, label=label, device=device.core)
     given = {
         stage: (source, arguments.text(file, f"{what}: {_SHORT.get(stage, stage)}_file"))

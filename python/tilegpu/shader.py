@@ -60,13 +60,19 @@ def compile_glsl(
     return words
 
 
+class _Folders(list[str]):
+    """Folders that were looked at, and told of where they are not there."""
+
+
 def directories(include: Any, what: str) -> list[str]:
-    """Of ``include=``: a path, or a list of them."""
+    """Of ``include=``: a path, or a list of them. Of what it gave before, that."""
+    if isinstance(include, _Folders):
+        return include
     given = [include] if isinstance(include, (str, os.PathLike)) else arguments.sequence(include, what, "it must be a list of directories")
     for directory in given:
         if not isinstance(directory, (str, os.PathLike)):
             raise ValidationError(f"{what} has {arguments.shown(directory)}; it must be a list of directories")
-    found = [arguments.text(os.fspath(d), what) for d in given]
+    found = _Folders(files.place(arguments.text(os.fspath(d), what)) for d in given)
     for directory in found:
         if not os.path.isdir(directory):  # noqa: PTH112 -- pathlib would be imported for this alone
             warnings.warn(f"{what}: there is no folder {directory}", UnusedNameWarning, stacklevel=users_level())
@@ -101,7 +107,7 @@ def load(
         return _module(bytes(source), name, device)
     # Whether it is an os.PathLike is asked last: that takes long where it is the first such question.
     if is_path(source):
-        path = os.fspath(source)
+        path = files.place(source)
         try:
             data = files.read_regular(path, _MAX_FILE_B)
         except OSError as wrong:
@@ -144,7 +150,7 @@ def files_of(sources: Iterable[ShaderSource | None]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     todo = [str(os.fspath(s)) for s in sources if isinstance(s, (str, os.PathLike)) and is_path(s)]
     while todo:
-        path = os.path.abspath(todo.pop())  # noqa: PTH100 -- pathlib would be imported for this alone
+        path = os.path.abspath(files.place(todo.pop()))  # noqa: PTH100 -- pathlib would be imported for this alone
         if path in found:
             continue
         found[path] = None
@@ -192,7 +198,7 @@ def is_path(source: Any) -> bool:
     return (
         "\n" not in source
         and len(source) < 4096
-        and (source.endswith(_SUFFIXES) or ("{" not in source and os.path.isfile(source)))  # noqa: PTH113
+        and (source.endswith(_SUFFIXES) or ("{" not in source and "\0" not in source and os.path.isfile(files.place(source))))  # noqa: PTH113
     )
 
 
