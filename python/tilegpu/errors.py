@@ -96,7 +96,8 @@ class ClampedValueWarning(UserWarning):
 
 class UndefinedContentsWarning(UserWarning):
     """Something reads, or may read, an image that nobody wrote, or what an earlier draw of the same pass writes too late for it; it gets
-    what the memory holds: zeros in a new image. Shown once for each place; ``Device(strict=True)`` makes it an
+    what the memory holds: zeros in a new image. Or a pipeline's shaders never write ``gl_Position``. Shown once
+    for each place; ``Device(strict=True)`` makes it an
     :class:`UndefinedContentsError` before anything is executed."""
 
 

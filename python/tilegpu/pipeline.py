@@ -35,6 +35,7 @@ from tilegpu.pipeline_warnings import (
     warn_of_assembly,
     warn_of_idle,
     warn_of_outputs,
+    warn_of_position,
     warn_of_tests,
 )
 from tilegpu.program import Program, specialization_of
@@ -370,7 +371,8 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, given, factors)
+    _finish(pipeline, info, interface, given, factors, self.strict)
+    pipeline.warn_of_defines([source for source, _ in sources.values()], defines, include)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -381,6 +383,7 @@ def _finish(
     interface: Interface | None,
     given: Mapping[str, Any],
     factors: Sequence[frozenset[str]],
+    strict: bool,
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
@@ -389,6 +392,7 @@ def _finish(
     count = len(info.color_formats)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
+    warn_of_position(pipeline, info, pipeline.dynamic, strict)
     warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
     warn_of_assembly(pipeline, info, pipeline.dynamic, given)
