@@ -44,7 +44,9 @@ def silent(dev: tg.Device, *shaders: Any, **state: Any) -> tg.Pipeline:
 
 
 def test_misspelt_define(dev: tg.Device) -> None:
-    with pytest.warns(tg.UnusedNameWarning, match="defines has 'HRD', which no shader text of the pipeline names; did you mean 'HDR'") as told:
+    with pytest.warns(
+        tg.UnusedNameWarning, match="defines has 'HRD', which no shader text of the pipeline names; did you mean 'HDR'"
+    ) as told:
         dev.pipeline(FULL, BRIGHT, color=[FORMAT], defines={"HRD": 1})
     assert len(told) == 1
     with pytest.warns(tg.UnusedNameWarning, match="defines has 'SIZE', which no shader text .* leave it out"):
@@ -53,12 +55,16 @@ def test_misspelt_define(dev: tg.Device) -> None:
 
 def test_defines_that_are_named(dev: tg.Device, tmp_path: Path) -> None:
     silent(dev, FULL, BRIGHT, defines={"HDR": 1})
-    silent(dev, FULL.replace("450", "450\n#ifdef HDR\n#endif"), WHITE, defines={"HDR": None})  # one of the stages is enough
+    silent(
+        dev, FULL.replace("450", "450\n#ifdef HDR\n#endif"), WHITE, defines={"HDR": None}
+    )  # one of the stages is enough
     silent(dev, FULL, WHITE.replace("(1)", "(ONE)"), defines={"ONE": "UNIT", "UNIT": 1})  # by another one's value
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "deep.glsl").write_text("#ifdef DEEP\n#endif\n")
     (tmp_path / "near.glsl").write_text('#include "deep.glsl"\n#ifdef NEAR\n#endif\n')
-    (tmp_path / "a.frag").write_text(WHITE.replace("450", '450\n#extension GL_GOOGLE_include_directive : require\n#include "near.glsl"'))
+    (tmp_path / "a.frag").write_text(
+        WHITE.replace("450", '450\n#extension GL_GOOGLE_include_directive : require\n#include "near.glsl"')
+    )
     silent(dev, FULL, tmp_path / "a.frag", include=[tmp_path / "inc"], defines={"NEAR": 1, "DEEP": 1})
     with pytest.warns(tg.UnusedNameWarning, match="'DEPE', .*did you mean 'DEEP'"):
         dev.pipeline(FULL, tmp_path / "a.frag", color=[FORMAT], include=[tmp_path / "inc"], defines={"DEPE": 1})
@@ -72,14 +78,20 @@ def test_false_is_no_define(dev: tg.Device) -> None:
         lambda: dev.compute_pipeline(COMPUTE.replace("4)", "HDR)"), defines={"HDR": False}),
         lambda: tg.compile_glsl(BRIGHT, "fragment", defines={"HDR": False}),
     ):
-        with pytest.raises(tg.ValidationError, match="is False, and #ifdef would find it defined; leave the name out, or give 0 for #if"):
+        with pytest.raises(
+            tg.ValidationError,
+            match="is False, and #ifdef would find it defined; leave the name out, or give 0 for #if",
+        ):
             make()
     silent(dev, FULL, BRIGHT, defines={"HDR": True})
     silent(dev, FULL, BRIGHT.replace("#ifdef HDR", "#if HDR"), defines={"HDR": 0})
 
 
 def test_a_missing_include_folder_is_told_once(dev: tg.Device) -> None:
-    for make in (lambda: dev.pipeline(FULL, WHITE, color=[FORMAT], include="nodir"), lambda: dev.compute_pipeline(COMPUTE, include="nodir")):
+    for make in (
+        lambda: dev.pipeline(FULL, WHITE, color=[FORMAT], include="nodir"),
+        lambda: dev.compute_pipeline(COMPUTE, include="nodir"),
+    ):
         with pytest.warns(tg.UnusedNameWarning, match="pipeline: include: there is no folder nodir") as told:
             make()
         assert len(told) == 1
@@ -90,7 +102,9 @@ def test_a_missing_include_folder_is_told_once(dev: tg.Device) -> None:
 
 def test_output_that_is_only_declared(dev: tg.Device) -> None:
     two = WHITE.replace("out vec4 o;", "out vec4 o;\nlayout(location = 1) out vec4 glow;")
-    with pytest.warns(tg.UnusedNameWarning, match=r"color\[1\]: the fragment shader never writes its output 'glow' \(location 1\)") as told:
+    with pytest.warns(
+        tg.UnusedNameWarning, match=r"color\[1\]: the fragment shader never writes its output 'glow' \(location 1\)"
+    ) as told:
         dev.pipeline(FULL, two, color=[FORMAT, FORMAT])
     assert len(told) == 1
     silent(dev, FULL, two, color=[FORMAT, None])
@@ -98,7 +112,12 @@ def test_output_that_is_only_declared(dev: tg.Device) -> None:
     silent(dev, FULL, two, color=[FORMAT, FORMAT], attachment_locations=[0, None])
     through = two.replace("void main() {", "void fill(out vec4 to) { to = vec4(0); }\nvoid main() { fill(glow);")
     silent(dev, FULL, through, color=[FORMAT, FORMAT])
-    silent(dev, FULL, two.replace("o = vec4(1);", "o = vec4(1); if (gl_FragCoord.x < 1) glow.x = 1;"), color=[FORMAT, FORMAT])
+    silent(
+        dev,
+        FULL,
+        two.replace("o = vec4(1);", "o = vec4(1); if (gl_FragCoord.x < 1) glow.x = 1;"),
+        color=[FORMAT, FORMAT],
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- positions
@@ -131,8 +150,14 @@ def test_positions_that_some_stage_writes(dev: tg.Device) -> None:
     silent(dev, "#version 450\nvoid main() {}", WHITE, geometry=written)
     with pytest.warns(tg.UndefinedContentsWarning, match="the geometry shader never writes gl_Position"):
         dev.pipeline(FULL, WHITE, geometry=GEOMETRY.replace("POSITION", "gl_PrimitiveID = k;"), color=[FORMAT])
-    silent(dev, FULL.replace("gl_Position = ", "vec4 p = ").replace("; }", "; gl_Position.xyz = p.xyz; gl_Position.w = p.w; }"), WHITE)
-    through = FULL.replace("void main() { gl_Position = ", "void put(out vec4 to, vec4 p) { to = p; }\nvoid main() { put(gl_Position, ")
+    silent(
+        dev,
+        FULL.replace("gl_Position = ", "vec4 p = ").replace("; }", "; gl_Position.xyz = p.xyz; gl_Position.w = p.w; }"),
+        WHITE,
+    )
+    through = FULL.replace(
+        "void main() { gl_Position = ", "void put(out vec4 to, vec4 p) { to = p; }\nvoid main() { put(gl_Position, "
+    )
     silent(dev, through.replace("1); }", "1)); }"), WHITE)
     silent(dev, "#version 450\nvoid main() {}", WHITE, rasterizer_discard=True)
     silent(dev, "#version 450\nvoid main() {}", WHITE, dynamic=["rasterizer_discard_enable"])

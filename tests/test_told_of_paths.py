@@ -42,7 +42,9 @@ def test_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rp.capture("~/pass.tgcap")
     (home / "inc").mkdir()
     (home / "inc" / "one.glsl").write_text("const float ONE = 1;\n")
-    (home / "a.frag").write_text(f'{WHITE.splitlines()[0]}\n#include "one.glsl"\n' + "\n".join(WHITE.splitlines()[1:]).replace("(1)", "(ONE)"))
+    (home / "a.frag").write_text(
+        f'{WHITE.splitlines()[0]}\n#include "one.glsl"\n' + "\n".join(WHITE.splitlines()[1:]).replace("(1)", "(ONE)")
+    )
     pipe = dev.pipeline(FULL, "~/a.frag", color=[FORMAT], include=["~/inc"])
     assert str(home / "a.frag") in pipe.files
     with dev.frame() as frame:
@@ -75,7 +77,9 @@ NUL: list[Callable[[tg.Device, tg.Image, Any], Any]] = [
 
 
 @pytest.mark.parametrize("door", NUL)
-def test_zero_bytes(door: Callable[[tg.Device, tg.Image, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zero_bytes(
+    door: Callable[[tg.Device, tg.Image, Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     dev = tg.Device(cache_dir="off")
     with pytest.raises(tg.Error, match="zero byte"):
@@ -95,7 +99,9 @@ def test_capture_of_a_pass_that_never_came(tmp_path: Path) -> None:
     dev = tg.Device(cache_dir="off")
     drawn(dev)
     dev.capture(path)
-    with pytest.warns(tg.UnusedNameWarning, match=r"no pass ended after it, so .*late.tgcap was not written; call it before the pass") as told:
+    with pytest.warns(
+        tg.UnusedNameWarning, match=r"no pass ended after it, so .*late.tgcap was not written; call it before the pass"
+    ) as told:
         del dev
         gc.collect()
     assert len(told) == 1 and told[0].filename == __file__
@@ -112,7 +118,9 @@ def test_capture_of_a_pass_that_never_came(tmp_path: Path) -> None:
 def test_capture_that_takes_the_place_of_another(tmp_path: Path) -> None:
     dev = tg.Device(cache_dir="off")
     dev.capture(tmp_path / "first.tgcap")
-    with pytest.warns(tg.UnusedNameWarning, match=r"no pass ended since .*first.tgcap was asked for, which is not written"):
+    with pytest.warns(
+        tg.UnusedNameWarning, match=r"no pass ended since .*first.tgcap was asked for, which is not written"
+    ):
         dev.capture(tmp_path / "second.tgcap")
     drawn(dev)
     assert np.array_equal([path.name for path in tmp_path.iterdir()], ["second.tgcap"])

@@ -15,7 +15,7 @@ from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, users_level
+from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -48,7 +48,7 @@ def _render_mode(mode: str) -> _core.RenderMode:
     return found
 
 
-def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, what: str) -> None:
+def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: Any, what: str) -> None:
     """What can't be sampled as it is asked for is refused here, not by the first draw that binds it."""
     sampler.require_filter(info, f"{what}: format is {info.name}")
     conversion = sampler.ycbcr
@@ -61,7 +61,9 @@ def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, w
         raise ValidationError(
             f'{what}: {info.name} is sampled by a conversion alone; give ycbcr=dev.sampler_ycbcr_conversion("{info.name}")'
         )
-    if mipmaps and info.planes:
+    if mipmaps is True:
+        image_commands.require_averages(info, what)
+    if mipmaps is not False and info.planes:
         raise ValidationError(f"{what}: mipmaps= of {info.name}; multi-planar images have one level: leave it out")
 
 
@@ -158,6 +160,8 @@ class Device(Context):
             raise ValidationError(
                 "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
             )
+        if profile not in (known := _core.profile_names().split(", ")):
+            raise ValidationError(f"Device: profile '{profile}' is not known{candidates(profile, known)}")
         core = _core.Device(
             profile,
             threads,
@@ -302,8 +306,8 @@ class Device(Context):
         floats are converted (linear light for ``*_srgb``); RGB gets an alpha of 1. ``format``: by default
         ``*_unorm`` or ``*_sfloat`` of the array's width. A grey file or Pillow image is sampled as grey: it becomes colours in a format
         that has them, and by default has one component, which the texture shows as red, green and blue (``swizzle``); an array
-        (H, W) is red, as is a format of one component that you give. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
-        sequence of arrays is levels 1 and
+        (H, W) is red, as is a format of one component that you give. ``mipmaps``: ``True`` makes the chain by 2x2 boxes (not of integers);
+        a sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
         (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters
         (``filter``, ``address`` and the others) are those of :meth:`sampler`; ``sampler`` takes a ready one. Of a
@@ -329,7 +333,7 @@ class Device(Context):
             raise ValidationError(f"{what}: cube=True and type='{type}'; a cube is of type '2d'")
         info = None if format is None else enums.parse_format(format, f"{what}: format")
         if info is not None and info.planes:
-            _check_conversion(info, chosen, mipmaps is not False, what)
+            _check_conversion(info, chosen, mipmaps, what)
             return Texture(self._planes(pixels, info, what, name), chosen)
         given = [numbers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         levels = [layers_of(p, what, type) for p, _ in given]
@@ -339,7 +343,7 @@ class Device(Context):
         if info is None:
             info = enums.parse_format(default_texture_format(base, what), what)
         levels = [as_colors(level, info) if one else level for level, (_, one) in zip(levels, given, strict=True)]
-        _check_conversion(info, chosen, mipmaps is not False, what)
+        _check_conversion(info, chosen, mipmaps, what)
         extent = {"1d": (width,), "2d": (width, height), "3d": (width, height, count)}[type]
         chain = max(extent).bit_length()
         if len(levels) > chain:

@@ -90,8 +90,8 @@ class ShortBufferWarning(UserWarning):
 
 class ClampedValueWarning(UserWarning):
     """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan
-    clamps it. And a picture of floats that a file of 8 bits would hold as white, or as black where they are NaN. Shown once for each
-    place."""
+    clamps it. And a picture of floats that a file of 8 bits would hold as white, or as black where they are NaN; and bytes that a
+    pipeline's float field takes as 0 to 255. Shown once for each place."""
 
 
 class UndefinedContentsWarning(UserWarning):
