@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -75,6 +76,8 @@ ITSELF: Callable[[tg.Device], Any] = lambda dev: dev  # noqa: E731
 BUFFER: Callable[[tg.Device], Any] = lambda dev: dev.buffer(np.zeros(3, "f4"), label="b")  # noqa: E731
 PIPELINE: Callable[[tg.Device], Any] = lambda dev: dev.pipeline(FULL, WHITE, color=["r8_unorm"], label="p")  # noqa: E731
 SECONDARY: Callable[[tg.Device], Any] = lambda dev: dev.secondary(color=["r8_unorm"], label="s")  # noqa: E731
+COMPUTE: Callable[[tg.Device], Any] = lambda dev: dev.compute_pipeline("#version 450\nvoid main() {}", label="c")  # noqa: E731
+PASS: Callable[[tg.Device], Any] = lambda dev: dev.render_pass([IMAGE(dev)], label="r")  # noqa: E731
 VIEW: Callable[[tg.Device], Any] = lambda dev: IMAGE(dev).view()  # noqa: E731
 
 
@@ -98,6 +101,22 @@ VIEW: Callable[[tg.Device], Any] = lambda dev: IMAGE(dev).view()  # noqa: E731
         (SECONDARY, "uses", "secondary command buffer 's': uses can't be set"),
         (VIEW, "layer", "image view: layer is given where it is made; make a new one with layer="),
         (VIEW, "levle", "image view: there is no attribute 'levle' to set; did you mean 'level'?"),
+        (PIPELINE, "cull", "pipeline 'p': cull is given where it is made; make a new one with cull="),
+        (PIPELINE, "blend", "make a new one with blend="),
+        (PIPELINE, "depth_test", "make a new one with depth_test="),
+        (PIPELINE, "topology", "make a new one with topology="),
+        (PIPELINE, "line_width", "make a new one with line_width="),
+        (PIPELINE, "constants", "make a new one with constants="),
+        (PIPELINE, "write_mask", "make a new one with write_mask="),
+        (PIPELINE, "depth_tset", "did you mean 'depth_test'?"),
+        (PIPELINE, "cull_mode", "cull_mode can't be set; say it with dev.pipeline's arguments, or with dynamic=['cull_mode'] there and"),
+        (COMPUTE, "constants", "compute pipeline 'c': constants is given where it is made; make a new one with constants="),
+        (COMPUTE, "defines", "make a new one with defines="),
+        (PASS, "viewport", "render pass 'r': viewport can't be set; give it to draw(..., viewport=...), or set(viewport=...)"),
+        (PASS, "scissor", "scissor can't be set; give it to draw(..., scissor=...), or set(scissor=...)"),
+        (PASS, "cull_mode", "cull_mode can't be set; give it to set(cull_mode=...) for draws whose pipeline lists it in dynamic"),
+        (PASS, "push", "push can't be set; give it to each draw: draw(..., push=...)"),
+        (SECONDARY, "viewport", "secondary command buffer 's': viewport can't be set; give it to draw(..., viewport=...)"),
         (lambda dev: dev.sampler(), "lod_bias", "sampler: lod_bias "),
         (lambda dev: BUFFER(dev).texels("r32_sfloat"), "format_info", "buffer view: format_info "),
         (lambda dev: dev.descriptor_set_layout({0: "sampler"}, label="l"), "bindigns", "did you mean 'bindings'?"),
@@ -145,6 +164,10 @@ def scene_things() -> list[Any]:
     ("kind", "name", "said"),
     [
         ("OrbitCamera", "picth", "orbit camera: there is no attribute 'picth' to set; did you mean 'pitch'?"),
+        ("OrbitCamera", "fov", "did you mean 'fov_y'?"),
+        ("OrbitCamera", "fov_y_degrees", "did you mean 'fov_y'?"),
+        ("OrbitCamera", "dist", "did you mean 'distance'?"),
+        ("OrbitCamera", "near_plane", "did you mean 'near'?"),
         ("OrbitCamera", "distanc", "did you mean 'distance'?"),
         ("OrbitCamera", "eye", "orbit camera: eye can't be set"),
         ("SceneRenderer", "trase", "scene renderer: there is no attribute 'trase' to set; did you mean 'trace'?"),
@@ -207,3 +230,14 @@ def test_pillow_is_told_what_to_take() -> None:
         assert isinstance(error.value, AttributeError) and not hasattr(thing, "__array_interface__")
         assert np.asarray(thing).dtype == np.uint8
     assert pillow.fromarray(np.asarray(image)).size == (4, 2)
+
+
+def test_every_argument_of_a_maker_is_told() -> None:
+    """Nothing that dev.pipeline or dev.compute_pipeline takes is taken as an attribute of the user's own."""
+    dev = tg.Device()
+    for thing, maker in ((PIPELINE(dev), tg.Device.pipeline), (COMPUTE(dev), tg.Device.compute_pipeline)):
+        names = [name for name in inspect.signature(maker).parameters if name not in ("self", "label")]
+        assert len(names) > 5
+        for name in names:
+            with pytest.raises(tg.ValidationError, match=name):
+                setattr(thing, name, 1)

@@ -158,6 +158,8 @@ def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[An
         made = np.asarray(value)
     except Exception as wrong:
         raise ValidationError(f"{what} is {shown(value)}, which is no array ({wrong}); {must}") from None
+    if made.dtype.hasobject and not made.ndim:
+        raise ValidationError(f"{what} is {shown(value)}; {must}")
     if made.dtype.hasobject or made.dtype.kind in "USOmM":
         raise ValidationError(f"{what} has dtype {made.dtype}; {must}")
     return made

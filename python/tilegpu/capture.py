@@ -15,6 +15,7 @@ from tilegpu import _core, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
+from tilegpu.files import place
 from tilegpu.fixed import Fixed
 from tilegpu.pass_lint import lines_of_submission
 from tilegpu.stats import PassStats
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 def capture_profile(path: str | os.PathLike[str]) -> str:
     """Profile of the device that wrote the capture: the one to draw it with."""
-    return _core.capture_profile(os.fspath(path))
+    return _core.capture_profile(place(path))
 
 
 class Replay(Fixed):
     """A capture that was read. Made by :meth:`tilegpu.Device.load_capture`."""
 
     def __init__(self, device: Context, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+        self.path = place(path)
         self._device = device
         self._capture = _core.load_capture(device.core, self.path)
         self._submission: _core.Submission | None = None

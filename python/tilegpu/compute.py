@@ -115,6 +115,7 @@ def create_compute_pipeline(
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
     pipeline.interface = Interface(what, stages, specialization) if specialization else interface
+    pipeline.warn_of_defines([comp], defines, include)
     pipeline.keep_sources([comp], again)
     return pipeline
 

@@ -6,6 +6,7 @@ circle of modules; :class:`tilegpu.Device` adds what makes them.
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 import weakref
@@ -13,7 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tilegpu import _core, notebook
-from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning, beyond_vulkan, users_level
+from tilegpu.errors import (
+    Place,
+    UndefinedContentsError,
+    UndefinedContentsWarning,
+    UnusedNameWarning,
+    beyond_vulkan,
+    users_level,
+    users_place,
+)
 from tilegpu.fixed import Fixed
 
 if TYPE_CHECKING:
@@ -57,6 +66,12 @@ def open_passes() -> list[Any]:
     return [open_pass for _, open_pass in found if open_pass is not None]
 
 
+def _say_not_captured(process: int, path: str, place: Place) -> None:
+    if os.getpid() == process:  # a child of it asked for nothing
+        said = f"device: capture: no pass ended after it, so {path} was not written; call it before the pass, or rp.capture(path) behind it"
+        place.warn(said, UnusedNameWarning)
+
+
 def check_order(what: str, thing: Any, write: bool, **part: Any) -> None:
     """An image or a buffer is about to be read, or written, at once; open passes of this thread are executed only when they end.
 
@@ -79,12 +94,21 @@ class Context(Fixed):
         self.compiler_limits: tuple[float, int] | None = None
         self._lock = threading.RLock()  # what the garbage collector drops while it is held gives memory back too
         self._next_capture: str | None = None  # where the next pass is written before it is executed
+        self._capture_left: weakref.finalize[..., Any] | None = None
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
         # Short names of shader files: which files they are, and what else the pipeline has.
         self._file_labels: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {}
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
+
+    def _capture_next(self, path: str | None) -> str | None:
+        """The next pass is written there; gives back what was asked for before. The device's end, or the process's, says if none came."""
+        before, self._next_capture = self._next_capture, path
+        if self._capture_left is not None:
+            self._capture_left.detach()
+        self._capture_left = None if path is None else weakref.finalize(self, _say_not_captured, os.getpid(), path, users_place())
+        return before
 
     def _run(
         self, record: Callable[[_core.CommandBuffer], None], kind: str = "", uses: Callable[[], Sequence[Any]] | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -199,6 +200,19 @@ def _say_depth_of_buffer(
         say_depth(image.label, values, "copy", image.device.strict)
 
 
+@contextlib.contextmanager
+def _rows_named(rows: tuple[int, int]) -> Iterator[None]:
+    """Of a copy between a buffer and an image that needs more bytes than there are: rows may have been given in bytes."""
+    try:
+        yield
+    except ValidationError as wrong:
+        named = [f"row_length={rows[0]} is in pixels, not bytes"] if rows[0] else []
+        named += [f"image_height={rows[1]} is in rows of pixels"] if rows[1] else []
+        if not named or "buffer bytes" not in str(wrong):
+            raise
+        raise ValidationError(f"{wrong}; {', '.join(named)}") from None
+
+
 def _copy_texels(
     device: Context, source: _Side, destination: _Side, aspect: str | None, extent: Any, layers: int | None, rows: tuple[int, int]
 ) -> CommandStats:
@@ -241,10 +255,12 @@ def _copy_texels(
 
     if isinstance(from_, Buffer):
         up = (source.offset_B, *rows, to_part, destination.pos, size_px)
-        return device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
+        with _rows_named(rows):
+            return device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
     if isinstance(to, Buffer):
         down = (destination.offset_B, *rows, from_part, source.pos, size_px)
-        return device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)
+        with _rows_named(rows):
+            return device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)
     across = (from_part, source.pos, to_part, destination.pos, size_px)
     return device._run(lambda cb: cb.copy_image(from_.core, to.core, [across]), "copy", uses)
 
@@ -316,6 +332,8 @@ def copy(
         target = destination.buffer if isinstance(destination, BufferSlice) else destination
         if isinstance(target, Buffer):
             source = _array_for(target, source, size, source_offset, destination, destination_offset)
+        if not isinstance(source, (bytes, bytearray, memoryview, np.ndarray)):
+            arguments.array(source, "copy: source", "it must be an image, a buffer, an array or bytes")
         source = Buffer.create(source, None, "source of copy")
     if isinstance(source, BufferSlice) and size is None:
         size = source.size

@@ -15,7 +15,7 @@ from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.errors import CacheWarning, ValidationError, users_level
+from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, candidates, users_level
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -48,7 +48,7 @@ def _render_mode(mode: str) -> _core.RenderMode:
     return found
 
 
-def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, what: str) -> None:
+def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: Any, what: str) -> None:
     """What can't be sampled as it is asked for is refused here, not by the first draw that binds it."""
     sampler.require_filter(info, f"{what}: format is {info.name}")
     conversion = sampler.ycbcr
@@ -61,7 +61,9 @@ def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: bool, w
         raise ValidationError(
             f'{what}: {info.name} is sampled by a conversion alone; give ycbcr=dev.sampler_ycbcr_conversion("{info.name}")'
         )
-    if mipmaps and info.planes:
+    if mipmaps is True:
+        image_commands.require_averages(info, what)
+    if mipmaps is not False and info.planes:
         raise ValidationError(f"{what}: mipmaps= of {info.name}; multi-planar images have one level: leave it out")
 
 
@@ -75,7 +77,8 @@ class Device(Context):
     ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
-    compiled pipelines are kept, ``""`` for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry
+    compiled pipelines are kept (``~`` is the home folder, as in all paths), ``""`` for the user's cache, ``"off"`` for nowhere.
+    ``tiler_heap``: bytes of binned geometry
     beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
     that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
     ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
@@ -150,12 +153,15 @@ class Device(Context):
         )
         if not isinstance(cache_dir, (str, os.PathLike)):
             raise ValidationError(f"Device: cache_dir is {arguments.shown(cache_dir)}; it must be a path, '' or 'off'")
+        folder = files.place(cache_dir)
         asked = arguments.number(compile_timeout, "Device: compile_timeout"), int(compile_memory)
         limits = asked if arguments.flag(isolate_compiler, "Device: isolate_compiler") else None
         if limits is None and any(asked):
             raise ValidationError(
                 "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
             )
+        if profile not in (known := _core.profile_names().split(", ")):
+            raise ValidationError(f"Device: profile '{profile}' is not known{candidates(profile, known)}")
         core = _core.Device(
             profile,
             threads,
@@ -163,7 +169,7 @@ class Device(Context):
             jit_target,
             bin_px,
             vertex_batch,
-            os.fspath(cache_dir),
+            folder,
             tiler_heap,
             None if isinstance(hsr, str) and hsr == "default" else parse_hsr(hsr, profile, "Device"),
             arguments.flag(compress_samples, "Device: compress_samples"),
@@ -176,7 +182,7 @@ class Device(Context):
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
         self.compiler_limits = limits
-        self._say_no_cache(os.fspath(cache_dir))
+        self._say_no_cache(folder)
 
     def _say_no_cache(self, asked: str) -> None:
         """Warns, once for each folder and cause, where compiled shaders can't be kept."""
@@ -301,8 +307,8 @@ class Device(Context):
         ``*_unorm`` or ``*_sfloat`` of the array's width, of files too: say ``"r8g8b8a8_srgb"`` for pictures of colours, which would look
         washed out in ``*_srgb`` images. A grey file or Pillow image is sampled as grey: it becomes colours in a format
         that has them, and by default has one component, which the texture shows as red, green and blue (``swizzle``); an array
-        (H, W) is red, as is a format of one component that you give. ``mipmaps``: ``True`` makes the chain by 2x2 boxes; a
-        sequence of arrays is levels 1 and
+        (H, W) is red, as is a format of one component that you give. ``mipmaps``: ``True`` makes the chain by 2x2 boxes (not of integers);
+        a sequence of arrays is levels 1 and
         up. ``cube``: 6 layers +x, -x, +y, -y, +z, -z. ``type``: ``"1d"`` for shaders with ``sampler1D``; pixels are
         (W,), (W, C) or (L, W, C) then; ``"3d"`` for ``sampler3D``: (D, H, W) or (D, H, W, C), slices of a volume. The sampler's parameters
         (``filter``, ``address`` and the others) are those of :meth:`sampler`; ``sampler`` takes a ready one. Of a
@@ -328,7 +334,7 @@ class Device(Context):
             raise ValidationError(f"{what}: cube=True and type='{type}'; a cube is of type '2d'")
         info = None if format is None else enums.parse_format(format, f"{what}: format")
         if info is not None and info.planes:
-            _check_conversion(info, chosen, mipmaps is not False, what)
+            _check_conversion(info, chosen, mipmaps, what)
             return Texture(self._planes(pixels, info, what, name), chosen)
         given = [numbers_of(p, what) for p in (pixels, *([] if isinstance(mipmaps, bool) else mipmaps))]
         levels = [layers_of(p, what, type) for p, _ in given]
@@ -338,7 +344,7 @@ class Device(Context):
         if info is None:
             info = enums.parse_format(default_texture_format(base, what), what)
         levels = [as_colors(level, info) if one else level for level, (_, one) in zip(levels, given, strict=True)]
-        _check_conversion(info, chosen, mipmaps is not False, what)
+        _check_conversion(info, chosen, mipmaps, what)
         extent = {"1d": (width,), "2d": (width, height), "3d": (width, height, count)}[type]
         chain = max(extent).bit_length()
         if len(levels) > chain:
@@ -563,7 +569,8 @@ class Device(Context):
     resolve = image_commands.resolve
 
     def capture(self, path: str | os.PathLike[str]) -> None:
-        """The next pass is written to a file just before it is executed: with what its images and buffers hold then.
+        """The next pass is written to a file just before it is executed: with what its images and buffers hold then. Warns where none came
+        before the device or the process ends.
 
         See :meth:`tilegpu.RenderPass.capture`, for a pass that ended. Raises :class:`ValidationError` for a path that can't be written to.
         """
@@ -571,7 +578,14 @@ class Device(Context):
         problem = files.output_problem(path) or files.suffix_problem(path, "captures")
         if problem:
             raise ValidationError(f"device: capture: {problem}")
-        self._next_capture = path
+        if self._next_capture is not None:
+            warnings.warn(
+                f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now; "
+                f"the next pass goes to {os.fsdecode(path)}",
+                UnusedNameWarning,
+                stacklevel=users_level(),
+            )
+        self._capture_next(files.place(path))
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""

@@ -90,13 +90,14 @@ class ShortBufferWarning(UserWarning):
 
 class ClampedValueWarning(UserWarning):
     """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan
-    clamps it. And a picture of floats that a file of 8 bits would hold as white, or as black where they are NaN. Shown once for each
-    place."""
+    clamps it. And a picture of floats that a file of 8 bits would hold as white, or as black where they are NaN; and bytes that a
+    pipeline's float field takes as 0 to 255. Shown once for each place."""
 
 
 class UndefinedContentsWarning(UserWarning):
     """Something reads, or may read, an image that nobody wrote, or what an earlier draw of the same pass writes too late for it; it gets
-    what the memory holds: zeros in a new image. Shown once for each place; ``Device(strict=True)`` makes it an
+    what the memory holds: zeros in a new image. Or a pipeline's shaders never write ``gl_Position``. Shown once
+    for each place; ``Device(strict=True)`` makes it an
     :class:`UndefinedContentsError` before anything is executed."""
 
 

@@ -13,6 +13,8 @@ import stat
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from tilegpu.errors import ValidationError
+
 #: Formats that a texture's file may have: decoded inside this process, by Pillow itself or libjpeg, libtiff, libwebp.
 PICTURES = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "WEBP", "GIF", "PPM")
 #: A file of N bytes may take LEAST_B + TIMES * N bytes of memory: a PNG of one colour has a thousandth of its pixels' bytes.
@@ -30,9 +32,31 @@ _KINDS = (
 )
 
 
+_ZERO_BYTE = "its name has a zero byte, which no file can have"
+
+
+def place(path: str | os.PathLike[str]) -> str:
+    """A path that a user gave, as the system takes it: ``~`` and ``~name`` at its beginning are home folders, as in a shell (a folder that
+    is called so is ``./~``). Raises :class:`ValidationError` for a zero byte, behind which the system would not look."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise ValidationError(f"path is {' '.join(repr(path).split())[:80]}; it must be a path")
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise ValidationError(f"path {name!r}: {_ZERO_BYTE}")
+    return os.path.expanduser(name) if name.startswith("~") else name  # noqa: PTH111 -- pathlib would be imported for this alone
+
+
 def regular_size_B(path: str | os.PathLike[str]) -> int:
     """Bytes of a regular file; whatever else there is by that name is an ``OSError`` that says so."""
-    return _size_of(os.stat(path))  # noqa: PTH116 -- pathlib would be imported for this alone
+    return _size_of(os.stat(_readable(path)))  # noqa: PTH116 -- pathlib would be imported for this alone
+
+
+def _readable(path: str | os.PathLike[str]) -> str:
+    """:func:`place`, whose error is one of the system's."""
+    try:
+        return place(path)
+    except ValidationError:
+        raise OSError(0, _ZERO_BYTE) from None
 
 
 def input_problem(path: str | os.PathLike[str]) -> str:
@@ -61,7 +85,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """A regular file, to be read piece by piece. Raises ``OSError`` for all else."""
     regular_size_B(path)  # before it is opened: opening may already do something to a device
     # The name may have become another file since; O_NONBLOCK, so that opening a pipe doesn't wait.
-    stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    stream = os.fdopen(os.open(_readable(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     try:
         _size_of(os.fstat(stream.fileno()))
     except OSError:
@@ -85,7 +109,10 @@ def _check_size(size_B: int, limit_B: int) -> None:
 def output_problem(path: str | os.PathLike[str], folder: bool = False) -> str:
     """Why nothing can be written to a path, "" if something can: asked before the work whose result it takes. ``folder``: files are to be
     written into it, and it is made where it is not there."""
-    name = os.fspath(path)
+    try:
+        name = place(path)
+    except ValidationError as wrong:
+        return _ZERO_BYTE if isinstance(path, (str, bytes, os.PathLike)) else str(wrong)
     if folder:
         above = os.path.abspath(name)  # noqa: PTH100 -- pathlib would be imported for this alone
         while not os.path.lexists(above):
@@ -127,6 +154,7 @@ def suffix_problem(path: str | os.PathLike[str], content: str) -> str:
 
 def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two paths lead to one file, which need not be there yet: by links, or by another way of writing it."""
+    path, other = place(path), place(other)
     try:
         return os.path.samefile(path, other)  # noqa: PTH121
     except OSError:

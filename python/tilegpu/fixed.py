@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -17,6 +18,10 @@ from tilegpu.errors import ValidationError, near_names
 from tilegpu.keywords import names_of
 
 _SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
+
+
+#: Whose methods make objects for users, by module.
+_MAKE_THINGS = (("device", "Device"), ("render_pass", "RenderPass"), ("image", "Image"), ("buffer", "Buffer"))
 
 
 def _is_method(cls: type, name: str) -> bool:
@@ -29,12 +34,22 @@ def _plain(parameter: str) -> str:
     return parameter.rstrip("_")
 
 
+def _makers_of(own: Sequence[type]) -> list[Any]:
+    """What makes objects of these classes: their own, and what of the device and of passes says that it returns one."""
+    names = {c.__name__ for c in own}
+    makers = [vars(c)[name] for c in own for name in ("__init__", "create") if name in vars(c)]
+    for module, owner in _MAKE_THINGS:
+        made_by = getattr(sys.modules.get(f"tilegpu.{module}"), owner, None)
+        for c in made_by.__mro__ if isinstance(made_by, type) else ():
+            makers += [value for value in vars(c).values() if getattr(value, "__annotations__", {}).get("return") in names]
+    return makers
+
+
 def _known(thing: Any) -> tuple[list[str], list[str]]:
     """What an object tells of itself, with what it is made with; the latter alone."""
     cls = type(thing)
     own = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "tilegpu"]
-    makers = [vars(c)[name] for c in own for name in ("__init__", "create") if name in vars(c)]
-    functions = [getattr(maker, "__func__", maker) for maker in makers]
+    functions = [getattr(maker, "__func__", maker) for maker in _makers_of(own)]
     made_with = [name for function in functions if isinstance(function, FunctionType) for name in map(_plain, names_of(function))]
     told = [
         name for c in own for name, value in vars(c).items() if isinstance(value, (property, functools.cached_property))
@@ -100,15 +115,17 @@ class AsArray:
         raise no_interface(self)
 
 
-def _refuse(thing: Any, name: str) -> None:
+def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
     """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
     what = said(thing)
     known, made_with = _known(thing)
+    if elsewhere := thing._said_elsewhere(name):
+        raise ValidationError(f"{what}: {name} can't be set; {elsewhere}")
     if name in known:
         how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
         raise ValidationError(f"{what}: {name} {how}")
     for near in near_names(name, known):
-        if (sorted(near) == sorted(name) or len(near) >= 4) and _almost(name, near):
+        if (sorted(near) == sorted(name) or len(near) >= 4) and alike(name, near):
             raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near}'?")
 
 
@@ -118,6 +135,10 @@ class Fixed(OfThisProcess):
     __slots__ = ()
     _users: frozenset[str] = frozenset()  # attributes that the user added
 
+    def _said_elsewhere(self, name: str) -> str:
+        """Where what an attribute of this name would say is said, if it is; for messages."""
+        return ""
+
     def __setattr__(self, name: str, value: Any) -> None:
         if (
             name[0] != "_"
@@ -125,7 +146,7 @@ class Fixed(OfThisProcess):
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
-            _refuse(self, name)
+            _refuse(self, name, _almost)
             if not _is_method(type(self), name):
                 object.__setattr__(self, "_users", self._users | {name})
         object.__setattr__(self, name, value)
@@ -136,9 +157,12 @@ class Spelt:
 
     __slots__ = ()
 
+    def _said_elsewhere(self, name: str) -> str:
+        return ""
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] != "_" and name not in vars(self) and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu":
-            _refuse(self, name)
+            _refuse(self, name, _meant)
         object.__setattr__(self, name, value)
 
 
@@ -156,3 +180,13 @@ def _almost(name: str, known: str) -> bool:
     same = next((k for k, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
     rest = (name[same + 1 :], known[same + 1 :]), (name[same + 1 :], known[same:]), (name[same:], known[same + 1 :])
     return len(known) >= 4 and any(a == b for a, b in rest)
+
+
+#: What some add to a name of ours: what it is counted in.
+_UNITS = frozenset({"degrees", "degree", "deg", "radians", "radian", "rad", "angle", "plane"})
+
+
+def _meant(name: str, known: str) -> bool:
+    """Of what is made to be set: also a name cut short (``fov`` for ``fov_y``), and one with a unit behind it (``fov_y_degrees``)."""
+    short = len(name) >= 3 and known.startswith(name) and known not in (name + "s", name + "es")
+    return short or (name.startswith(f"{known}_") and name[len(known) + 1 :] in _UNITS) or _almost(name, known)

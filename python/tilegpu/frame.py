@@ -19,7 +19,7 @@ from tilegpu import _core, arguments
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats, Context, open_passes
 from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
-from tilegpu.files import output_problem, suffix_problem
+from tilegpu.files import output_problem, place, suffix_problem
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
 from tilegpu.frame_stats import FrameStats
@@ -274,7 +274,7 @@ class Frame(WithBlock):
         path = arguments.path(path, f"{self._what}: capture: path")
         if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
-        _core.save_capture(self._device.core, [node.commands for node in self.nodes], path)
+        _core.save_capture(self._device.core, [node.commands for node in self.nodes], place(path))
 
     def report(self, path: str | os.PathLike[str], *, profiles: Sequence[str] | None = None) -> None:
         """Writes one HTML page that works without a network: the passes and what flows between them, bytes by cause, lint with the bytes

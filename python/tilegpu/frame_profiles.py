@@ -19,6 +19,7 @@ from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, counts_of
 from tilegpu.costs import PassCosts, costs_of, costs_of_command, sum_of
 from tilegpu.dispatch_costs import DispatchCounts, costs_of_dispatch, dispatch_counts
+from tilegpu.files import place
 from tilegpu.frame_stats import moved_B
 from tilegpu.frame_traffic import Moved
 from tilegpu.hsr import names
@@ -144,7 +145,7 @@ def run(
     """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs;
     ``compiler_limits``: of processes that compile its shaders, ``None``: this one does."""
     device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits)
-    capture = _core.load_capture(device, os.fspath(path))
+    capture = _core.load_capture(device, place(path))
     submission = device.submit_and_wait(capture.command_buffers)
     count = submission.pass_count()
     models = profile in CONSTANTS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tilegpu.errors import Error, needs_packages
-from tilegpu.files import check_picture, read_regular, regular_size_B
+from tilegpu.files import check_picture, place, read_regular, regular_size_B
 
 if TYPE_CHECKING:  # numpy.typing takes milliseconds of every import
     from numpy.typing import NDArray
@@ -195,7 +195,7 @@ def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) 
     except ImportError:
         raise HdrError(needs_packages(f"{where}: an .exr file", "OpenEXR", extra="exr")) from None
     try:
-        with OpenEXR.File(os.fspath(path), header_only=True) as file:
+        with OpenEXR.File(place(path), header_only=True) as file:
             parts = len(file.parts)
             low, high = file.header()["dataWindow"]
             size_px = int(high[0]) - int(low[0]) + 1, int(high[1]) - int(low[1]) + 1
@@ -203,7 +203,7 @@ def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) 
         if parts != 1:
             raise HdrError(f"{where}: has {parts} parts; one is read; save the picture alone")
         _check_size(*size_px, file_B, _EXR_VALUE_B * count, where)
-        with OpenEXR.File(os.fspath(path)) as file:
+        with OpenEXR.File(place(path)) as file:
             channels = {name: channel.pixels for name, channel in file.channels().items()}
     except HdrError:
         raise

@@ -60,8 +60,17 @@ def blit(
         (source, False, source_level, source_layer, None),
         (destination, True, destination_level, destination_layer, destination_rect),
     )
+
+    def record(commands: _core.CommandBuffer) -> None:
+        try:
+            commands.blit_image(source.core, destination.core, [tuple(region)], mode)
+        except ValidationError as wrong:
+            if "_rect " not in str(wrong):
+                raise
+            raise ValidationError(f"{wrong}; rects are two corners, (x0, y0, x1, y1), and not a corner and a size") from None
+
     return self._run(
-        lambda cb: cb.blit_image(source.core, destination.core, [tuple(region)], mode),
+        record,
         "blit",
         lambda: [
             use
@@ -106,8 +115,11 @@ def clear(
         use_of_image, target, True, "clear", level=level, levels=levels, layer=layer, layers=layers, whole=True
     )
     if not target.format_info.is_depth_stencil:
-        if color is None or depth is not None or stencil is not None:
-            raise ValidationError(f"{what}: format {target.format} takes (r, g, b, a)")
+        given = [f"{name}=" for name, value in (("depth", depth), ("stencil", stencil)) if value is not None]
+        if color is None or given:
+            said = f"{' and '.join(given)} is given, and " if given else ""
+            only = "" if color is None else " alone"
+            raise ValidationError(f"{what}: {said}format {target.format} is of colours: it takes (r, g, b, a){only}")
         value = _core.ClearValue.color(target.format_info.number, clear_color(color, what, target.format_info))
         return self._run(
             lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]),
@@ -115,8 +127,9 @@ def clear(
             uses,
         )
     if color is not None or (depth is None and stencil is None):
+        said = "" if color is None else "a colour is given, and "
         raise ValidationError(
-            f"{what}: format {target.format} takes {' and '.join(n + '=' for n in target.format_info.aspects)}"
+            f"{what}: {said}format {target.format} takes {' and '.join(n + '=' for n in target.format_info.aspects)}"
         )
     written_B = 0
     for aspect, number in (("depth", depth), ("stencil", stencil)):
@@ -128,8 +141,18 @@ def clear(
     return CommandStats("clear", 0, written_B)
 
 
+def require_averages(info: enums.FormatInfo, what: str) -> None:
+    """Vulkan forbids linear blits of integers, which a mip chain is made by (VUID-vkCmdBlitImage-filter-02001)."""
+    if info.numeric in ("uint", "sint"):
+        raise ValidationError(
+            f"{what}: the format is {info.name}, and integers are not averaged; take texels for each level, dev.blit(image, image, "
+            "filter='nearest', source_level=k - 1, destination_level=k), or give the levels, dev.texture(pixels, mipmaps=[level1, ...])"
+        )
+
+
 def generate_mipmaps(self: Context, image: Any) -> CommandStats:
-    """Makes levels 1 and up from level 0, each from the one above. Returns what it moved. Warns where there is no level 1 to make."""
+    """Makes levels 1 and up from level 0, each from the one above. Returns what it moved. Warns where there is no level 1 to make.
+    Raises :class:`ValidationError` for integers, which are not averaged."""
     target = _image(self, image, "generate_mipmaps")
     if target.mip_levels == 1 and max(target._level_size(0)) > 1:
         warnings.warn(
@@ -137,6 +160,8 @@ def generate_mipmaps(self: Context, image: Any) -> CommandStats:
             UnusedNameWarning,
             stacklevel=users_level(),
         )
+    if target.mip_levels > 1:
+        require_averages(target.format_info, f"generate_mipmaps: image '{target.label}'")
     target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))
     return self._run(
         lambda cb: cb.generate_mipmaps(target.core),

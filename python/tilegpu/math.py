@@ -48,6 +48,7 @@ __all__ = [
     "translate",
 ]
 
+_MOST = float(np.finfo(np.float32).max)
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 _Array = NDArray[np.float64]
@@ -70,7 +71,10 @@ def _array(value: ArrayLike, shapes: tuple[tuple[int, ...], ...], what: str, mus
 
 
 def _vector(value: ArrayLike, what: str) -> _Array:
-    return _array(value, ((3,),), what, "it must be three numbers (x, y, z)")
+    array = _array(value, ((3,),), what, "it must be three numbers (x, y, z)")
+    if not (np.abs(array) <= _MOST).all():  # nor is NaN
+        raise ValidationError(f"{what} is ({', '.join(f'{n:g}' for n in array)}); it must be finite numbers that float32 holds")
+    return array
 
 
 def _xyz(given: Sequence[Any], what: str) -> _Array:
@@ -105,6 +109,14 @@ def _numbers(what: str, **given: Any) -> None:
     for name, value in given.items():
         if (value is not None or name != "far") and not isinstance(value, (int, float, np.integer, np.floating)):
             raise ValidationError(f"{what}: {name} is {_shown(value)}; it must be a number")
+
+
+def _finite(what: str, **given: Any) -> None:
+    """:func:`_numbers`, and neither NaN nor infinite."""
+    _numbers(what, **given)
+    for name, value in given.items():
+        if not math.isfinite(value):
+            raise ValidationError(f"{what}: {name} is {value}; it must be finite")
 
 
 def _planes(near: float, far: float | None, what: str) -> None:
@@ -166,7 +178,7 @@ def orthographic(
 def pixels(width: int, height: int) -> Matrix:
     """(4, 4) pixels to clip space, for what lies flat on the screen: (0, 0) is the picture's top left corner, x right, y **down**,
     z the depth as it is."""
-    _numbers("pixels", width=width, height=height)
+    _finite("pixels", width=width, height=height)
     if not (width > 0 and height > 0):
         raise ValidationError(f"pixels: the size is {width} x {height}; both sides must be above 0")
     return _single(np.array([[2 / width, 0, 0, -1], [0, 2 / height, 0, -1], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
@@ -284,7 +296,7 @@ def _rotation(axis: _Array, angle: float) -> _Array:
 def rotate(axis: ArrayLike, angle: float) -> Matrix:
     """(4, 4) right-handed rotation by ``angle`` about ``axis``, of any length but 0. ``angle``: radians, not degrees
     (``math.radians(90)`` is a quarter turn)."""
-    _numbers("rotate", angle=angle)
+    _finite("rotate", angle=angle)
     return _single(_rotation(_unit(_vector(axis, "rotate: axis"), "rotate: axis"), angle))
 
 
@@ -376,7 +388,7 @@ def _quaternion(value: ArrayLike, what: str) -> _Array:
 
 def quaternion(axis: ArrayLike, angle: float) -> Vector:
     """(4,) rotation by ``angle`` about ``axis``, as (x, y, z, w): glTF's order, w last. ``angle``: radians, not degrees."""
-    _numbers("quaternion", angle=angle)
+    _finite("quaternion", angle=angle)
     unit = _unit(_vector(axis, "quaternion: axis"), "quaternion: axis")
     return _single(np.array([*(unit * math.sin(angle / 2)), math.cos(angle / 2)]))
 
@@ -406,7 +418,7 @@ def quaternion_matrix(q: ArrayLike) -> Matrix:
 
 def slerp(a: ArrayLike, b: ArrayLike, t: float) -> Vector:
     """(4,) rotation between ``a`` (t = 0) and ``b`` (t = 1) along the shorter way, at an even speed."""
-    _numbers("slerp", t=t)
+    _finite("slerp", t=t)
     return _single(_slerp(_quaternion(a, "slerp: a"), _quaternion(b, "slerp: b"), t))
 
 

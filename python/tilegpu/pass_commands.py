@@ -72,6 +72,13 @@ class PassCommands(OfThisProcess):
             )
         return self._turns
 
+    def _said_elsewhere(self, name: str) -> str:
+        """Of state and arguments of draws, which attributes of a pass would not change."""
+        if name in _core.DYNAMIC_STATES:
+            also = f"draw(..., {name}=...), or " if name in _OF_DRAWS else ""
+            return f"give it to {also}set({name}=...) for draws whose pipeline lists it in dynamic"
+        return f"give it to each draw: draw(..., {name}=...)" if name in _OF_DRAWS else ""
+
     def _open(self) -> DrawArguments:
         if self._draws is None:
             raise ValidationError(f"{self._what} is not open; draw inside its with block")
@@ -414,3 +421,7 @@ class PassCommands(OfThisProcess):
         made = StatisticsQuery(self.label, self._recorder(), self._views, self._statistics)
         self._blocks.append(made)
         return made
+
+
+#: Arguments of draws, for who sets them as attributes of the pass.
+_OF_DRAWS = frozenset({*keywords.names_of(PassCommands.draw), *keywords.names_of(PassCommands.draw_indirect)}) - {"label"}

@@ -13,7 +13,7 @@ from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.explain import Explanation
-from tilegpu.files import output_problem, suffix_problem
+from tilegpu.files import output_problem, place, suffix_problem
 from tilegpu.frame_traffic import Moved
 from tilegpu.history import HEATMAPS, PICTURE_NAMES, PixelHistory, parse_trace, pixel_history, tile_time_map
 from tilegpu.low_resolution_z import LowResolutionZ
@@ -58,8 +58,9 @@ class PassResults:
         return f"<pre>{notebook.escaped(repr(self))}</pre>" if self._stats is None else self._stats._repr_html_()
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
-        path, self._device._next_capture = self._device._next_capture, None
+        path = self._device._next_capture
         if path is not None:
+            self._device._capture_next(None)
             _core.save_capture(self._device.core, [commands], path)
         frame = self._device._frame
         if open_here.passes:  # a list of what each draw reads and writes is long
@@ -97,7 +98,7 @@ class PassResults:
         path = arguments.path(path, f"{self._what}: capture: path")
         if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
-        _core.save_capture(self._device.core, [self._recorded], path)
+        _core.save_capture(self._device.core, [self._recorded], place(path))
 
     @property
     def stats(self) -> PassStats:

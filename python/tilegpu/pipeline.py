@@ -35,6 +35,7 @@ from tilegpu.pipeline_warnings import (
     warn_of_assembly,
     warn_of_idle,
     warn_of_outputs,
+    warn_of_position,
     warn_of_tests,
 )
 from tilegpu.program import Program, specialization_of
@@ -86,6 +87,12 @@ class Pipeline(Program):
         self.state = state
         self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
 
+    def _said_elsewhere(self, name: str) -> str:
+        """Of state by the names that passes set it by."""
+        if name in _core.DYNAMIC_STATES and name not in create_pipeline.__annotations__:
+            return f"say it with dev.pipeline's arguments, or with dynamic=[{name!r}] there and rp.set({name}=...)"
+        return ""
+
     @functools.cached_property
     def reads_layer(self) -> bool:
         """Whether one of its shaders names gl_Layer."""
@@ -119,6 +126,8 @@ def _load_stages(
     """Modules of the sources and of what messages call them; the pipeline's label is that of its shaders where none is given."""
     label = arguments.text(label, "pipeline: label")
     what = f"pipeline '{label}'" if label else "pipeline"
+    if not (isinstance(include, tuple) and not include):
+        include = shader.directories(include, f"{what}: include")  # once, and not for each stage
     load = functools.partial(shader.load, defines=defines, include=include, label=label, device=device.core)
     given = {
         stage: (source, arguments.text(file, f"{what}: {_SHORT.get(stage, stage)}_file"))
@@ -363,7 +372,8 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    _finish(pipeline, info, interface, given, factors)
+    _finish(pipeline, info, interface, given, factors, self.strict)
+    pipeline.warn_of_defines([source for source, _ in sources.values()], defines, include)
     pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
     return pipeline
 
@@ -374,6 +384,7 @@ def _finish(
     interface: Interface | None,
     given: Mapping[str, Any],
     factors: Sequence[frozenset[str]],
+    strict: bool,
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
@@ -382,6 +393,7 @@ def _finish(
     count = len(info.color_formats)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
+    warn_of_position(pipeline, info, pipeline.dynamic, strict)
     warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
     warn_of_assembly(pipeline, info, pipeline.dynamic, given)

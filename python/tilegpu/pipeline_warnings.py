@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core
+from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning
+from tilegpu.pipeline_rules import writes_position
 from tilegpu.program import Program
 from tilegpu.structs import type_name
 
@@ -78,6 +80,23 @@ def warn_of_assembly(
         pipeline.warn_unused("input_attachments", "input_attachments has no effect as no shader reads a subpassInput")
 
 
+def warn_of_position(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], strict: bool) -> None:
+    """Primitives whose last shader never says where they are; ``strict``: of the device. Not of those that draw nothing by design: whose
+    shaders store elsewhere, or that have neither attachments nor a fragment shader."""
+    stages = pipeline._stages
+    stage = next(name for name in ("geometry", "tessellation_evaluation", "vertex") if name in stages)
+    draws = "fragment" in stages or any(info.color_formats) or info.depth_format or info.stencil_format
+    if not draws or info.rasterization.rasterizer_discard or "rasterizer_discard_enable" in dynamic:
+        return
+    module = stages[stage]
+    if writes_position(bytes(module.spirv)) or any(b.used and b.descriptor in _WRITTEN for b in module.reflection.bindings):
+        return
+    what = f"the {stage.replace('_', ' ')} shader never writes gl_Position; write it, or give rasterizer_discard=True"
+    if strict:
+        raise UndefinedContentsError(f"{pipeline.title}: {what}")
+    pipeline._warn_once("gl_Position", f"{what}. Vulkan leaves it undefined; here it is 0, and nothing is drawn", UndefinedContentsWarning)
+
+
 def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], depth_write: bool | None) -> None:
     """Depth is written only where it is tested. ``depth_write``: as it was given."""
     if depth_write and not info.depth_stencil.depth_test and dynamic.isdisjoint(("depth_test_enable", "depth_write_enable")):
@@ -129,17 +148,25 @@ def _warn_of_unwritten(
     if any(b.descriptor == _INPUT for b in fragment.reflection.bindings):
         return  # what it reads of the tile it has no need to write
     written: set[int] = set()
+    declared: dict[int, str] = {}  # and nothing of the shader names them
     for output in fragment.reflection.outputs:
         length = output.type.array_length if output.type.kind == "array" else 1
-        written.update(range(output.location, output.location + max(1, length)))
+        places = range(output.location, output.location + max(1, length))
+        if output.used:
+            written.update(places)
+        else:
+            declared.update(dict.fromkeys(places, output.name))
     for i in formats:
         location = i if locations is None else locations[i]
         if location is None or location in written or not masks[i]:
             continue
         outputs = ", ".join(map(str, sorted(written))) or "none"
+        why = f"has no output at location {location} (it has: {outputs})"
+        if location in declared:
+            why = f"never writes its output '{declared[location]}' (location {location})"
         pipeline.warn_unused(
             f"color[{i}]",
-            f"color[{i}]: the fragment shader has no output at location {location} (it has: {outputs}); the attachment keeps what it "
+            f"color[{i}]: the fragment shader {why}; the attachment keeps what it "
             "holds, where Vulkan leaves it undefined. If that is meant, say so: attachment_locations= with None for it, or write_mask=''",
         )
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tilegpu import _core, arguments, notebook
-from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, users_level
+from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, near_names, users_level
 from tilegpu.fixed import Fixed
 from tilegpu.image_layers import layers_read
 from tilegpu.interface import Interface, Stages
-from tilegpu.shader import files_of, is_path
+from tilegpu.shader import files_of, is_path, unnamed_defines
 from tilegpu.structs import SCALAR_CODES
 
 if TYPE_CHECKING:
@@ -224,6 +224,13 @@ class Program(Fixed):
     def warn_unused(self, name: str, what: str) -> None:
         """Warns once for each name."""
         self._warn_once(name, what, UnusedNameWarning)
+
+    def warn_of_defines(self, sources: Iterable[Any], defines: Mapping[str, Any] | None, include: Any) -> None:
+        """Of macros that no text of its shaders names."""
+        for name, asked in unnamed_defines(sources, defines, include):
+            near = near_names(name, asked)
+            why = f"; did you mean '{near[0]}'?" if near else "; leave it out"
+            self.warn_unused(f"define {name}", f"defines has '{name}', which no shader text of the pipeline names{why}")
 
     def warn_short(self, name: str, what: str) -> None:
         """Warns once for each block."""

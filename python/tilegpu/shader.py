@@ -22,6 +22,9 @@ ShaderSource = str | os.PathLike[str] | bytes | bytearray | memoryview | _core.S
 
 _SUFFIXES = (".vert", ".tesc", ".tese", ".geom", ".frag", ".comp", ".glsl", ".spv")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_INCLUDES = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*)", re.MULTILINE)
 _MAX_CACHED = 512
 _MAX_FILE_B = 1 << 26
 _cache: dict[Any, _core.ShaderModule] = {}
@@ -41,7 +44,8 @@ def compile_glsl(
 
     ``stage`` is ``"vertex"``, ``"tessellation_control"``, ``"tessellation_evaluation"``, ``"geometry"``, ``"fragment"`` or
     ``"compute"``; ``file`` is what messages call it, and where ``#include "x"`` looks
-    first; ``include`` has more directories.
+    first; ``include`` has more directories. ``defines``: macros by name; ``True`` is 1, ``None`` nothing, and ``False`` an
+    error, as ``#ifdef`` would find it.
     With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used.
     Raises :class:`ShaderError` with every error of the compile in ``messages``.
     """
@@ -73,13 +77,19 @@ def _version_hint(text: str, messages: Sequence[Any]) -> str:
     return f"\n  its first line says {found[0].strip()}: write #version 450, the GLSL of Vulkan"
 
 
+class _Folders(list[str]):
+    """Folders that were looked at, and told of where they are not there."""
+
+
 def directories(include: Any, what: str) -> list[str]:
-    """Of ``include=``: a path, or a list of them."""
+    """Of ``include=``: a path, or a list of them. Of what it gave before, that."""
+    if isinstance(include, _Folders):
+        return include
     given = [include] if isinstance(include, (str, os.PathLike)) else arguments.sequence(include, what, "it must be a list of directories")
     for directory in given:
         if not isinstance(directory, (str, os.PathLike)):
             raise ValidationError(f"{what} has {arguments.shown(directory)}; it must be a list of directories")
-    found = [arguments.text(os.fspath(d), what) for d in given]
+    found = _Folders(files.place(arguments.text(os.fspath(d), what)) for d in given)
     for directory in found:
         if not os.path.isdir(directory):  # noqa: PTH112 -- pathlib would be imported for this alone
             warnings.warn(f"{what}: there is no folder {directory}", UnusedNameWarning, stacklevel=users_level())
@@ -87,8 +97,10 @@ def directories(include: Any, what: str) -> list[str]:
 
 
 def _define(value: Any) -> str:
-    if isinstance(value, bool):
-        return "1" if value else "0"
+    if value is False:
+        raise ValidationError("a value in defines is False, and #ifdef would find it defined; leave the name out, or give 0 for #if")
+    if value is True:
+        return "1"
     if value is None or isinstance(value, (str, int, float, np.number)):
         return "" if value is None else arguments.text(str(value), "a value in defines")
     raise ValidationError(f"a value in defines is {arguments.shown(value)}; it must be a number or text")
@@ -114,7 +126,7 @@ def load(
         return _module(bytes(source), name, device)
     # Whether it is an os.PathLike is asked last: that takes long where it is the first such question.
     if is_path(source):
-        path = os.fspath(source)
+        path = files.place(source)
         try:
             data = files.read_regular(path, _MAX_FILE_B)
         except OSError as wrong:
@@ -152,12 +164,53 @@ def load(
     return module
 
 
+def unnamed_defines(
+    sources: Iterable[ShaderSource | None], defines: Mapping[str, Any] | None, include: Any
+) -> list[tuple[str, list[str]]]:
+    """Of ``defines=`` the names that no text of the stages has, nor what it includes, each with names that the texts ask for. Nothing where
+    that can't be known."""
+    if not defines:
+        return []
+    texts: list[bytes] = []
+    for source in sources:
+        if isinstance(source, str) and not is_path(source):
+            texts.append(source.encode())
+    try:
+        paths = [files.place(s) for s in sources if isinstance(s, (str, os.PathLike)) and is_path(s)]
+        texts += [t for t in (files.read_regular(path, _MAX_FILE_B) for path in paths) if t[:4] != b"\x03\x02\x23\x07"]
+        folders = [os.path.dirname(path) for path in paths] + list(directories(include, "include"))  # noqa: PTH120
+        texts += _included(texts, folders)
+    except OSError:
+        return []
+    whole = b"\n".join([*texts, *(_define(value).encode() for value in defines.values())])
+    if b"##" in whole:  # names may be made of parts
+        return []
+    words = set(_WORD.findall(whole))
+    asked = {word.decode() for line in _CONDITION.findall(whole) for word in _WORD.findall(line)} - {"defined"}
+    return [(name, sorted(asked)) for name in defines if name.encode() not in words]
+
+
+def _included(texts: Sequence[bytes], folders: list[str]) -> list[bytes]:
+    """What texts include, and what that includes. Raises ``OSError`` where it can't be found."""
+    found: dict[str, bytes] = {}
+    todo = [(name.decode(errors="replace"), folders) for text in texts for name in _INCLUDES.findall(text)]
+    while todo:
+        name, near = todo.pop()
+        path = next((p for f in near if os.path.isfile(p := os.path.join(f, name))), name)  # noqa: PTH113, PTH118
+        if path in found:
+            continue
+        found[path] = files.read_regular(path, _MAX_FILE_B)
+        inner = [os.path.dirname(path), *folders]  # noqa: PTH120
+        todo += [(n.decode(errors="replace"), inner) for n in _INCLUDES.findall(found[path])]
+    return list(found.values())
+
+
 def files_of(sources: Iterable[ShaderSource | None]) -> tuple[str, ...]:
     """Absolute paths of those that are paths, and of what they include beside themselves."""
     found: dict[str, None] = {}
     todo = [str(os.fspath(s)) for s in sources if isinstance(s, (str, os.PathLike)) and is_path(s)]
     while todo:
-        path = os.path.abspath(todo.pop())  # noqa: PTH100 -- pathlib would be imported for this alone
+        path = os.path.abspath(files.place(todo.pop()))  # noqa: PTH100 -- pathlib would be imported for this alone
         if path in found:
             continue
         found[path] = None
@@ -205,7 +258,7 @@ def is_path(source: Any) -> bool:
     return (
         "\n" not in source
         and len(source) < 4096
-        and (source.endswith(_SUFFIXES) or ("{" not in source and os.path.isfile(source)))  # noqa: PTH113
+        and (source.endswith(_SUFFIXES) or ("{" not in source and "\0" not in source and os.path.isfile(files.place(source))))  # noqa: PTH113
     )
 
 

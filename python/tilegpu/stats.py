@@ -184,10 +184,15 @@ def _number(value: float | int) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 
 
+#: What a ledger has of each attachment, for passes and frames that have none.
+CAUSES = ("load", "clear", "store", "resolve", "border_load", "border_store", "spill_load", "spill_store", "saved_clean_tile",
+          "saved_compression", "saved_transaction_elimination")  # fmt: skip
+
+
 def bytes_of_cause(traffic: Mapping[str, Mapping[str, int]], cause: Any) -> int:
     """The sum over all attachments of a ledger; a cause that there is not is an error."""
-    known = dict.fromkeys(name for causes in traffic.values() for name in causes)
-    if known and cause not in known:
+    known = dict.fromkeys([name for causes in traffic.values() for name in causes] or CAUSES)
+    if cause not in known:
         raise ValidationError(f"stats: bytes({shown(cause)}): there is no such cause{candidates(cause, known)}")
     return sum(causes.get(cause, 0) for causes in traffic.values())
 

@@ -49,7 +49,7 @@ def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
     (D, H, W) or (D, H, W, C). "slices" are those of a 3D image that is written to: as of "2d", and (L, H, W) where W is more than 4,
     which can't be one slice of several components."""
     pixels, _ = numbers_of(pixels, what)
-    array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be numbers")
+    array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be an array of numbers, a path or a Pillow image")
     if array.dtype.kind not in "fiub":
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
     if type_ == "3d":
@@ -129,6 +129,12 @@ def samples_side_by_side(array: NDArray[Any], most_px: int = 1280) -> NDArray[An
     return out
 
 
+def _fix_of_wide(pixels: NDArray[Any]) -> str:
+    """Of integers that NumPy makes by itself, and that are bytes of a picture: for messages."""
+    wide = pixels.dtype.kind in "iu" and pixels.dtype != np.uint8 and pixels.size
+    return ", or .astype(np.uint8) for bytes of 0 to 255" if wide and pixels.min() >= 0 and pixels.max() <= 255 else ""
+
+
 def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     """Format for an array of pixels of which only the shape and dtype are known."""
     components = {1: "r{0}", 2: "r{0}g{0}", 3: "r{0}g{0}b{0}a{0}", 4: "r{0}g{0}b{0}a{0}"}.get(pixels.shape[-1])
@@ -137,7 +143,7 @@ def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     )
     if components is None or kind is None:
         raise ValidationError(
-            f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format="
+            f"{what}: pixels of shape {pixels.shape} and dtype {pixels.dtype} have no default format; give format=" + _fix_of_wide(pixels)
         )
     return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
 
@@ -232,6 +238,7 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
     else:
         raise ValidationError(
             f"{what}: pixels are {array.dtype}, which can't become {info.name}; give floats, or integers of the format's width"
+            + _fix_of_wide(array)
         )
     if components < wanted:
         values = np.concatenate([values, np.ones((height, width, 1), values.dtype)], axis=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.buffer import matrix_fields, native, native_dtype, upload_layout
-from tilegpu.errors import ValidationError, beyond_vulkan
+from tilegpu.errors import ClampedValueWarning, ValidationError, beyond_vulkan, users_level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,10 +153,27 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
         raise ValidationError(
             f"{what}: {len(layout.bindings)} vertex bindings; at most {_core.MAX_VERTEX_BINDINGS} are allowed"
         )
-    attributes = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
+    try:
+        attributes = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
+    except ValidationError:
+        if not dtypes:
+            _say_missing_location(explicit, reflection, what)
+        raise
     _check_rows(dtypes, attributes, reflection, what)
     layout.attributes += [_of_booleans(attribute, dtypes) for attribute in attributes]
     return layout.finish()
+
+
+def _say_missing_location(explicit: Sequence[int], reflection: _core.Reflection, what: str) -> None:
+    """Raises for an input of the shader that no :class:`VertexBinding` feeds, where they alone were given."""
+    for variable in reflection.inputs:
+        if variable.used and variable.location not in explicit:
+            there = ", ".join(map(str, sorted(explicit))) or "none"
+            raise ValidationError(
+                f"{what}: the vertex shader reads '{variable.name}' ({_core.type_name(variable.type)}, location {variable.location}), and "
+                f"the attributes of vertex= and instance= (VertexBinding) are at locations: {there}; add ({variable.location}, format, "
+                "offset in bytes) to its attributes, or change the location"
+            )
 
 
 def _of_booleans(attribute: tuple[int, int, int, int], dtypes: list[tuple[int, np.dtype[Any]]]) -> tuple[int, int, int, int]:
@@ -195,6 +213,14 @@ def _field_numbers(values: NDArray[Any], own: np.dtype[Any], normalised: bool, w
     if kind == "b":
         return values.astype(own)
     if kind == "f":
+        if values.dtype == np.uint8 and values.size and values.max() > 1:
+            warnings.warn(
+                f"{what} has bytes (uint8) up to {values.max()}, which the pipeline's {own} takes as they are: {values.max()} is "
+                f"{float(values.max())}, not 1; for 0 to 1 give dev.pipeline a dtype with uint8 there (which the shader reads as 0 to 1), "
+                f"for the numbers themselves .astype(np.{own})",
+                ClampedValueWarning,
+                stacklevel=users_level(),
+            )
         with np.errstate(all="ignore"):
             made = values.astype(own)
         lost = ~np.isfinite(made) & np.isfinite(values) if values.dtype.kind != "b" else np.zeros(values.shape, bool)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from tilegpu.errors import WriteError
+from tilegpu.files import place
 
 #: So long a named pipe may wait for somebody who reads it.
 _READER_S = 2.0
@@ -84,7 +85,7 @@ class WholeStream(io.RawIOBase):
 def whole_file(path: str | os.PathLike[str], what: str) -> Iterator[WholeStream]:
     """A stream; the file has its content when the block ends, and is as it was if anything is raised. ``what``: who writes, for the
     message of the :class:`WriteError` that every ``OSError`` becomes."""
-    named = os.fspath(path)
+    named = place(path)
     target, before, beside = _place(named)
     try:
         fresh, beside = _new_file(target, before, beside)
@@ -118,7 +119,7 @@ def told(path: str | os.PathLike[str], what: str) -> Iterator[None]:
     except WriteError:
         raise
     except OSError as error:
-        raise _error(os.fspath(path), what, error) from error
+        raise _error(place(path), what, error) from error
 
 
 def _error(path: str, what: str, error: OSError, more: str = "") -> WriteError:
