@@ -53,6 +53,8 @@ def error_in(path: Path, error: BaseException, doing: str) -> SceneFileError:
     where = f"{path}:{lines[-1].lineno}" if lines else str(path)
     source = _source(lines[-1].line) if lines else ""
     said = f": {error}" if str(error) else ""
+    if isinstance(error, SystemExit):
+        said = f"{said} (sys.exit); what is drawn returns its picture, and doesn't end the program"
     return SceneFileError(f"{where}: {doing}: {type(error).__name__}{said}{source}")
 
 
@@ -88,7 +90,7 @@ class DrawnFrame(Frame):
             have["view"] = View(device, a["size"], a["samples"], a["time"], a["camera"], self.live)
         try:
             self.live.returned = self.function(**{name: have[name] for name in self.wanted})
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a program that ends here has drawn nothing
             raise error_in(self.path, error, f"in {_name_of(self.function)}()") from error
         return self.live.returned
 
@@ -99,19 +101,24 @@ class DrawnFrame(Frame):
 
     def say_clamped(self) -> None:
         """Of what :meth:`call` returned last, where it is saved or shown as 8 bits: a warning, once for each function, where an array of
-        floats goes far beyond 0 to 1. Images with such floats are lit so; files of floats keep them."""
+        floats goes far beyond 0 to 1, or has NaN. Images with such floats are lit so; files of floats keep them."""
         returned = self.live.returned
         arrays = [v for v in (returned if isinstance(returned, (list, tuple)) else [returned]) if isinstance(v, np.ndarray)]
         for array in arrays:
             if array.dtype.kind != "f" or not array.size or self.live.clamped:
                 continue
             low, high = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
-            if low < -0.5 or high > 1.5:
-                self.live.clamped = True
+            where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
+            if nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
+                pixels = f"{nans:,} pixel{'s that are' if nans > 1 else ' that is'} NaN"
+                text = f"{where} returned {pixels}, which 8 bits hold as 0: find what divides by 0, or save as .exr or .npy to keep them"
+            elif low < -0.5 or high > 1.5:
                 fix = "divide pixels of 255 by 255, or give uint8" if high > 2 else "save as .exr or .npy to keep them"
-                where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
                 text = f"{where} returned floats from {low:g} to {high:g}; 8 bits take 0 to 1, and others are clamped: {fix}"
-                warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
+            else:
+                continue
+            self.live.clamped = True
+            warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
 
     def _picture(self, value: Any) -> np.ndarray[Any, Any]:
         name = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
@@ -303,7 +310,7 @@ class _CheckedScene(Scene):
         """The scene's."""
         try:
             return self._scene.camera()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_in(self.path, error, f"{self.name}: camera()") from error
 
     def frame(
@@ -316,7 +323,7 @@ class _CheckedScene(Scene):
         """The scene's."""
         try:
             made = self._scene.frame(size, samples, camera, time)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_in(self.path, error, f"{self.name}: frame()") from error
         if not isinstance(made, Frame):
             raise SceneFileError(
@@ -375,7 +382,7 @@ def _as_scene(thing: Any, name: str, path: Path) -> Scene:
     if isinstance(thing, type):
         try:
             thing = thing()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_in(path, error, f"making a {name}") from error
     if isinstance(thing, Scene):
         return _CheckedScene(thing, path, name)
