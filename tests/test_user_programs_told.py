@@ -13,7 +13,7 @@ import pytest
 
 import tilegpu as tg
 from tilegpu import cli
-from tilegpu.scene import SceneFileError, find_scene
+from tilegpu.scene import Frame, SceneFileError, SceneRenderer, find_scene
 
 
 def written(folder: Path, text: str, name: str = "own.py") -> Path:
@@ -62,3 +62,69 @@ def test_nan_of_a_function_that_draws_is_told_as_values_out_of_range_are(channel
         warnings.simplefilter("error")
         assert cli.main(["render", str(path), "-o", str(tmp_path / "a.npy")]) == 0  # floats are kept
         np.testing.assert_array_equal(np.isnan(np.load(tmp_path / "a.npy")).sum(), 4 * max(1, *channels, 1))
+
+
+# --------------------------------------------------------------------------------------------------------------- SCENES
+
+CLASS = """from tilegpu.scene import Frame, Scene
+class A(Scene):
+    name = "a"
+    def frame(self, size=None, samples=None, camera=None, time=0.0):
+        return Frame((8, 8))
+class B(A):
+    name = "b"
+class Nameless(A):
+    name = ""
+def helper(x):
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("scenes", "said"),
+    [
+        ("[A(), A()]", r"SCENES\[1\] is called 'a' as SCENES\[0\] is, and one is lost; give each a name"),
+        ("[Nameless(), Nameless()]", r"SCENES\[0\] \(Nameless\) has no name"),
+        ("[A(), Nameless()]", r"SCENES\[1\] \(Nameless\) has no name"),
+        ("[A(), Frame((5, 5))]", r"SCENES\[1\] is a Frame; give it a name of its own.*draw own\.py:picture"),
+        ("[A(), None]", r"SCENES\[1\] is None; it must be a Scene"),
+        ("[A(), B]", r"SCENES\[1\] is the class B; write B\(\)"),
+        ("[A(), helper]", r"SCENES\[1\] is the function helper\(\); take it out, and draw own\.py:helper"),
+        ("[Frame((8, 8))]", r"SCENES\[0\] is a Frame"),
+        ("Frame((8, 8))", r"SCENES is a Frame; it must be a list of scenes"),
+        ("A()", r"SCENES is a A; it must be a list of scenes, such as SCENES = \[MyScene\(\)\]"),
+        ("{'a': A()}", r"SCENES is \{'a'.*; it must be a list.*write SCENES = list"),
+    ],
+)
+def test_a_scene_that_would_be_lost_is_told_with_its_place_in_the_list(scenes: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(SceneFileError, match=rf"own\.py: {said}"):
+        find_scene(written(tmp_path, f"{CLASS}SCENES = {scenes}\n"))
+
+
+@pytest.mark.parametrize(
+    ("scenes", "said"),
+    [("None", "SCENES is None"), ("'abc'", "SCENES is 'abc'"), ("['x']", r"SCENES\[0\] is 'x'"), ("3", "SCENES is 3")],
+)
+def test_scenes_of_other_things_are_told_where_nothing_else_can_be_drawn(scenes: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(SceneFileError, match=said):
+        find_scene(written(tmp_path, f"SCENES = {scenes}\n"))
+    text = f"SCENES = {scenes}\ndef draw(size=(8, 8)):\n    return None\n"
+    assert find_scene(written(tmp_path, text)).name == "draw"  # a name of the user's own
+
+
+@pytest.mark.parametrize("scenes", ["[A()]", "(A(),)", "[A(), B()]", "(one for one in [A()])", "[Nameless()]", "[]"])
+def test_lists_that_lose_nothing_stay_silent(scenes: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"{CLASS}picture = Frame((8, 8))\nSCENES = {scenes}\n")
+    assert find_scene(f"{path}:picture").frame().size == (8, 8)
+
+
+@pytest.mark.parametrize(("fields", "word"), [("size", "size"), ("(8, 8), samples", "samples")])
+def test_a_frame_without_size_or_samples_is_told_with_file_scene_and_fix(fields: str, word: str, tmp_path: Path) -> None:
+    path = written(tmp_path, CLASS.replace("Frame((8, 8))", f"Frame({fields})") + "SCENES = [A()]\n")
+    fix = r"size, samples = self\._resolve_request"
+    with pytest.raises(SceneFileError, match=rf"own\.py: a: frame\(\) returned a Frame whose {word} is None.*{fix}"):
+        find_scene(path).frame()
+    with pytest.raises(tg.ValidationError, match=r"frame 'frame': size is None; it must be \(width, height\).*_resolve_request"):
+        SceneRenderer(tg.Device()).render(Frame(None))  # type: ignore[arg-type]
+    with pytest.raises(tg.ValidationError, match=r"frame 'frame': size is \(8, 8, 8\); it must be \(width, height\)"):
+        SceneRenderer(tg.Device()).render(Frame((8, 8, 8)))  # type: ignore[arg-type]

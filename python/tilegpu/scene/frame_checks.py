@@ -74,6 +74,11 @@ def check_frame(frame: Any, who: str) -> None:
     """Raises where the frame, its passes or its draws are something else. What a user's function draws is looked at as it draws."""
     require_frame(frame, who)
     what = f"frame '{frame.label}'"
+    size = frame.size
+    if not (isinstance(size, (tuple, list)) and len(size) == 2 and all(isinstance(n, (int, np.integer)) and n > 0 for n in size)):
+        own = "; in frame() of a scene, size, samples = self._resolve_request(size, samples, camera, time) takes its own for None"
+        must = "it must be (width, height), whole numbers of pixels"
+        raise ValidationError(f"{what}: size is {arguments.shown(size)}; {must}{own if size is None else ''}")
     _require_one_of(frame.resolve, _RESOLVES, f"{what}: resolve")
     _require_one_of(frame.samples, _SAMPLES, f"{what}: samples")
     _require(frame.color_formats, (tuple, list), f"{what}: color_formats", "a tuple of formats, such as ('r8g8b8a8_srgb',)")

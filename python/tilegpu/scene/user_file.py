@@ -19,14 +19,14 @@ import dataclasses
 import inspect
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError
+from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError, arguments
 from tilegpu.errors import ClampedValueWarning, users_level
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
@@ -329,6 +329,12 @@ class _CheckedScene(Scene):
             raise SceneFileError(
                 f"{self.path}: {self.name}: frame() returned {type(made).__name__}; it must be a tilegpu.scene.Frame"
             )
+        for word in ("size", "samples"):
+            if getattr(made, word) is None:
+                raise SceneFileError(
+                    f"{self.path}: {self.name}: frame() returned a Frame whose {word} is None, which means that nobody asks for one; "
+                    "begin frame() with size, samples = self._resolve_request(size, samples, camera, time), which takes the scene's own"
+                )
         return made
 
 
@@ -339,17 +345,65 @@ def _own(module: ModuleType) -> dict[str, Any]:
         if name.startswith("_"):
             continue
         here = getattr(value, "__module__", None) == module.__name__
-        is_scene_class = isinstance(value, type) and issubclass(value, Scene) and here
-        if isinstance(value, (Scene, Frame)) or is_scene_class or (inspect.isfunction(value) and here):
+        if isinstance(value, (Scene, Frame)) or (_is_scene_class(value) and here) or (inspect.isfunction(value) and here):
             out[name] = value
     return out
+
+
+def _listed(module: ModuleType, path: Path, others: bool) -> dict[str, Scene]:
+    """The scenes of the list ``SCENES`` by name. Raises :class:`SceneFileError` for one that would be lost, where the list is of scenes:
+    where nothing in it is one and the file has ``others`` to draw, it is the user's own affair."""
+    given = getattr(module, "SCENES", [])
+    want = "a list of scenes, such as SCENES = [MyScene()]"
+    if isinstance(given, (str, bytes, Mapping, Scene, Frame)) or not isinstance(given, Iterable):
+        is_scenes = isinstance(given, (Scene, Frame)) or (isinstance(given, Mapping) and any(isinstance(v, Scene) for v in given.values()))
+        if others and not is_scenes:
+            return {}
+        fix = "; write SCENES = list(... .values())" if isinstance(given, Mapping) else ""
+        raise SceneFileError(f"{path}: SCENES is {_kind(given)}; it must be {want}{fix}")
+    entries = list(given)
+    drawable = any(isinstance(one, (Scene, Frame)) or _is_scene_class(one) for one in entries)
+    if others and not drawable:
+        return {}
+    first: dict[str, int] = {}
+    for number, one in enumerate(entries):
+        what = f"{path}: SCENES[{number}]"
+        if not isinstance(one, Scene):
+            fix = "it must be a Scene"
+            if isinstance(one, type):
+                fix = f"write {one.__name__}(), which makes one"
+            elif isinstance(one, Frame):
+                fix = f"give it a name of its own, such as picture = Frame(...), and draw {path.name}:picture"
+            elif inspect.isfunction(one):
+                fix = f"take it out, and draw {path.name}:{one.__name__}"
+            raise SceneFileError(f"{what} is {_kind(one)}; {fix}")
+        if one.name in first or (not one.name and len(entries) > 1):
+            has = f"is called '{one.name}' as SCENES[{first[one.name]}] is" if one.name else f"({type(one).__name__}) has no name"
+            raise SceneFileError(f"{what} {has}, and one is lost; give each a name = '...' of its own")
+        first[one.name] = number
+    return {one.name: one for one in entries}
+
+
+def _is_scene_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Scene)
+
+
+def _kind(value: Any) -> str:
+    """What something is, for messages: frames and scenes have no repr that helps."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if inspect.isfunction(value):
+        return f"the function {value.__name__}()"
+    if isinstance(value, (Frame, Scene)):
+        return f"a {type(value).__name__}"
+    return arguments.shown(value)
 
 
 def scene_of(module: ModuleType, name: str, path: Path) -> Scene:
     """The scene called ``name``, or the file's own one for ``""``: the only one of ``SCENES``; else :data:`NAMES`; else the only thing
     that can be drawn. Raises :class:`SceneFileError` that lists what there is."""
     things = _own(module)
-    listed = {s.name: s for s in getattr(module, "SCENES", ()) if isinstance(s, Scene)}
+    listed = _listed(module, path, bool(things))
     if name:
         found = listed.get(name, things.get(name))
         if found is None:
