@@ -5,14 +5,18 @@ Source: tilegpu's rule that nothing is silent (CONTRIBUTING.md): each case names
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import tilegpu as tg
-from tilegpu import cli
+from tilegpu import cli, farm
+from tilegpu.farm.job import frame_of
+from tilegpu.math import OrbitCamera
 from tilegpu.scene import Frame, SceneFileError, SceneRenderer, find_scene
 
 
@@ -128,3 +132,43 @@ def test_a_frame_without_size_or_samples_is_told_with_file_scene_and_fix(fields:
         SceneRenderer(tg.Device()).render(Frame(None))  # type: ignore[arg-type]
     with pytest.raises(tg.ValidationError, match=r"frame 'frame': size is \(8, 8, 8\); it must be \(width, height\)"):
         SceneRenderer(tg.Device()).render(Frame((8, 8, 8)))  # type: ignore[arg-type]
+
+
+# -------------------------------------------------------------------------------------------------- requests of a scene
+
+
+@pytest.mark.parametrize(
+    ("name", "request_of", "said"),
+    [
+        ("triangle", {"time": 3.0}, "scene 'triangle': time=3.0 has no effect: the scene looks the same at any time"),
+        ("fill_blend", {"camera": OrbitCamera()}, r"scene 'fill_blend': camera= has no effect: the scene has none"),
+        ("cube", {"time": 3.0, "camera": OrbitCamera()}, ""),
+        ("triangle", {"time": 0.0, "camera": None, "samples": 2}, ""),
+    ],
+)
+def test_a_time_and_a_camera_that_change_nothing_are_told(name: str, request_of: dict[str, Any], said: str) -> None:
+    scene = find_scene(name)
+    if name == "triangle" and said:
+        assert not scene.moves
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scene.frame((16, 16), **request_of)
+    assert [one.category for one in caught] == [tg.UnusedNameWarning] * bool(said)
+    assert not said or re.search(said, str(caught[0].message))
+    assert all(one.filename == __file__ for one in caught)
+
+
+def test_samples_that_a_function_does_not_ask_for_and_a_frames_time_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "from tilegpu.scene import Frame\ndef draw(size=(8, 8)):\n    return Frame(size)\nstill = Frame((8, 8))\n")
+    with pytest.raises(tg.ValidationError, match=r"own\.py:2: draw\(\): samples is 4, and the function asks for none; give it a parameter"):
+        find_scene(f"{path}:draw").frame(samples=4)
+    assert find_scene(f"{path}:draw").frame(samples=1).samples == 1
+    with pytest.warns(tg.UnusedNameWarning, match=r"scene 'still': time=2 has no effect"):
+        find_scene(f"{path}:still").frame(time=2)
+
+
+def test_a_farm_and_a_window_of_a_scene_that_stands_still_say_nothing() -> None:
+    job = farm.Job("triangle", size=(16, 16), of=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame_of(find_scene("triangle"), job, 2)

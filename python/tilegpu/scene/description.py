@@ -14,15 +14,19 @@ those that are read-only (``array.flags.writeable = False``, ``types.MappingProx
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import arguments
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError
 from tilegpu.scene.arrays import as_indices, as_vertices
 from tilegpu.scene.sending import NOTHING, Sendable
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from tilegpu.scene.camera import OrbitCamera
 
 Array = NDArray[Any]
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 Filter = Literal["nearest", "linear"]
 Address = Literal["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border", "mirror_clamp_to_edge"]
 Compare = Literal["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
@@ -289,7 +294,7 @@ class Scene:
     """A thing that can be drawn: base class of the samples and of loaded models.
 
     ``default_size`` and ``default_samples`` are what the scene is specified with; any other may be asked for. A scene with
-    ``fixed_samples`` is defined by its sample count (``msaa4_pass_resolve``), which then wins over what is asked for.
+    ``fixed_samples`` is defined by its sample count (``msaa4_pass_resolve``), which then is the only one that may be asked for.
     """
 
     name: str = ""
@@ -341,8 +346,10 @@ class Scene:
         what = f"scene '{self.name}'"
         must = f"it must be (width, height), 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
         width, height = arguments.wholes(self.default_size if size is None else size, f"{what}: size", 2, must)
-        if self.fixed_samples or samples is None:
-            samples = self.default_samples
+        if self.fixed_samples and samples is not None and samples != self.default_samples:
+            fixed = f"the scene is defined with {self.default_samples}; leave samples= out"
+            raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; {fixed}")
+        samples = self.default_samples if samples is None else samples
         if not (1 <= width <= _MOST_TILED_PX and 1 <= height <= _MOST_TILED_PX):
             raise ValidationError(
                 f"{what}: size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
@@ -354,7 +361,24 @@ class Scene:
         seconds = "it must be a number of seconds"
         if not np.isfinite(arguments.number(time, f"{what}: time", seconds)):
             raise ValidationError(f"{what}: time is {time}; {seconds}")
+        self._say_unused(camera, time)
         return (width, height), int(samples)
+
+    def _say_unused(self, camera: Any, time: Any) -> None:
+        """Warns of a time and a camera that change nothing: a loop over scenes may give them, so that they are no errors."""
+        for given, text in (
+            (time != 0 and not self.moves, f"time={time} has no effect: the scene looks the same at any time; leave it out"),
+            (camera is not None and self.camera() is None, "camera= has no effect: the scene has none (its camera() is None); leave it out"),
+        ):
+            if given:
+                warnings.warn(f"scene '{self.name}': {text}", UnusedNameWarning, stacklevel=self._callers_level())
+
+    def _callers_level(self) -> int:
+        """The ``stacklevel`` of a warning by the caller that names who called :meth:`frame`, which is of a sample or of the user's."""
+        frame, level = sys._getframe(1), 1
+        while frame.f_back is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_locals.get("self") is self):
+            frame, level = frame.f_back, level + 1
+        return level
 
 
 @dataclass

@@ -227,6 +227,9 @@ class FunctionScene(Scene):
     ) -> Frame:
         """What the function draws, or is going to draw. A function without ``device``, ``mouse`` and ``keys`` is called now, for its
         Frame."""
+        if samples not in (None, self.default_samples) and not {"samples", "view"} & set(self._parameters):
+            fix = "give it a parameter samples (or view), and draw so"
+            raise ValidationError(f"{self._where}: samples is {arguments.shown(samples)}, and the function asks for none; {fix}")
         size, samples = self._resolve_request(size, samples, camera, time)
         now = float(time)
         values = {"size": size, "samples": samples, "time": now, "t": now, "camera": camera or self.camera()}
@@ -281,6 +284,7 @@ class FrameScene(Scene):
                 raise ValidationError(
                     f"frame '{self.name}' has {word} {has}, asked for is {asked}; write a function of {word} that returns it"
                 )
+        self._say_unused(camera, time)
         return self._frame
 
 
