@@ -60,6 +60,14 @@ class Sampler:
     compare: Compare | None = None  #: of a ``sampler2DShadow``
 
 
+def _require_sampler(sampler: Any, what: str) -> None:
+    """Two classes have the name: this one is plain data, :class:`tilegpu.Sampler` is of a device."""
+    if not isinstance(sampler, Sampler):
+        of_device = "; one of a device (dev.sampler) is for dev.texture and bind= of a pass" if type(sampler).__name__ == "Sampler" else ""
+        must = "it must be a tilegpu.scene.Sampler, such as Sampler(min_filter='nearest', mag_filter='nearest')"
+        raise ValidationError(f"{what}: sampler is {arguments.shown(sampler)}; {must}{of_device}")
+
+
 #: Sides of pictures that are drawn in windows (:meth:`tilegpu.scene.SceneRenderer.render`); images end at 16384.
 _MOST_TILED_PX = 65534
 
@@ -83,6 +91,9 @@ class Texture:
     sampler: Sampler = Sampler()
     label: str = "texture"
 
+    def __post_init__(self) -> None:
+        _require_sampler(self.sampler, f"texture '{self.label}'")
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -100,6 +111,9 @@ class Sampled:
 
     target: Target
     sampler: Sampler = CLAMPED
+
+    def __post_init__(self) -> None:
+        _require_sampler(self.sampler, f"Sampled of target '{getattr(self.target, 'label', self.target)}'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,16 +218,25 @@ class Draw(Sendable):
             object.__setattr__(self, "indices", made)
 
     @property
+    def title(self) -> str:
+        """What messages call it, where nobody knows its place in a frame."""
+        return f"draw '{self.label}'" if self.label else "a draw without a label"
+
+    @property
     def element_count(self) -> int:
         """Number of vertices or indices to draw (of one instance)."""
         if self.count is not None:
             return self.count
         source = self.indices if self.indices is not None else self.vertices
         if source is None:
-            raise ValidationError(f"draw '{self.label}': no vertices and no indices, so count must be given")
+            raise ValidationError(f"{self.title}: no vertices and no indices, so count must be given")
         # Faces as rows, or meshes as a grid, have more elements than rows, as rp.draw has it.
         rows = self.indices is None and source.dtype.names is None and source.ndim > 0
-        return int(source.shape[0] if rows else source.size) - self.first
+        there = int(source.shape[0] if rows else source.size)
+        if there < self.first:
+            things = "vertices" if self.indices is None else "indices"
+            raise ValidationError(f"{self.title}: first is {self.first}; there are {there} {things}")
+        return there - self.first
 
     @property
     def triangle_count(self) -> int:
