@@ -14,6 +14,7 @@ from typing import Any
 from tilegpu import Error
 from tilegpu.farm.hashes import hash_of_file
 from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file
+from tilegpu.scene.fields import tell_frozen
 
 #: Sides of images end here; larger pictures are drawn in tiles.
 MOST_PX = 16384
@@ -91,6 +92,9 @@ class Job:
     def isolates(self) -> bool:
         """Whether its devices compile in processes of their own."""
         return file_of(self) is not None if self.isolate_compiler is None else self.isolate_compiler
+
+
+tell_frozen(Job)
 
 
 def require_job(job: Any) -> None:

@@ -118,12 +118,19 @@ class Prepared:
         return Manifest(self.job, tilegpu.__version__, self.content, self.shaders, output, file_hash(self.job))
 
 
+def numbers_of(frames: Any, there: str) -> list[Any]:
+    """One number, or several, as a list. Raises :class:`FarmError` for what would be taken apart, such as the letters of "0:2"; ``there``:
+    which there are."""
+    if isinstance(frames, (int, np.integer)):
+        return [frames]
+    if isinstance(frames, (str, bytes, Mapping)) or not isinstance(frames, Iterable):
+        raise FarmError(f"frames is {arguments.shown(frames)}; it must be a number, or numbers, such as range(0, 2) or [0, 5]; {there}")
+    return list(frames)
+
+
 def frames_of(frames: Iterable[int] | int | None, job: Job) -> list[int]:
     """Numbers of frames, in order, each once; ``None``: all. Raises :class:`FarmError` for one that the job has not."""
-    if frames is not None and (isinstance(frames, (str, bytes, Mapping)) or not isinstance(frames, (int, np.integer, Iterable))):
-        fix = "it must be a number, or numbers, such as range(0, 2) or [0, 5]"
-        raise FarmError(f"frames is {arguments.shown(frames)}; {fix}; the job has frames 0 to {job.of - 1} (of={job.of})")
-    wanted = list(range(job.of) if frames is None else [frames] if isinstance(frames, (int, np.integer)) else frames)
+    wanted = list(range(job.of)) if frames is None else numbers_of(frames, f"the job has frames 0 to {job.of - 1} (of={job.of})")
     if not wanted:
         raise FarmError("frames is empty; name at least one")
     bad = [n for n in wanted if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n < job.of]

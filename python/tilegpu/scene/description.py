@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from tilegpu import arguments
 from tilegpu.errors import UnusedNameWarning, ValidationError
 from tilegpu.scene.arrays import as_indices, as_vertices
+from tilegpu.scene.fields import tell_frozen
 from tilegpu.scene.sending import NOTHING, Sendable
 
 if TYPE_CHECKING:
@@ -417,3 +418,6 @@ class RenderResult:
 def byte_view(array: Array) -> NDArray[np.uint8]:
     """The bytes of a C-contiguous copy or view of ``array``, 1-D."""
     return np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+
+
+tell_frozen(Sampler, Texture, Target, Sampled, Output, Program, Blend, State, Draw, Pass, Frame)
