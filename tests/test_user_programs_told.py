@@ -13,12 +13,14 @@ import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import pytest_tilegpu
+from gltf_documents import Builder
 
 import tilegpu as tg
 from tilegpu import cli, farm, files
@@ -39,6 +41,7 @@ from tilegpu.scene import (
     find_scene,
     program,
 )
+from tilegpu.scene.gltf_names import misspelt, near
 from tilegpu.testing import GoldenError, assert_image_equal
 
 
@@ -385,3 +388,62 @@ def test_a_model_of_another_format_is_told_by_its_suffix(tmp_path: Path) -> None
         find_scene(written(tmp_path, "Kaydara", "t.fbx"))
     with pytest.raises(tg.Error, match="not JSON and not GLB"):
         find_scene(written(tmp_path, "Kaydara", "t.gltf"))
+
+
+def model_of(folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    builder = Builder().mesh(material=0)
+    document = builder.json
+    document["materials"] = [{"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1]}, "doubleSided": True}]
+    change(document)
+    return builder.glb(folder / "k.glb")
+
+
+def renamed(table: dict[str, Any], old: str, new: str) -> None:
+    table[new] = table.pop(old)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: renamed(d["materials"][0], "pbrMetallicRoughness", "pbrMetalicRoughness"), r"materials\[0\]: pbrMetalicRoughness is no na"),
+        (lambda d: renamed(d["materials"][0], "doubleSided", "doublesided"), r"materials\[0\]: doublesided is no name of glTF's; doubleSided is"),
+        (lambda d: d["materials"][0].update(emmisiveFactor=[1, 1, 1]), "emmisiveFactor is no name of glTF's; emissiveFactor is"),
+        (lambda d: d["materials"][0].update(baseColorFactor=[1, 1, 1, 1]), "baseColorFactor belongs into pbrMetallicRoughness"),
+        (lambda d: d["materials"][0]["pbrMetallicRoughness"].update(roughness_factor=0), "pbrMetallicRoughness: roughness_factor .*; roughnessF"),
+        (lambda d: d["materials"][0].update(extensions={"KHR_material_unlit": {}}), "KHR_material_unlit .*; KHR_materials_unlit is"),
+        (lambda d: d["meshes"][0]["primitives"][0]["attributes"].update(TEXCOORD=0), r"primitives\[0\]: attribute TEXCOORD .*; TEXCOORD_0 is"),
+        (lambda d: d["meshes"][0]["primitives"][0]["attributes"].update(COLOR0=0), "attribute COLOR0 .*; COLOR_0 is"),
+        (lambda d: d["meshes"][0]["primitives"][0]["attributes"].update(Normals=0), "attribute Normals .*; NORMAL is"),
+        (lambda d: d["nodes"][0].update(tranlation=[1, 0, 0]), r"nodes\[0\]: tranlation .*; translation is"),
+        (lambda d: d.update(extensionUsed=[]), "the document: extensionUsed .*; extensionsUsed is"),
+    ],
+)
+def test_names_that_are_almost_those_of_gltf_are_told(change: Callable[[dict[str, Any]], object], said: str, tmp_path: Path) -> None:
+    with pytest.warns(tg.ModelWarning, match=f"k\\.glb': .*{said}.*; names that glTF has not are passed by"):
+        find_scene(model_of(tmp_path, change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: None,
+        lambda d: d["materials"][0].update(extras={"doublesided": 1}, extensions={"EXT_own": {"doublesided": 1}}, technique=0, values={}),
+        lambda d: d["materials"][0].update(_doublesided=1, name="doublesided", shaderToyUrl=""),
+        lambda d: d["materials"][0].update(extensions={"KHR_materials_ior": {}, "KHR_materials_sheen": {}, "KHR_meshopt_compression": {}}),
+        lambda d: d["meshes"][0]["primitives"][0]["attributes"].update({"_TEXCOORD": 0, "BATCHID": 0, "KHR_own:POSITION": 0, "COLOR_1": 0}),
+        lambda d: d.update(samplers=[{"wrapR": 1}], cameras=[{"type": "perspective", "perspective": {"yfov": 1, "znear": 1, "xfov": 1}}]),
+        lambda d: d["nodes"][0].update({"x" * 100000: 1, "": 1, "\U0001f600": 1}),
+    ],
+)
+def test_names_of_others_stay_silent(change: Callable[[dict[str, Any]], object], tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        find_scene(model_of(tmp_path, change))
+
+
+def test_many_misspelt_names_are_one_warning() -> None:
+    table = {"materials": [{f"doublesided{'!' * k}": 1} for k in range(40)], "nodes": [{f"n{k}": 1 for k in range(500)}]}
+    lines = [*misspelt(table)]
+    assert len(lines) == 40 and lines[0].startswith("materials[0]: doublesided is no name")
+    assert not [*misspelt({"nodes": [{f"n{k}": 1 for k in range(100_000)}]})]  # of an attacker: so many are not all compared
+    assert near("metalicRougnessTexture", ["metallicRoughnessTexture"]) and not near("KHR_materials_ior", ["KHR_materials_unlit"])

@@ -20,6 +20,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.scene.gltf_names import misspelt
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
 from tilegpu.scene.model_file import ModelError, ModelFile, named, say, shown
 from tilegpu.scene.packages import BasisPicture
@@ -174,6 +175,9 @@ class Document:
             left_out.append(f"morph targets of {_some(sorted(others))}")
         if left_out:
             say(f"model '{self.path}': drawn without {'; '.join(left_out)}")
+        if slips := [*misspelt(self.json)]:
+            more = f"; and {len(slips) - _SOME:,} more" if len(slips) > _SOME else ""
+            say(f"model '{self.path}': {'; '.join(slips[:_SOME])}{more}; names that glTF has not are passed by")
 
     def release(self) -> None:
         """Let go of the file's bytes and of what was decoded of them; what was made of that stays with who has it."""
