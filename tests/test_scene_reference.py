@@ -77,8 +77,10 @@ def test_every_scene_of_the_list_is_there_with_its_work() -> None:
     assert frame.draws[0].state.blend == "alpha" and not frame.draws[0].state.depth_test
     for n in (2, 4, 8, 16):
         for how in ("pass", "store_cmd"):
-            frame = table[f"msaa{n}_{how}_resolve"].frame(samples=1)  # the name says how many, whatever is asked for
-            assert (frame.samples, frame.resolve) == (n, how)
+            scene = table[f"msaa{n}_{how}_resolve"]
+            assert {(f.samples, f.resolve) for f in (scene.frame(), scene.frame(samples=n))} == {(n, how)}
+            with pytest.raises(ValueError, match=rf"msaa{n}_{how}_resolve': samples is 1; the scene is defined with {n}; leave samples="):
+                scene.frame(samples=1)
 
 
 def test_the_million_triangles_take_under_a_second_and_are_kept() -> None:

@@ -156,7 +156,8 @@ def arrays_of(tmp_path: Path, body: str) -> Path:
         ("[np.zeros((8, 8, 3)), np.full((8, 8, 3), 9, 'f4')]", ".png", "from 9 to 9"),
         ("np.full((8, 8, 3), 200.)", ".npy", ""),
         ("np.full((8, 8, 3), 1.4)", ".png", ""),  # filters overshoot
-        ("np.full((8, 8, 3), np.nan)", ".png", ""),
+        ("np.full((8, 8, 3), np.nan)", ".png", "returned 64 pixels that are NaN, which 8 bits hold as 0"),
+        ("np.full((8, 8, 3), np.nan)", ".npy", ""),
         ("np.full((8, 8, 3), 200, 'u1')", ".png", ""),
     ],
 )

@@ -25,6 +25,13 @@ _ENVIRONMENT = (
     "TILEGPU_GOLDEN_KEEP",
     "TILEGPU_GOLDEN_RUN",
 )
+#: Suffixes of other things than pages: those of tilegpu.files, which is not imported here.
+_NO_PAGES = frozenset(
+    (
+        *(".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tga", ".tif", ".tiff", ".ppm", ".exr", ".hdr", ".svg"),
+        *(".mp4", ".npy", ".npz", ".json", ".tgcap", ".pdf"),
+    )
+)
 #: What a variable says where something is off; as tilegpu.testing reads it, which is not imported here.
 _NO = ("", "0", "false", "no", "off")
 
@@ -53,6 +60,8 @@ def _check_outputs(config: pytest.Config) -> None:
         if not above.is_dir() or (not folder and path.is_dir()):
             wrong = f"{path} is a folder; name a file in it" if path.is_dir() else f"{above} is no folder"
             raise pytest.UsageError(f"{option} {given}: {wrong}")
+        if not folder and path.suffix.lower() in _NO_PAGES:
+            raise pytest.UsageError(f"{option} {given}: the report is a page of HTML, and {path.suffix} says something else; name it *.html")
         if not os.access(above, os.W_OK | os.X_OK):
             raise pytest.UsageError(f"{option} {given}: the folder {above} may not be written to")
 

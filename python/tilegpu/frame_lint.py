@@ -12,7 +12,19 @@ from typing import Any, NamedTuple
 from tilegpu.context import CommandStats
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_joins import join_of
-from tilegpu.frame_traffic import STORE, STORE_OF_SAMPLES, Attached, Change, ClearInPass, ResolveInPass, Without, WithoutResolve, passes_of, saved_B, stored_row_B
+from tilegpu.frame_traffic import (
+    STORE,
+    STORE_OF_SAMPLES,
+    Attached,
+    Change,
+    ClearInPass,
+    ResolveInPass,
+    Without,
+    WithoutResolve,
+    passes_of,
+    saved_B,
+    stored_row_B,
+)
 from tilegpu.image import Image
 from tilegpu.pass_lint import IF_UNREAD, attached_of
 from tilegpu.stats import bytes_text

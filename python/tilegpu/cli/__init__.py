@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,6 +55,12 @@ def plain_warning(message: object, category: type[Warning], filename: str, linen
     return f"warning: {where}{' '.join(str(message).split())}\n"
 
 
+def _where_of(error: BaseException) -> str:
+    """The innermost line that raised it, as ``file:line: ``."""
+    lines = traceback.extract_tb(error.__traceback__)
+    return f"{lines[-1].filename}:{lines[-1].lineno}: " if lines else ""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     parser = build_parser()
@@ -73,6 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"tilegpu {options.command}: {error}", file=sys.stderr)
         return EXIT_USAGE
+    except SystemExit as stop:  # of code of the user's, whose 0 would say that all is done
+        where = _where_of(stop)
+        print(f"tilegpu {options.command}: {where}sys.exit({stop.code!r:.80}) ended the command before it was done", file=sys.stderr)
+        return EXIT_USAGE if options.command in ("compare", "verify") else EXIT_FAILED
     except KeyboardInterrupt:
         print(f"tilegpu {options.command}: interrupted", file=sys.stderr)
         return 130

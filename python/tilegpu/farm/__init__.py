@@ -8,6 +8,7 @@ True
 The door of this room; what stands in no ``__all__`` is for the command line and for tests.
 """
 
+from tilegpu import keywords
 from tilegpu.farm.encoding import as_picture as as_picture
 from tilegpu.farm.encoding import color_path as color_path
 from tilegpu.farm.encoding import encoded as encoded
@@ -47,3 +48,5 @@ __all__ = [
     "shader_hash",
     "verify",
 ]
+
+keywords.explain_calls(globals(), __all__, "tilegpu.farm", {"Job": "tilegpu.farm.Job"})

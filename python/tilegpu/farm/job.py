@@ -15,6 +15,7 @@ from typing import Any
 from tilegpu import Error
 from tilegpu.farm.hashes import hash_of_file
 from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file
+from tilegpu.scene.fields import tell_frozen
 
 #: Sides of images end here; larger pictures are drawn in tiles.
 MOST_PX = 16384
@@ -92,6 +93,9 @@ class Job:
     def isolates(self) -> bool:
         """Whether its devices compile in processes of their own."""
         return file_of(self) is not None if self.isolate_compiler is None else self.isolate_compiler
+
+
+tell_frozen(Job)
 
 
 def require_job(job: Any) -> None:
@@ -172,7 +176,7 @@ def frame_of(scene: Scene, job: Job, index: int) -> Frame:
     camera = copy.copy(scene.turn_camera(width / height)) if job.of > 1 and not scene.duration_s else None
     if camera is not None:
         camera.rotate(2 * math.pi * index / job.of, 0.0)
-    time = job.time + index / pictures_per_second(scene, job.of, job.fps)
+    time = job.time + (index / pictures_per_second(scene, job.of, job.fps) if scene.moves else 0.0)
     return scene.frame(job.size, job.samples, camera=camera, time=time)
 
 

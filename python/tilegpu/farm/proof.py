@@ -23,7 +23,7 @@ from tilegpu.farm.executors import workers_of
 from tilegpu.farm.hashes import frame_hash, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, file_of, frame_of, scene_of, windows_of, with_whole_paths
 from tilegpu.farm.manifest import FrameRecord, Manifest, read_manifest
-from tilegpu.farm.run import Progress, is_as_written, no_progress, require_progress
+from tilegpu.farm.run import Progress, check_device, is_as_written, no_progress, numbers_of, require_progress
 from tilegpu.farm.schedule import Scheduler
 from tilegpu.farm.worker import Task, Window
 
@@ -90,7 +90,7 @@ def _files(count: int) -> str:
 def verify(
     manifest: str | os.PathLike[str],
     share: float = 1.0,
-    frames: Iterable[int] | None = None,
+    frames: Iterable[int] | int | None = None,
     *,
     scene: str | os.PathLike[str] | None = None,
     environment: str | os.PathLike[str] | None = None,
@@ -109,6 +109,7 @@ def verify(
     Raises :class:`FarmError` for what is no manifest, for frames that it has not, and where the scene's content is another one here.
     """
     require_progress(progress)
+    check_device(threads, lanes)
     path = Path(manifest)
     said = read_manifest(path)
     if not 0 < share <= 1:
@@ -151,9 +152,9 @@ def _job_here(said: Manifest, scene: str | os.PathLike[str] | None, environment:
     if environment is not None:
         job = dataclasses.replace(job, environment=os.fspath(environment))
     if not named and (job.scene.lower().endswith(".py") or ".py:" in job.scene.lower()):
-        raise FarmError(f"the manifest's scene is Python, {job.scene}, which is run only if you name it: --scene {job.scene}")
+        raise FarmError(f"the manifest's scene is Python, {job.scene}, which is run only if you name it: scene= (--scene {job.scene})")
     if said.file is not None and file_of(job) is None:
-        raise FarmError(f"the manifest's scene is a file, {job.scene}, that is not here; say where it is: --scene FILE")
+        raise FarmError(f"the manifest's scene is a file, {job.scene}, that is not here; say where it is: scene= (--scene FILE)")
     return job
 
 
@@ -172,9 +173,10 @@ def _same_content(said: Manifest, job: Job) -> list[Window] | None:
     return windows_of(job, first)
 
 
-def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] | None) -> list[tuple[FrameRecord, Window | None, str]]:
+def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] | int | None) -> list[tuple[FrameRecord, Window | None, str]]:
     """Frame, window and pixels' hash of all that may be drawn."""
-    numbers = sorted(said.frames) if frames is None else list(dict.fromkeys(frames))
+    there = f"the manifest has {len(said.frames)}, from {min(said.frames, default=0)} on"
+    numbers = sorted(said.frames) if frames is None else list(dict.fromkeys(numbers_of(frames, there)))
     if missing := [n for n in numbers if n not in said.frames]:
         raise FarmError(f"the manifest has no frame {missing[0]}; it has {len(said.frames)}, from {min(said.frames, default=0)} on")
     if not numbers:

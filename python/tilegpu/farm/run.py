@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import tilegpu
+from tilegpu import arguments
 from tilegpu.farm.encoding import check_output, color_path, is_picture_of, output_path
 from tilegpu.farm.executors import Workers, workers_of
 from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
@@ -117,15 +118,33 @@ class Prepared:
         return Manifest(self.job, tilegpu.__version__, self.content, self.shaders, output, file_hash(self.job))
 
 
+def numbers_of(frames: Any, there: str) -> list[Any]:
+    """One number, or several, as a list. Raises :class:`FarmError` for what would be taken apart, such as the letters of "0:2"; ``there``:
+    which there are."""
+    if isinstance(frames, (int, np.integer)):
+        return [frames]
+    if isinstance(frames, (str, bytes, Mapping)) or not isinstance(frames, Iterable):
+        raise FarmError(f"frames is {arguments.shown(frames)}; it must be a number, or numbers, such as range(0, 2) or [0, 5]; {there}")
+    return list(frames)
+
+
 def frames_of(frames: Iterable[int] | int | None, job: Job) -> list[int]:
     """Numbers of frames, in order, each once; ``None``: all. Raises :class:`FarmError` for one that the job has not."""
-    wanted = list(range(job.of) if frames is None else [frames] if isinstance(frames, int) else frames)
+    wanted = list(range(job.of)) if frames is None else numbers_of(frames, f"the job has frames 0 to {job.of - 1} (of={job.of})")
     if not wanted:
         raise FarmError("frames is empty; name at least one")
     bad = [n for n in wanted if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n < job.of]
     if bad:
         raise FarmError(f"frames has {bad[0]!r}; the job has frames 0 to {job.of - 1} (of={job.of})")
     return sorted({int(n) for n in wanted})
+
+
+def check_device(threads: Any, lanes: Any) -> None:
+    """Raises for what no worker's device takes, before the first of them tries."""
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 0:
+        raise FarmError(f"threads is {arguments.shown(threads)}; it must be a number of at least 1, of each worker's device, or 0 for all")
+    if isinstance(lanes, bool) or lanes not in (0, 4, 8, 16):
+        raise FarmError(f"lanes is {arguments.shown(lanes)}; it must be 4, 8 or 16, or 0 for what suits the CPU")
 
 
 def render(
@@ -153,6 +172,7 @@ def render(
     """
     require_job(job)
     require_progress(progress)
+    check_device(threads, lanes)
     output = Path(output)
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
@@ -263,7 +283,8 @@ def _kept(head: Manifest, path: Path, folder: Path, wanted: Sequence[int], resta
         if differences := earlier.differences(head):
             if restart:
                 continue
-            raise FarmError(f"{found} is of another run: {'; '.join(differences)}. Give another --manifest, or draw all anew (--restart)")
+            fix = "give another manifest=, or draw all anew with restart=True (--manifest, --restart)"
+            raise FarmError(f"{found} is of another run: {'; '.join(differences)}; {fix}")
         kept |= earlier.frames
     asked = set(wanted)
 
@@ -299,6 +320,8 @@ def pictures(
     ``eight_bits``: colour 0 alone, as 8 bits to look at. ``run``: is told what was done. Other arguments: as of :func:`render`.
     """
     require_progress(progress)
+    require_job(job)
+    check_device(threads, lanes)
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
     if prepared.windows is not None:

@@ -110,7 +110,7 @@ def draw(task: Task) -> Done:
         if missing:
             return Done(task.index, task.window, worker, "shaders")
         return _draw(task, worker)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         _mine.desk = None
         return Done(task.index, task.window, worker, "failed", error=f"{type(error).__name__}: {error}")
 

@@ -66,7 +66,7 @@ def _plain(array: Array, what: str) -> Array:
 
 def as_vertices(array: Array, label: str) -> Array:
     """Vertices of a draw. Raises where a float becomes infinite, something is masked, or there are no rows."""
-    what = f"draw '{label}': vertices"
+    what = f"draw '{label}': vertices" if label else "scene.Draw: vertices"
     if type(array) is not np.ndarray:
         array = _plain(array, what)
     shape = array.shape
@@ -92,7 +92,7 @@ def as_indices(array: Array, label: str) -> Array:
     or masked."""
     if array.dtype in _INDEX_TYPES and type(array) is np.ndarray:
         return array
-    what = f"draw '{label}': indices"
+    what = f"draw '{label}': indices" if label else "scene.Draw: indices"
     if type(array) is not np.ndarray:
         array = _plain(array, what)
     if array.dtype.kind not in "iu" or array.dtype in _INDEX_TYPES:

@@ -16,8 +16,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
+from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,15 +29,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import arguments
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError
 from tilegpu.sampler import addresses_of, say_all_given
 from tilegpu.scene.arrays import as_indices, as_vertices
+from tilegpu.scene.fields import tell_frozen
 from tilegpu.scene.sending import NOTHING, Sendable
 
 if TYPE_CHECKING:
     from tilegpu.scene.camera import OrbitCamera
 
 Array = NDArray[Any]
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 Filter = Literal["nearest", "linear"]
 Address = Literal["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border", "mirror_clamp_to_edge"]
 Compare = Literal["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
@@ -78,6 +84,14 @@ class Sampler:
                 object.__setattr__(self, name, value)
 
 
+def _require_sampler(sampler: Any, what: str) -> None:
+    """Two classes have the name: this one is plain data, :class:`tilegpu.Sampler` is of a device."""
+    if not isinstance(sampler, Sampler):
+        of_device = "; one of a device (dev.sampler) is for dev.texture and bind= of a pass" if type(sampler).__name__ == "Sampler" else ""
+        must = "it must be a tilegpu.scene.Sampler, such as Sampler(min_filter='nearest', mag_filter='nearest')"
+        raise ValidationError(f"{what}: sampler is {arguments.shown(sampler)}; {must}{of_device}")
+
+
 #: Sides of pictures that are drawn in windows (:meth:`tilegpu.scene.SceneRenderer.render`); images end at 16384.
 _MOST_TILED_PX = 65534
 
@@ -101,6 +115,9 @@ class Texture:
     sampler: Sampler = Sampler()
     label: str = "texture"
 
+    def __post_init__(self) -> None:
+        _require_sampler(self.sampler, f"texture '{self.label}'")
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -118,6 +135,9 @@ class Sampled:
 
     target: Target
     sampler: Sampler = CLAMPED
+
+    def __post_init__(self) -> None:
+        _require_sampler(self.sampler, f"Sampled of target '{getattr(self.target, 'label', self.target)}'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,16 +243,25 @@ class Draw(Sendable):
             object.__setattr__(self, "indices", made)
 
     @property
+    def title(self) -> str:
+        """What messages call it, where nobody knows its place in a frame."""
+        return f"draw '{self.label}'" if self.label else "a draw without a label"
+
+    @property
     def element_count(self) -> int:
         """Number of vertices or indices to draw (of one instance)."""
         if self.count is not None:
             return self.count
         source = self.indices if self.indices is not None else self.vertices
         if source is None:
-            raise ValidationError(f"draw '{self.label}': no vertices and no indices, so count must be given")
+            raise ValidationError(f"{self.title}: no vertices and no indices, so count must be given")
         # Faces as rows, or meshes as a grid, have more elements than rows, as rp.draw has it.
         rows = self.indices is None and source.dtype.names is None and source.ndim > 0
-        return int(source.shape[0] if rows else source.size) - self.first
+        there = int(source.shape[0] if rows else source.size)
+        if there < self.first:
+            things = "vertices" if self.indices is None else "indices"
+            raise ValidationError(f"{self.title}: first is {self.first}; there are {there} {things}")
+        return there - self.first
 
     @property
     def triangle_count(self) -> int:
@@ -313,7 +342,7 @@ class Scene:
     """A thing that can be drawn: base class of the samples and of loaded models.
 
     ``default_size`` and ``default_samples`` are what the scene is specified with; any other may be asked for. A scene with
-    ``fixed_samples`` is defined by its sample count (``msaa4_pass_resolve``), which then wins over what is asked for.
+    ``fixed_samples`` is defined by its sample count (``msaa4_pass_resolve``), which then is the only one that may be asked for.
     """
 
     name: str = ""
@@ -378,8 +407,10 @@ class Scene:
         what = f"scene '{self.name}'"
         must = f"it must be (width, height), 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
         width, height = arguments.wholes(self.default_size if size is None else size, f"{what}: size", 2, must)
-        if self.fixed_samples or samples is None:
-            samples = self.default_samples
+        if self.fixed_samples and samples is not None and samples != self.default_samples:
+            fixed = f"the scene is defined with {self.default_samples}; leave samples= out"
+            raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; {fixed}")
+        samples = self.default_samples if samples is None else samples
         if not (1 <= width <= _MOST_TILED_PX and 1 <= height <= _MOST_TILED_PX):
             raise ValidationError(
                 f"{what}: size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
@@ -391,7 +422,24 @@ class Scene:
         seconds = "it must be a number of seconds"
         if not np.isfinite(arguments.number(time, f"{what}: time", seconds)):
             raise ValidationError(f"{what}: time is {time}; {seconds}")
+        self._say_unused(camera, time)
         return (width, height), int(samples)
+
+    def _say_unused(self, camera: Any, time: Any) -> None:
+        """Warns of a time and a camera that change nothing: a loop over scenes may give them, so that they are no errors."""
+        for given, text in (
+            (time != 0 and not self.moves, f"time={time} has no effect: the scene looks the same at any time; leave it out"),
+            (camera is not None and self.camera() is None, "camera= has no effect: the scene has none (its camera() is None); leave it out"),
+        ):
+            if given:
+                warnings.warn(f"scene '{self.name}': {text}", UnusedNameWarning, stacklevel=self._callers_level())
+
+    def _callers_level(self) -> int:
+        """The ``stacklevel`` of a warning by the caller that names who called :meth:`frame`, which is of a sample or of the user's."""
+        frame, level = sys._getframe(1), 1
+        while frame.f_back is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_locals.get("self") is self):
+            frame, level = frame.f_back, level + 1
+        return level
 
 
 def _taking_aspect(method: Callable[[Any], OrbitCamera | None]) -> Callable[..., OrbitCamera | None]:
@@ -418,3 +466,6 @@ class RenderResult:
 def byte_view(array: Array) -> NDArray[np.uint8]:
     """The bytes of a C-contiguous copy or view of ``array``, 1-D."""
     return np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+
+
+tell_frozen(Sampler, Texture, Target, Sampled, Output, Program, Blend, State, Draw, Pass, Frame)

@@ -4,7 +4,7 @@ names the pass, the draw and the field, before anything is drawn."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ def _check_draws(draws: Any, what: str) -> None:
         if _is_sound(draw):
             continue
         _require(draw, Draw, f"{what}: draws[{number}]", "a tilegpu.scene.Draw")
-        of = f"{what}: draw '{draw.label}'" if draw.label else f"{what}: draws[{number}]"
+        of = f"{what}: {title_of(draw, number)}"
         _require(draw.program, Program, f"{of}: program", "a tilegpu.scene.Program (vertex and fragment shader, or vertex alone)")
         _require(draw.state, State, f"{of}: state", "a tilegpu.scene.State")
         for name in ("vertices", "indices"):
@@ -74,6 +74,11 @@ def check_frame(frame: Any, who: str) -> None:
     """Raises where the frame, its passes or its draws are something else. What a user's function draws is looked at as it draws."""
     require_frame(frame, who)
     what = f"frame '{frame.label}'"
+    size = frame.size
+    if not (isinstance(size, (tuple, list)) and len(size) == 2 and all(isinstance(n, (int, np.integer)) and n > 0 for n in size)):
+        own = "; in frame() of a scene, size, samples = self._resolve_request(size, samples, camera, time) takes its own for None"
+        must = "it must be (width, height), whole numbers of pixels"
+        raise ValidationError(f"{what}: size is {arguments.shown(size)}; {must}{own if size is None else ''}")
     _require_one_of(frame.resolve, _RESOLVES, f"{what}: resolve")
     _require_one_of(frame.samples, _SAMPLES, f"{what}: samples")
     _require(frame.color_formats, (tuple, list), f"{what}: color_formats", "a tuple of formats, such as ('r8g8b8a8_srgb',)")
@@ -176,36 +181,38 @@ def _check_outputs(what: str, one: Pass, frame: Frame) -> None:
 
 
 def _check_sampled(what: str, draws: Sequence[Draw], stored: set[int], drawn: set[int]) -> None:
-    for draw in draws:
+    for number, draw in enumerate(draws):
         for name, value in draw.bind.items():
             if not isinstance(value, Sampled):
                 continue
             if id(value.target) in drawn:
-                raise ValidationError(f"{what}, draw '{draw.label}': {name} samples target '{value.target.label}', which the pass draws to")
+                samples = f"{title_of(draw, number)}: {name} samples target '{value.target.label}'"
+                raise ValidationError(f"{what}, {samples}, which the pass draws to")
             if id(value.target) not in stored:
-                samples = f"{name} samples target '{value.target.label}'"
-                raise ValidationError(f"{what}, draw '{draw.label}': {samples}, which no pass before stores")
+                samples = f"{title_of(draw, number)}: {name} samples target '{value.target.label}'"
+                raise ValidationError(f"{what}, {samples}, which no pass before stores")
 
 
-def check_bound(descriptor: str, name: str, value: Any, draw: Draw) -> None:
-    """Raises for what a binding of this type can't take, in the words of scenes; ``descriptor``: Vulkan's name of the type."""
+def check_bound(descriptor: str, name: str, value: Any, draw: Draw, title: Callable[[Draw], str]) -> None:
+    """Raises for what a binding of this type can't take, in the words of scenes; ``descriptor``: Vulkan's name of the type; ``title``: what
+    messages call the draw."""
     if isinstance(value, (Target, Output)):
         label = (value.target if isinstance(value, Output) else value).label
         raise ValidationError(
-            f"{bind_of(draw, name)} is target '{label}' alone; give tilegpu.scene.Sampled(target), which says how it is sampled"
+            f"{title(draw)}: bind '{name}' is target '{label}' alone; give tilegpu.scene.Sampled(target), which says how it is sampled"
         )
     pictured = isinstance(value, (Texture, Sampled))
     if pictured is descriptor.endswith(("sampler", "image")):
         return
     if pictured:
         kind = f"is a tilegpu.scene.{type(value).__name__}, and a {descriptor}"
-        raise ValidationError(f"{bind_of(draw, name)} {kind}; give an array, or a mapping of the block's members")
+        raise ValidationError(f"{title(draw)}: bind '{name}' {kind}; give an array, or a mapping of the block's members")
     given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else arguments.shown(value)
     raise ValidationError(
-        f"{bind_of(draw, name)} is {given}, and a {descriptor}; give a tilegpu.scene.Texture(pixels), or Sampled(target)"
+        f"{title(draw)}: bind '{name}' is {given}, and a {descriptor}; give a tilegpu.scene.Texture(pixels), or Sampled(target)"
     )
 
 
-def bind_of(draw: Draw, name: str) -> str:
-    """A draw's binding, for messages."""
-    return f"draw '{draw.label}': bind '{name}'" if draw.label else f"bind '{name}'"
+def title_of(draw: Draw, number: int) -> str:
+    """A draw for messages: its label, or its place."""
+    return f"draw '{draw.label}'" if draw.label else f"draws[{number}]"

@@ -20,11 +20,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.scene.gltf_names import misspelt
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
 from tilegpu.scene.model_file import ModelError, ModelFile, named, say, shown
 from tilegpu.scene.packages import BasisPicture
 
 __all__ = ["Document", "ModelError"]
+_SUFFIXES = (".gltf", ".glb", ".json", ".vrm")  #: of what may be JSON or GLB, whatever else it is called
 #: First bytes of PNG, JPEG, GIF, WebP, BMP, OpenEXR, TIFF.
 _PICTURES_BEGIN = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"v/1\x01", b"II*\0", b"MM\0*")
 
@@ -113,6 +115,9 @@ class Document:
         except (UnicodeDecodeError, ValueError, RecursionError) as error:
             if data.startswith(_PICTURES_BEGIN):
                 raise ModelError(f"model '{path}': it is a picture; a model is glTF, GLB, OBJ, PLY or STL") from None
+            if path.suffix and path.suffix.lower() not in _SUFFIXES:
+                fix = "export it as one that is (.gltf, .glb, .obj, .ply, .stl)"
+                raise ModelError(f"model '{path}': {path.suffix} is no format that is read; {fix}") from None
             raise ModelError(f"model '{path}': not JSON and not GLB: {error}") from error
         if not isinstance(document, dict):
             raise ModelError(f"model '{path}': the document is a {type(document).__name__}; a JSON object is needed")
@@ -170,6 +175,9 @@ class Document:
             left_out.append(f"morph targets of {_some(sorted(others))}")
         if left_out:
             say(f"model '{self.path}': drawn without {'; '.join(left_out)}")
+        if slips := [*misspelt(self.json)]:
+            more = f"; and {len(slips) - _SOME:,} more" if len(slips) > _SOME else ""
+            say(f"model '{self.path}': {'; '.join(slips[:_SOME])}{more}; names that glTF has not are passed by")
 
     def release(self) -> None:
         """Let go of the file's bytes and of what was decoded of them; what was made of that stays with who has it."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tilegpu import notebook
 from tilegpu.scene.camera import normalize
+from tilegpu.scene.fields import tell_frozen
 from tilegpu.scene.seals import frozen
 
 F = np.float32
@@ -100,6 +101,9 @@ def sphere(nu: int, nv: int, bump: float = 0.0) -> Mesh:
     vertices["aUV"][..., 0] = np.arange(nu + 1, dtype=F) / F(nu)
     vertices["aUV"][..., 1] = (np.arange(nv + 1, dtype=F) / F(nv))[:, None]
     return Mesh(frozen(vertices.reshape(-1)), frozen(grid_indices(nu, nv)))  # type: ignore[arg-type]
+
+
+tell_frozen(Mesh)
 
 
 class Random:

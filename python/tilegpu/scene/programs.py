@@ -7,11 +7,17 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from tilegpu.errors import ValidationError
+from tilegpu.errors import Error, ValidationError, candidates
 from tilegpu.scene.description import Program
 
 _INCLUDE = re.compile(r'#include "([^"]+)"')
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+
+class NoShaderError(Error, FileNotFoundError):
+    """There is no shader, or nothing that it includes, of this name. A ``FileNotFoundError`` too: code that catches that goes on working."""
+
+    __str__ = Exception.__str__  # OSError's looks for errno
 
 
 def folder_of(name: str) -> Path:
@@ -26,12 +32,13 @@ def folder_of(name: str) -> Path:
 
 
 def shader_path(name: str) -> Path:
-    """Path of a shader of the samples, e.g. ``"pbr.frag"``. Raises ``FileNotFoundError`` that lists what there is."""
+    """Path of a shader of the samples, e.g. ``"pbr.frag"``. Raises :class:`NoShaderError`, which lists near ones."""
     folder = folder_of("shaders")
     path = folder / name
     if not path.is_file():
-        there = ", ".join(sorted(p.name for p in folder.iterdir() if p.suffix in (".vert", ".frag", ".glsl")))
-        raise FileNotFoundError(f"tilegpu: no shader '{name}' in {folder}; there are {there}")
+        there = sorted(p.name for p in folder.iterdir() if p.suffix in (".vert", ".frag", ".glsl"))
+        own = "; of your own shaders give the text: tilegpu.scene.Program(vertex, fragment)"
+        raise NoShaderError(f"program: the samples have no shader '{name}' in {folder}{candidates(str(name), there)}{own}")
     return path
 
 
@@ -51,7 +58,7 @@ def spliced(path: Path, within: tuple[Path, ...] = ()) -> str:
             continue
         beside = path.with_name(found[1])
         if not beside.is_file():
-            raise FileNotFoundError(f"tilegpu: {path}:{number}: there is no file '{found[1]}' beside it to include")
+            raise NoShaderError(f"tilegpu: {path}:{number}: there is no file '{found[1]}' beside it to include")
         lines += [f'#line 1 "{found[1]}"', spliced(beside, (*within, path)).rstrip("\n"), f'#line {number + 1} "{path.name}"']
     return "\n".join([*lines, ""])
 

@@ -26,13 +26,13 @@ from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Blend, Draw, Frame, Program, RenderResult, Sampled, Sampler, Scene, State, Texture
 from tilegpu.scene.dynamic import Shape, dynamic_state
 from tilegpu.scene.frame_checks import (
-    bind_of,
     check_attachments,
     check_bound,
     check_frame,
     check_passes,
     require_frame,
     say_unwritten,
+    title_of,
 )
 from tilegpu.scene.kept import Kept, Recorded
 from tilegpu.scene.sending import NOTHING
@@ -58,6 +58,7 @@ class SceneRenderer(Spelt):
         self._targets: tuple[Any, targets.Targets] | None = None
         self._target_images: dict[int, tg.Image] = {}  # of the frame that is recorded, by id of its targets
         self._recording: _Recording | None = None
+        self._place: tuple[str, Sequence[Draw]] = ("", ())  # what is recorded, for messages: whose draws these are
         self._shift_px = (0.0, 0.0)
         self._window: tuple[int, int, int, int] | None = None
         self._drawn: list[tg.RenderPass] | None = None  # passes of a user's function
@@ -201,9 +202,11 @@ class SceneRenderer(Spelt):
         for k, one in enumerate(frame.passes):
             depth_format = None if one.depth is None else one.depth.target.format
             shape = Shape(frame.size_of(one.outputs[0].target), one.samples, tuple(o.target.format for o in one.color), depth_format)
+            self._place = f"frame '{frame.label}', pass '{one.label}'", one.draws
             passes.append(self._record_pass(shape, one.label, one.draws, *targets.attachments_of_pass(frame, k, images), (0.0, 0.0), None))
         shape = Shape(frame.size, frame.samples, frame.color_formats, frame.depth_format)
         window = None if self._window is None else (*self._window[:2], *frame.size)
+        self._place = f"frame '{frame.label}'", frame.draws
         passes.append(self._record_pass(shape, frame.label, frame.draws, *targets.attachments(frame, images), self._shift_px, window))
         self._say_lost(frame)
         return _Recording((frame, self._shift_px, self.trace, self._window), images, passes, recorded)
@@ -246,6 +249,11 @@ class SceneRenderer(Spelt):
             return bool(place)
         return [tuple(min(int(at * side), side - 1) for at, side in zip(place, shape.size, strict=True))]
 
+    def _title(self, draw: Draw) -> str:
+        """What messages call a draw that is recorded: its frame, and its label or its number."""
+        what, draws = self._place
+        return f"{what}, {title_of(draw, next((k for k, one in enumerate(draws) if one is draw), 0))}"
+
     def _draw(self, render_pass: tg.RenderPass, pipeline: tg.Pipeline, draw: Draw, viewport: Any) -> None:
         bind: dict[str, Any] | None = None
         if draw.bind is not NOTHING:
@@ -256,10 +264,14 @@ class SceneRenderer(Spelt):
             names, bind = pipeline.interface.names, {}
             for name, value in draw.bind.items():
                 if (binding := names.get(name)) is not None:
-                    check_bound(binding.descriptor, name, value, draw)
+                    check_bound(binding.descriptor, name, value, draw, self._title)
                     if pipeline.may_write and binding.descriptor == "storage_buffer":
                         self._note_store(pipeline, binding, value, draw)
                 bind[name] = self._bound(pipeline, name, value, draw)
+        try:
+            count = draw.element_count
+        except tg.ValidationError as wrong:
+            raise tg.ValidationError(str(wrong).replace(draw.title, self._title(draw), 1)) from None
         render_pass.draw(
             pipeline,
             None if draw.vertices is None else self._buffer(draw.vertices, "vertex"),
@@ -268,7 +280,7 @@ class SceneRenderer(Spelt):
             bind=bind,
             push=self._push(pipeline, draw.push) if draw.push else None,
             first=draw.first,
-            count=draw.element_count,
+            count=count,
             viewport=viewport,
             scissor=None if self._dynamic else draw.scissor,
         )
@@ -340,7 +352,9 @@ class SceneRenderer(Spelt):
                 greatest[part] = int(used.max()) if used.size else -1
             there = draw.vertices.size if draw.vertices.dtype.names else len(draw.vertices)
             if greatest[part] >= there:
-                raise tg.ValidationError(f"draw '{draw.label}': indices has {greatest[part]}; there are {there} vertices, 0 to {there - 1}")
+                raise tg.ValidationError(
+                    f"{self._title(draw)}: indices has {greatest[part]}; there are {there} vertices, 0 to {there - 1}"
+                )
         return buffer
 
     def _bound(self, pipeline: tg.Pipeline, name: str, value: Any, draw: Draw) -> Any:
@@ -358,7 +372,7 @@ class SceneRenderer(Spelt):
                 return laid_out
 
         def uploaded() -> tg.Buffer:
-            return self._block(np.ascontiguousarray(arguments.array(value, bind_of(draw, name))), name)
+            return self._block(np.ascontiguousarray(arguments.array(value, f"{self._title(draw)}: bind '{name}'")), name)
 
         return self._kept.get((id(value), "bound"), value, uploaded)
 
@@ -400,7 +414,7 @@ class SceneRenderer(Spelt):
     def _note_store(self, pipeline: tg.Pipeline, binding: Any, value: Any, draw: Draw) -> None:
         """Counts where shaders only write an array, in a copy that the renderer has."""
         if pipeline.only_stores(binding.set, binding.binding):
-            text = f"draw '{draw.label}': the shaders write {binding.title}"
+            text = f"{self._title(draw)}: the shaders write {binding.title}"
             self._stored[id(value)] = text, self._stored.get(id(value), ("", 0))[1] + 1
 
     def _say_lost(self, frame: Frame) -> None:
@@ -411,7 +425,7 @@ class SceneRenderer(Spelt):
         for number, (text, count) in self._stored.items():
             if bound[number] == count:
                 warnings.warn(
-                    f"frame '{frame.label}', {text}; given is no buffer, a copy of it is written, and no draw reads that: the result is "
+                    f"{text}; given is no buffer, a copy of it is written, and no draw reads that: the result is "
                     "lost; draw with dev.render_pass and a dev.buffer, or leave the block out of the shader",
                     tg.UnusedNameWarning,
                     stacklevel=users_level(),

@@ -19,14 +19,14 @@ import dataclasses
 import inspect
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError
+from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError, arguments
 from tilegpu.errors import ClampedValueWarning, users_level
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
@@ -53,6 +53,8 @@ def error_in(path: Path, error: BaseException, doing: str) -> SceneFileError:
     where = f"{path}:{lines[-1].lineno}" if lines else str(path)
     source = _source(lines[-1].line) if lines else ""
     said = f": {error}" if str(error) else ""
+    if isinstance(error, SystemExit):
+        said = f"{said} (sys.exit); what is drawn returns its picture, and doesn't end the program"
     return SceneFileError(f"{where}: {doing}: {type(error).__name__}{said}{source}")
 
 
@@ -88,7 +90,7 @@ class DrawnFrame(Frame):
             have["view"] = View(device, a["size"], a["samples"], a["time"], a["camera"], self.live)
         try:
             self.live.returned = self.function(**{name: have[name] for name in self.wanted})
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a program that ends here has drawn nothing
             raise error_in(self.path, error, f"in {_name_of(self.function)}()") from error
         return self.live.returned
 
@@ -99,19 +101,24 @@ class DrawnFrame(Frame):
 
     def say_clamped(self) -> None:
         """Of what :meth:`call` returned last, where it is saved or shown as 8 bits: a warning, once for each function, where an array of
-        floats goes far beyond 0 to 1. Images with such floats are lit so; files of floats keep them."""
+        floats goes far beyond 0 to 1, or has NaN. Images with such floats are lit so; files of floats keep them."""
         returned = self.live.returned
         arrays = [v for v in (returned if isinstance(returned, (list, tuple)) else [returned]) if isinstance(v, np.ndarray)]
         for array in arrays:
             if array.dtype.kind != "f" or not array.size or self.live.clamped:
                 continue
             low, high = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
-            if low < -0.5 or high > 1.5:
-                self.live.clamped = True
+            where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
+            if nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
+                pixels = f"{nans:,} pixel{'s that are' if nans > 1 else ' that is'} NaN"
+                text = f"{where} returned {pixels}, which 8 bits hold as 0: find what divides by 0, or save as .exr or .npy to keep them"
+            elif low < -0.5 or high > 1.5:
                 fix = "divide pixels of 255 by 255, or give uint8" if high > 2 else "save as .exr or .npy to keep them"
-                where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
                 text = f"{where} returned floats from {low:g} to {high:g}; 8 bits take 0 to 1, and others are clamped: {fix}"
-                warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
+            else:
+                continue
+            self.live.clamped = True
+            warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
 
     def _picture(self, value: Any) -> np.ndarray[Any, Any]:
         name = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
@@ -232,6 +239,9 @@ class FunctionScene(Scene):
     ) -> Frame:
         """What the function draws, or is going to draw. A function without ``device``, ``mouse`` and ``keys`` is called now, for its
         Frame."""
+        if samples not in (None, self.default_samples) and not {"samples", "view"} & set(self._parameters):
+            fix = "give it a parameter samples (or view), and draw so"
+            raise ValidationError(f"{self._where}: samples is {arguments.shown(samples)}, and the function asks for none; {fix}")
         size, samples = self._resolve_request(size, samples, camera, time)
         now = float(time)
         values = {"size": size, "samples": samples, "time": now, "t": now, "camera": camera or self.camera(size[0] / size[1])}
@@ -286,6 +296,7 @@ class FrameScene(Scene):
                 raise ValidationError(
                     f"frame '{self.name}' has {word} {has}, asked for is {asked}; write a function of {word} that returns it"
                 )
+        self._say_unused(camera, time)
         return self._frame
 
 
@@ -322,7 +333,7 @@ class _CheckedScene(Scene):
     def _seen(self, method: str, aspect: float | None) -> OrbitCamera | None:
         try:
             made: OrbitCamera | None = getattr(self._scene, method)(aspect)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_in(self.path, error, f"{self.name}: {method}()") from error
         return made
 
@@ -336,12 +347,18 @@ class _CheckedScene(Scene):
         """The scene's."""
         try:
             made = self._scene.frame(size, samples, camera, time)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_in(self.path, error, f"{self.name}: frame()") from error
         if not isinstance(made, Frame):
             raise SceneFileError(
                 f"{self.path}: {self.name}: frame() returned {type(made).__name__}; it must be a tilegpu.scene.Frame"
             )
+        for word in ("size", "samples"):
+            if getattr(made, word) is None:
+                raise SceneFileError(
+                    f"{self.path}: {self.name}: frame() returned a Frame whose {word} is None, which means that nobody asks for one; "
+                    "begin frame() with size, samples = self._resolve_request(size, samples, camera, time), which takes the scene's own"
+                )
         return made
 
 
@@ -352,17 +369,65 @@ def _own(module: ModuleType) -> dict[str, Any]:
         if name.startswith("_"):
             continue
         here = getattr(value, "__module__", None) == module.__name__
-        is_scene_class = isinstance(value, type) and issubclass(value, Scene) and here
-        if isinstance(value, (Scene, Frame)) or is_scene_class or (inspect.isfunction(value) and here):
+        if isinstance(value, (Scene, Frame)) or (_is_scene_class(value) and here) or (inspect.isfunction(value) and here):
             out[name] = value
     return out
+
+
+def _listed(module: ModuleType, path: Path, others: bool) -> dict[str, Scene]:
+    """The scenes of the list ``SCENES`` by name. Raises :class:`SceneFileError` for one that would be lost, where the list is of scenes:
+    where nothing in it is one and the file has ``others`` to draw, it is the user's own affair."""
+    given = getattr(module, "SCENES", [])
+    want = "a list of scenes, such as SCENES = [MyScene()]"
+    if isinstance(given, (str, bytes, Mapping, Scene, Frame)) or not isinstance(given, Iterable):
+        is_scenes = isinstance(given, (Scene, Frame)) or (isinstance(given, Mapping) and any(isinstance(v, Scene) for v in given.values()))
+        if others and not is_scenes:
+            return {}
+        fix = "; write SCENES = list(... .values())" if isinstance(given, Mapping) else ""
+        raise SceneFileError(f"{path}: SCENES is {_kind(given)}; it must be {want}{fix}")
+    entries = list(given)
+    drawable = any(isinstance(one, (Scene, Frame)) or _is_scene_class(one) for one in entries)
+    if others and not drawable:
+        return {}
+    first: dict[str, int] = {}
+    for number, one in enumerate(entries):
+        what = f"{path}: SCENES[{number}]"
+        if not isinstance(one, Scene):
+            fix = "it must be a Scene"
+            if isinstance(one, type):
+                fix = f"write {one.__name__}(), which makes one"
+            elif isinstance(one, Frame):
+                fix = f"give it a name of its own, such as picture = Frame(...), and draw {path.name}:picture"
+            elif inspect.isfunction(one):
+                fix = f"take it out, and draw {path.name}:{one.__name__}"
+            raise SceneFileError(f"{what} is {_kind(one)}; {fix}")
+        if one.name in first or (not one.name and len(entries) > 1):
+            has = f"is called '{one.name}' as SCENES[{first[one.name]}] is" if one.name else f"({type(one).__name__}) has no name"
+            raise SceneFileError(f"{what} {has}, and one is lost; give each a name = '...' of its own")
+        first[one.name] = number
+    return {one.name: one for one in entries}
+
+
+def _is_scene_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Scene)
+
+
+def _kind(value: Any) -> str:
+    """What something is, for messages: frames and scenes have no repr that helps."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if inspect.isfunction(value):
+        return f"the function {value.__name__}()"
+    if isinstance(value, (Frame, Scene)):
+        return f"a {type(value).__name__}"
+    return arguments.shown(value)
 
 
 def scene_of(module: ModuleType, name: str, path: Path) -> Scene:
     """The scene called ``name``, or the file's own one for ``""``: the only one of ``SCENES``; else :data:`NAMES`; else the only thing
     that can be drawn. Raises :class:`SceneFileError` that lists what there is."""
     things = _own(module)
-    listed = {s.name: s for s in getattr(module, "SCENES", ()) if isinstance(s, Scene)}
+    listed = _listed(module, path, bool(things))
     if name:
         found = listed.get(name, things.get(name))
         if found is None:
@@ -395,7 +460,7 @@ def _as_scene(thing: Any, name: str, path: Path) -> Scene:
     if isinstance(thing, type):
         try:
             thing = thing()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise error_in(path, error, f"making a {name}") from error
     if isinstance(thing, Scene):
         return _CheckedScene(thing, path, name)

@@ -7,6 +7,7 @@ report.
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -115,9 +116,35 @@ def assert_image_equal(
     for what, value in (("tolerance", tolerance), ("differing_px", differing_px), ("perceptual", perceptual)):
         if value is not None or what != "perceptual":
             check_number(f"assert_image_equal: {what}", value, 1 if what == "perceptual" else None)
+    _check_limits(array, tolerance, differing_px, perceptual)
     update = naming.is_set("TILEGPU_GOLDEN_UPDATE")
     with claimed(path, naming.place()) if update else nullcontext() as first:
         _compare(_Asked(path, name, update, first), array, tolerance, differing_px, perceptual)
+
+
+def _check_limits(array: Array, tolerance: float, differing_px: float, perceptual: float | None) -> None:
+    """Raises :class:`GoldenError` for limits that no picture of this kind goes beyond, or that change nothing: numbers in another unit."""
+    kind, what = array.dtype, "assert_image_equal"
+    whole = kind.kind in "bui"
+    most = int(np.iinfo(kind).max) - int(np.iinfo(kind).min) if kind.kind in "ui" else 1 if whole else math.inf
+    if tolerance >= most:
+        unit = f"channels of {kind} differ by {most} at most" if whole else "nothing differs by more"
+        raise GoldenError(f"{what}: tolerance is {tolerance:g}, so it could never fail: {unit}; it must be below that, such as 2")
+    if whole and 0 < tolerance < 1:
+        share = f"; as a share of {most} it is tolerance={max(1, round(tolerance * most))}" if most > 1 else ""
+        raise GoldenError(
+            f"{what}: tolerance is {tolerance:g}, which has no effect: channels of {kind} are whole numbers, and tolerance is in their units, "
+            f"0 to {most}{share}"
+        )
+    pixels = array.shape[0] * array.shape[1]
+    if differing_px >= pixels:
+        one = f"the picture has {pixels:,} pixel{'s' if pixels > 1 else ''}"
+        raise GoldenError(f"{what}: differing_px is {differing_px}, so it could never fail: {one}; it must be below that")
+    if differing_px != int(differing_px):
+        share = f"; as a share of {pixels:,} pixels it is differing_px={round(differing_px * pixels)}" if differing_px < 1 else ""
+        raise GoldenError(f"{what}: differing_px is {differing_px:g}; it must be a whole number, of pixels{share}")
+    if perceptual == 1:
+        raise GoldenError(f"{what}: perceptual is 1, so it could never fail: the mean of FLIP is at most 1; about 0.05 is seen")
 
 
 @dataclass(frozen=True)

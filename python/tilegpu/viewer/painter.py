@@ -148,6 +148,8 @@ class Painter:
         except SystemExit:
             return Shown(ended=True)
         except Exception as error:
+            if isinstance(error.__cause__, SystemExit):  # of the function that draws
+                return Shown(ended=True)
             shown = Shown(error=self._text_of(error), raised=error)
         shown.scene = scene if scene is not request.scene else None
         shown.error = "\n".join(filter(None, [*self._problems.values(), shown.error]))

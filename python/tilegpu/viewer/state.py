@@ -46,7 +46,8 @@ class Request:
 
     def frame(self, kept: Interaction) -> Frame:
         """The scene's frame; a function that draws is told of mouse and keys (``kept``, which keeps what it made)."""
-        frame = self.scene.frame(self.size, self.samples, camera=self.camera, time=self.time)
+        time = self.time if self.scene.moves else 0.0  # the clock runs in any case
+        frame = self.scene.frame(self.size, self.samples, camera=self.camera, time=time)
         kept.mouse, kept.keys, kept.dt, kept.number = self.mouse, self.keys, self.dt, self.number
         frame = frame.told(kept)
         if self.wireframe:
