@@ -443,7 +443,8 @@ def test_switches() -> None:
 def test_what_a_gpu_has_not_is_not_switched_off() -> None:
     """By profile: what was switched off, what hsr= would add, and what no GPU of its kind has."""
     said: dict[tuple[str, str], str] = {}
-    for profile, hsr in (("host", None), ("immortalis-g925", "off"), ("mali-g57", None), ("adreno-a740", None), ("desktop-immediate", None)):
+    asked = {"host": None, "immortalis-g925": "off", "mali-g57": None, "adreno-a740": None, "desktop-immediate": None}
+    for profile, hsr in asked.items():
         device = tg.Device(profile=profile)
         pipeline = device.pipeline(SIMPLE_VERT, SIMPLE_FRAG, vertex=COLORED, color=[FORMAT])
         with device.render_pass(color=[tg.Attachment(device.image((64, 64), FORMAT), clear=(0, 0, 0, 0))], hsr=hsr) as rp:
