@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 @dataclasses.dataclass(eq=False)
 class PassRun:
     """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows;
-    ``tiles``: of a frame, what moved for each; ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of
+    ``tiles``: of a frame, what moved for each;
+    ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of
     profiles that have one."""
 
     counters: dict[str, Any]
