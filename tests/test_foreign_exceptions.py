@@ -87,8 +87,10 @@ class World:
     def right_of(self, call: Callable[..., Any]) -> dict[str, Any]:
         """What it must be given, by name: without all of it a call ends with what is missing, and nothing else is looked at."""
         right: dict[str, Any] = {
-            "matrix": np.eye(4), "points": (0, 0, 0), "angle": 1.0, "axis": (0, 1, 0), "q": (0, 0, 0, 1), "a": (0, 0, 0, 1), "b": (0, 0, 0, 1),
-            "t": 0.5, "eye": (1, 2, 3), "target": (0, 0, 0), "position": (1, 2, 3), "view_projection": np.eye(4), "pixel": (1, 1), "size": (8, 8),
+            "matrix": np.eye(4), "points": (0, 0, 0), "angle": 1.0, "axis": (0, 1, 0), "q": (0, 0, 0, 1),
+            "a": (0, 0, 0, 1), "b": (0, 0, 0, 1),
+            "t": 0.5, "eye": (1, 2, 3), "target": (0, 0, 0), "position": (1, 2, 3), "view_projection": np.eye(4), "pixel": (1, 1),
+            "size": (8, 8),
             "fov_y_degrees": 60.0, "aspect": 1.0, "near": 0.1, "height": 1.0, "width": 1.0, "path": self.folder / "p.tgcap", "name": "B",
             "fov_degrees": 60.0, "fov": 60.0, "vector": (0, 0, 1), "direction": (0, 0, 1), "normal": (0, 0, 1), "up": (0, 1, 0),
             "pixels": np.zeros((8, 8, 4), "u1"), "pipeline": self.pipe, "left": -1.0, "right": 1.0, "bottom": -1.0, "top": 1.0, "far": 9.0,
@@ -153,7 +155,7 @@ def test_nothing_needed_is_missing(world: World) -> None:
     """A call that lacks an argument says so first, whatever else it was given."""
     lacking = []
     for name in (name for name in world.calls() if name.startswith(("tilegpu.math.", "frame.", "device.capture", "device.load"))):
-        call, described, right = world.calls()[name]
+        _, described, right = world.calls()[name]
         needed = [p.name for p in inspect.signature(described).parameters.values()
                   if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]  # fmt: skip
         lacking += [f"{name}({missing})" for missing in needed if missing not in right and len(needed) > 1]

@@ -214,7 +214,7 @@ def test_lint_of_splits_profiles_and_shrunk_tiles() -> None:
     lines = rp.lint()
     spilled = rp.stats.bytes("spill_load") + rp.stats.bytes("spill_store")
     assert any("tiler heap was full" in x and f"{spilled / (1 << 20):.2f} MiB" in x for x in lines), lines
-    assert any("shrink the tile of mali-g57 to 8x8" in x and "128 bytes" in x for x in lines), lines
+    assert any("shrink the tile of mali-g57 to 8x8" in x and "128 B of colour" in x for x in lines), lines
 
 
 def test_what_does_not_fit_together_is_an_error() -> None:

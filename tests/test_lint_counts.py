@@ -93,7 +93,7 @@ class Plan:
         return tg.Attachment(made[target.image], clear=clear, load_op=None if clear is not None else target.load, store_op=target.store,
                              resolve=None if target.resolve is None else made[target.resolve])  # fmt: skip
 
-    def _draw(self, device: tg.Device, rp: tg.RenderPass, step: Step, draw: Draw | str | tuple[int, ...], made: dict[str, tg.Image]) -> None:
+    def _draw(self, device: tg.Device, rp: tg.RenderPass, step: Step, draw: Any, made: dict[str, tg.Image]) -> None:
         if isinstance(draw, tuple):
             rp.clear((0, 0, 0, 1), rect=draw)
             return
@@ -111,7 +111,8 @@ class Plan:
             depth = {"depth": made[step.targets["depth"].image].format, "depth_compare": "less" if draw.tests else "always",
                      "depth_write": draw.tests}  # fmt: skip
         samples = (colors or [made[step.targets["depth"].image]])[0].samples
-        pipeline = device.pipeline(COVER, "#version 450\n" + body, color=[c.format for c in colors], blend="alpha", samples=samples, **depth)
+        body, formats = "#version 450\n" + body, [c.format for c in colors]
+        pipeline = device.pipeline(COVER, body, color=formats, blend="alpha", samples=samples, **depth)
         bind = {f"s{i}": (made[name], device.sampler()) for i, name in enumerate(step.samples_from)}
         rp.draw(pipeline, count=3, push={"tint": draw.tint, "z": draw.z}, scissor=draw.scissor, bind=bind or None)
 

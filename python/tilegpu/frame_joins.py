@@ -1,8 +1,8 @@
 """Whether two passes can be one with the same picture, and what has to be done for it.
 
 In: two passes of a frame. Out: the joined pass as a change of what moves (:class:`tilegpu.frame_traffic.Join`), and what the text of it
-has to say: what is cleared between the draws, which scissor the second's draws get. What can't be kept is left out: another depth image that
-is loaded, colour that is cleared again, samples that are resolved in between, areas that don't lie within each other.
+has to say: what is cleared between the draws, which scissor the second's draws get. What can't be kept is left out: another depth image,
+colour that is cleared again, samples that are resolved in between, areas that don't lie within each other.
 """
 
 from __future__ import annotations

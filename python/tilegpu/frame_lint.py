@@ -230,7 +230,8 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
                 names = ", ".join(sorted(f"'{image.label}'" for image in mine.values()))
                 yield Finding(
                     f"{second.title} alone samples what {first.title} stored at the same size ({names}): where it reads each at "
-                    f"its own pixel, one pass with input attachments saves {bytes_text(saves)} between tiles and images, and what is fetched",
+                    f"its own pixel, one pass with input attachments saves {bytes_text(saves)} between tiles and images, "
+                    f"and what is fetched",
                     saves,
                     (first.number, second.number),
                     [Cut(first.number, use.attachment, "store") for use in stores],
@@ -239,7 +240,7 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
 
 
 def _all_of(node: Node, how: str, thing: Any) -> list[Any]:
-    """A pass's uses of that kind, of attachments that are this image, where these are of the whole area and all the same part; else none."""
+    """A pass's uses of that kind, of attachments that are this image, where the pass has all of its area; else none."""
     found = [use for use in node.uses if use.how == how and use.thing is thing]
     rp: Any = node.render_pass
     if rp is None or rp._framebuffer is not None or rp._samples:

@@ -40,7 +40,9 @@ def is_tested_only(low_resolution_z_off: str) -> bool:
 @dataclasses.dataclass(eq=False)
 class PassRun:
     """One pass on one profile: ``counters`` and ``traffic`` as of ``rp.stats``, the framebuffer's ``layout``, ``explain`` rows;
-    ``tiles``: of a frame, what moved for each; ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of profiles that have one."""
+    ``tiles``: of a frame, what moved for each;
+    ``maps`` by kind and ``costs`` by draw where fragments were traced; ``counts``: for the cost model, of
+    profiles that have one."""
 
     counters: dict[str, Any]
     traffic: dict[str, dict[str, int]]

@@ -71,7 +71,8 @@ def say_clamped(array: NDArray[Any], suffix: str, what: str) -> None:
         text = f"{nans} pixel{'s are' if nans > 1 else ' is'} NaN, which {suffix} holds as 0; save"
     elif lit.size and 2 * np.count_nonzero(lit > _BRIGHT) > lit.size:
         above = np.count_nonzero(colors > 1) / colors.size
-        text = f"pixels are up to {float(lit.max()):g}, and {suffix} holds 0 to 1: {100 * above:.1f} % of the values are above 1, and become 1; divide"
+        text = f"pixels are up to {float(lit.max()):g}, and {suffix} holds 0 to 1: {100 * above:.1f} % of the values"
+        text += " are above 1, and become 1; divide"
         text += " pixels of 255 by 255, or save"
     else:
         return

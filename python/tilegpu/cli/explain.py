@@ -55,12 +55,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--heatmaps",
         metavar="DIR",
-        help="writes overdraw, shaded, killed by whom, ... there, as PNG with a legend; of several passes in a folder each. In place of the table of draws",
+        help="writes overdraw, shaded, killed by whom, ... there, as PNG with a legend; of several passes in a folder each. "
+        "In place of the table of draws",
     )
     parser.add_argument(
         "--report",
         metavar="OUT.html",
-        help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side. In place of the table of draws, "
+        help="writes one page: passes and what flows between them, bytes, lint, tiles, profiles side by side. "
+        "In place of the table of draws, "
         "which is in the page",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, with the pass's statistics")
