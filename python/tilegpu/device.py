@@ -15,7 +15,7 @@ from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, candidates, users_level
+from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -161,7 +161,8 @@ class Device(Context):
                 "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
             )
         if profile not in (known := _core.profile_names().split(", ")):
-            raise ValidationError(f"Device: profile '{profile}' is not known{candidates(profile, known)}")
+            meant = "".join(f"did you mean '{name}'? " for name in near_names(profile, known)[:1])
+            raise ValidationError(f"Device: profile '{profile}' is not known; {meant}there are {', '.join(known)}")
         core = _core.Device(
             profile,
             threads,
