@@ -57,7 +57,10 @@ def compile_glsl(
     if not (defines is None or isinstance(defines, Mapping)):
         raise ValidationError(f"compile_glsl: defines is {arguments.shown(defines)}; it must be a mapping")
     text = arguments.text(text, "compile_glsl: text").removeprefix("\ufeff")  # what some editors begin UTF-8 with
-    macros = {arguments.text(k, "compile_glsl: a name in defines"): _define(v, f"compile_glsl: in defines '{k}'") for k, v in (defines or {}).items()}
+    macros = {
+        arguments.text(k, "compile_glsl: a name in defines"): _define(v, f"compile_glsl: in defines '{k}'")
+        for k, v in (defines or {}).items()
+    }
     words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
         raise ShaderError(error, messages=[ShaderMessage(*m) for m in messages])
