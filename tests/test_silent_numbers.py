@@ -178,9 +178,9 @@ def _image(dev: tg.Device) -> tg.Image:
         ),
         (
             lambda d: d.texture(io.BytesIO(b"x")),
-            r"pixels is <_io.BytesIO .*; they must be an array of numbers, a path or a Pillow image",
+            r"pixels is <_io.BytesIO .*; they must be numbers \(an array\), a path or a Pillow image",
         ),
-        (lambda d: _image(d).write(None), "pixels is None; they must be an array of numbers"),
+        (lambda d: _image(d).write(None), "pixels is None; they must be numbers"),
         (lambda d: d.buffer(None), "buffer 'buffer': data is None; it must be numbers, bytes, or a size in bytes"),
         (lambda d: d.copy(None, _image(d)), "copy: source is None; it must be an image, a buffer, an array or bytes"),
         (

@@ -80,7 +80,7 @@ def test_false_is_no_define(dev: tg.Device) -> None:
     ):
         with pytest.raises(
             tg.ValidationError,
-            match="is False, and #ifdef would find it defined; leave the name out, or give 0 for #if",
+            match="in defines 'HDR' is False, and #ifdef would find it defined; leave the name out, or give 0 for #if",
         ):
             make()
     silent(dev, FULL, BRIGHT, defines={"HDR": True})

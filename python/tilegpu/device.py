@@ -15,7 +15,7 @@ from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, candidates, users_level
+from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -77,7 +77,7 @@ class Device(Context):
     ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
-    compiled pipelines are kept (``~`` is the home folder, as in all paths), ``""`` for the user's cache, ``"off"`` for nowhere.
+    compiled pipelines are kept (``~`` is the home folder, as in paths of pictures, shaders, captures and reports), ``""`` for the user's cache, ``"off"`` for nowhere.
     ``tiler_heap``: bytes of binned geometry
     beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
     that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
@@ -161,7 +161,8 @@ class Device(Context):
                 "Device: compile_timeout and compile_memory are limits of a process that compiles; give isolate_compiler too"
             )
         if profile not in (known := _core.profile_names().split(", ")):
-            raise ValidationError(f"Device: profile '{profile}' is not known{candidates(profile, known)}")
+            meant = "".join(f"did you mean '{name}'? " for name in near_names(profile, known)[:1])
+            raise ValidationError(f"Device: profile '{profile}' is not known; {meant}there are {', '.join(known)}")
         core = _core.Device(
             profile,
             threads,

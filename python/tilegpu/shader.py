@@ -57,7 +57,10 @@ def compile_glsl(
     if not (defines is None or isinstance(defines, Mapping)):
         raise ValidationError(f"compile_glsl: defines is {arguments.shown(defines)}; it must be a mapping")
     text = arguments.text(text, "compile_glsl: text").removeprefix("\ufeff")  # what some editors begin UTF-8 with
-    macros = {arguments.text(k, "compile_glsl: a name in defines"): _define(v) for k, v in (defines or {}).items()}
+    macros = {
+        arguments.text(k, "compile_glsl: a name in defines"): _define(v, f"compile_glsl: in defines '{k}'")
+        for k, v in (defines or {}).items()
+    }
     words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
         raise ShaderError(error + _version_hint(text, messages), messages=[ShaderMessage(*m) for m in messages])
@@ -96,14 +99,14 @@ def directories(include: Any, what: str) -> list[str]:
     return found
 
 
-def _define(value: Any) -> str:
+def _define(value: Any, what: str = "a value in defines") -> str:
     if value is False:
-        raise ValidationError("a value in defines is False, and #ifdef would find it defined; leave the name out, or give 0 for #if")
+        raise ValidationError(f"{what} is False, and #ifdef would find it defined; leave the name out, or give 0 for #if")
     if value is True:
         return "1"
     if value is None or isinstance(value, (str, int, float, np.number)):
-        return "" if value is None else arguments.text(str(value), "a value in defines")
-    raise ValidationError(f"a value in defines is {arguments.shown(value)}; it must be a number or text")
+        return "" if value is None else arguments.text(str(value), what)
+    raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a number or text")
 
 
 def load(
@@ -151,7 +154,8 @@ def load(
         raise ValidationError(f"{label or 'pipeline'}: defines is {arguments.shown(defines)}; it must be a mapping")
     key = None
     if "#include" not in text:
-        pairs = ((arguments.text(k, "a name in defines"), _define(v)) for k, v in (defines or {}).items())
+        of = f"{label or 'pipeline'}: in defines"
+        pairs = ((arguments.text(k, "a name in defines"), _define(v, f"{of} '{k}'")) for k, v in (defines or {}).items())
         key = (text, name, stage, tuple(sorted(pairs)))
         found = _cache.get(key)
         if found is not None:

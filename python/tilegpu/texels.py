@@ -49,7 +49,7 @@ def layers_of(pixels: Any, what: str, type_: str = "2d") -> NDArray[Any]:
     (D, H, W) or (D, H, W, C). "slices" are those of a 3D image that is written to: as of "2d", and (L, H, W) where W is more than 4,
     which can't be one slice of several components."""
     pixels, _ = numbers_of(pixels, what)
-    array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be an array of numbers, a path or a Pillow image")
+    array = arguments.array(pixels, f"{what}: what is given as pixels", "they must be numbers (an array), a path or a Pillow image")
     if array.dtype.kind not in "fiub":
         raise ValidationError(f"{what}: pixels have dtype {array.dtype}; they must be numbers")
     if type_ == "3d":
