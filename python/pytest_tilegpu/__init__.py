@@ -61,7 +61,7 @@ def _check_outputs(config: pytest.Config) -> None:
             wrong = f"{path} is a folder; name a file in it" if path.is_dir() else f"{above} is no folder"
             raise pytest.UsageError(f"{option} {given}: {wrong}")
         if not folder and path.suffix.lower() in _NO_PAGES:
-            raise pytest.UsageError(f"{option} {given}: the report is a page of HTML, and {path.suffix} says something else; name it *.html")
+            raise pytest.UsageError(f"{option} {given}: it is a page of HTML, and {path.suffix} says something else; name it *.html")
         if not os.access(above, os.W_OK | os.X_OK):
             raise pytest.UsageError(f"{option} {given}: the folder {above} may not be written to")
 

@@ -176,7 +176,7 @@ def frame_of(scene: Scene, job: Job, index: int) -> Frame:
     camera = copy.copy(scene.turn_camera(width / height)) if job.of > 1 and not scene.duration_s else None
     if camera is not None:
         camera.rotate(2 * math.pi * index / job.of, 0.0)
-    time = job.time + (index / pictures_per_second(scene, job.of, job.fps) if scene.moves else 0.0)
+    time = job.time + index / pictures_per_second(scene, job.of, job.fps) if scene.moves else 0.0  # Prepared says so
     return scene.frame(job.size, job.samples, camera=camera, time=time)
 
 

@@ -173,7 +173,9 @@ def _same_content(said: Manifest, job: Job) -> list[Window] | None:
     return windows_of(job, first)
 
 
-def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] | int | None) -> list[tuple[FrameRecord, Window | None, str]]:
+def _items(
+    said: Manifest, windows: list[Window] | None, frames: Iterable[int] | int | None
+) -> list[tuple[FrameRecord, Window | None, str]]:
     """Frame, window and pixels' hash of all that may be drawn."""
     there = f"the manifest has {len(said.frames)}, from {min(said.frames, default=0)} on"
     numbers = sorted(said.frames) if frames is None else list(dict.fromkeys(numbers_of(frames, there)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 
 import tilegpu
 from tilegpu import arguments
+from tilegpu.errors import users_level
 from tilegpu.farm.encoding import check_output, color_path, is_picture_of, output_path
 from tilegpu.farm.executors import Workers, workers_of
 from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
@@ -87,6 +89,9 @@ class Prepared:
         require_job(job)
         self.job, self.lanes = job, lanes
         self.scene = scene_of(job)
+        if job.time and not self.scene.moves:
+            text = f"Job: time={job.time} has no effect: scene '{self.scene.name}' looks the same at any time; leave it out"
+            warnings.warn(text, tilegpu.UnusedNameWarning, stacklevel=users_level())
         self.first: Frame = frame_of(self.scene, job, 0)
         self.content, self.shaders = frame_hash(self.first), shader_hash(self.first)
         self.windows = windows_of(job, self.first)

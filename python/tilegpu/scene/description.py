@@ -429,7 +429,7 @@ class Scene:
         """Warns of a time and a camera that change nothing: a loop over scenes may give them, so that they are no errors."""
         for given, text in (
             (time != 0 and not self.moves, f"time={time} has no effect: the scene looks the same at any time; leave it out"),
-            (camera is not None and self.camera() is None, "camera= has no effect: the scene has none (its camera() is None); leave it out"),
+            (camera is not None and self.camera() is None, "camera= has no effect: the scene has none (camera() is None); leave it out"),
         ):
             if given:
                 warnings.warn(f"scene '{self.name}': {text}", UnusedNameWarning, stacklevel=self._callers_level())

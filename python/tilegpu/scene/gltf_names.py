@@ -34,8 +34,8 @@ _TABLES: dict[str, str] = {
     "orthographic": "xmag ymag zfar znear",
     "perspective": "aspectRatio yfov zfar znear",
     "image": "uri mimeType bufferView",
-    "material": "pbrMetallicRoughness{pbr} normalTexture{normal} occlusionTexture{occlusion} emissiveTexture{info} emissiveFactor alphaMode "
-    "alphaCutoff doubleSided",
+    "material": "pbrMetallicRoughness{pbr} normalTexture{normal} occlusionTexture{occlusion} emissiveTexture{info} emissiveFactor "
+    "alphaMode alphaCutoff doubleSided",
     "pbr": "baseColorFactor baseColorTexture{info} metallicFactor roughnessFactor metallicRoughnessTexture{info}",
     "info": "index texCoord",
     "normal": "index texCoord scale",
@@ -58,7 +58,7 @@ _TABLES: dict[str, str] = {
 _OF_ALL = {"name": "", "extras": "", "extensions": "extensions"}
 #: Of each kind: key to the kind of what it holds.
 _KEYS: dict[str, dict[str, str]] = {
-    kind: {**_OF_ALL, **{key: inner for key, inner in re.findall(r"(\w+)(?:[\[{](\w+)[\]}])?", text)}} for kind, text in _TABLES.items()
+    kind: {**_OF_ALL, **dict(re.findall(r"(\w+)(?:[\[{](\w+)[\]}])?", text))} for kind, text in _TABLES.items()
 }
 #: Of a material's keys those that are one level further down.
 _INNER = frozenset(_KEYS["pbr"]) - frozenset(_OF_ALL)
@@ -130,7 +130,9 @@ def misspelt(document: dict[str, Any]) -> Iterator[str]:
                 if line := _meant(kind, key, table):
                     yield f"{where or 'the document'}: {line}"
         attributes = table.get("attributes") if kind == "primitive" else None
-        for key in attributes if isinstance(attributes, dict) else ():
+        if not isinstance(attributes, dict):
+            continue
+        for key in attributes:
             if ("attributes", key) not in told and len(told) < _MOST:
                 told.add(("attributes", key))
                 if line := _meant_attribute(key, attributes):

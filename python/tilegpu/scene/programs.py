@@ -15,7 +15,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 class NoShaderError(Error, FileNotFoundError):
-    """There is no shader, or nothing that it includes, of this name. A ``FileNotFoundError`` too: code that catches that goes on working."""
+    """There is no shader, or nothing that it includes, of this name. A ``FileNotFoundError`` too, for code that catches that."""
 
     __str__ = Exception.__str__  # OSError's looks for errno
 

@@ -133,8 +133,8 @@ def _check_limits(array: Array, tolerance: float, differing_px: float, perceptua
     if whole and 0 < tolerance < 1:
         share = f"; as a share of {most} it is tolerance={max(1, round(tolerance * most))}" if most > 1 else ""
         raise GoldenError(
-            f"{what}: tolerance is {tolerance:g}, which has no effect: channels of {kind} are whole numbers, and tolerance is in their units, "
-            f"0 to {most}{share}"
+            f"{what}: tolerance is {tolerance:g}, which has no effect: channels of {kind} are whole numbers, and tolerance is in "
+            f"their units, 0 to {most}{share}"
         )
     pixels = array.shape[0] * array.shape[1]
     if differing_px >= pixels:
