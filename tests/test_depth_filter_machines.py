@@ -15,7 +15,7 @@ from tilegpu.bench.depth_filter_cells import SPACING, Cells, follow
 from tilegpu.bench.depth_filter_curves import DISTRIBUTIONS, closed_forms, survived
 from tilegpu.bench.depth_filter_machines import depth_filter, depth_traffic, hyper_z, visits_of
 from tilegpu.bench.depth_filter_models import Model, balls_model, columns_model, knots_model, plane_model
-from tilegpu.bench.depth_filter_peers import FILTER_CACHES, compare, miss_curve, miss_rates
+from tilegpu.bench.depth_filter_peers import FILTER_CACHES, Misses, compare, miss_curve, miss_rates
 from tilegpu.bench.depth_filter_stream import Stream, stream_of
 from tilegpu.bench.depth_filter_sweep import FRAMES, SPACINGS, Sweep, sweep, sweep_one
 from tilegpu.cli import main
@@ -269,8 +269,7 @@ def test_peers_on_the_plane_and_the_balls(streams: dict[str, Stream], cells: dic
             assert peers["hyper_z"].inside_B == 512 * 512 // 64 * 3 and peers["three_plane"].inside_B == 80
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     few = (plane_model(),)
     monkeypatch.setattr(bench, "models", lambda: few)
     assert main(["bench", "depth-filter", "--frames", "2", "--json"]) == 0
@@ -285,6 +284,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert main(["bench", "depth-filter", "--frames", "1"]) == 0
     said = capsys.readouterr().out
     assert "mid_texturing" in said and "closed form" in said and "hyper_z, with upkeep" in said and "wander" not in said
+    bench.print_misses([Misses("b", (16, 4), 5, 5, 40, 0.0569)])
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["b", "16x4", "5", "5", "40", "B", "5.69%"]
     assert tg.Device(hsr="depth_filter:two_plane@counters/4").hsr == ("depth_filter:two_plane@counters/4",)
 
 
