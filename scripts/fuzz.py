@@ -202,7 +202,7 @@ def chosen(options: argparse.Namespace) -> list[Fuzzer]:
 def make_seeds() -> None:
     """Once for each build folder: they don't change."""
     if not (WORK / "seeds" / "manifest").exists():
-        subprocess.run([sys.executable, str(ROOT / "scripts" / "fuzz_seeds.py"), str(WORK / "seeds")], cwd=ROOT, check=True,
+        subprocess.run([sys.executable, "-m", "tests.file_fuzz.seeds", str(WORK / "seeds")], cwd=ROOT, check=True,
                        stderr=subprocess.DEVNULL)  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import OutOfMemoryError, ValidationError, users_place
-from tilegpu.fixed import AsArray, Fixed
+from tilegpu.fixed import AsArray, Fixed, makes_things
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -164,6 +164,7 @@ def is_turned(array: NDArray[Any]) -> bool:
     return any(np.all(np.abs(column) == end) and not np.all(np.abs(row) == end) for end in ((0, 0, 0, 1), (0, 0, 1, 0)))
 
 
+@makes_things
 class Buffer(Fixed, AsArray):
     """A buffer with memory of its own. Made by :meth:`tilegpu.Device.buffer`.
 

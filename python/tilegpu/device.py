@@ -16,6 +16,7 @@ from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
+from tilegpu.fixed import makes_things
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -67,6 +68,7 @@ def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: Any, wh
         raise ValidationError(f"{what}: mipmaps= of {info.name}; multi-planar images have one level: leave it out")
 
 
+@makes_things
 class Device(Context):
     """A software GPU.
 
@@ -77,9 +79,8 @@ class Device(Context):
     ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
-    compiled pipelines are kept (``~`` is the home folder, as in paths of pictures, shaders, captures and reports), ``""`` for the user's cache, ``"off"`` for nowhere.
-    ``tiler_heap``: bytes of binned geometry
-    beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
+    compiled pipelines are kept (``~`` is the home folder, as in paths of pictures, shaders, captures and reports), ``""``
+    for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
     that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
     ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
     atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all

@@ -12,16 +12,23 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from tilegpu.errors import ValidationError, near_names
 from tilegpu.keywords import names_of
 
+_T = TypeVar("_T")
 _SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
 
 
-#: Whose methods make objects for users, by module.
-_MAKE_THINGS = (("device", "Device"), ("render_pass", "RenderPass"), ("image", "Image"), ("buffer", "Buffer"))
+#: Classes whose methods make objects for users: :func:`makes_things`.
+_makers: list[type] = []
+
+
+def makes_things(cls: type[_T]) -> type[_T]:
+    """Of a class whose methods make objects: their arguments are what the objects were made with."""
+    _makers.append(cls)
+    return cls
 
 
 def _is_method(cls: type, name: str) -> bool:
@@ -38,9 +45,8 @@ def _makers_of(own: Sequence[type]) -> list[Any]:
     """What makes objects of these classes: their own, and what of the device and of passes says that it returns one."""
     names = {c.__name__ for c in own}
     makers = [vars(c)[name] for c in own for name in ("__init__", "create") if name in vars(c)]
-    for module, owner in _MAKE_THINGS:
-        made_by = getattr(sys.modules.get(f"tilegpu.{module}"), owner, None)
-        for c in made_by.__mro__ if isinstance(made_by, type) else ():
+    for made_by in _makers:
+        for c in made_by.__mro__:
             makers += [value for value in vars(c).values() if getattr(value, "__annotations__", {}).get("return") in names]
     return makers
 

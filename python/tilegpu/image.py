@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import AsArray, Fixed, OfThisProcess, no_interface
+from tilegpu.fixed import AsArray, Fixed, OfThisProcess, makes_things, no_interface
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -27,6 +27,7 @@ _TRANSFERS: int = _core.ENUMS["image_usage"]["transfer_src"] | _core.ENUMS["imag
 _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is bound
 
 
+@makes_things
 class Image(ImagePixels, Fixed, AsArray):
     """An image: attachment, texture, storage image, or all of them. Made by :meth:`tilegpu.Device.image` and
     :meth:`tilegpu.Device.texture`.

@@ -325,8 +325,7 @@ def create_pipeline(
     "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not read. ``vertex_input`` and its
     strides come with ``vertex`` at each draw.
     ``line_width``: pixels, cut to 1 to 64. ``line_mode``: ``"default"``, ``"rectangular"``, ``"bresenham"``,
-    ``"rectangular_smooth"``; ``line_stipple``: (factor, 16-bit pattern); it needs ``line_mode``, any but
-    ``"default"``.
+    ``"rectangular_smooth"``; ``line_stipple``: (factor, 16-bit pattern); it needs ``line_mode``, any but ``"default"``.
     ``conservative``: ``"overestimate"``, ``"underestimate"``, or a mapping of ``mode`` and ``extra_overestimation_px``.
     ``sample_locations``: (x, y) of each sample in the pixel, 0 to 15/16 from its top left corner.
     ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id. ``defines``: GLSL macros.

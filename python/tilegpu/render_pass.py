@@ -17,6 +17,7 @@ from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
+from tilegpu.fixed import makes_things
 from tilegpu.framebuffer import Framebuffer
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture, image_of
@@ -27,6 +28,7 @@ from tilegpu.uses import Use, Uses, use_of_view
 from tilegpu.with_block import WithBlock
 
 
+@makes_things
 class RenderPass(PassCommands, PassResults, WithBlock):
     """A pass that is recorded in a ``with`` block. Made by :meth:`tilegpu.Device.render_pass`; see there."""
 

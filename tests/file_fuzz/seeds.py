@@ -1,6 +1,6 @@
 """What the fuzzers of ``cpp/fuzz`` begin with, beside the corpus that is committed: shaders of the repository and random programs.
 
-    python scripts/fuzz_seeds.py FOLDER     # makes FOLDER/spirv, FOLDER/glsl, ...
+    python -m tests.file_fuzz.seeds FOLDER     # makes FOLDER/spirv, FOLDER/glsl, ...
 
 A new seed joins the committed corpus through ``make fuzz-corpus``, which keeps what reaches code that nothing else reaches.
 """
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402
