@@ -79,8 +79,9 @@ class Device(Context):
     ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where
-    compiled pipelines are kept (``~`` is the home folder, as in paths of pictures, shaders, captures and reports), ``""``
-    for the user's cache, ``"off"`` for nowhere. ``tiler_heap``: bytes of binned geometry beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
+    compiled pipelines are kept (``~`` is the home folder, as in other paths), ``""`` for the user's cache, ``"off"`` for nowhere.
+    ``tiler_heap``: bytes of binned geometry
+    beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
     that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
     ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
     atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all
@@ -581,12 +582,8 @@ class Device(Context):
         if problem:
             raise ValidationError(f"device: capture: {problem}")
         if self._next_capture is not None:
-            warnings.warn(
-                f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now; "
-                f"the next pass goes to {os.fsdecode(path)}",
-                UnusedNameWarning,
-                stacklevel=users_level(),
-            )
+            lost = f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now"
+            warnings.warn(f"{lost}; the next pass goes to {os.fsdecode(path)}", UnusedNameWarning, stacklevel=users_level())
         self._capture_next(files.place(path))
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
