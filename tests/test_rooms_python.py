@@ -183,7 +183,7 @@ def test_the_front_end_loads_no_later_room() -> None:
     code = "import sys, tilegpu; tilegpu.Device; print(*sorted(m for m in sys.modules if m.startswith('tilegpu')))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     rooms = rooms_of_document()
-    late = set().union(*(set(room.modules) for room in rooms[[r.name for r in rooms].index("front end") + 1 :]))
+    late = set().union(*(set(room.modules) for room in rooms[[r.door for r in rooms].index("tilegpu") + 1 :]))
     assert "tilegpu.device" in loaded and not late & set(loaded)
 
 
