@@ -64,6 +64,7 @@ using Handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// Whole and under its own name, or not at all, so that a disk that is full leaves the file that was there. A link's file is replaced, not
 /// the link.
 bool write_beside(const std::string& path, std::initializer_list<std::string_view> parts) {
+  assert(!path.empty() && parts.size());
   std::error_code none;
   const bool there = std::filesystem::exists(path, none);
   const std::string named = there ? std::filesystem::canonical(path, none).string() : path;
@@ -77,6 +78,7 @@ bool write_beside(const std::string& path, std::initializer_list<std::string_vie
 /// Into what has no name to take (devices, pipes), or stands in a folder that takes no new file. A pipe that nobody reads is refused
 /// (ENXIO): opening it would wait as long as that lasts.
 bool write_into(const std::string& path, std::initializer_list<std::string_view> parts, bool is_file) {
+  assert(!path.empty() && parts.size());
   const int created = is_file ? 0 : O_CREAT;
   const int number = uninterrupted([&] { return open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | created, 0666); });
   if (number < 0) return false;
