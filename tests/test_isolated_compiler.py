@@ -310,7 +310,8 @@ def test_wrong_limits() -> None:
 
 
 BUSY = """
-    import sys, time
+    import signal, sys, time
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background are started without
     sys.path.insert(0, {folder!r})
     from test_isolated_compiler import draw, large, tg
     device = tg.Device(cache_dir="off", isolate_compiler={isolated}, threads=2)

@@ -185,7 +185,7 @@ def test_the_printed_table_is_narrow() -> None:
     assert headings == ["draws", "pipeline", "early tests", "visibility buffer", "plan"]
     assert off == [
         "off for all draws: low-resolution Z, pre pass, forward pixel kill, deferred vertex shading "
-        "(not one of host's techniques; hsr= adds it)"
+        "(not one of host's techniques; hsr adds it)"
     ]
     assert len(notes) == 3 and all(len(cell) <= 60 for row in rows for cell in row)
     assert {row[3] for row in rows} == {"on", "off [2]"} and notes[1].startswith("[2] reads the tile")
@@ -268,7 +268,7 @@ def test_opengl_draws_depth_alone(renderer: SceneRenderer, made: Any) -> None:
     [
         (lambda: Frame((8, 8), draws=(at(Program(TRIANGLE, label="p"), 0.5),), label="f"),
          "frame 'f': no draw has a fragment shader, so nothing is drawn to color; give fragment="),
-        (lambda: Frame((8, 8), depth_format=None, draws=(at(Program(TRIANGLE, label="p"), 0.5), at(PAINT, 0.5)), label="f"),
+        (lambda: Frame((8, 8), depth_format=None, draws=(at(Program(TRIANGLE, label="p"), 0.5), Draw(PAINT, count=3)), label="f"),
          "frame 'f': program 'p' has no fragment shader and the pass no depth, so it draws nothing; give fragment=, or depth"),
         (lambda: frame(Pass((Output(A),), draws=(at(Program(TRIANGLE, label="p"), 0.5),), label="one")),
          "frame 'f', pass 'one': program 'p' has no fragment shader and the pass no depth"),

@@ -6,7 +6,6 @@ one way that all of the package writes bytes; those that would save nothing are 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -61,6 +60,8 @@ def _change_of(line: str, node: int, attached: Mapping[str, Attached], samples: 
 
 def lines_of_submission(submission: Any, number: int) -> list[Line]:
     """Of one pass of what was executed, without its tiles."""
+    import json
+
     stats = submission.pass_stats(number).asdict()
     pieces = json.loads(submission.describe_framebuffer(number))
     return lines_of(submission.lint(number), Moved(stats["traffic"], (), pieces["layout"], bool(stats["rendered_in_sysmem"])), pieces)

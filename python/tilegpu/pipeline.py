@@ -372,9 +372,14 @@ def create_pipeline(
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     _finish(pipeline, info, interface, given, factors, self.strict)
-    pipeline.warn_of_defines([source for source, _ in sources.values()], defines, include)
-    pipeline.keep_sources([source for source, _ in sources.values()], functools.partial(create_pipeline, **given))
+    _keep(pipeline, [source for source, _ in sources.values()], functools.partial(create_pipeline, **given), defines, include)
     return pipeline
+
+
+def _keep(pipeline: Pipeline, sources: list[Any], remake: Any, defines: Any, include: Any) -> None:
+    """What it was made of, for :meth:`Pipeline.reload`, and the macros that nothing of it names."""
+    pipeline.warn_of_defines(sources, defines, include)
+    pipeline.keep_sources(sources, remake)
 
 
 def _finish(

@@ -156,7 +156,7 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
     try:
         attributes = _core.match_vertex_fields(dtypes, reflection, explicit, bool(layout.bindings), what)
     except ValidationError:
-        if not dtypes:
+        if layout.bindings and not dtypes:
             _say_missing_location(explicit, reflection, what)
         raise
     _check_rows(dtypes, attributes, reflection, what)

@@ -54,7 +54,7 @@ WhyOff why_off(const HiddenSurfaceRemoval& chosen, const HiddenSurfaceRemoval& o
     if (has) return nullptr;
     if (has_itself) return "switched off (hsr)";
     if (!can_have) return "no GPU like this has it";
-    return is_host ? "not one of host's techniques; hsr= adds it" : "not one of the profile's techniques; hsr= tries it";
+    return is_host ? "not one of host's techniques; hsr adds it" : "not one of the profile's techniques; hsr tries it";
   };
   return {why(chosen.visibility_buffer, own.visibility_buffer, true), why(chosen.pre_pass, own.pre_pass, has_arms),
           why(chosen.forward_pixel_kill, own.forward_pixel_kill, has_arms),

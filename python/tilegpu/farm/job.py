@@ -172,8 +172,10 @@ def pictures_per_second(scene: Scene, of: int, fps: float | None) -> float:
 def frame_of(scene: Scene, job: Job, index: int) -> Frame:
     """Frame ``index``. Of several, the camera turns once about the scene, from a distance at which all of a model is seen from everywhere;
     a scene with an animation keeps its camera."""
-    width, height = job.size or scene.default_size
-    camera = copy.copy(scene.turn_camera(width / height)) if job.of > 1 and not scene.duration_s else None
+    camera = None
+    if job.of > 1 and not scene.duration_s:
+        width, height = job.size or scene.default_size
+        camera = copy.copy(scene.turn_camera(width / height))
     if camera is not None:
         camera.rotate(2 * math.pi * index / job.of, 0.0)
     time = job.time + index / pictures_per_second(scene, job.of, job.fps) if scene.moves else 0.0  # Prepared says so
