@@ -352,7 +352,7 @@ def test_attachments_that_no_gmem_holds_are_rendered_without(mode: Any) -> None:
         found.append([o.numpy() for o in outs])
         if device.info["profile"] != "host":
             assert rp.stats.rendered_in_sysmem and rp.stats.bins == 0 and not any(sum(row.values()) for row in rp.stats.traffic.values())
-            words = "1024 bytes a pixel do not fit into the GMEM of adreno-a650"
+            words = "1,024 B a pixel do not fit into the GMEM of adreno-a650"
             assert any(words in str(line) for line in rp.lint())
     assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
 
