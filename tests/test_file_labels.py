@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import tilegpu as tg
+from tilegpu.shader import label_of
 
 VERT = "#version 450\nvoid main() { gl_Position = vec4(0); }"
 FRAG = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
@@ -72,3 +75,15 @@ def test_tables_of_passes_have_them(tmp_path: Path) -> None:
         rp.draw(pipe, count=3)
     assert "a.vert+a.frag" in str(rp.explain()) and "longlong" not in str(rp.explain())
     assert set(pipe.files) == {str(folder / "a.vert"), str(folder / "a.frag")}
+
+
+def test_many_texts_beside_one_file_are_numbered_at_once() -> None:
+    """Programs make thousands of shaders beside one vertex file: each is looked up once, not behind all that came before it."""
+    device: Any = SimpleNamespace(_file_labels={})
+
+    def label(text: int) -> str:
+        made: Any = [SimpleNamespace(label="/x/a.vert", spirv=b""), SimpleNamespace(label="p <fragment shader>", spirv=b"%d" % text)]
+        return label_of(device, made)
+
+    assert [label(k) for k in range(300)] == ["a.vert", *(f"a.vert ({k})" for k in range(2, 301))]
+    assert label(0) == "a.vert" and label(299) == "a.vert (300)" and len(device._file_labels) == 1

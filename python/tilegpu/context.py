@@ -98,8 +98,8 @@ class Context(Fixed):
         self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
-        # Short names of shader files: which files they are, and what else the pipeline has.
-        self._file_labels: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {}
+        # Short names of shader files: which files they are, and a number for whatever else a pipeline has.
+        self._file_labels: dict[str, tuple[tuple[str, ...], dict[tuple[bytes, ...], int]]] = {}
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
 
     def _capture_next(self, path: str | None) -> str | None:

@@ -277,13 +277,8 @@ def label_of(device: Context, shaders: Sequence[_core.ShaderModule]) -> str:
     parts = [path.replace("\\", "/").split("/") for path in paths]
     for count in range(1, max(map(len, parts), default=0) + 1):
         label = "+".join("/".join(part[-count:]) for part in parts)
-        owner = device._file_labels.setdefault(label, (paths, texts))
-        if owner[0] != paths:
-            continue
-        number, first = 1, label
-        while owner != (paths, texts):
-            number += 1
-            label = f"{first} ({number})"
-            owner = device._file_labels.setdefault(label, (paths, texts))
-        return label
+        owner, numbers = device._file_labels.setdefault(label, (paths, {}))
+        if owner == paths:
+            number = numbers.setdefault(texts, len(numbers) + 1)
+            return label if number == 1 else f"{label} ({number})"
     return "pipeline"
