@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from tilegpu.scene import (
     Program,
     Sampled,
     Sampler,
+    Scene,
     SceneRenderer,
     State,
     Target,
@@ -197,3 +201,36 @@ def test_indices_beyond_the_vertices(renderer: SceneRenderer) -> None:
     changing[2] = 5
     with pytest.raises(tg.ValidationError, match="indices has 5"):
         renderer.render(frame)
+
+
+@pytest.mark.parametrize("field", ["first", "count", "instances"])
+@pytest.mark.parametrize("value", ["x", 1.5, True])
+def test_numbers_of_a_draw_are_whole(renderer: SceneRenderer, field: str, value: Any) -> None:
+    """They were compared with numbers: a bare TypeError of Python's, and True was 1."""
+    draw = dataclasses.replace(Draw(Program(FULL, WHITE), count=3, state=FLAT), **{field: value})
+    with pytest.raises(tg.ValidationError, match=rf"draws\[0\]: {field} is .*; it must be a whole number"):
+        renderer.render(framed(draw))
+
+
+def test_misspelt_attributes_of_a_scene() -> None:
+    """A class body takes any name; one that is almost a scene's was meant to be it."""
+    with pytest.warns(tg.UnusedNameWarning, match=r"Mine: default_sise is no attribute of a scene, .* did you mean default_size"):
+
+        class Mine(Scene):
+            default_sise = (64, 64)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+
+        class Plain(Scene):
+            name = "plain"
+            cameras = 3
+            colour = (1, 0, 0)
+
+            def camera(self) -> Any:
+                return None
+
+        class Other(Plain):
+            cameras = 4
+
+    assert Mine.default_size == Other.default_size == (1920, 1080)

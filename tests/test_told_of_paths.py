@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu import farm, testing
+from tilegpu.scene import find_scene
 
 FULL = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
 WHITE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(1); }"
@@ -125,3 +127,23 @@ def test_capture_that_takes_the_place_of_another(tmp_path: Path) -> None:
         dev.capture(tmp_path / "second.tgcap")
     drawn(dev)
     assert np.array_equal([path.name for path in tmp_path.iterdir()], ["second.tgcap"])
+
+
+def test_home_folder_of_scenes_farms_and_goldens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for what is read and written by other rooms than devices and images."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    (home / "own.py").write_text("import numpy as np\ndef draw():\n    return np.zeros((4, 4, 3), np.uint8)\n")
+    job = farm.Job("~/own.py:draw")
+    farm.render(job, "~/own.png", executor="threads", workers=1, manifest="~/own.json")
+    assert farm.verify("~/own.json", scene="~/own.py:draw", executor="threads", workers=1).same
+    assert find_scene("~/own.py").name == "draw"
+    monkeypatch.setenv("TILEGPU_GOLDEN_UPDATE", "1")
+    testing.assert_image_equal(np.zeros((4, 4, 3), np.uint8), "~/golden.png")
+    monkeypatch.delenv("TILEGPU_GOLDEN_UPDATE")
+    testing.assert_image_equal("~/golden.png", "~/golden.png")
+    assert {path.name for path in home.iterdir()} >= {"own.png", "own.json", "golden.png"}
+    assert not [path for path in here.rglob("*") if path.is_file() and "golden.png" not in path.name]

@@ -165,6 +165,10 @@ def test_push_constants_that_are_too_long_lead_to_a_uniform_block() -> None:
     for name, said in (("", "the block of push constants takes 320 bytes"), ("pc", "block 'pc' takes 320 bytes of push constants")):
         with pytest.raises(tg.ShaderError, match=rf"{said}; at most 256 are allowed: put it into a uniform block"):
             dev.pipeline(block.format(name, f"{name}." if name else ""), frag, color=["r8g8b8a8_unorm"])
+        compute = "#version 450\nlayout(push_constant) uniform P{{vec4 x[20];}} {};\nlayout(binding=0) buffer B{{vec4 b;}};\n"
+        compute += "void main(){{b={}x[0];}}"
+        with pytest.raises(tg.ShaderError, match=rf"{said}; at most 256 are allowed: put it into a uniform block"):
+            dev.compute_pipeline(compute.format(name, f"{name}." if name else ""))
 
 
 def test_an_old_version_of_glsl_leads_to_450() -> None:

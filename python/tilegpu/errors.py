@@ -273,10 +273,6 @@ _WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             r"\btakes (\d+) bytes; at most 256 are allowed(?!:)",
             r"takes \1 bytes of push constants; at most 256 are allowed: put it into a uniform block",
         ),
-        (
-            r"\ba block of push constants is too long",
-            "the block of push constants is too long; at most 256 bytes are allowed: put it into a uniform block",
-        ),
         (r"\b4294967295 levels from (\d+)", r"all levels from \1 on"),
         (r"\b4294967295 layers from (\d+)", r"all layers from \1 on"),
         (r"^clear_(?:color|depth_stencil)_image\b", "clear"),

@@ -14,6 +14,7 @@ from typing import Any
 
 from tilegpu import Error
 from tilegpu.farm.hashes import hash_of_file
+from tilegpu.files import place
 from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file
 from tilegpu.scene.fields import tell_frozen
 
@@ -155,10 +156,10 @@ def with_whole_paths(job: Job) -> Job:
     """The same for workers whose folder is another one."""
     path, environment = file_of(job), job.environment
     if path is not None:
-        which = "" if Path(job.scene) == path else f":{job.scene.rpartition(':')[2]}"
+        which = "" if Path(place(job.scene)) == path else f":{job.scene.rpartition(':')[2]}"
         job = dataclasses.replace(job, scene=f"{path.resolve()}{which}")
-    if environment is not None and Path(environment).is_file():
-        job = dataclasses.replace(job, environment=str(Path(environment).resolve()))
+    if environment is not None and (picture := Path(place(environment))).is_file():
+        job = dataclasses.replace(job, environment=str(picture.resolve()))
     return job
 
 

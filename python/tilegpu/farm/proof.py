@@ -26,6 +26,7 @@ from tilegpu.farm.manifest import FrameRecord, Manifest, read_manifest
 from tilegpu.farm.run import Progress, check_device, is_as_written, no_progress, numbers_of, require_progress
 from tilegpu.farm.schedule import Scheduler
 from tilegpu.farm.worker import Task, Window
+from tilegpu.files import place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,7 +111,7 @@ def verify(
     """
     require_progress(progress)
     check_device(threads, lanes)
-    path = Path(manifest)
+    path = Path(place(manifest))
     said = read_manifest(path)
     if not 0 < share <= 1:
         raise FarmError(f"share is {share!r}; it must be above 0, and 1 (or 100%) at most")
@@ -148,9 +149,9 @@ def _job_here(said: Manifest, scene: str | os.PathLike[str] | None, environment:
     job = said.job
     named = scene is not None
     if scene is not None:
-        job = dataclasses.replace(job, scene=os.fspath(scene))
+        job = dataclasses.replace(job, scene=place(scene))
     if environment is not None:
-        job = dataclasses.replace(job, environment=os.fspath(environment))
+        job = dataclasses.replace(job, environment=place(environment))
     if not named and (job.scene.lower().endswith(".py") or ".py:" in job.scene.lower()):
         raise FarmError(f"the manifest's scene is Python, {job.scene}, which is run only if you name it: scene= (--scene {job.scene})")
     if said.file is not None and file_of(job) is None:

@@ -28,7 +28,7 @@ from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journ
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
-from tilegpu.files import npy_array, suffix_problem
+from tilegpu.files import npy_array, place, suffix_problem
 from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
 from tilegpu.whole_file import write_whole
 
@@ -178,11 +178,11 @@ def render(
     require_job(job)
     require_progress(progress)
     check_device(threads, lanes)
-    output = Path(output)
+    output = Path(place(output))
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
     suffix = check_output(output, prepared.windows is not None)
-    path = Path(manifest) if manifest is not None else manifest_of(output)
+    path = Path(place(manifest)) if manifest is not None else manifest_of(output)
     if not path.parent.is_dir():
         raise FarmError(f"there is no folder {path.parent} for the manifest")
     if path.parent.resolve() != output.parent.resolve():

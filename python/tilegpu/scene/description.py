@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import arguments
-from tilegpu.errors import UnusedNameWarning, ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.sampler import addresses_of, say_all_given
 from tilegpu.scene.arrays import as_indices, as_vertices
 from tilegpu.scene.fields import tell_frozen
@@ -354,6 +354,7 @@ class Scene:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        _say_misspelt(cls)
         own = cls.__dict__.get("camera")
         if isinstance(own, FunctionType) and len(inspect.signature(own).parameters) == 1:
             cls.camera = _taking_aspect(own)  # type: ignore[method-assign]
@@ -440,6 +441,21 @@ class Scene:
         while frame.f_back is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_locals.get("self") is self):
             frame, level = frame.f_back, level + 1
         return level
+
+
+def _say_misspelt(cls: type[Scene]) -> None:
+    """Warns of what the body of a class has under almost the name of an attribute that scenes have: nobody would look at it."""
+    if cls.__module__.startswith("tilegpu."):
+        return
+    import difflib
+
+    known = [name for name in dir(Scene) if not name.startswith("_") and name not in cls.__dict__]
+    for name in cls.__dict__:
+        if name.startswith("_") or any(name in base.__dict__ for base in cls.__mro__[1:]):
+            continue
+        if near := difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85):
+            what = f"class {cls.__qualname__}: {name} is no attribute of a scene, and has no effect; did you mean {near[0]}?"
+            warnings.warn(what, UnusedNameWarning, stacklevel=users_level())
 
 
 def _taking_aspect(method: Callable[[Any], OrbitCamera | None]) -> Callable[..., OrbitCamera | None]:

@@ -34,6 +34,14 @@ def _require(value: Any, kinds: Any, what: str, must: str) -> None:
         raise ValidationError(f"{what} is {arguments.shown(value)}; it must be {must}")
 
 
+def _require_whole(value: Any, what: str, other: str) -> None:
+    """``other``: what else it may be, "" for nothing; begins with ", or None"."""
+    if value is None and other:
+        return
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a whole number{other}")
+
+
 def _is_sound(draw: Any) -> bool:
     """Whether the fields of a draw are what they are said to be; of ten thousand nobody wants the words that say so."""
     return (
@@ -42,6 +50,9 @@ def _is_sound(draw: Any) -> bool:
         and isinstance(draw.state, State)
         and (draw.vertices is None or isinstance(draw.vertices, np.ndarray))
         and (draw.indices is None or isinstance(draw.indices, np.ndarray))
+        and type(draw.first) is int
+        and type(draw.instances) is int
+        and (draw.count is None or type(draw.count) is int)
         and (type(draw.push) in _MAPPINGS or isinstance(draw.push, Mapping))  # the second question alone costs more than all others
         and (type(draw.bind) in _MAPPINGS or isinstance(draw.bind, Mapping))
     )
@@ -61,6 +72,8 @@ def _check_draws(draws: Any, what: str) -> None:
         _require(draw.state, State, f"{of}: state", "a tilegpu.scene.State")
         for name in ("vertices", "indices"):
             _require(getattr(draw, name), (np.ndarray, type(None)), f"{of}: {name}", "an array, or None")
+        for name in ("first", "count", "instances"):
+            _require_whole(getattr(draw, name), f"{of}: {name}", ", or None: all from first on" if name == "count" else "")
         for name in ("push", "bind"):
             _require(getattr(draw, name), Mapping, f"{of}: {name}", "a mapping by name")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tilegpu.errors import Error, ValidationError
-from tilegpu.files import input_problem
+from tilegpu.files import input_problem, place
 from tilegpu.scene.description import Scene
 from tilegpu.scene.programs import folder_of, program, shader_path, shader_text
 from tilegpu.scene.user_file import SceneFileError, error_in, scene_of
@@ -97,7 +97,7 @@ def load_file(path: Path, name: str = "") -> Scene:
 def scene_file(name_or_path: str | Path) -> Path | None:
     """The file that :func:`find_scene` reads for a name; ``None`` of a sample's, and where there is no such file. What comes from a file
     may be a stranger's: its shaders may crash compilers, its content is compared."""
-    text = str(name_or_path)
+    text = place(str(name_or_path))
     own = split_name(text)
     path = Path(text) if own is None else own[0]
     if not path.is_file() or (not path.suffix and text in _scenes()):  # samples have no suffix
@@ -111,7 +111,7 @@ def find_scene(name_or_path: str | Path) -> Scene:
     Raises :class:`tilegpu.scene.UnknownSceneError` with near names if there is neither, what
     :func:`tilegpu.scene.model.load_model` raises for a bad model, and :class:`SceneFileError` for what is wrong in Python.
     """
-    text = str(name_or_path)
+    text = place(str(name_or_path))
     table = _scenes()
     if text in table:
         return table[text]

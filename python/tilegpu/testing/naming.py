@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from tilegpu.files import place as place_of
 from tilegpu.testing.pictures import GoldenError
 
 #: File names have at most 255 bytes; room for ``.side_by_side.png`` and the like.
@@ -101,7 +102,7 @@ def golden_path(name: str | os.PathLike[str] | None, suffix: str) -> tuple[Path,
 
     ``suffix``: of a picture without a name. Raises :class:`GoldenError` for a relative name that leads out of the folder.
     """
-    path = Path(os.path.normpath(name)) if name is not None else Path(_own_name() + suffix)
+    path = Path(os.path.normpath(place_of(name))) if name is not None else Path(_own_name() + suffix)
     if path.is_absolute():
         return path, path.name
     if path.parts[:1] == ("..",):

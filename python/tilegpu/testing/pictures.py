@@ -31,7 +31,7 @@ def as_array(image: Any) -> Array:
     """The values of a ``tilegpu.Image``, a Pillow image, a picture's file, or anything that NumPy takes. Raises :class:`GoldenError` for
     what is none."""
     if isinstance(image, (str, os.PathLike)):
-        return _of_file(Path(image))
+        return _of_file(Path(files.place(image)))
     try:
         array = arguments.array(_pixels(image), "a picture")
     except ValidationError as wrong:

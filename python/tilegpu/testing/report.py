@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tilegpu import __version__
-from tilegpu.files import suffix_problem
+from tilegpu.files import place, suffix_problem
 from tilegpu.testing.golden import Picture, Status
 from tilegpu.testing.pictures import GoldenError, write_file
 
@@ -127,6 +127,6 @@ def write_report(pictures: Iterable[Picture], path: str | Path) -> Path:
         f'{"".join(map(_article, bad))}<div class="fine">{"".join(map(_article, fine))}</div>'
         f"<footer><p>tilegpu {__version__}</p></footer><script>{_SCRIPT}</script></html>\n"
     )
-    target = Path(path)
+    target = Path(place(path))
     write_file(target, page.encode())
     return target
