@@ -230,6 +230,25 @@ def test_a_daemon_thread_that_draws_at_the_end(more: str, wait: float) -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_daemon_thread_that_comes_back_when_python_has_ended() -> None:
+    """Its pass takes longer than the end waits for it. Python up to 3.13 unwound it, and the process aborted."""
+    late = """
+import types
+
+class Late:
+    def __del__(self, sleep=time.sleep):
+        sleep(5)  # the pass is over meanwhile
+
+sys.modules["late"] = types.ModuleType("late")  # whose names Python forgets in the midst of its end
+sys.modules["late"].it = Late()
+"""
+    long = SLOW.replace("3000", "1700000000")  # one pixel of it takes some 6 seconds
+    code = AT_EXIT.format(vertex=FULL, fragment=long, more="out.numpy()", wait=0.5, before="").replace("(256, 256)", "(1, 1)")
+    code = code.replace("tg.Device(threads=1)", "tg.Device(threads=1, loop_budget=1 << 40)") + late
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_who_waits_for_a_daemon_thread_at_the_end_sees_it_end() -> None:
     """Also where that was registered before the package was imported, and so comes behind its own end."""
     code = "import atexit\nlate = []\natexit.register(lambda: (late[0].join(30), print(late[0].is_alive(), left)))\n"

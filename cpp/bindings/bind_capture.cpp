@@ -43,14 +43,14 @@ void bind_capture(py::module_& m) {
   m.def(
       "save_capture",
       [](const Ptr<Device>& device, const std::vector<Ptr<CommandBuffer>>& command_buffers, const std::string& path) {
-        py::gil_scoped_release release;
+        ReleasedGil release;
         unwrap(save_capture(device, command_buffers, path));
       },
       py::arg("device").none(false), py::arg("command_buffers"), py::arg("path"));
   m.def(
       "load_capture",
       [](const Ptr<Device>& device, const std::string& path) {
-        py::gil_scoped_release release;
+        ReleasedGil release;
         return unwrap(load_capture(device, path));
       },
       py::arg("device").none(false), py::arg("path"));

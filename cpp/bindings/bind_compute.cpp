@@ -9,7 +9,7 @@ void bind_compute(py::module_& m) {
   py::class_<ComputePipeline, Ptr<ComputePipeline>>(m, "ComputePipeline")
       .def(py::init([](Device& device, Ptr<ShaderModule> module, std::vector<std::pair<uint32_t, uint64_t>> specialization,
                        std::string label, const std::vector<Ptr<DescriptorSetLayout>>& sets) {
-             py::gil_scoped_release release;
+             ReleasedGil release;
              return unwrap(device.create_pipeline(
                  ComputePipelineCreateInfo{{std::move(module), std::move(specialization)}, shared_layout(sets), std::move(label)}));
            }),

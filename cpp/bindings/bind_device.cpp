@@ -42,7 +42,7 @@ Ptr<Device> create_device(std::string profile, uint32_t threads, uint32_t lanes,
                           uint32_t vertex_batch, std::string cache_dir, uint64_t tiler_heap_B, std::optional<HiddenSurfaceRemoval> hsr,
                           bool compress_samples, bool ordered_atomics, uint64_t loop_budget, uint64_t indirect_budget, bool lrz_flush,
                           RenderMode render_mode, std::optional<std::pair<double, uint64_t>> compiler_limits) {
-  py::gil_scoped_release release;
+  ReleasedGil release;
   Ptr<Device> device =
       unwrap(Device::create({std::move(profile), threads, lanes, std::move(jit_target), bin_px, vertex_batch, std::move(cache_dir),
                              tiler_heap_B, hsr, compress_samples, ordered_atomics, loop_budget, indirect_budget, lrz_flush, render_mode}));
@@ -109,7 +109,7 @@ void bind_device(py::module_& m) {
       .def(
           "create_pipeline",
           [](Device& device, GraphicsPipelineCreateInfo info) {
-            py::gil_scoped_release release;
+            ReleasedGil release;
             return unwrap(device.create_pipeline(std::move(info)));
           },
           py::arg("info"))
@@ -117,8 +117,8 @@ void bind_device(py::module_& m) {
           "buffer_address", [](Device& device, const Ptr<Buffer>& buffer) { return unwrap(device.buffer_address(buffer)); },
           py::arg("buffer").none(false))
       .def("cancel", &Device::cancel)
-      .def("wait_compiles", &Device::wait_compiles, py::call_guard<py::gil_scoped_release>())
-      .def("wait_idle", &Device::wait_idle, py::call_guard<py::gil_scoped_release>());
+      .def("wait_compiles", &Device::wait_compiles, py::call_guard<ReleasedGil>())
+      .def("wait_idle", &Device::wait_idle, py::call_guard<ReleasedGil>());
 }
 
 }  // namespace tilegpu::bindings

@@ -95,7 +95,7 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
   py::array result(py::dtype(how.dtype), shape_of(image, layout, components));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   const size_t element_B = size_t{components} * how.component_B;
-  py::gil_scoped_release release;
+  ReleasedGil release;
   if (format.is_compressed()) {
     std::vector<vk::Texel> row(layout.width_px);
     for (uint32_t y = 0; y < layout.height_px; ++y) {
@@ -127,7 +127,7 @@ py::array read_depth(const Image& image, uint32_t level, uint32_t layer) {
   const SubresourceLayout layout = subresource(image, VK_IMAGE_ASPECT_DEPTH_BIT, level, layer);
   py::array result(py::dtype("f4"), shape_of(image, layout, 1));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
-  py::gil_scoped_release release;
+  ReleasedGil release;
   for_each_row(image, layout, destination, 4, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     for (uint32_t x = 0; x < layout.width_px; ++x, source += layout.texel_B, out += step_B) {
       uint32_t bits = 0;
@@ -150,7 +150,7 @@ py::array read_stencil(const Image& image, uint32_t level, uint32_t layer) {
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   // D24S8 is one packed plane of 32 bits, stencil in the highest byte; elsewhere stencil is a plane of bytes.
   const size_t byte = layout.texel_B == 4 ? 3 : 0;
-  py::gil_scoped_release release;
+  ReleasedGil release;
   for_each_row(image, layout, destination, 1, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     for (uint32_t x = 0; x < layout.width_px; ++x) out[x * step_B] = source[x * layout.texel_B + byte];
   });
@@ -197,7 +197,7 @@ void write(Image& image, uint32_t level, uint32_t layer, const py::buffer& texel
     throw py::value_error("texels must be " + std::to_string(row_B * rows) + " contiguous bytes");
   const auto* source = static_cast<const uint8_t*>(info.ptr);
   unwrap(image.memory()->flush(image.memory_offset_B() + layout.offset_B, layout.size_B));
-  py::gil_scoped_release release;
+  ReleasedGil release;
   for (uint32_t y = 0; y < rows; ++y) std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
 }
 
@@ -214,7 +214,7 @@ py::array_t<uint8_t> pack_texels(int format_number, const py::array& values) {
   py::array_t<uint8_t> result(static_cast<py::ssize_t>(count * format->texel_B));
   auto* out = result.mutable_data();
   const auto* source = static_cast<const uint32_t*>(values.data());
-  py::gil_scoped_release release;
+  ReleasedGil release;
   for (size_t i = 0; i < count; ++i) {
     vk::Texel texel{};
     std::memcpy(texel.u, source + i * source_step, components * 4);
@@ -242,7 +242,7 @@ void bind_pixels(py::class_<Image, Ptr<Image>>& image) {
             region.srcSubresource = {aspect, level, layer, 1}, region.dstSubresource = {aspect, 0, 0, 1};
             region.extent = to.extent(0);
             unwrap([&] {
-              py::gil_scoped_release release;
+              ReleasedGil release;
               return copy_image_to_image(from, to, {&region, 1});
             }());
           },

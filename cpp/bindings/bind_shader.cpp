@@ -37,7 +37,7 @@ py::tuple compile(std::string glsl, std::string file, int stage, std::map<std::s
                     std::move(include_dirs)};
   std::vector<ShaderMessage> messages;
   Expected<std::vector<uint32_t>> words = [&] {
-    py::gil_scoped_release release;
+    ReleasedGil release;
     return device ? device->compile_glsl(source, &messages) : compile_glsl(source, &messages);
   }();
   if (words) return py::make_tuple(py::bytes(reinterpret_cast<const char*>((*words).data()), (*words).size() * 4), "", py::list());
@@ -57,7 +57,7 @@ Ptr<ShaderModule> create_module(const py::bytes& code, std::string label, const 
                                                      std::to_string(size_B) + " bytes; the file is truncated or is no SPIR-V"}};
   std::vector<uint32_t> words(static_cast<size_t>(size_B) / 4);
   if (size_B) std::memcpy(words.data(), data, static_cast<size_t>(size_B));
-  py::gil_scoped_release release;
+  ReleasedGil release;
   if (device) return unwrap(device->create_shader_module(std::move(words), std::move(label), entry_point));
   return unwrap(ShaderModule::create(std::move(words), std::move(label), entry_point));
 }

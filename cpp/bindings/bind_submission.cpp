@@ -36,7 +36,7 @@ auto interruptible(Call call) {
   Interrupts interrupts;
   const std::function<bool()> goes_on = [&] { return interrupts.goes_on(); };
   auto done = [&] {
-    py::gil_scoped_release release;
+    ReleasedGil release;
     return call(goes_on);
   }();
   interrupts.raise();
@@ -55,14 +55,14 @@ void wait(Submission& submission) {
   bool done = false;
   while (!done) {
     {
-      py::gil_scoped_release release;
+      ReleasedGil release;
       done = submission.wait(kWaitSlice_ms);
     }
     if (!done && PyErr_CheckSignals() != 0) {
       // The exception is kept; the work ends first, so that nothing runs behind the caller's back.
       py::error_already_set interrupt;
       {
-        py::gil_scoped_release release;
+        ReleasedGil release;
         submission.cancel();
         submission.wait(-1);
       }
@@ -269,7 +269,7 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def(
           "submit",
           [](Device& d, std::vector<Ptr<CommandBuffer>> command_buffers) {
-            py::gil_scoped_release release;
+            ReleasedGil release;
             return unwrap(d.submit({std::move(command_buffers), {}}));
           },
           py::arg("command_buffers"))

@@ -9,6 +9,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "gil.hpp"
 #include "tilegpu/device.hpp"
 
 namespace tilegpu::bindings {

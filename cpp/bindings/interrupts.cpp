@@ -20,7 +20,7 @@ void hear_of_main_thread() { main_thread = PyThread_get_thread_ident(); }
 /// Other threads of Python run while a call takes long: null where this thread has not got the GIL.
 void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
 void take_gil(void* held) {
-  if (held) PyEval_RestoreThread(static_cast<PyThreadState*>(held));
+  if (held) restore_thread(static_cast<PyThreadState*>(held));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void bind_interrupts(py::module_&) {
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     set_long_work({});
     set_compile_goes_on(nullptr);
-    py::gil_scoped_release release;
+    ReleasedGil release;
     end_background_compiles();
   }));
 }
