@@ -8,9 +8,10 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
-#include <unistd.h>
 
 #include <cassert>
+#include <chrono>
+#include <thread>
 
 namespace tilegpu::bindings {
 
@@ -20,7 +21,7 @@ inline void restore_thread(PyThreadState* state) {
   struct HangsIfUnwound {
     bool back = false;
     ~HangsIfUnwound() {
-      while (!back) pause();
+      while (!back) std::this_thread::sleep_for(std::chrono::hours(1));
     }
   } hangs;
   PyEval_RestoreThread(state);
