@@ -163,3 +163,32 @@ def test_nothing_is_lost_with_a_loaded_image(devices: list[tg.Device]) -> None:
                 rp.draw(pipe, soup(rng, 30, 0.3))
         results.append(color.numpy())
     np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize("blend", [None, "alpha"])
+@pytest.mark.parametrize("samples", [2, 4, 8, 16])
+def test_a_history_is_a_chain_of_colours(samples: int, blend: str | None) -> None:
+    """What a write finds is what the one before left, or the clear value. Of blocks of which nothing will be left the samples were not
+    filled before, and the history told of memory that nobody had written."""
+    dev = tg.Device(threads=1)
+    image = dev.image((48, 48), "r8g8b8a8_unorm")
+    mesh = tg.shapes.sphere(0.8, 32)
+    vertex = "#version 450\nlayout(location = 0) in vec3 position; layout(location = 0) out vec3 c;\n"
+    vertex += "void main() { gl_Position = vec4(position.xy, position.z * 0.5 + 0.5, 1); c = position * 0.5 + 0.5; }"
+    fragment = "#version 450\nlayout(location = 0) in vec3 c; layout(location = 0) out vec4 o; void main() { o = vec4(c, 0.5); }"
+    pipe = dev.pipeline(vertex, fragment, vertex=mesh.vertices.dtype, color=[image.format], samples=samples, cull="back", blend=blend)
+    clear = (0.2, 0.4, 0.6, 1.0)
+    # Noise of other passes is in the tile's memory before.
+    for color in ((0.9, 0.1, 0.7, 0.3), clear):
+        with dev.render_pass(color=tg.Attachment(image, clear=color), samples=samples) as rp:
+            rp.draw(pipe, mesh.vertices, indices=mesh.indices)
+    seen = 0
+    for x, y in [(24, 24), (17, 30), (9, 20), (40, 24), (25, 10), (31, 31)]:
+        before: dict[int, tuple[float, ...]] = {}
+        for fragment_ in rp.why(x, y).fragments:
+            for step in fragment_.steps:
+                if step.step in ("written", "blended"):
+                    was, now = step.color[0]
+                    assert was == pytest.approx(before.get(fragment_.sample, clear), abs=2e-3), (x, y, fragment_.sample)
+                    before[fragment_.sample], seen = now, seen + 1
+    assert seen >= 5 * samples

@@ -117,3 +117,17 @@ def test_wrong_sizes_are_named(call: Any, said: str) -> None:
 def test_only_takes_names_or_a_list_of_them() -> None:
     ball = tg.shapes.sphere(1.0)
     assert tg.shapes.only(ball, ("position", "uv")).vertices.dtype == tg.shapes.only(ball, "position", "uv").vertices.dtype
+
+
+@pytest.mark.parametrize("name", ["sphere", "torus"])
+def test_round_shapes_have_the_normals_of_the_exact_surface(name: str) -> None:
+    """The equator of a torus, where its tube is closed, leaned up on one side and down on the other; a ball's poles each leaned their way."""
+    vertices = getattr(shapes, name)().vertices
+    position, normal = (vertices[field].astype(np.float64) for field in ("position", "normal"))
+    centre = np.zeros_like(position)
+    if name == "torus":
+        flat = position * (1, 0, 1)
+        centre = 0.4 * flat / np.linalg.norm(flat, axis=1, keepdims=True)
+    exact = position - centre
+    exact /= np.linalg.norm(exact, axis=1, keepdims=True)
+    assert np.abs(normal - exact).max() < 1e-3

@@ -119,14 +119,15 @@ def sphere(radius: float = 0.5, segments: int = 48, *, attributes: Sequence[str]
     """A ball: ``segments`` round (at least 4), half as many from pole to pole. u goes round, v from the top down."""
     r, n = _size(radius, "sphere: radius"), _steps(segments, 4, "sphere: segments")
     c, s = cos_sin(np.linspace(-math.pi / 2, math.pi / 2, n // 2 + 1))
-    return only(lathe(np.stack([np.abs(c) * r, s * r], -1), n, sharp=90), *_names(attributes))
+    return only(lathe(np.stack([np.abs(c) * r, s * r], -1), n, sharp=90, smooth_ends=True), *_names(attributes))
 
 
 def torus(radius: float = 0.4, tube: float = 0.15, segments: int = 64, sides: int = 24, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
     """A ring about y: ``radius`` to the middle of its ``tube``, which has a radius of its own; ``segments`` round, ``sides`` about."""
     mesh = detailed.ring(
-        _size(radius, "torus: radius"), _size(tube, "torus: tube"), _steps(segments, 3, "torus: segments"), _steps(sides, 3, "torus: sides")
-    )
+        _size(radius, "torus: radius"), _size(tube, "torus: tube"), _steps(segments, 3, "torus: segments"), _steps(sides, 3, "torus: sides"),
+        smooth_ends=True,
+    )  # fmt: skip
     return only(mesh, *_names(attributes))
 
 

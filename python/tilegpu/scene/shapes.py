@@ -76,11 +76,12 @@ def curve(points: ArrayLike, steps: int = 8) -> Array:
 
 
 def lathe(
-    profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale: tuple[float, float] = (1.0, 1.0)
+    profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale: tuple[float, float] = (1.0, 1.0), smooth_ends: bool = False
 ) -> Mesh:
     """Surface of revolution about y of a profile of (radius, height), from its lower or inner end outwards round to the upper one.
 
-    Corners of more than ``sharp`` degrees get two normals. u goes round, v along the profile.
+    Corners of more than ``sharp`` degrees get two normals. u goes round, v along the profile. ``smooth_ends``: the surface goes on
+    smoothly beyond the ends of the profile, round the axis where an end is on it, else where the other end is the same point.
     """
     p = _floats(profile, (2,), 2, "lathe: profile")
     step = np.diff(p, axis=0)
@@ -94,6 +95,8 @@ def lathe(
         if 0 < k < len(face) and float(before @ after) < math.cos(math.radians(sharp)):
             rows += [(p[k], before, along[k]), (p[k], after, along[k])]
         else:
+            if smooth_ends and k in (0, len(face)):
+                before, after = _across_end(p, face, k)
             rows.append((p[k], _unit(before + after), along[k]))
         if k < len(face):
             spans.append(len(rows) - 1)
@@ -111,6 +114,14 @@ def lathe(
     corner = position.reshape(-1, 3)[indices]
     area = np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1)
     return make_mesh(position, normal, uv, indices[area > 1e-12])
+
+
+def _across_end(p: Array, face: Array, k: int) -> tuple[Array, Array]:
+    """Normals of the spans on both sides of the end ``k`` of a profile."""
+    own, other = (face[0], face[-1]) if k == 0 else (face[-1], face[0])
+    if abs(p[k, 0]) < 1e-9 * np.abs(p).max():
+        return own, own * (-1, 1)  # the same span, half a turn on
+    return own, other if np.allclose(p[0], p[-1], atol=1e-6) else own
 
 
 def torus_knot(
@@ -148,10 +159,10 @@ def ball(radius: float, segments: int = 64) -> Mesh:
     return lathe(np.stack([np.abs(c) * radius, s * radius], -1), segments, sharp=90, uv_scale=(2.0, 1.0))
 
 
-def ring(radius: float, tube: float, segments: int = 96, sides: int = 16) -> Mesh:
+def ring(radius: float, tube: float, segments: int = 96, sides: int = 16, smooth_ends: bool = False) -> Mesh:
     """Torus about y."""
     c, s = cos_sin(np.arange(sides + 1) * (2 * math.pi / sides))
-    return lathe(np.stack([radius + tube * c, tube * s], -1), segments, sharp=90)
+    return lathe(np.stack([radius + tube * c, tube * s], -1), segments, sharp=90, smooth_ends=smooth_ends)
 
 
 def faceted(corners: Array) -> Mesh:

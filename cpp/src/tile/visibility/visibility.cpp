@@ -122,7 +122,8 @@ bool gather_mixed(const TileContext& t, Visibility& v, const BlockLists& lists, 
     for (uint32_t block : v.groups.blocks)
       if (equal[block]) tile_io::expand_block(t.pass->tile, block, t.buffers.memory.data());
     for (uint32_t block : v.groups.listed) {
-      // Colours of which nothing will be left need not be expanded, nor those whose average alone is wanted.
+      // Colours of which nothing will be left need not be expanded, nor those whose average alone is wanted; a history tells them.
+      if (kTraced && equal[block]) tile_io::expand_block(t.pass->tile, block, t.buffers.memory.data());
       if (none(lists.free[block]))
         equal[block] = averages ? 0xf : 0;
       else if (equal[block] && !(averages && equal[block] == 0xf))
