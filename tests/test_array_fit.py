@@ -5,6 +5,7 @@ What can be seen of the array that a buffer was made from is an error where it d
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -405,3 +406,25 @@ def test_what_is_wrong_is_not_called_short_too(dev: tg.Device) -> None:
     text = "#version 450\nlayout(binding = 0) uniform B { float f[4]; };\nlayout(location = 0) out vec4 o; void main() { o = vec4(f[1]); }"
     with pytest.raises(tg.ValidationError, match="elements of the block's 'f' are 16 bytes apart"):
         dev.descriptor_set(dev.pipeline(COVER, text, color=[COLOR]), 0, {"B": flat})
+
+
+@pytest.mark.parametrize("block", ["float", "int", "uint", "vec2", "ivec4", "double"])
+@pytest.mark.parametrize("made_of", ["i8", "f8", "i4", "u4", "f4", "u2", "i1"])
+def test_the_kind_that_is_advised_fits(dev: tg.Device, block: str, made_of: str) -> None:
+    """It was int32 for whatever had 64 bits: done so, the next error wanted floats."""
+    pipe = dev.compute_pipeline(f"#version 450\nlayout(std430, binding = 0) buffer B {{ {block} a[]; }};\nvoid main() {{ a[0] = {block}(1); }}")
+    try:
+        dev.dispatch(pipe, (1, 1, 1), bind={"B": dev.buffer(np.zeros(4, made_of))})
+    except tg.ValidationError as error:
+        advised = re.search(r"make it from (\w+) \(array\.astype\)", str(error))
+        assert advised, str(error)
+        dev.dispatch(pipe, (1, 1, 1), bind={"B": dev.buffer(np.zeros(4, made_of).astype(advised[1]))})
+
+
+def test_a_layout_without_shaders_takes_buffers_and_bytes_alone(dev: tg.Device) -> None:
+    """The message named arrays and mappings, which it refuses too."""
+    layout = dev.descriptor_set_layout({0: "uniform_buffer"})
+    for given in (np.zeros(4, "f4"), {"a": 1.0}, [1.0, 2.0], 3):
+        with pytest.raises(tg.ValidationError, match=r"it must be a tilegpu\.Buffer or bytes \(array\.tobytes\(\)\), as a layout"):
+            dev.descriptor_set(layout, bind={0: given})
+    dev.descriptor_set(layout, bind={0: np.zeros(4, "f4").tobytes()})

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tilegpu as tg
-from tilegpu import enums
+from tilegpu import argument_names, enums, keywords
 from tilegpu.errors import candidates, near_names
 from tilegpu.format_names import meant
+from tilegpu.sampler import SamplerOptions
 
 VERT = "#version 450\nvoid main() { gl_Position = vec4(0); }"
 
@@ -150,6 +152,69 @@ def test_names_of_every_call(call: Any, said: str) -> None:
 
 
 IMAGE = np.zeros((4, 4, 4), "u1")
+
+#: By call: what Vulkan, WebGPU, moderngl, OpenGL and Direct3D say, and the argument that is meant.
+FOREIGN = {
+    "dev.pipeline": {
+        "cull_mode": "cull", "cullMode": "cull", "primitive_topology": "topology", "sample_count": "samples", "msaa": "samples",
+        "wireframe": "polygon_mode", "depth_func": "depth_compare", "fragment_shader": "frag", "vertex_layout": "vertex",
+        "depth_write_enabled": "depth_write", "color_formats": "color", "depth_format": "depth", "blend_mode": "blend",
+        "specialization": "constants", "winding": "front_face", "polygon_offset": "depth_bias", "color_mask": "write_mask",
+    },
+    "rp.draw": {
+        "push_constants": "push", "vertex_count": "count", "first_vertex": "first", "instance_count": "instances", "base_vertex":
+        "vertex_offset", "vertex_buffer": "vertices", "index_buffer": "indices", "descriptor_sets": "sets", "uniforms": "push",
+        "bind_group": "bind", "index_count": "count", "stencil_ref": "stencil_reference",
+    },
+    "tilegpu.Attachment": {"resolve_target": "resolve", "clear_value": "clear", "loadOp": "load_op", "store": "store_op", "mip": "level"},
+    "dev.render_pass": {"render_area": "area", "color_attachments": "color", "depth_stencil": "depth", "sample_count": "samples"},
+    "dev.image": {"mipmaps": "mip_levels", "extent": "size", "array_layers": "layers", "msaa": "samples", "memoryless": "transient"},
+    "dev.sampler": {"wrap": "address", "address_mode": "address", "anisotropy": "max_anisotropy", "lod_bias": "mip_lod_bias",
+                    "compare_op": "compare", "mipmap_filter": "mipmap_mode"},
+    "dev.texture": {"wrap": "address", "mip_levels": "mipmaps", "data": "pixels"},
+    "dev.buffer": {"size": "data", "contents": "data"},
+    "tilegpu.Device": {"validation": "strict", "workers": "threads", "gpu": "profile"},
+}  # fmt: skip
+SAID_ELSEWHERE = {
+    ("dev.render_pass", "clear"): r"tg.Attachment(image, clear=...)", ("dev.render_pass", "clear_color"): r"tg.Attachment(image, clear=...)",
+    ("dev.pipeline", "push_constants"): "rp.draw(..., push=)", ("rp.draw", "topology"): "dev.pipeline(..., topology=)",
+    ("dev.image", "data"): "dev.texture(pixels)",
+}  # fmt: skip
+
+
+def _refused(call: str, name: str) -> str:
+    dev = tg.Device(threads=1)
+    with pytest.raises(tg.ValidationError) as error:
+        if call == "rp.draw":
+            drawn(dev, lambda rp: rp.draw(None, **{name: 1}))
+        elif call == "tilegpu.Device":
+            tg.Device(**{name: 1})
+        elif call == "tilegpu.Attachment":
+            tg.Attachment(None, **{name: 1})
+        else:
+            made = {"dev.pipeline": ("", ""), "dev.image": ((4, 4), "r8_unorm"), "dev.texture": (IMAGE,)}.get(call, ())
+            getattr(dev, call.partition(".")[2])(*made, **{name: 1})
+    return str(error.value)
+
+
+@pytest.mark.parametrize("call", FOREIGN)
+def test_arguments_of_other_interfaces(call: str) -> None:
+    """What is spelt alike is not what is meant: cull_mode led to line_mode, push_constants to blend_constants."""
+    for name, own in FOREIGN[call].items():
+        said = _refused(call, name)
+        assert said.startswith(f"{call}: there is no argument '{name}'; did you mean '{own}'?"), said
+
+
+@pytest.mark.parametrize(("call", "name"), SAID_ELSEWHERE)
+def test_arguments_that_another_call_has(call: str, name: str) -> None:
+    assert SAID_ELSEWHERE[call, name] in _refused(call, name)
+
+
+def test_every_argument_that_is_suggested_is_there() -> None:
+    """The table's own side: a word for an argument that no call has leads nowhere."""
+    calls = [call for _, call in public_calls()] + [tg.Attachment.__init__, tg.Device.__init__]
+    known = {name for call in calls for name in keywords.names_of(inspect.unwrap(call))} | set(SamplerOptions.__annotations__)
+    assert not [own for own in argument_names._WORDS if own not in known]
 
 
 def drawn(dev: tg.Device, record: Any) -> None:

@@ -221,9 +221,12 @@ def _kind_misfit(kind: np.dtype[Any], layout: StructLayout, made: str) -> str:
     halves = _kind(kind) == ("f", 2) and any(leaf.type.base == "uint" for leaf in leaves)
     if not leaves or halves or _kind(kind) in {_kind(leaf.dtype) for leaf in leaves}:
         return ""
+    dtypes = list(dict.fromkeys(leaf.dtype.name for leaf in leaves))
+    alike = [name for name in dtypes if np.dtype(name).kind == kind.kind]
+    want = " or ".join(dtypes if len(dtypes) < 3 else alike or dtypes)
     if kind.itemsize == 8 and not any(leaf.dtype.itemsize == 8 for leaf in leaves):
-        return f"{made}, the block has no numbers of 64 bits; make it from {'float32' if kind.kind == 'f' else 'int32'} {_FIX}"
-    return f"{made}, the block has {', '.join(dict.fromkeys(leaf.type.base for leaf in leaves))}; make it from such numbers {_FIX}"
+        return f"{made}, the block has no numbers of 64 bits; make it from {want} {_FIX}"
+    return f"{made}, the block has {', '.join(dict.fromkeys(leaf.type.base for leaf in leaves))}; make it from {want} {_FIX}"
 
 
 def _mixed_misfit(kind: np.dtype[Any], layout: StructLayout, made: str) -> str:

@@ -407,7 +407,7 @@ class DescriptorWriter:
             raise ValidationError(
                 f"{what}: an array of shape {array.shape} can't fill the block; give a mapping with: {', '.join(layout.names)}"
             )
-        raise ValidationError(
-            f"{what} is a {binding.descriptor}; given is {arguments.shown(value)}, "
-            "it must be a tilegpu.Buffer, bytes, a mapping or an array"
-        )
+        must = "a tilegpu.Buffer, bytes, a mapping or an array"
+        if layout is None:
+            must = "a tilegpu.Buffer or bytes (array.tobytes()), as a layout that is given without shaders knows no members"
+        raise ValidationError(f"{what} is a {binding.descriptor}; given is {arguments.shown(value)}, it must be {must}")

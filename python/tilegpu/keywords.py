@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any, NoReturn
 
+from tilegpu import argument_names
 from tilegpu.errors import ValidationError, candidates
 
 #: Of ``**unknown``, for type checkers: there is none. typing has it under this name from 3.11 on.
@@ -21,14 +22,6 @@ _TAKES_ANY = inspect.CO_VARKEYWORDS
 #: What users call an object of the class by.
 _SHORT = {"Device": "dev", "RenderPass": "rp", "PassCommands": "rp", "PassResults": "rp", "ImagePixels": "image"}
 _EXPLAINED = "_tilegpu_explained"
-#: Arguments of other interfaces, by call and name: where what they say is said.
-_ELSEWHERE = {
-    ("dev.image", "type"): "the number of sizes says it: (width,) is 1d, (width, height) 2d, (width, height, depth) 3d; cube=True a cube",
-    ("dev.image", "dimension"): "the number of sizes says it: (width,) is 1d, (width, height) 2d, (width, height, depth) 3d",
-    ("dev.image", "depth"): "it is the third number of size: (width, height, depth)",
-    ("dev.image", "width"): "it is the first number of size: (width, height)",
-    ("dev.image", "height"): "it is the second number of size: (width, height)",
-}
 #: What draws ask of objects, and users seldom: left as it is.
 _OF_DRAWS = frozenset({"pack_push", "plane_of", "push_bytes", "require_filter"})
 
@@ -46,8 +39,9 @@ def no_such(what: str, given: Iterable[str], known: Callable[..., Any] | Iterabl
 
 
 def _no_argument(what: str, name: str, names: list[str]) -> str:
-    elsewhere = _ELSEWHERE.get((what, name))
-    return f"{what}: there is no argument '{name}'" + (f"; {elsewhere}" if elsewhere else candidates(name, names))
+    elsewhere = argument_names.elsewhere(what, name)
+    found = f"; {elsewhere}" if elsewhere else candidates(name, names, argument_names.meant(name, names))
+    return f"{what}: there is no argument '{name}'" + found
 
 
 def _refused(function: Callable[..., Any], what: str, given: Mapping[str, Any], wrong: TypeError) -> ValidationError | None:
