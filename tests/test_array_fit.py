@@ -412,7 +412,8 @@ def test_what_is_wrong_is_not_called_short_too(dev: tg.Device) -> None:
 @pytest.mark.parametrize("made_of", ["i8", "f8", "i4", "u4", "f4", "u2", "i1"])
 def test_the_kind_that_is_advised_fits(dev: tg.Device, block: str, made_of: str) -> None:
     """It was int32 for whatever had 64 bits: done so, the next error wanted floats."""
-    pipe = dev.compute_pipeline(f"#version 450\nlayout(std430, binding = 0) buffer B {{ {block} a[]; }};\nvoid main() {{ a[0] = {block}(1); }}")
+    declared = f"layout(std430, binding = 0) buffer B {{ {block} a[]; }};"
+    pipe = dev.compute_pipeline(f"#version 450\n{declared}\nvoid main() {{ a[0] = {block}(1); }}")
     try:
         dev.dispatch(pipe, (1, 1, 1), bind={"B": dev.buffer(np.zeros(4, made_of))})
     except tg.ValidationError as error:

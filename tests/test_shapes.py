@@ -121,7 +121,7 @@ def test_only_takes_names_or_a_list_of_them() -> None:
 
 @pytest.mark.parametrize("name", ["sphere", "torus"])
 def test_round_shapes_have_the_normals_of_the_exact_surface(name: str) -> None:
-    """The equator of a torus, where its tube is closed, leaned up on one side and down on the other; a ball's poles each leaned their way."""
+    """A torus leaned up on one side of where its tube is closed, and down on the other; of a ball's poles each leaned its own way."""
     vertices = getattr(shapes, name)().vertices
     position, normal = (vertices[field].astype(np.float64) for field in ("position", "normal"))
     centre = np.zeros_like(position)

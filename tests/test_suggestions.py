@@ -176,7 +176,7 @@ FOREIGN = {
     "tilegpu.Device": {"validation": "strict", "workers": "threads", "gpu": "profile"},
 }  # fmt: skip
 SAID_ELSEWHERE = {
-    ("dev.render_pass", "clear"): r"tg.Attachment(image, clear=...)", ("dev.render_pass", "clear_color"): r"tg.Attachment(image, clear=...)",
+    ("dev.render_pass", "clear"): r"tg.Attachment(image, clear=...)", ("dev.render_pass", "clear_color"): "tg.Attachment(image, clear",
     ("dev.pipeline", "push_constants"): "rp.draw(..., push=)", ("rp.draw", "topology"): "dev.pipeline(..., topology=)",
     ("dev.image", "data"): "dev.texture(pixels)",
 }  # fmt: skip

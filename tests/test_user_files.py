@@ -121,7 +121,7 @@ def test_what_may_be_drawn(tmp_path: Path, text: str, name: str, size: tuple[int
         ("def draw(device, size=(0, 1)): pass\n", "", 1, "the default of size or samples: scene 'draw': size is 0x1"),
         ("x = 1\n", "", 0, "nothing in it can be drawn; define a function draw(device, size)"),
         ("def a(device): pass\ndef b(size): pass\n", "", 0, "which of a, b? define"),
-        ("def a(device): pass\n", "c", 0, "there is no 'c' to draw; there is a"),
+        ("def a(device): pass\n", "c", 0, "there is no 'c' to draw; there is: a"),
         ("import tilegpu.scene as s\nclass S(s.Scene):\n  def frame(self, *_):\n    1 / 0\n", "S", 4, "S: frame(): ZeroDivisionError"),
     ],
 )  # fmt: skip

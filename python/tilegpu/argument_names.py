@@ -139,7 +139,7 @@ _ELSEWHERE: dict[tuple[str, str], str] = {
     ("dev.image", "height"): "it is the second number of size: (width, height)",
     ("dev.image", "data"): "dev.texture(pixels) makes and fills one; image.write(pixels) fills it later",
     ("dev.image", "pixels"): "dev.texture(pixels) makes and fills one; image.write(pixels) fills it later",
-    ("dev.image", "sampler"): 'it is of what is bound: bind={"name": (image, dev.sampler(...))}; dev.texture(pixels, filter=...) has its own',
+    ("dev.image", "sampler"): 'it is of what is bound: bind={"name": (image, dev.sampler())}; dev.texture(pixels, filter=) has its own',
     ("dev.render_pass", "resolve"): _OF_ATTACHMENT.format("resolve"),
     ("dev.render_pass", "loadop"): _OF_ATTACHMENT.format("load_op"),
     ("dev.render_pass", "storeop"): _OF_ATTACHMENT.format("store_op"),

@@ -125,9 +125,12 @@ def sphere(radius: float = 0.5, segments: int = 48, *, attributes: Sequence[str]
 def torus(radius: float = 0.4, tube: float = 0.15, segments: int = 64, sides: int = 24, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:
     """A ring about y: ``radius`` to the middle of its ``tube``, which has a radius of its own; ``segments`` round, ``sides`` about."""
     mesh = detailed.ring(
-        _size(radius, "torus: radius"), _size(tube, "torus: tube"), _steps(segments, 3, "torus: segments"), _steps(sides, 3, "torus: sides"),
+        _size(radius, "torus: radius"),
+        _size(tube, "torus: tube"),
+        _steps(segments, 3, "torus: segments"),
+        _steps(sides, 3, "torus: sides"),
         smooth_ends=True,
-    )  # fmt: skip
+    )
     return only(mesh, *_names(attributes))
 
 

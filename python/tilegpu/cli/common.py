@@ -64,11 +64,12 @@ SAMPLE_COUNTS = (1, 2, 4, 8, 16)
 LANE_COUNTS = (4, 8, 16)
 
 
-def add_scene_options(parser: argparse.ArgumentParser, size: Callable[[str], tuple[int, int]] = parse_size) -> None:
-    """SCENE|FILE, ``--size`` and ``--samples``."""
-    parser.add_argument(
-        "scene", metavar="SCENE|FILE", help="a scene's name ('tilegpu scenes'), a model file, or Python of your own: FILE.py[:NAME]"
-    )
+def add_scene_options(
+    parser: argparse.ArgumentParser, size: Callable[[str], tuple[int, int]] = parse_size, captures: bool = False
+) -> None:
+    """SCENE|FILE, ``--size`` and ``--samples``; ``captures``: whether the command takes them too."""
+    files = "a scene's name ('tilegpu scenes'), a model file, Python of your own (FILE.py[:NAME])" + (", a capture" if captures else "")
+    parser.add_argument("scene", metavar="SCENE|FILE", help=files)
     parser.add_argument(
         "--size", type=size, metavar="WxH", help="size of the picture in pixels (default: the scene's own)"
     )

@@ -36,7 +36,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "explain", help="why hidden-surface removal was on or off for each draw of a scene", description=__doc__
     )
-    add_scene_options(parser)
+    add_scene_options(parser, captures=True)
     parser.add_argument("--profile", default="host", metavar="P", help="the GPU to model (default: host)")
     parser.add_argument(
         "--hsr",

@@ -17,7 +17,7 @@ from tilegpu.whole_file import whole_file
 def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("replay", help="draw a capture that was written to a file", description=__doc__)
-    parser.add_argument("capture", metavar="FILE", help="what rp.capture(FILE) or dev.capture(FILE) wrote")
+    parser.add_argument("capture", metavar="FILE", help="what rp.capture(FILE), f.capture(FILE) of a frame, or dev.capture(FILE) wrote")
     parser.add_argument(
         "-o",
         "--output",

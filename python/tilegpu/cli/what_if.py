@@ -31,7 +31,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "what-if", help="the same frame on all modelled GPUs side by side, and what would make it cheaper", description=__doc__
     )
-    add_scene_options(parser)
+    add_scene_options(parser, captures=True)
     parser.add_argument(
         "--profile", action="append", metavar="P", help="only this one; may be repeated (default: all that have a cost model)"
     )

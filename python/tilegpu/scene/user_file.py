@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError, arguments
-from tilegpu.errors import ClampedValueWarning, users_level
+from tilegpu.errors import ClampedValueWarning, candidates, users_level
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
@@ -371,7 +371,9 @@ def _own(module: ModuleType) -> dict[str, Any]:
         here = getattr(value, "__module__", None) == module.__name__
         if isinstance(value, (Scene, Frame)) or (_is_scene_class(value) and here) or (inspect.isfunction(value) and here):
             out[name] = value
-    return out
+    classes = [value for value in out.values() if _is_scene_class(value)]
+    bases = {base for cls in classes for base in cls.__mro__[1:]}  # what others are made from is no scene of its own
+    return {name: value for name, value in out.items() if not (_is_scene_class(value) and value in bases)}
 
 
 def _listed(module: ModuleType, path: Path, others: bool) -> dict[str, Scene]:
@@ -431,8 +433,9 @@ def scene_of(module: ModuleType, name: str, path: Path) -> Scene:
     if name:
         found = listed.get(name, things.get(name))
         if found is None:
-            there = ", ".join([*listed, *(n for n in things if n not in listed)]) or "nothing that can be drawn"
-            raise SceneFileError(f"{path}: there is no '{name}' to draw; there is {there}")
+            there = [*listed, *(n for n in things if n not in listed)]
+            which = candidates(name, there) if there else "; there is nothing that can be drawn"
+            raise SceneFileError(f"{path}: there is no '{name}' to draw{which}")
         return _as_scene(found, name, path)
     if len(listed) == 1:
         only = next(iter(listed.values()))

@@ -108,6 +108,16 @@ def assert_image_equal(
     Raises :class:`GoldenError` for what is no picture, and for names and values that don't fit.
     """
     __tracebackhide__ = True  # pytest shows the test's line
+    try:
+        _assert_equal(image, name, tolerance, differing_px, perceptual)
+    except (GoldenError, ImageMismatch) as wrong:
+        raise wrong.with_traceback(None)  # noqa: B904 -- what was called to find out is no news to the test
+
+
+def _assert_equal(
+    image: Any, name: str | os.PathLike[str] | None, tolerance: float, differing_px: int, perceptual: float | None
+) -> None:
+    __tracebackhide__ = True
     array = as_array(image)
     if name is not None and not isinstance(name, (str, os.PathLike)):
         raise GoldenError(f"assert_image_equal: name is {name!r}; it must be a file's name, such as 'name.png'")
