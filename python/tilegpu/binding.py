@@ -198,7 +198,8 @@ class DescriptorBinder:
         layers = pipeline.layers_read(*place) if "array" in view.type else None
         for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else others):
             if part := view.undefined_part(levels, layers):
-                self._notes[f"{what} may be read, but the contents of image '{view.image.label}' {part}"] = None
+                which = f"{view.read_aspect} " if len(view.image.format_info.aspects) > 1 else ""
+                self._notes[f"{what} may be read, but the {which}contents of image '{view.image.label}' {part}"] = None
                 return
 
     @staticmethod

@@ -370,8 +370,9 @@ class Frame(WithBlock):
             nobody = [u for u in graph.unread if u.source == node.number and isinstance(u.use.thing, Image)]
             for unread in nobody:
                 over = "" if unread.overwritten_by is None else f"; overwritten by {unread.overwritten_by}"
+                part = f" ({unread.use.aspect})" if len(unread.use.thing.format_info.aspects) > 1 else ""
                 lines.append(
-                    f"      -> '{unread.use.thing.label}': {_VERBS.get(unread.use.how, 'written')}, not read in the frame{over}"
+                    f"      -> '{unread.use.thing.label}'{part}: {_VERBS.get(unread.use.how, 'written')}, not read in the frame{over}"
                 )
         return "\n".join(lines)
 

@@ -342,8 +342,10 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
 def _read_later(nodes: Sequence[Node], node: Node, attachment: str) -> bool:
     """Whether something behind the pass reads what it has as that attachment."""
     bound = {name: id(view.image) for name, _, view, *_ in getattr(node.render_pass, "_bound", ())}
-    image = bound.get(attachment)
-    return any(id(use.thing) == image and not use.write for later in nodes[node.number + 1 :] for use in later.uses)
+    image, aspect = bound.get(attachment), attachment if attachment in ("depth", "stencil") else "color"
+    return any(
+        id(use.thing) == image and use.aspect == aspect and not use.write for later in nodes[node.number + 1 :] for use in later.uses
+    )
 
 
 _CAUSES: dict[type, tuple[str, ...]] = {ClearInPass: ("load",), ResolveInPass: ("store",)}

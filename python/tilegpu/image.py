@@ -393,9 +393,15 @@ class ImageView(Fixed, AsArray):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def why_undefined(self, aspect: str | None = None) -> str:
-        """Why the contents of its first level and layer are undefined, ``""`` if they are not."""
+        """Why the contents of its first level and layer are undefined, ``""`` if they are not. ``aspect``: by default what shaders read."""
         image = self.image
-        return image.core.why_undefined(ASPECT_BITS[image._aspect(aspect)], self.level, self.layer)
+        name = self.read_aspect if aspect is None else image._aspect(aspect)
+        return image.core.why_undefined(ASPECT_BITS[name], self.level, self.layer)
+
+    @property
+    def read_aspect(self) -> str:
+        """Which of its aspects shaders read: depth where it shows stencil as well."""
+        return self.aspects[0]
 
     @property
     def level_count(self) -> int:
@@ -409,7 +415,7 @@ class ImageView(Fixed, AsArray):
         image = self.image
         if image.planes:
             return self.why_undefined()
-        bit = ASPECT_BITS[image._aspect(None)]
+        bit = ASPECT_BITS[self.read_aspect]
         begin, end_level = (0, self.level_count) if levels is None else levels
         parts, wide = 0, 6 if self.type.startswith("cube") else 1
         for level in range(self.level + begin, self.level + min(end_level, self.level_count)):
@@ -437,7 +443,7 @@ class ImageView(Fixed, AsArray):
         import io
 
         stream = io.BytesIO()
-        image._pillow(image._aspect(None), None, self.level, self.layer).save(stream, format="PNG")
+        image._pillow(self.read_aspect, None, self.level, self.layer).save(stream, format="PNG")
         return stream.getvalue()
 
     def _repr_html_(self) -> str:
@@ -446,6 +452,7 @@ class ImageView(Fixed, AsArray):
             ("type", self.type),
             ("levels", f"{self.level_count} from {self.level} on"),
             ("layers", f"{layers} from {self.layer} on"),
+            ("aspects", ", ".join(self.aspects)),
             ("swizzle", self.swizzle),
         ]
         png = self._repr_png_()

@@ -108,12 +108,13 @@ def _ranges(
 def use_of_view(
     view: ImageView, write: bool, how: str, *, aspect: str | None = None, whole: bool = False, attachment: str = ""
 ) -> list[Use]:
-    """The part of an image that a view shows. A descriptor shows one aspect, the first; of multi-planar images all planes."""
+    """The part of an image that a view shows. A descriptor shows one aspect (:attr:`tilegpu.ImageView.read_aspect`); of multi-planar
+    images all planes."""
     if view.image.planes:
         return use_of_image(
             view.image, write, how, layer=view.layer, layers=view.layers, whole=whole, attachment=attachment
         )
-    name = view.image.format_info.aspects[0] if aspect is None else aspect
+    name = view.read_aspect if aspect is None else aspect
     layer, layers = (0, None) if view.type == "3d" else (view.layer, view.layers)
     part = (view.level, view.levels, layer, layers)
     return [Use(view.image, write, how, whole, attachment, name, *_ranges(view.image, *part))]
