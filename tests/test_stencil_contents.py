@@ -95,7 +95,9 @@ def stored(dev: tg.Device, image: tg.Image, aspect: str) -> None:
     """A pass clears both, and stores the one."""
     ops = {name: "store" if name == aspect else "dont_care" for name in SAMPLERS}
     with dev.render_pass(
-        depth=tg.Attachment(image, clear=0.5, store_op=ops["depth"]), stencil=tg.Attachment(image, clear=200, store_op=ops["stencil"]), label="z"
+        depth=tg.Attachment(image, clear=0.5, store_op=ops["depth"]),
+        stencil=tg.Attachment(image, clear=200, store_op=ops["stencil"]),
+        label="z",
     ):
         pass
 
@@ -110,7 +112,9 @@ def test_what_is_undefined_is_the_aspect_that_is_read(
     image = dev.image((8, 8), format_, label="z")
     make(dev, image, aspect)
     assert abs(way(dev, image, aspect) - READS[aspect]) < 1e-6
-    with pytest.raises(tg.UndefinedContentsError, match=f"may be read, but the {OTHER[aspect]} contents of image 'z' are undefined"):
+    with pytest.raises(
+        tg.UndefinedContentsError, match=f"may be read, but the {OTHER[aspect]} contents of image 'z' are undefined"
+    ):
         way(dev, image, OTHER[aspect])
     with pytest.raises(tg.UndefinedContentsError, match=f"its {OTHER[aspect]} contents are undefined"):
         image.numpy(aspect=OTHER[aspect])
@@ -172,7 +176,8 @@ def test_a_frame_knows_which_aspect_is_sampled(dev: tg.Device, aspect: str) -> N
         ops = {name: "store" if name in keep else "dont_care" for name in SAMPLERS}
         with dev.frame("f", outputs=out) as f:
             with dev.render_pass(
-                depth=tg.Attachment(image, clear=0.5, store_op=ops["depth"]), stencil=tg.Attachment(image, clear=200, store_op=ops["stencil"])
+                depth=tg.Attachment(image, clear=0.5, store_op=ops["depth"]),
+                stencil=tg.Attachment(image, clear=200, store_op=ops["stencil"]),
             ):
                 pass
             with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
@@ -182,9 +187,14 @@ def test_a_frame_knows_which_aspect_is_sampled(dev: tg.Device, aspect: str) -> N
     f = frame(frozenset(SAMPLERS))
     assert [(e.source, e.target, e.part, e.read) for e in f.edges] == [(0, 1, aspect, "sampled")]
     text = str(f)
-    assert f"'z' ({aspect}): sampled, stored by 0" in text and f"'z' ({OTHER[aspect]}): stored, not read in the frame" in text
+    assert (
+        f"'z' ({aspect}): sampled, stored by 0" in text
+        and f"'z' ({OTHER[aspect]}): stored, not read in the frame" in text
+    )
     (advice,) = f.lint()
-    assert advice.startswith(f"pass 0 'pass': {OTHER[aspect]}: image 'z' ({OTHER[aspect]}) is stored, and nobody reads it; store_op='dont_care'")
+    assert advice.startswith(
+        f"pass 0 'pass': {OTHER[aspect]}: image 'z' ({OTHER[aspect]}) is stored, and nobody reads it; store_op='dont_care'"
+    )
     before = out.numpy()
     followed = frame(frozenset([aspect]))
     assert not followed.lint() and f.stats.moved_B - followed.stats.moved_B == advice.saves_B > 0

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tilegpu import _core, arguments
 from tilegpu.arena import Arena
-from tilegpu.array_fit import block_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
 from tilegpu.descriptor_set import DescriptorSet
-from tilegpu.descriptor_writer import DescriptorWriter, Slot, uses_of_descriptor, warn_short
+from tilegpu.descriptor_writer import (
+    Contents,
+    DescriptorWriter,
+    Held,
+    check_held,
+    uses_of_descriptor,
+    uses_of_set,
+    warn_short,
+)
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.image import Image, ImageView, Texture, image_of
 from tilegpu.interface import Binding, Interface
@@ -52,10 +59,11 @@ class DescriptorBinder:
         self._keep: list[Any] = []
         self._parts: dict[ImageView, str] = {}  # what nobody wrote of a view: to look at all levels and layers takes as long as a draw
         # sets= whose views were looked at, at which of their updates, for which pipeline: what may be read undefined.
-        self._seen: dict[tuple[int, int, int], dict[str, None]] = {}
+        self._seen: dict[tuple[Any, ...], dict[str, None]] = {}
         # Storage images of draws before this one, by image: at which places of which pipelines.
         self._storage: dict[int, set[tuple[Program, tuple[int, int]]]] = {}
-        self._for: tuple[Program, tuple[Sampler, ...]] | None = None  # what bind= is of, and the samplers in it
+        self._for: Program | None = None  # what bind= is of
+        self._apart: tuple[Sampler, ...] = ()  # samplers of the draw that no image comes with
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
         self.undefined: dict[str, None] = {}
         self._notes: dict[str, None] = {}  # the same of the set that is made
@@ -84,6 +92,7 @@ class DescriptorBinder:
                 f"{what}, {pipeline.title}: bind is {arguments.shown(bind)}; it must be a mapping by name or (set, binding)"
             )
         self._of_draw.clear()
+        self._apart = self._samplers_apart(pipeline, bind, sets) if pipeline.samplers_apart else ()
         whole_sets = self._whole_sets(commands, pipeline, sets, what) if sets is not None else ()
         if not bind:
             if pipeline.interface.bindings:
@@ -95,13 +104,24 @@ class DescriptorBinder:
             made = self._make(pipeline, bind, whole_sets, what)
             if key is not None:
                 self._sets[key] = made
-                self._keep.append((pipeline, list(bind.values())))
+                self._keep.append((pipeline, list(bind.values()), self._apart))
         descriptors_of, notes = made
         if notes:
             self._of_draw.append(notes)
         for number, descriptors in descriptors_of:
             if self._bound.get(number) is not descriptors:
                 self._bind_one(commands, number, descriptors)
+
+    @staticmethod
+    def _samplers_apart(
+        pipeline: Program, bind: Mapping[Any, Any] | None, sets: Mapping[int, DescriptorSet] | None
+    ) -> tuple[Sampler, ...]:
+        """Any of them may meet any image that comes without one."""
+        values = [item for value in (bind or {}).values() for item in (value if isinstance(value, (list, tuple)) else (value,))]
+        for number, descriptors in sets.items() if isinstance(sets, Mapping) else ():
+            if isinstance(descriptors, DescriptorSet):
+                values += [thing for at, thing in descriptors.bound() if (number, at) in pipeline.samplers_apart]
+        return tuple(value for value in values if isinstance(value, Sampler))
 
     def take(self) -> None:
         """What was bound last is used: something is drawn, or dispatched."""
@@ -135,45 +155,74 @@ class DescriptorBinder:
             if number not in used:
                 pipeline.warn_unused(f"set {number}", f"the shaders do not use set {number}")
                 continue
-            seen = (id(descriptors), descriptors.updates, id(pipeline))
-            if seen not in self._seen:
-                self._check_fit(pipeline, int(number), descriptors, what)  # first: what does not fit is not bound, and is told again
+            seen = (id(descriptors), descriptors.updates, id(pipeline), *map(id, self._apart))
+            held = descriptors.held() if seen not in self._seen else []
+            if held:  # first: what does not fit is not bound, and is told again
+                self._check_fit(pipeline, int(number), held, f"{what}, {pipeline.title}: set {number}, '{descriptors.label}'")
             if self._bound.get(number) is not descriptors.core:
                 self._bind_one(commands, int(number), descriptors.core)
             numbers.append(int(number))
             if seen not in self._seen:
                 self._notes = self._seen[seen] = {}
-                self._keep.append((descriptors, pipeline))
-                self.uses.note(descriptors.uses)
-                for at, where, view, sampler in descriptors.views():
-                    self._note_view(pipeline, (int(number), at), view, where, sampler)
-                for at, image in descriptors.storage_images():
-                    self._note_stores(pipeline, (int(number), at), image)
+                self._keep.append((descriptors, pipeline, self._apart))
+                self._note_set(pipeline, int(number), descriptors, held)
             if self._seen[seen]:
                 self._of_draw.append(self._seen[seen])
         return tuple(numbers)
 
     @staticmethod
-    def _check_fit(pipeline: Program, number: int, descriptors: DescriptorSet, what: str) -> None:
-        """A set may have been written for another pipeline, or for none: numbers of another kind than these shaders read."""
-        for at, thing in descriptors.bound():
+    def _check_fit(pipeline: Program, number: int, held: Iterable[Held], what: str) -> None:
+        """A set may have been written for another pipeline, or for none: what :class:`DescriptorWriter` asks of these shaders. Of arrays
+        an element may be one that they don't read, and of several variables at one place none may be meant: there nothing is said where
+        anything fits."""
+        by_binding: dict[int, list[Held]] = {}
+        for one in held:
+            by_binding.setdefault(one.binding, []).append(one)
+        for at, elements in by_binding.items():
             binding = pipeline.interface.bindings.get((number, at))
-            if binding is None or not binding.used or not isinstance(thing, (Buffer, BufferSlice)):
+            if binding is None or not binding.used or (binding.type is not None and len(pipeline.interface.kinds_at(number, at)) > 1):
                 continue
-            if binding.layout is None or binding.conflict or not binding.descriptor.endswith("_buffer") or "texel" in binding.descriptor:
-                continue
-            buffer, offset_B = (thing, 0) if isinstance(thing, Buffer) else (thing.buffer, thing.offset)
-            where = f"{what}, {pipeline.title}: set {number}, '{descriptors.label}': {binding.title}"
-            if wrong := block_misfit(buffer, binding.layout, where, offset_B, thing.size):
-                raise ValidationError(wrong)
+            wrong: ValidationError | None = None
+            for one in elements:
+                try:
+                    check_held(binding, one, f"{what}: {binding.title}" + (f"[{one.element}]" if binding.count != 1 else ""))
+                except ValidationError as error:
+                    wrong = wrong or error
+                else:
+                    wrong = None
+                    break
+            if wrong is not None:
+                raise wrong
+            if Contents in map(type, (one.thing for one in elements)) and binding.descriptor == "storage_buffer":
+                access = pipeline.accesses.get((number, at))
+                if access is not None and (access.vertex_writes or access.fragment_writes):
+                    raise ValidationError(
+                        f"{what}: {binding.title} is written by the shaders; the set has contents of its own there, it must be a "
+                        "tilegpu.Buffer, so that the result can be read"
+                    )
+            if not binding.conflict:
+                for one in elements:
+                    warn_short(pipeline, binding, one.thing)
 
-    def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
-        assert self._for is not None and isinstance(slot, Binding)
-        pipeline, others = self._for
-        self._note_view(pipeline, (slot.set, slot.binding), view, what, sampler, others)
+    def _note(self, held: Held) -> None:
+        assert self._for is not None and isinstance(held.slot, Binding)
+        self.uses.note(uses_of_descriptor, held.slot, held.thing)
+        if isinstance(held.thing, ImageView) and not held.slot.writeonly:
+            self._note_view(self._for, (held.slot.set, held.slot.binding), held.thing, held.what, held.sampler)
 
-    def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
-        self.uses.note(uses_of_descriptor, slot, thing)
+    def _note_set(self, pipeline: Program, number: int, descriptors: DescriptorSet, held: list[Held]) -> None:
+        """What the shaders may read and write of a set, as it is now, or, of sets that are read later, as it is when somebody asks."""
+        bindings = pipeline.interface.bindings
+        if descriptors.late:
+            self.uses.note(lambda: uses_of_set(bindings, number, descriptors.held()))
+        else:
+            self.uses.note(uses_of_set, bindings, number, held)
+        for one in held:
+            if isinstance(one.thing, ImageView):
+                self._note_view(pipeline, (number, one.binding), one.thing, one.what, one.sampler)
+        for one in held:
+            if one.slot.descriptor == "storage_image":
+                self._note_stores(pipeline, (number, one.binding), one.thing)
 
     def _note_stores(self, pipeline: Program, place: tuple[int, int], given: Any) -> None:
         """Draws that follow may read what this one stores, though nobody has written it when the pass begins."""
@@ -188,7 +237,6 @@ class DescriptorBinder:
         view: ImageView,
         what: str,
         sampler: Sampler | None,
-        others: tuple[Sampler, ...] = (),
     ) -> None:
         part = self._parts.get(view)
         if part is None:
@@ -196,16 +244,15 @@ class DescriptorBinder:
         if not part or any(other.stores_to(*at) for other, at in self._storage.get(id(view.image), ())):
             return
         layers = pipeline.layers_read(*place) if "array" in view.type else None
-        for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else others):
+        for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else self._apart):
             if part := view.undefined_part(levels, layers):
                 which = f"{view.read_aspect} " if len(view.image.format_info.aspects) > 1 else ""
                 self._notes[f"{what} may be read, but the {which}contents of image '{view.image.label}' {part}"] = None
                 return
 
-    @staticmethod
-    def _key(pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...]) -> Any:
+    def _key(self, pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...]) -> Any:
         """Equal keys bind equal descriptors; None where a value's contents are copied at the draw."""
-        parts: list[Any] = [id(pipeline), whole_sets]
+        parts: list[Any] = [id(pipeline), whole_sets, *map(id, self._apart)]
         for name, value in bind.items():
             if isinstance(value, _STABLE):
                 parts.append((name, id(value)))
@@ -255,9 +302,9 @@ class DescriptorBinder:
             values[slot] = value
         self._require_all(pipeline, values, whole_sets, what)
         sets: dict[int, _core.DescriptorSet] = {}
-        self._for = pipeline, tuple(v for v in values.values() if isinstance(v, Sampler))
+        self._for = pipeline
         # Not kept: it would hold this object, and the pass's memory would wait for the garbage collector.
-        writer = DescriptorWriter(self._arena.device, self._arena.upload, self._note, self._note_use)
+        writer = DescriptorWriter(self._arena.device, self._arena.upload, self._note)
         for slot, value in values.items():
             binding = interface.bindings[slot]
             if not binding.used:

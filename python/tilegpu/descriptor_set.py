@@ -14,15 +14,12 @@ import numpy as np
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.buffer import all_usages
 from tilegpu.context import Context
-from tilegpu.descriptor_writer import DescriptorWriter, NumberedSlot, Slot, uses_of_descriptor, warn_short
+from tilegpu.descriptor_writer import DescriptorWriter, Held, NumberedSlot, Slot, warn_short
 from tilegpu.errors import ValidationError, candidates
 from tilegpu.fixed import Fixed
-from tilegpu.image import ImageView
 from tilegpu.interface import Binding
 from tilegpu.program import Program
-from tilegpu.sampler import Sampler
-from tilegpu.set_layout import DescriptorSetLayout
-from tilegpu.uses import Use
+from tilegpu.set_layout import DescriptorSetLayout, is_late
 
 
 class DescriptorSet(Fixed):
@@ -56,9 +53,9 @@ class DescriptorSet(Fixed):
         }
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
-        self._views: dict[tuple[int, int], tuple[int, str, ImageView, Sampler | None]] = {}
-        self._bound: dict[tuple[int, int], tuple[Slot, Any]] = {}  # what stands where
-        self._writer = DescriptorWriter(device, _upload, self._note, self._note_use)
+        self.late = is_late(core)  #: it is read as it is when an execution begins
+        self._held: dict[tuple[int, int], Held] = {}  # what stands where
+        self._writer = DescriptorWriter(device, _upload, self._note)
         if bind is not None:
             self.update(bind)
 
@@ -99,14 +96,12 @@ class DescriptorSet(Fixed):
             if slot.count != 1 and isinstance(value, Mapping):
                 for key, item in value.items():
                     element = arguments.count(key, f"{what}: an element's number", slot.count - 1)
-                    self._views.pop((slot.binding, element), None)
-                    self._bound.pop((slot.binding, element), None)
+                    self._held.pop((slot.binding, element), None)
                     self._writer.write_element(self.core, slot, element, item, f"{what}[{element}]")
             else:
-                for place in [*self._views, *self._bound]:  # another thread may write as well
+                for place in list(self._held):  # another thread may write as well
                     if place[0] == slot.binding:
-                        self._views.pop(place, None)
-                        self._bound.pop(place, None)
+                        self._held.pop(place, None)
                 self._writer.write(self.core, slot, value, what)
             if self._pipeline is not None:
                 warn_short(self._pipeline, slot, value)  # of what is right otherwise
@@ -137,33 +132,21 @@ class DescriptorSet(Fixed):
         named = {number: self._named(number) if self._pipeline is not None else None for number in self._counts}
         return [b.name if b is not None and b.name else str(number) for number, b in named.items()]
 
-    def _note(self, slot: Slot, element: int, view: ImageView, what: str, sampler: Sampler | None) -> None:
-        self._views[slot.binding, element] = (slot.binding, what, view, sampler)
+    def _note(self, held: Held) -> None:
+        self._held[held.binding, held.element] = held
 
-    def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
-        self._bound[slot.binding, element] = slot, thing
-
-    def uses(self) -> list[Use]:
-        """What it binds, for frames."""
-        return [use for slot, thing in list(self._bound.values()) for use in uses_of_descriptor(slot, thing)]
+    def held(self) -> list[Held]:
+        """What it holds now."""
+        return list(self._held.values())
 
     def bound(self) -> list[tuple[int, Any]]:
-        """What it binds, by binding."""
-        return [(binding, thing) for (binding, _), (_, thing) in list(self._bound.items())]
-
-    def views(self) -> list[tuple[int, str, ImageView, Sampler | None]]:
-        """What shaders may read of it: binding, what messages call it, the view, and the sampler that goes with it; for lint()."""
-        return list(self._views.values())
-
-    def storage_images(self) -> list[tuple[int, ImageView]]:
-        """Those that it binds, by binding."""
-        bound = list(self._bound.items())
-        return [(binding, thing) for (binding, _), (slot, thing) in bound if slot.descriptor == "storage_image"]
+        """The same by binding, things alone."""
+        return [(one.binding, one.thing) for one in self.held()]
 
     def _repr_html_(self) -> str:
-        """Its bindings, and what was bound to them; contents of blocks and samplers alone have no name."""
+        """Its bindings, and what was bound to them."""
         held: dict[int, list[str]] = {}
-        for (number, element), (_, thing) in sorted(self._bound.items(), key=lambda item: item[0]):
+        for number, element, _, thing, *_ in sorted(self.held(), key=lambda one: one[:2]):
             held.setdefault(number, []).append(f"[{element}] {thing!r}" if self._counts[number][1] != 1 else repr(thing))
         names = dict(zip(self._counts, self._names(), strict=True))
         rows = [

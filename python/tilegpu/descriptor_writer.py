@@ -5,9 +5,9 @@ In: what a binding is, a value. Out: writes to a descriptor set. Errors name the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -73,6 +73,29 @@ class NumberedSlot:
     conflict: str = ""
 
 
+class Contents(NamedTuple):
+    """Of a block that was given by value: it has memory of its own."""
+
+    size_B: int
+
+    def __repr__(self) -> str:
+        return f"{self.size_B} bytes of its own"
+
+
+Bound = Buffer | BufferSlice | BufferView | ImageView | Sampler | Contents
+
+
+class Held(NamedTuple):
+    """What stands at an element of a set: ``slot`` is what it was written to, ``sampler`` what goes with an image."""
+
+    binding: int
+    element: int
+    slot: Slot
+    thing: Bound
+    sampler: Sampler | None
+    what: str  # what messages call it
+
+
 def _read_aspect(image: Image) -> str | None:
     return image.format_info.aspects[0] if image.format_info.is_depth_stencil else None
 
@@ -98,8 +121,10 @@ def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
     return "".join(f"{c}{bits}" for c in "rgba"[:components]) + f"_{suffix}"
 
 
-def uses_of_descriptor(slot: Slot, thing: Buffer | BufferSlice | BufferView | ImageView) -> list[Use]:
-    """What shaders read and write through it, for frames."""
+def uses_of_descriptor(slot: Slot, thing: Bound) -> list[Use]:
+    """What shaders read and write through it, for frames. ``slot``: of the pipeline that is drawn with."""
+    if isinstance(thing, (Sampler, Contents)):
+        return []
     storage = slot.descriptor.startswith("storage")
     how = slot.descriptor.replace("_", " ") if storage or not isinstance(thing, ImageView) else "sampled"
     writes = [write for write in (False, True) if not (slot.readonly if write else slot.writeonly)] if storage else [False]
@@ -108,13 +133,24 @@ def uses_of_descriptor(slot: Slot, thing: Buffer | BufferSlice | BufferView | Im
     return [use_of_buffer(thing, write, how) for write in writes]
 
 
+def uses_of_set(bindings: Mapping[tuple[int, int], Any], number: int, held: Iterable[Held]) -> list[Use]:
+    """The same of what a set holds: of what the shaders don't use of it, nothing."""
+    found: list[Use] = []
+    for one in held:
+        binding = bindings.get((number, one.binding))
+        if binding is not None and binding.used:
+            found += uses_of_descriptor(binding, one.thing)
+    return found
+
+
 def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
     """Vulkan lets a buffer end before its block does, where nothing behind the end is read."""
     if slot.layout is None:
         return
-    for given in value if isinstance(value, (list, tuple)) else (value,):
-        if isinstance(given, (Buffer, BufferSlice)) and given.size < slot.layout.end_B:
-            sizes = f"{slot.title} has {slot.layout.end_B} bytes, buffer of {given.size} bytes is bound"
+    for given in value if isinstance(value, (list, tuple)) and not isinstance(value, Contents) else (value,):
+        size_B = given.size_B if isinstance(given, Contents) else given.size if isinstance(given, (Buffer, BufferSlice)) else None
+        if size_B is not None and size_B < slot.layout.end_B:
+            sizes = f"{slot.title} has {slot.layout.end_B} bytes, buffer of {size_B} bytes is bound"
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is 0: make it of {slot.layout.end_B} bytes")
 
 
@@ -141,9 +177,8 @@ def _require_sign(binding: Slot, numeric: str, what: str, aspects: Sequence[str]
         )
 
 
-def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
-    """What a sampler may do with an image, and what the shader expects of both; where they come together."""
-    info, label = view.view_info, view.image.label
+def _require_comparison(binding: Slot, sampler: Sampler, what: str) -> None:
+    """A shader that compares has a sampler that does, and the other way round (VUID-vkCmdDraw-None-06479)."""
     compares = binding.type is not None and binding.type.depth_compare
     if binding.type is not None and compares != sampler.compares:
         raise ValidationError(
@@ -152,6 +187,31 @@ def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str)
             if compares
             else f"{what}: the sampler has compare=, the shader compares nothing (it is no sampler2DShadow); leave compare= out"
         )
+
+
+def check_held(binding: Slot, held: Held, what: str) -> None:
+    """What :class:`DescriptorWriter` asks of the shader, of an element of a set that was written for another one, or for none. Types of
+    views and formats of storage images are the core's, which knows which elements are read."""
+    thing = held.thing
+    texels = "texel" in binding.descriptor
+    if isinstance(thing, (Buffer, BufferSlice)) and not texels and binding.layout is not None and not binding.conflict:
+        buffer, offset_B = (thing, 0) if isinstance(thing, Buffer) else (thing.buffer, thing.offset)
+        if wrong := block_misfit(buffer, binding.layout, what, offset_B, thing.size):
+            raise ValidationError(wrong)
+    elif texels and isinstance(thing, (Buffer, BufferSlice, BufferView)):
+        name = thing.format_info.name if isinstance(thing, BufferView) else _declared_format(held.slot)
+        if name is not None:
+            _require_sign(binding, enums.parse_format(name, what).numeric, what)
+    elif isinstance(thing, ImageView):
+        _require_sign(binding, thing.numeric, what, thing.image.format_info.aspects if thing.image.format_info.is_depth_stencil else ())
+        if held.sampler is not None and binding.descriptor == "combined_image_sampler":
+            _require_comparison(binding, held.sampler, what)
+
+
+def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
+    """What a sampler may do with an image, and what the shader expects of both; where they come together."""
+    info, label = view.view_info, view.image.label
+    _require_comparison(binding, sampler, what)
     if sampler.compares and not info.depth_bits:
         raise ValidationError(
             f"{what}: the sampler has compare=, and image '{label}' has format {info.name}; depth formats alone are compared"
@@ -169,19 +229,17 @@ def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str)
 
 
 class DescriptorWriter:
-    """``upload``: where contents of blocks are copied to; ``noted`` is told of each view that shaders may read, ``used`` of all that is
-    bound; what another device than ``device`` made is said."""
+    """``upload``: where contents of blocks are copied to; ``used`` is told of all that is bound, with the sampler of an image and what
+    messages call it; what another device than ``device`` made is said."""
 
     def __init__(
         self,
         device: Context,
         upload: Callable[[bytes], _core.Buffer],
-        noted: Callable[[Slot, int, ImageView, str, Sampler | None], None],
-        used: Callable[[Slot, int, Buffer | BufferSlice | BufferView | ImageView], None],
+        used: Callable[[Held], None],
     ) -> None:
         self._device = device
         self._upload = upload
-        self._noted = noted
         self._used = used
 
     def write(self, target: _core.DescriptorSet, binding: Slot, value: Any, what: str) -> None:
@@ -215,8 +273,7 @@ class DescriptorWriter:
             if size_B < minimum_B and not isinstance(value, (Buffer, BufferSlice)):
                 raise ValidationError(f"{what} takes {minimum_B} bytes; the given buffer has {size_B}")
             target.write_buffer(binding.binding, element, buffer, offset_B, size_B if size_B else _WHOLE)
-            if isinstance(value, (Buffer, BufferSlice)):
-                self._tell(binding, element, value, what)
+            self._tell(binding, element, value if isinstance(value, (Buffer, BufferSlice)) else Contents(size_B), what)
             return
         if kind in ("uniform_texel_buffer", "storage_texel_buffer"):
             target.write_texels(binding.binding, element, self._texels(binding, value, what))
@@ -266,15 +323,16 @@ class DescriptorWriter:
         except ValidationError as refused:  # the core knows no names
             raise ValidationError(f"{what}: {refused}") from None
         if seen is not None:
-            if not binding.writeonly:
-                self._noted(binding, element, seen, what, given_sampler)
-            self._tell(binding, element, seen, what)
+            self._tell(binding, element, seen, what, given_sampler)
+        elif given_sampler is not None:
+            self._tell(binding, element, given_sampler, what)
 
-    def _tell(self, binding: Slot, element: int, thing: Buffer | BufferSlice | BufferView | ImageView, what: str) -> None:
+    def _tell(self, binding: Slot, element: int, thing: Bound, what: str, sampler: Sampler | None = None) -> None:
         """It is bound."""
-        whole = thing.image if isinstance(thing, ImageView) else thing if isinstance(thing, Buffer) else thing.buffer
-        self._device.say_foreign(whole, what)
-        self._used(binding, element, thing)
+        if not isinstance(thing, (Sampler, Contents)):
+            whole = thing.image if isinstance(thing, ImageView) else thing if isinstance(thing, Buffer) else thing.buffer
+            self._device.say_foreign(whole, what)
+        self._used(Held(binding.binding, element, binding, thing, sampler, what))
 
     @staticmethod
     def _view(

@@ -367,12 +367,12 @@ class Frame(WithBlock):
             lines.append(f"  {node.number:>3} {name}{draws}{moved}")
             read = [e for e in graph.edges if e.target == node.number and (e.source != BEFORE or e.read == "load")]
             lines += [self._line(edge) for edge in read]
-            nobody = [u for u in graph.unread if u.source == node.number and isinstance(u.use.thing, Image)]
-            for unread in nobody:
+            nobody = [(u, u.use.thing) for u in graph.unread if u.source == node.number and isinstance(u.use.thing, Image)]
+            for unread, image in nobody:
                 over = "" if unread.overwritten_by is None else f"; overwritten by {unread.overwritten_by}"
-                part = f" ({unread.use.aspect})" if len(unread.use.thing.format_info.aspects) > 1 else ""
+                part = f" ({unread.use.aspect})" if len(image.format_info.aspects) > 1 else ""
                 lines.append(
-                    f"      -> '{unread.use.thing.label}'{part}: {_VERBS.get(unread.use.how, 'written')}, not read in the frame{over}"
+                    f"      -> '{image.label}'{part}: {_VERBS.get(unread.use.how, 'written')}, not read in the frame{over}"
                 )
         return "\n".join(lines)
 

@@ -161,6 +161,11 @@ class Interface(OfThisProcess):
         fragment = self.reflections.get("fragment")
         return [] if fragment is None else _variables(fragment.outputs)
 
+    def kinds_at(self, set: int, binding: int) -> frozenset[tuple[str, bool]]:
+        """Kinds of texels, and whether they are compared, of all images at a place: several variables may lie at one, of other kinds."""
+        there = (b for one in self.reflections.values() for b in one.bindings if (b.set, b.binding) == (set, binding) and b.used)
+        return frozenset((b.type.base, b.type.depth_compare) for b in there if name_of("descriptor_type", b.descriptor) != "sampler")
+
     def _add_stage(self, stage: str, reflection: _core.Reflection) -> None:
         if stage == "vertex":
             self.inputs = _variables(reflection.inputs)

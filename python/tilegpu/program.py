@@ -75,7 +75,7 @@ class Program(Fixed):
         if self._again is None:
             raise ValidationError(f"{self.title}: reload() is for shaders given as paths; these were texts or SPIR-V")
         made = self._again()
-        for known in ("interface", "may_write", "accesses"):
+        for known in ("interface", "may_write", "accesses", "samplers_apart"):
             self.__dict__.pop(known, None)
         self.__dict__.update(made.__dict__)
 
@@ -95,6 +95,11 @@ class Program(Fixed):
         if not any(b.used and not b.readonly and b.descriptor.startswith("storage") for b in bindings):
             return False
         return any(access.vertex_writes or access.fragment_writes for access in self.accesses.values())
+
+    @functools.cached_property
+    def samplers_apart(self) -> frozenset[tuple[int, int]]:
+        """Where samplers stand that no image comes with: each (set, binding) in use."""
+        return frozenset(place for place, b in self.interface.bindings.items() if b.used and b.descriptor == "sampler")
 
     @functools.cached_property
     def accesses(self) -> dict[tuple[int, int], Accesses]:

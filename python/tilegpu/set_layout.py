@@ -5,6 +5,7 @@ Source: Vulkan specification, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLa
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from tilegpu.fixed import Fixed
 _MAX_U32 = 0xFFFFFFFF
 #: VkDescriptorBindingFlagBits.
 _UPDATE_AFTER_BIND, _PARTIALLY_BOUND = 1, 4
+#: Layouts with ``update_after_bind``, by the core's object, which pipelines hand on.
+_LATE: weakref.WeakSet[_core.DescriptorSetLayout] = weakref.WeakSet()
 
 
 class DescriptorSetLayout(Fixed):
@@ -40,6 +43,8 @@ class DescriptorSetLayout(Fixed):
         self.partially_bound = arguments.flag(partially_bound, f"{what}: partially_bound")
         flags = self.update_after_bind * _UPDATE_AFTER_BIND | self.partially_bound * _PARTIALLY_BOUND
         self.core = _core.DescriptorSetLayout(entries, flags)
+        if self.update_after_bind:
+            _LATE.add(self.core)
 
     @property
     def bindings(self) -> dict[int, tuple[str, int]]:
@@ -52,6 +57,11 @@ class DescriptorSetLayout(Fixed):
 
     def __repr__(self) -> str:
         return f"<tilegpu.DescriptorSetLayout '{self.label}', {self.bindings}>"
+
+
+def is_late(layout: _core.DescriptorSetLayout) -> bool:
+    """Whether its sets are read as they are when an execution begins, and not as they were at the draw."""
+    return layout in _LATE
 
 
 def layouts_by_number(layouts: Any, what: str) -> list[_core.DescriptorSetLayout | None]:
