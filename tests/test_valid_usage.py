@@ -335,9 +335,25 @@ def at_samples(dev: tg.Device, dynamic: str = "") -> None:
     assert np.array_equal(out.numpy()[:, :, 0], np.tile(np.arange(8, dtype="f4"), (8, 1)))
 
 
+def part_bound(dev: tg.Device, block: str = "uniform", sets: bool = False) -> None:
+    """A row of three numbers that begins at byte 12, in a draw or in a dispatch."""
+    rows, result = dev.buffer(np.arange(12, dtype="f4").reshape(4, 3)), dev.buffer(np.zeros(3, "f4"))
+    text = f"layout(binding = 0) {block} U {{ float a, b, c; }}; layout(binding = 1) buffer R {{ float r[]; }};"
+    kernel = dev.compute_pipeline(f"#version 450\n{text}\nvoid main() {{ r[0] = a; r[1] = b; r[2] = c; }}")
+    bind: dict[str, Any] = {"U": rows.slice(12, 12), "R": result}
+    dev.dispatch(kernel, 1, **({"sets": {0: dev.descriptor_set(kernel, bind=bind)}} if sets else {"bind": bind}))
+    assert result.numpy("f4").tolist() == [3, 4, 5]
+
+
 EXTENSIONS: dict[str, list[Misuse]] = {
     "commonparent": [another_devices, *MORE_OF_SHARING],
     "attribAddress": [packed, lambda d: draw(d, vert=POSITION, vertex=EXPLICIT, vertices=d.buffer(64).slice(2, 24), count=3)],
+    "VUID-VkWriteDescriptorSet-descriptorType-00327": [
+        part_bound,
+        lambda d: part_bound(d, "readonly buffer"),
+        lambda d: part_bound(d, sets=True),
+        lambda d: part_bound(d, "buffer", sets=True),
+    ],
     "VUID-VkVertexInputBindingDescription-stride-00619": [lambda d: packed(d, "V2096")],
     "VUID-vkCmdDraw-sampleLocationsEnable-07487": [at_samples, lambda d: at_samples(d, "sample_locations")],
     "VUID-VkCopyBufferToImageInfo2-None-00214": [deep, lambda d: deep(d, "write"), lambda d: deep(d, "buffer")],
@@ -362,3 +378,20 @@ def test_extensions_are_said(dev: tg.Device, row: str, way: int) -> None:
     assert found[0].filename == __file__
     with pytest.raises(tg.ValidationError, match=re.escape("(Device(strict=True): what Vulkan forbids is an error)")):
         use(tg.Device(threads=1, strict=True))
+
+
+@pytest.mark.parametrize(("kind", "offset", "least"), [("float", 2, 4), ("float", 13, 4), ("double", 4, 8), ("int64_t", 12, 8)])
+def test_numbers_of_blocks_lie_at_multiples_of_their_size(dev: tg.Device, kind: str, offset: int, least: int) -> None:
+    """Said by name, of a draw, of a set, and of a set that knew no shader."""
+    text = f"#extension GL_EXT_shader_explicit_arithmetic_types : require\nlayout(binding = 0) buffer U {{ {kind} a; }};"
+    layout = dev.descriptor_set_layout({0: "storage_buffer"})
+    kernel = dev.compute_pipeline(f"#version 450\n{text}\nvoid main() {{ a += {kind}(1); }}", set_layouts={0: layout})
+    part = dev.buffer(64, label="b").slice(offset, 16)
+    said = f"the slice begins at byte {offset} of buffer 'b'; it must be a multiple of {least}: copy it"
+    with pytest.raises(tg.ValidationError, match=rf"'U' \(set 0, binding 0\): {said}"):
+        dev.dispatch(kernel, 1, bind={"U": part})
+    with pytest.raises(tg.ValidationError, match=rf"'U' \(set 0, binding 0\): {said}"):
+        dev.descriptor_set(kernel, bind={"U": part})
+    with warnings.catch_warnings(), pytest.raises(tg.ValidationError, match=said):
+        warnings.simplefilter("ignore", tg.ExtensionWarning)
+        dev.dispatch(kernel, 1, sets={0: dev.descriptor_set(layout, bind={0: part})})

@@ -15,15 +15,17 @@ from tilegpu import _core, arguments, enums
 from tilegpu.array_fit import array_misfit, block_misfit, matrix_misfit, texel_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, matrix_rows, native, require_usage, upload_layout
 from tilegpu.context import Context
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, beyond_vulkan
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
-from tilegpu.structs import StructLayout
+from tilegpu.structs import StructLayout, widest_B
 from tilegpu.uses import Use, use_of_buffer, use_of_view
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 _WHOLE = 0xFFFFFFFFFFFFFFFF
+#: Where slices begin: a multiple of the first in any case, of the second (min...BufferOffsetAlignment of the driver) in Vulkan.
+_OFFSETS_B, _VULKANS_OFFSETS_B = 4, 16
 
 
 class Slot(Protocol):
@@ -154,6 +156,16 @@ def warn_short(pipeline: Program, slot: Slot, value: Any) -> None:
             pipeline.warn_short(slot.title, f"{sizes}; what the shader reads beyond is 0: make it of {slot.layout.end_B} bytes")
 
 
+def _require_offset(binding: Slot, buffer: Buffer, offset_B: int, what: str) -> None:
+    """Numbers of a block lie at multiples of their size."""
+    least_B = _OFFSETS_B if binding.layout is None else max(_OFFSETS_B, widest_B(binding.layout))
+    if offset_B % least_B:
+        raise ValidationError(
+            f"{what}: the slice begins at byte {offset_B} of buffer '{buffer.label}'; it must be a multiple of {least_B}: "
+            "copy it to a buffer of its own, or make the array's rows longer"
+        )
+
+
 def _require_aspect(base: str, numeric: str, aspects: Sequence[str], what: str) -> None:
     """Depth is floats and stencil integers, whatever a format with both is called."""
     if base in ("float", "int", "uint") and (base == "float") == (numeric == "uint"):
@@ -198,6 +210,7 @@ def check_held(binding: Slot, held: Held, what: str) -> None:
         buffer, offset_B = (thing, 0) if isinstance(thing, Buffer) else (thing.buffer, thing.offset)
         if wrong := block_misfit(buffer, binding.layout, what, offset_B, thing.size):
             raise ValidationError(wrong)
+        _require_offset(binding, buffer, offset_B, what)
     elif texels and isinstance(thing, (Buffer, BufferSlice, BufferView)):
         name = thing.format_info.name if isinstance(thing, BufferView) else _declared_format(held.slot)
         if name is not None:
@@ -391,6 +404,12 @@ class DescriptorWriter:
             layout = None if binding.conflict else binding.layout
             if layout is not None and (wrong := block_misfit(buffer, layout, what, offset_B, size_B)):
                 raise ValidationError(wrong)
+            _require_offset(binding, buffer, offset_B, what)
+            if offset_B % _VULKANS_OFFSETS_B:
+                beyond_vulkan(
+                    f"{what}: the slice begins at byte {offset_B} of buffer '{buffer.label}', no multiple of {_VULKANS_OFFSETS_B}",
+                    self._device.strict,
+                )
             return buffer.core, offset_B, size_B
         if binding.descriptor == "storage_buffer" and not binding.readonly:
             raise ValidationError(

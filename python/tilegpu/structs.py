@@ -388,3 +388,15 @@ def _fields_of(value: Any, path: str) -> Mapping[str, Any]:
     if isinstance(value, np.ndarray) and value.dtype.names and value.shape == ():
         return {name: value[name] for name in value.dtype.names}
     raise ValidationError(f"{path} is {shown(value)}; the shader's struct takes a mapping or a structured NumPy scalar")
+
+
+def widest_B(layout: StructLayout) -> int:
+    """Bytes of its widest number."""
+
+    def of_member(member: _Member) -> int:
+        return of(member.struct) if member.struct is not None else member.leaf.dtype.itemsize if member.leaf is not None else 0
+
+    def of(struct: _Struct) -> int:
+        return max(map(of_member, struct.members.values()), default=0)
+
+    return of(layout.struct)
