@@ -345,6 +345,34 @@ def part_bound(dev: tg.Device, block: str = "uniform", sets: bool = False) -> No
     assert result.numpy("f4").tolist() == [3, 4, 5]
 
 
+SET: dict[str, tuple[Any, Any]] = {
+    "cull_mode": ("front_and_back", "none"),
+    "viewport": ((0, 0, 1, 8), (0, 0, 8, 8)),
+    "stencil_reference": (1, 2),
+}
+
+
+def between(dev: tg.Device, name: str = "cull_mode", behind: str = "", executed: int = 1) -> None:
+    """A draw that the state keeps from the last pixel, behind secondary command buffers; ``behind``: what is said of the state there."""
+    out, both = dev.image((8, 8), COLOR), dev.image((8, 8), "d32_sfloat_s8_uint")
+    formats = {"color": [COLOR], "stencil": both.format}
+    wanted = {"stencil_test": {"compare": "equal"}} if name == "stencil_reference" else {}
+    made = dev.pipeline(COVER, WHITE, **formats, dynamic=[name], **wanted)
+    with dev.secondary(**formats) as part:
+        part.set(**{name: SET[name][1]})
+        part.draw(made, count=3, scissor=(0, 0, 1, 1))
+    with dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0)), stencil=tg.Attachment(both, clear=2)) as rp:
+        rp.set(**{name: SET[name][0]})
+        rp.execute_commands(*[part] * executed)
+        if behind == "again":
+            rp.set(**{name: SET[name][0]})
+        if behind == "fixed":
+            rp.draw(dev.pipeline(COVER, WHITE, **formats), count=3, scissor=(0, 0, 1, 1))
+        else:
+            rp.draw(made, count=3, **({name: SET[name][0]} if behind == "draw" else {}))
+    assert out.numpy()[7, 7, 1] == 0
+
+
 EXTENSIONS: dict[str, list[Misuse]] = {
     "commonparent": [another_devices, *MORE_OF_SHARING],
     "attribAddress": [packed, lambda d: draw(d, vert=POSITION, vertex=EXPLICIT, vertices=d.buffer(64).slice(2, 24), count=3)],
@@ -356,6 +384,7 @@ EXTENSIONS: dict[str, list[Misuse]] = {
     ],
     "VUID-VkVertexInputBindingDescription-stride-00619": [lambda d: packed(d, "V2096")],
     "VUID-vkCmdDraw-sampleLocationsEnable-07487": [at_samples, lambda d: at_samples(d, "sample_locations")],
+    "vkCmdExecuteCommands": [between, lambda d: between(d, "viewport"), lambda d: between(d, "stencil_reference")],
     "VUID-VkCopyBufferToImageInfo2-None-00214": [deep, lambda d: deep(d, "write"), lambda d: deep(d, "buffer")],
 }
 
@@ -395,3 +424,34 @@ def test_numbers_of_blocks_lie_at_multiples_of_their_size(dev: tg.Device, kind: 
     with warnings.catch_warnings(), pytest.raises(tg.ValidationError, match=said):
         warnings.simplefilter("ignore", tg.ExtensionWarning)
         dev.dispatch(kernel, 1, sets={0: dev.descriptor_set(layout, bind={0: part})})
+
+
+@pytest.mark.parametrize("name", SET)
+@pytest.mark.parametrize(("behind", "executed"), [("again", 1), ("draw", 1), ("fixed", 1), ("", 0), ("again", 2)])
+def test_what_is_set_behind_secondaries_needs_no_word(name: str, behind: str, executed: int) -> None:
+    """Or what nobody wants there, or where none was executed."""
+    if behind == "draw" and name == "cull_mode":
+        return  # no argument of draws
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "pass 'pass': set: .* has no effect", tg.UnusedNameWarning)  # of "fixed"
+        between(tg.Device(threads=1, strict=True), name, behind, executed)
+
+
+def test_state_behind_secondaries_is_told_once_by_name(dev: tg.Device) -> None:
+    out = dev.image((8, 8), COLOR)
+    made = dev.pipeline(COVER, WHITE, color=[COLOR], dynamic=["cull_mode", "front_face"], label="p")
+    with dev.secondary(color=[COLOR]) as part:
+        part.draw(pipe(dev), count=3)
+    with dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0)), label="a") as rp:
+        rp.set(cull_mode="none", front_face="clockwise")
+        rp.draw(made, count=3)
+        for _ in range(2):
+            rp.execute_commands(part)
+            rp.set(front_face="clockwise")  # the value that it has
+            with pytest.warns(tg.ExtensionWarning) as told:
+                rp.draw(made, count=3)
+                rp.draw(made, count=3)
+            assert [str(t.message).partition(";")[0] for t in told] == [
+                "pass 'a', pipeline 'p': cull_mode is as set before execute_commands, behind which nothing is set"
+            ]

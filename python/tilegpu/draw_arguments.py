@@ -322,6 +322,14 @@ class DrawArguments:
 
     def _apply_state(self, pipeline: Pipeline) -> None:
         self._check_state(pipeline)
+        if self.state.behind and (names := self.state.relied_on(pipeline.dynamic)):
+            are = "is" if len(names) == 1 else "are"
+            beyond_vulkan(
+                f"{self._what}, {pipeline.title}: {', '.join(names)} {are} as set before execute_commands, behind which nothing is set; "
+                "set it again",
+                self.device.strict,
+            )
+            self.state.behind.difference_update(names)
         applied = self.state.apply(self.commands, pipeline.dynamic)
         if not _ASSEMBLY.isdisjoint(pipeline.dynamic):
             self._primitive = self._assembly(pipeline)

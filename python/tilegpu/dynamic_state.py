@@ -272,15 +272,18 @@ class StateOfPass:
         self.values: dict[str, Any] = {}  #: as the user gave them, by slot
         self._set_at: dict[str, Place] = {}  # by rp.set and no draw has wanted it yet: where
         self._drawn = False
+        self.behind: set[str] = set()  #: what secondary command buffers were executed behind, and was not set again
 
     def set(self, state: Mapping[str, Any], what: str, by_itself: bool = False) -> None:
         """Checks all of them before it takes any. What is the same as before changes nothing. ``by_itself``: no argument of a draw."""
         values: dict[str, Any] = {}
         calls: dict[str, list[Call]] = {}
         last_blend = self._last_blend
+        slots: list[str] = []
         for given, value in state.items():
             name = given if given in _SETTERS else known_state(given, what)
             slot = _SLOTS.get(name, name)
+            slots.append(slot)
             same = type(value) in _IMMUTABLE and value is self.values.get(slot, self) and slot not in calls
             if same and (slot not in _BLENDS or slot == last_blend):
                 continue
@@ -288,6 +291,7 @@ class StateOfPass:
             if slot in _BLENDS:
                 last_blend = slot
         self._last_blend = last_blend
+        self.behind.difference_update(slots)
         self.values.update(values)
         if calls:
             if by_itself and (new := [slot for slot in calls if slot not in self._calls]):
@@ -301,6 +305,15 @@ class StateOfPass:
         """Another pipeline was bound, which may have replaced what was set."""
         self._stale.update(self._calls)
         self.pending = bool(self._stale)
+
+    def executed(self) -> None:
+        """Secondary command buffers were: in Vulkan nothing holds behind them."""
+        self.behind.update(self._calls)
+        self.forget()
+
+    def relied_on(self, wanted: frozenset[str]) -> list[str]:
+        """Of what is wanted what was set before secondary command buffers were executed."""
+        return sorted(self.behind.intersection(_SLOTS.get(name, name) for name in wanted))
 
     def warn_unused(self, what: str) -> None:
         """At the end: a warning for each state that was set and that no pipeline of a later draw leaves open."""

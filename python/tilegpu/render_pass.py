@@ -27,6 +27,9 @@ from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.uses import Use, Uses, use_of_view
 from tilegpu.with_block import WithBlock
 
+#: What the core says of a secondary command buffer that does not fit; it knows no names.
+_OTHER_FORMATS = "its inheritance info has other formats or samples than the pass"
+
 
 @makes_things
 class RenderPass(PassCommands, PassResults, WithBlock):
@@ -388,8 +391,9 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         """What secondary command buffers recorded (:meth:`Device.secondary`), here, in order: vkCmdExecuteCommands.
 
         They must have ended, and have the pass's formats and samples. Their viewports and scissors, where they say none, are
-        this pass's. They find nothing of what :meth:`set` said, and leave nothing. Raises :class:`ValidationError` for what
-        does not fit, among it an active query that they were not made for.
+        this pass's. They find nothing of what :meth:`set` said, and leave nothing; behind them set anew what draws rely on, as Vulkan wants
+        it: what was set before holds, with an :class:`tilegpu.ExtensionWarning`. Raises :class:`ValidationError` for what does not
+        fit, among it an active query that they were not made for.
         """
         for number, secondary in enumerate(secondaries):
             if not isinstance(secondary, SecondaryCommandBuffer):
@@ -399,13 +403,35 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                 )
         ended = [secondary.ended(self._what) for secondary in secondaries]
         with self._turn:
-            self._open().commands.execute_commands(ended)
-            self._reads += secondaries
-            for secondary in secondaries:
+            for secondary, commands in zip(secondaries, ended, strict=True):
+                try:
+                    self._open().commands.execute_commands([commands])
+                except ValidationError as refused:
+                    if _OTHER_FORMATS not in str(refused) or not (how := self._misfit(secondary)):
+                        raise
+                    raise ValidationError(str(refused).partition(_OTHER_FORMATS)[0] + how) from None
+                self._open().state.executed()
+                self._reads.append(secondary)
                 self._open().uses.take(secondary.uses)
                 self._open().hazards.take(secondary.hazards)
                 self._blocks += secondary._blocks
                 self._undefined += [note for note in secondary.undefined if note not in self._undefined]
+
+    def _misfit(self, secondary: SecondaryCommandBuffer) -> str:
+        """Which formats, or samples, a secondary command buffer has other ones of, and how it is made."""
+        own: dict[str, Any] = {f"color[{k}]": None if info is None else info.name for k, info in enumerate(self._formats)}
+        bound = {name: view for name, _, view, *_ in self._bound}
+        own |= {name: bound[name].view_format if name in bound else None for name in ("depth", "stencil")}
+        own["samples"] = self._samples or max((view.image.samples for view in bound.values()), default=1)
+        if self._framebuffer is not None:
+            own["samples"] = self._framebuffer.layout.samples
+        theirs = secondary.targets
+        found = [
+            f"{name} is {theirs.get(name) or 'none'}, and the pass has {own.get(name) or 'none'}"
+            for name in dict.fromkeys([*own, *theirs])
+            if own.get(name) != theirs.get(name)
+        ]
+        return f"{'; '.join(found)}; give dev.secondary those of the pass" if found else ""
 
     def __repr__(self) -> str:
         state = "open" if self._draws is not None else "ended" if self._stats is not None else "not entered"

@@ -60,6 +60,13 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
             self.label,
             arguments.view_mask(view_mask, f"{self._what}: view_mask"),
         )
+        #: What the passes must have, by name, for messages.
+        self.targets: dict[str, Any] = {
+            **{f"color[{k}]": None if info is None else info.name for k, info in enumerate(colors)},
+            "depth": None if depth_info is None else depth_info.name,
+            "stencil": None if stencil_info is None else stencil_info.name,
+            "samples": samples,
+        }
         self._views = max(1, self._begin[-1].bit_count())
         self._size = (_core.MAX_FRAMEBUFFER_SIZE_PX, _core.MAX_FRAMEBUFFER_SIZE_PX)
         self._reads: Any = None  # memory of arrays, which the recording reads
