@@ -171,6 +171,78 @@ def test_specialised_shaders_read_what_their_constants_leave_open(dev: tg.Device
         draw(dev, declared.replace("= false", "= true"), result, t=(chain(dev, 0), dev.sampler()))
 
 
+#: Declarations, the level that the shader asks for, values of constants, which it is: "" for any.
+ASKED: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "float": ("layout(constant_id = 0) const float L = 0;", "L", {"L": 1.0}, "1"),
+    "default": ("layout(constant_id = 0) const float L = 2;", "L", {}, "2"),
+    "other_id": ("layout(constant_id = 3) const int K = 0; layout(constant_id = 7) const int L = 0;", "L", {"K": 3, "L": 2}, "2"),
+    "int": ("layout(constant_id = 0) const int L = 0;", "L", {"L": 3}, "3"),
+    "uint": ("layout(constant_id = 0) const uint L = 0;", "float(L)", {"L": 1}, "1"),
+    "sum": ("layout(constant_id = 0) const int L = 0;", "(L + 3) / 2 - 1", {"L": 4}, "2"),
+    "sum_of_floats": ("layout(constant_id = 0) const float L = 0;", "L * 2.0 - 1.0", {"L": 1.5}, "2"),
+    "chosen": ("layout(constant_id = 0) const bool L = false;", "(L ? 1 : 2)", {"L": True}, "1"),
+    "negative": ("layout(constant_id = 0) const int L = 0;", "-L", {"L": -3}, "3"),
+    "variable": ("layout(constant_id = 0) const int L = 0;", "l", {"L": 1}, "1"),
+    "set_twice": ("layout(constant_id = 0) const int L = 0;", "m", {"L": 1}, ""),
+    "divided_by_0": ("layout(constant_id = 0) const int L = 0;", "1 / L", {"L": 0}, ""),
+    "run_time": ("layout(constant_id = 0) const int L = 0;", "L + int(gl_FragCoord.x)", {"L": 1}, ""),
+}
+
+
+@pytest.mark.parametrize("kind", ["textureLod", "texelFetch", "layer"])
+@pytest.mark.parametrize("name", ASKED)
+def test_levels_and_layers_by_the_constants_of_the_pipeline(dev: tg.Device, name: str, kind: str) -> None:
+    """Whatever expression of them it is: the others need not be written, and the one that is asked for must."""
+    declared, asked, constants, read = ASKED[name]
+    array, sampler = kind == "layer", "sampler2DArray" if kind == "layer" else "sampler2D"
+    result = {
+        "textureLod": f"textureLod(t, vec2(0.5), {asked})",
+        "texelFetch": f"texelFetch(t, ivec2(0), int({asked}))",
+        "layer": f"texture(t, vec3(0.5, 0.5, {asked}))",
+    }[kind]
+    frag = f"""#version 450
+{declared} layout(binding = 0) uniform {sampler} t; layout(location = 0) out vec4 o;
+void main() {{ float l = L; float m = L; if (gl_FragCoord.x > 2.0) m = 3.0; o = {result}; }}"""
+    if name == "chosen":
+        frag = frag.replace("float l = L; float m = L;", "float l, m;")
+    pipe = dev.pipeline(COVER, frag, color=[COLOR], constants=constants)
+
+    def drawn(*written: int) -> int:
+        image = dev.image((16, 16), COLOR, mip_levels=1 if array else 5, layers=5 if array else 1, label="i")
+        for k in written:
+            dev.clear(image, (1, 1, 1, 1), **({"layer": k, "layers": 1} if array else {"level": k, "levels": 1}))
+        out = dev.image((4, 4), COLOR)
+        with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+            rp.draw(pipe, count=3, bind={"t": (image, dev.sampler(mipmap_mode="nearest", filter="nearest"))})
+        return int(out.numpy()[0, 0, 0])
+
+    below = range(int(read or 4)) if kind == "texelFetch" else ()  # its range begins at 0
+    if read:
+        assert drawn(int(read), *below) == 255
+    else:
+        assert drawn(*range(5)) in (0, 255)
+    with pytest.raises(tg.UndefinedContentsError, match=f"of level {0 if array else read or 4}, layer {(read or 4) if array else 0} are"):
+        drawn(*(k for k in range(5) if k != int(read or 4)))
+
+
+def test_levels_of_a_pipeline_that_is_read_again(dev: tg.Device, tmp_path: Any) -> None:
+    """What was known of the shader before is forgotten."""
+    text = "#version 450\nlayout(constant_id = 0) const float L = 0; %s layout(location = 0) out vec4 o; void main() { o = %s; }"
+    file = tmp_path / "a.frag"
+    file.write_text(text % (ONE, "textureLod(t, vec2(0.5), L)"))
+    pipe, out = dev.pipeline(COVER, file, color=[COLOR], constants={"L": 1.0}), dev.image((4, 4), COLOR)
+
+    def drawn() -> None:
+        with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
+            rp.draw(pipe, count=3, bind={"t": (chain(dev, 1), dev.sampler(mipmap_mode="nearest"))})
+
+    drawn()
+    file.write_text(text % (ONE, "textureLod(t, vec2(0.5), L + 1.0)"))
+    pipe.reload()
+    with pytest.raises(tg.UndefinedContentsError, match="level 2"):
+        drawn()
+
+
 # ------------------------------------------------------------------------------------------------------------ storage images
 
 KERNEL = """#version 450

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tilegpu import _core, arguments, notebook
+from tilegpu.constant_numbers import with_levels
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, near_names, users_level
 from tilegpu.fixed import Fixed
 from tilegpu.image_layers import layers_read
@@ -46,6 +47,7 @@ class Program(Fixed):
         self.has_push = core.push_constants_B > 0
         self.set_layouts: list[_core.DescriptorSetLayout | None] = core.set_layouts
         self._warned: set[str] = set()
+        self._leveled: dict[str, tuple[_core.ShaderModule, _core.ShaderModule]] = {}
         self._sources: tuple[Any, ...] = ()
         self._again: Callable[[], Program] | None = None
 
@@ -127,7 +129,10 @@ class Program(Fixed):
         for stage, module in self._stages.items():
             if not any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings):
                 continue
-            reads = module.image_reads(set, binding, self.interface.specialization.get(stage, []))
+            constants = self.interface.specialization.get(stage, [])
+            reads = module.image_reads(set, binding, constants)
+            if reads["samples"] or reads["fetched_levels"] > count:
+                reads = self._with_levels(stage, module).image_reads(set, binding, constants)
             if reads["loads"] or reads["gathers"]:
                 found.append((0, 1))
             if reads["fetched_levels"]:
@@ -139,12 +144,20 @@ class Program(Fixed):
                 found += [s.levels_of(least, greatest, count) for s in samplers] or [(0, count)]
         return found
 
+    def _with_levels(self, stage: str, module: _core.ShaderModule) -> _core.ShaderModule:
+        """The same with levels that its constants say as literals; made once, where a level that nobody wrote may be read."""
+        made = self._leveled.get(stage)
+        if made is None or made[0] is not module:
+            words = with_levels(bytes(module.spirv), tuple(self.interface.specialization.get(stage, [])))
+            made = self._leveled[stage] = module, module if words is None else _core.ShaderModule(words, module.label)
+        return made[1]
+
     def layers_read(self, set: int, binding: int) -> frozenset[int] | None:
         """The same of the layers of an array, where all that the shaders read are constants; ``None``: any."""
         found: frozenset[int] = frozenset()
-        for module in self._stages.values():
+        for stage, module in self._stages.items():
             if any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings):
-                layers = layers_read(bytes(module.spirv), set, binding)
+                layers = layers_read(bytes(module.spirv), tuple(self.interface.specialization.get(stage, [])), set, binding)
                 if layers is None:
                     return None
                 found |= layers
