@@ -64,6 +64,7 @@ class DescriptorBinder:
         self._storage: dict[int, set[tuple[Program, tuple[int, int]]]] = {}
         self._for: Program | None = None  # what bind= is of
         self._apart: tuple[Sampler, ...] = ()  # samplers of the draw that no image comes with
+        self._apart_ids: tuple[int, ...] = ()
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
         self.undefined: dict[str, None] = {}
         self._notes: dict[str, None] = {}  # the same of the set that is made
@@ -92,7 +93,9 @@ class DescriptorBinder:
                 f"{what}, {pipeline.title}: bind is {arguments.shown(bind)}; it must be a mapping by name or (set, binding)"
             )
         self._of_draw.clear()
-        self._apart = self._samplers_apart(pipeline, bind, sets) if pipeline.samplers_apart else ()
+        if pipeline.samplers_apart or self._apart:
+            self._apart = self._samplers_apart(pipeline, bind, sets)
+            self._apart_ids = tuple(map(id, self._apart))
         whole_sets = self._whole_sets(commands, pipeline, sets, what) if sets is not None else ()
         if not bind:
             if pipeline.interface.bindings:
@@ -117,6 +120,8 @@ class DescriptorBinder:
         pipeline: Program, bind: Mapping[Any, Any] | None, sets: Mapping[int, DescriptorSet] | None
     ) -> tuple[Sampler, ...]:
         """Any of them may meet any image that comes without one."""
+        if not pipeline.samplers_apart:
+            return ()
         values = [item for value in (bind or {}).values() for item in (value if isinstance(value, (list, tuple)) else (value,))]
         for number, descriptors in sets.items() if isinstance(sets, Mapping) else ():
             if isinstance(descriptors, DescriptorSet):
@@ -155,19 +160,20 @@ class DescriptorBinder:
             if number not in used:
                 pipeline.warn_unused(f"set {number}", f"the shaders do not use set {number}")
                 continue
-            seen = (id(descriptors), descriptors.updates, id(pipeline), *map(id, self._apart))
-            held = descriptors.held() if seen not in self._seen else []
+            seen = (id(descriptors), descriptors.updates, id(pipeline), self._apart_ids)
+            known = self._seen.get(seen)
+            held = descriptors.held() if known is None else []
             if held:  # first: what does not fit is not bound, and is told again
                 self._check_fit(pipeline, int(number), held, f"{what}, {pipeline.title}: set {number}, '{descriptors.label}'")
             if self._bound.get(number) is not descriptors.core:
                 self._bind_one(commands, int(number), descriptors.core)
             numbers.append(int(number))
-            if seen not in self._seen:
-                self._notes = self._seen[seen] = {}
+            if known is None:
+                known = self._notes = self._seen[seen] = {}
                 self._keep.append((descriptors, pipeline, self._apart))
                 self._note_set(pipeline, int(number), descriptors, held)
-            if self._seen[seen]:
-                self._of_draw.append(self._seen[seen])
+            if known:
+                self._of_draw.append(known)
         return tuple(numbers)
 
     @staticmethod
@@ -252,7 +258,7 @@ class DescriptorBinder:
 
     def _key(self, pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...]) -> Any:
         """Equal keys bind equal descriptors; None where a value's contents are copied at the draw."""
-        parts: list[Any] = [id(pipeline), whole_sets, *map(id, self._apart)]
+        parts: list[Any] = [id(pipeline), whole_sets, self._apart_ids]
         for name, value in bind.items():
             if isinstance(value, _STABLE):
                 parts.append((name, id(value)))

@@ -132,6 +132,7 @@ class Interface(OfThisProcess):
             for stage, module in stages.items()
         }
         self.bindings: dict[tuple[int, int], Binding] = {}
+        self._kinds: dict[tuple[int, int], frozenset[tuple[str, bool]]] = {}  # of those that were asked for
         self.constants: list[Constant] = []
         reflections = list(self.reflections.values())
         for stage, reflection in self.reflections.items():
@@ -163,8 +164,12 @@ class Interface(OfThisProcess):
 
     def kinds_at(self, set: int, binding: int) -> frozenset[tuple[str, bool]]:
         """Kinds of texels, and whether they are compared, of all images at a place: several variables may lie at one, of other kinds."""
-        there = (b for one in self.reflections.values() for b in one.bindings if (b.set, b.binding) == (set, binding) and b.used)
-        return frozenset((b.type.base, b.type.depth_compare) for b in there if name_of("descriptor_type", b.descriptor) != "sampler")
+        found = self._kinds.get((set, binding))
+        if found is None:
+            there = (b for one in self.reflections.values() for b in one.bindings if (b.set, b.binding) == (set, binding) and b.used)
+            images = (b for b in there if name_of("descriptor_type", b.descriptor) != "sampler")
+            found = self._kinds[set, binding] = frozenset((b.type.base, b.type.depth_compare) for b in images)
+        return found
 
     def _add_stage(self, stage: str, reflection: _core.Reflection) -> None:
         if stage == "vertex":
