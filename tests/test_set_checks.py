@@ -305,3 +305,80 @@ def test_samplers_of_sets_say_which_levels_are_read(dev: tg.Device, way: str) ->
     assert drawn([first, first]) == 255
     with pytest.raises(tg.UndefinedContentsError, match="image 'chain' of level 1"):
         drawn([first, all_levels])
+
+
+# ------------------------------------------------------------------------------------------------ images and samplers that come apart
+
+SEPARATE = "layout(binding = 0) uniform {}texture2D t{}; layout(set = {}, binding = 1) uniform sampler s;"
+MEET: list[tuple[str, str, str, str, str]] = [
+    (
+        "",
+        "vec4(texture(sampler2DShadow(t, s), vec3(0.5, 0.5, 0.2)))",
+        "depth",
+        "near",
+        r"the shader compares depths \(sampler2DShadow\)",
+    ),
+    (
+        "",
+        "vec4(texture(sampler2DShadow(t, s), vec3(0.5, 0.5, 0.2)))",
+        "colour",
+        "compares",
+        "depth formats alone are compared",
+    ),
+    (
+        "",
+        "texture(sampler2D(t, s), vec2(0.5)).rrrr",
+        "depth",
+        "compares",
+        "the sampler has compare=, the shader compares nothing",
+    ),
+    ("u", "vec4(texture(usampler2D(t, s), vec2(0.5))) / 255", "naturals", "linear", "which can't be filtered"),
+    ("", "vec4(texture(sampler2DShadow(t, s), vec3(0.5, 0.5, 0.2)))", "depth", "compares", ""),
+    ("", "texture(sampler2D(t, s), vec2(0.5)).rrrr", "depth", "near", ""),
+    ("u", "vec4(texture(usampler2D(t, s), vec2(0.5))) / 255", "naturals", "near", ""),
+    ("", "texelFetch(sampler2D(t, s), ivec2(0), 0).rrrr", "depth", "compares", ""),  # no sampler is asked
+]
+
+
+@pytest.mark.parametrize("way", ["bind", "set", "set and bind", "two sets"])
+@pytest.mark.parametrize(("prefix", "result", "image", "sampler", "message"), MEET)
+def test_images_and_samplers_that_come_apart(
+    dev: tg.Device, prefix: str, result: str, image: str, sampler: str, message: str, way: str
+) -> None:
+    """They are looked at as what comes together is, wherever they stand."""
+    apart = int(way in ("set and bind", "two sets"))
+    pipe = pipeline(dev, Declared(SEPARATE.format(prefix, "", apart), result), "p")
+    samplers = {
+        "near": dev.sampler(filter="nearest"),
+        "linear": dev.sampler(filter="linear"),
+        "compares": dev.sampler(filter="nearest", compare="less_or_equal"),
+    }
+    value = values(dev)[image]
+    held: dict[str, Any] = {"t": value[0] if isinstance(value, tuple) else value, "s": samplers[sampler]}
+    given: dict[str, Any] = {"bind": held}
+    if way == "set":
+        given = {"sets": {0: dev.descriptor_set(pipe, bind=held)}}
+    elif apart:
+        given = {"sets": {1: dev.descriptor_set(pipe, 1, {"s": held["s"]})}, "bind": {"t": held["t"]}}
+    if way == "two sets":
+        given["sets"][0] = dev.descriptor_set(pipe, 0, given.pop("bind"))
+    for _ in range(2):
+        if message:
+            both = rf"pipeline 'p': 't' \(set 0, binding 0\) with 's' \(set {apart}, binding 1\): "
+            with pytest.raises(tg.ValidationError, match=both + f".*{message}"):
+                draw(dev, pipe, **given)
+        else:
+            draw(dev, pipe, **given)
+
+
+def test_pairs_where_something_fits(dev: tg.Device) -> None:
+    """Of an array nobody knows which image meets the sampler; a pair that is both compared and not may be meant either way."""
+    found, compares = values(dev), dev.sampler(filter="nearest", compare="less_or_equal")
+    declared = Declared(SEPARATE.format("", "[2]", 0), "vec4(texture(sampler2DShadow(t[1], s), vec3(0.5, 0.5, 0.2)))")
+    pipe = pipeline(dev, declared, "p")
+    assert draw(dev, pipe, bind={"t": [found["colour"].image, found["depth"][0]], "s": compares}) == 255
+    with pytest.raises(tg.ValidationError, match="depth formats alone are compared"):
+        draw(dev, pipe, bind={"t": [found["colour"].image] * 2, "s": compares})
+    either = "gl_FragCoord.x < 0 ? texture(sampler2D(t, s), vec2(0.5)) : vec4(texture(sampler2DShadow(t, s), vec3(0.5, 0.5, 0.2)))"
+    pipe = pipeline(dev, Declared(SEPARATE.format("", "", 0), either), "p")
+    assert draw(dev, pipe, bind={"t": found["depth"][0], "s": compares}) == 255

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from tilegpu.descriptor_writer import (
     DescriptorWriter,
     Held,
     check_held,
+    check_sampling,
     uses_of_descriptor,
     uses_of_set,
     warn_short,
@@ -54,7 +56,8 @@ class DescriptorBinder:
         self._arena = arena
         self._compute = compute
         self.uses = Uses(arena.device)  #: what is bound, for frames
-        self._sets: dict[Any, tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None]]] = {}  # and what may be read undefined
+        # And what may be read undefined, and what they hold.
+        self._sets: dict[Any, tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None], list[Held]]] = {}
         self._bound: dict[int, _core.DescriptorSet] = {}
         self._keep: list[Any] = []
         self._parts: dict[ImageView, str] = {}  # what nobody wrote of a view: to look at all levels and layers takes as long as a draw
@@ -68,6 +71,7 @@ class DescriptorBinder:
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
         self.undefined: dict[str, None] = {}
         self._notes: dict[str, None] = {}  # the same of the set that is made
+        self._made: list[Held] = []  # what it holds
         self._of_draw: list[dict[str, None]] = []  # the same of the draw that was bound last, which may draw nothing
 
     def clear(self) -> None:
@@ -78,6 +82,7 @@ class DescriptorBinder:
         self._seen.clear()
         self._parts.clear()
         self._storage.clear()
+        self._made = []
 
     def bind(
         self,
@@ -100,6 +105,8 @@ class DescriptorBinder:
         if not bind:
             if pipeline.interface.bindings:
                 self._require_all(pipeline, (), whole_sets, what)
+            if self._apart:
+                self._check_pairs(pipeline, [], sets, what)
             return
         key = self._key(pipeline, bind, whole_sets)
         made = self._sets.get(key) if key is not None else None
@@ -108,7 +115,9 @@ class DescriptorBinder:
             if key is not None:
                 self._sets[key] = made
                 self._keep.append((pipeline, list(bind.values()), self._apart))
-        descriptors_of, notes = made
+        descriptors_of, notes, held = made
+        if self._apart:
+            self._check_pairs(pipeline, held, sets, what)
         if notes:
             self._of_draw.append(notes)
         for number, descriptors in descriptors_of:
@@ -127,6 +136,33 @@ class DescriptorBinder:
             if isinstance(descriptors, DescriptorSet):
                 values += [thing for at, thing in descriptors.bound() if (number, at) in pipeline.samplers_apart]
         return tuple(value for value in values if isinstance(value, Sampler))
+
+    @staticmethod
+    def _check_pairs(pipeline: Program, held: Iterable[Held], sets: Mapping[int, DescriptorSet] | None, what: str) -> None:
+        """Images and samplers that come apart, as if they came together; of arrays where no pair fits."""
+        if not pipeline.sampler_pairs:
+            return
+        found: dict[tuple[int, int], list[Any]] = {}
+        for one in held:
+            assert isinstance(one.slot, Binding)
+            found.setdefault((one.slot.set, one.binding), []).append(one.thing)
+        for number, descriptors in (sets or {}).items():
+            for at, thing in descriptors.bound():
+                found.setdefault((int(number), at), []).append(thing)
+        names = pipeline.interface.bindings
+        for image, sampler, compares in pipeline.sampler_pairs:
+            wrong: ValidationError | None = None
+            for view, with_ in itertools.product(found.get(image, ()), found.get(sampler, ())):
+                if not isinstance(view, ImageView) or not isinstance(with_, Sampler):
+                    continue
+                try:
+                    check_sampling(compares, view, with_, f"{what}, {pipeline.title}: {names[image].title} with {names[sampler].title}")
+                    wrong = None
+                    break
+                except ValidationError as error:
+                    wrong = wrong or error
+            if wrong is not None:
+                raise wrong
 
     def take(self) -> None:
         """What was bound last is used: something is drawn, or dispatched."""
@@ -212,6 +248,7 @@ class DescriptorBinder:
 
     def _note(self, held: Held) -> None:
         assert self._for is not None and isinstance(held.slot, Binding)
+        self._made.append(held)
         self.uses.note(uses_of_descriptor, held.slot, held.thing)
         if isinstance(held.thing, ImageView) and not held.slot.writeonly:
             self._note_view(self._for, (held.slot.set, held.slot.binding), held.thing, held.what, held.sampler)
@@ -282,9 +319,10 @@ class DescriptorBinder:
 
     def _make(
         self, pipeline: Program, bind: Mapping[Any, Any], whole_sets: tuple[int, ...], what: str
-    ) -> tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None]]:
+    ) -> tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None], list[Held]]:
         interface = pipeline.interface
         notes = self._notes = {}
+        held = self._made = []
         values: dict[tuple[int, int], Any] = {}
         for name, value in bind.items():
             if isinstance(name, tuple):
@@ -326,4 +364,4 @@ class DescriptorBinder:
         for slot, value in values.items():
             if interface.bindings[slot].descriptor == "storage_image":
                 self._note_stores(pipeline, slot, value)
-        return list(sets.items()), notes
+        return list(sets.items()), notes, held

@@ -189,10 +189,14 @@ def _require_sign(binding: Slot, numeric: str, what: str, aspects: Sequence[str]
         )
 
 
-def _require_comparison(binding: Slot, sampler: Sampler, what: str) -> None:
+def _compares(binding: Slot) -> bool | None:
+    """Whether the shader compares depths; ``None``: nobody knows."""
+    return None if binding.type is None else binding.type.depth_compare
+
+
+def _require_comparison(compares: bool | None, sampler: Sampler, what: str) -> None:
     """A shader that compares has a sampler that does, and the other way round (VUID-vkCmdDraw-None-06479)."""
-    compares = binding.type is not None and binding.type.depth_compare
-    if binding.type is not None and compares != sampler.compares:
+    if compares is not None and compares != sampler.compares:
         raise ValidationError(
             f"{what}: the shader compares depths (sampler2DShadow), the sampler has no compare=; "
             "give it one, such as compare='less_or_equal'"
@@ -218,13 +222,13 @@ def check_held(binding: Slot, held: Held, what: str) -> None:
     elif isinstance(thing, ImageView):
         _require_sign(binding, thing.numeric, what, thing.image.format_info.aspects if thing.image.format_info.is_depth_stencil else ())
         if held.sampler is not None and binding.descriptor == "combined_image_sampler":
-            _require_comparison(binding, held.sampler, what)
+            _require_comparison(_compares(binding), held.sampler, what)
 
 
-def _check_sampling(binding: Slot, view: ImageView, sampler: Sampler, what: str) -> None:
-    """What a sampler may do with an image, and what the shader expects of both; where they come together."""
+def check_sampling(compares: bool | None, view: ImageView, sampler: Sampler, what: str) -> None:
+    """What a sampler may do with an image, and what the shader expects of both; where they come together. ``compares``: the shader."""
     info, label = view.view_info, view.image.label
-    _require_comparison(binding, sampler, what)
+    _require_comparison(compares, sampler, what)
     if sampler.compares and not info.depth_bits:
         raise ValidationError(
             f"{what}: the sampler has compare=, and image '{label}' has format {info.name}; depth formats alone are compared"
@@ -330,7 +334,7 @@ class DescriptorWriter:
             if kind == "storage_image":
                 seen.require_identity(what, "a storage image")
             elif kind == "combined_image_sampler" and given_sampler is not None:
-                _check_sampling(binding, seen, given_sampler, what)
+                check_sampling(_compares(binding), seen, given_sampler, what)
         try:
             target.write_image(binding.binding, element, view, sampler)
         except ValidationError as refused:  # the core knows no names

@@ -18,6 +18,7 @@ from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationErro
 from tilegpu.fixed import Fixed
 from tilegpu.image_layers import layers_read
 from tilegpu.interface import Interface, Stages
+from tilegpu.sampler_pairs import Place, pairs
 from tilegpu.shader import files_of, is_path, unnamed_defines
 from tilegpu.structs import SCALAR_CODES
 
@@ -77,7 +78,7 @@ class Program(Fixed):
         if self._again is None:
             raise ValidationError(f"{self.title}: reload() is for shaders given as paths; these were texts or SPIR-V")
         made = self._again()
-        for known in ("interface", "may_write", "accesses", "samplers_apart"):
+        for known in ("interface", "may_write", "accesses", "samplers_apart", "sampler_pairs"):
             self.__dict__.pop(known, None)
         self.__dict__.update(made.__dict__)
 
@@ -102,6 +103,16 @@ class Program(Fixed):
     def samplers_apart(self) -> frozenset[tuple[int, int]]:
         """Where samplers stand that no image comes with: each (set, binding) in use."""
         return frozenset(place for place, b in self.interface.bindings.items() if b.used and b.descriptor == "sampler")
+
+    @functools.cached_property
+    def sampler_pairs(self) -> list[tuple[Place, Place, bool]]:
+        """Images and samplers that come apart and are sampled together, and whether depths are compared: of those that always are, or
+        never."""
+        found: dict[tuple[Place, Place], frozenset[bool]] = {}
+        for module in self._stages.values() if self.samplers_apart else ():
+            for pair, compares in pairs(bytes(module.spirv)).items():
+                found[pair] = found.get(pair, frozenset()) | compares
+        return [(image, sampler, True in compares) for (image, sampler), compares in found.items() if len(compares) == 1]
 
     @functools.cached_property
     def accesses(self) -> dict[tuple[int, int], Accesses]:
