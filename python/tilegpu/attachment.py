@@ -14,13 +14,12 @@ from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.fixed import OfThisProcess
 from tilegpu.image import Image, ImageView, Texture
-from tilegpu.texels import MOST_FINITE
+from tilegpu.texels import MOST_FINITE, MOST_UNSIGNED
 
 #: What sums and products of 32 bits leave beside 0 and 1.
 _ROUNDING = 1e-5
 #: Kinds of formats of which every component holds all from 0 to 1.
 _HOLD_0_TO_1 = frozenset({"unorm", "srgb", "snorm", "sfloat"})
-_MOST_UNSIGNED = {"b10g11r11_ufloat_pack32": 65024.0, "e5b9g9r9_ufloat_pack32": 65408.0}
 
 
 class Attachment(OfThisProcess):
@@ -160,7 +159,7 @@ def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
         most = MOST_FINITE[info.component_bits]
         fits, must = [abs(v) <= most or math.isinf(v) or v != v for v in values], f"numbers up to {most:g}"
     elif info.numeric == "ufloat":
-        most = _MOST_UNSIGNED.get(info.name, math.inf)
+        most = MOST_UNSIGNED.get(info.name, math.inf)
         fits, must = [0 <= v <= most or v == math.inf or v != v for v in values], f"numbers from 0 to {most:g}"
     else:
         return values + [0.0, 0.0, 0.0, 1.0][len(values) :]

@@ -106,6 +106,11 @@ class DrawArguments:
         self._scissor: list[list[int]] | None = None
         self._resets = False  # a draw that says nothing has something to set back
 
+    @property
+    def has_drawn(self) -> bool:
+        """Whether a pipeline was bound, as each draw does."""
+        return self._pipeline is not None
+
     def require_pipeline(self, pipeline: Any) -> None:
         """Raises for anything else."""
         if not isinstance(pipeline, Pipeline):
@@ -369,7 +374,8 @@ class DrawArguments:
                 (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
             )
             require_usage(buffer, "vertex_buffer", what)
-            if buffer.matrices or (buffer.dtype is not None and (dtype is None or buffer.row_shape or buffer.dtype != dtype)):
+            held = buffer.held
+            if buffer.matrices or (held is not None and (dtype is None or buffer.row_shape or held != dtype)):
                 formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
                 if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
                     raise ValidationError(wrong)
@@ -516,14 +522,11 @@ class DrawArguments:
                 else (indices.buffer, indices.offset, indices.size)
             )
             require_usage(buffer, "index_buffer", f"{what}: indices")
-            kind = _INDEX_TYPES.get(buffer.dtype) if buffer.dtype is not None else "uint32"
-            if kind is None:
-                raise ValidationError(
-                    f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
-                )
+            width = buffer.index_kind(what)
+            kind = _INDEX_TYPES[width]
             self.uses.note_buffer(indices, "indices", f"{what}: indices")
             source = (buffer.core, offset, kind)
-            count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
+            count = size_B // width.itemsize
         else:
             array = self._index_values = index_array(indices, self._restarts(pipeline), what)
             source = (self.arena.upload(array), 0, _INDEX_TYPES[array.dtype])

@@ -271,7 +271,6 @@ class StateOfPass:
         self.pending = False  #: the next draw should :meth:`apply`
         self.values: dict[str, Any] = {}  #: as the user gave them, by slot
         self._set_at: dict[str, Place] = {}  # by rp.set and no draw has wanted it yet: where
-        self._drawn = False
 
     def set(self, state: Mapping[str, Any], what: str, by_itself: bool = False) -> None:
         """Checks all of them before it takes any. What is the same as before changes nothing. ``by_itself``: no argument of a draw."""
@@ -302,9 +301,10 @@ class StateOfPass:
         self._stale.update(self._calls)
         self.pending = bool(self._stale)
 
-    def warn_unused(self, what: str) -> None:
-        """At the end: a warning for each state that was set and that no pipeline of a later draw leaves open."""
-        for slot, place in self._set_at.items() if self._drawn else ():
+    def warn_unused(self, what: str, drawn: bool) -> None:
+        """At the end: a warning for each state that was set and that no pipeline of a later draw leaves open; ``drawn``: whether there were
+        draws at all."""
+        for slot, place in self._set_at.items() if drawn else ():
             place.warn(
                 f"{what}: set: {slot} has no effect: no draw behind it is with a pipeline that leaves it open; give dev.pipeline "
                 f"dynamic=['{slot}'], or its own argument",
@@ -314,7 +314,6 @@ class StateOfPass:
     def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> list[str]:
         """Sets what is wanted and not there yet; returns what that is."""
         wanted = wanted.union(slot for name, slot in _SLOTS.items() if name in wanted)
-        self._drawn = True
         if self._set_at:
             for slot in wanted.intersection(self._set_at):
                 del self._set_at[slot]

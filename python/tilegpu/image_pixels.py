@@ -202,6 +202,7 @@ class ImagePixels:
         """
         name = self._require_readable(None, 0, 0)
         self._require_pixels()
+        self.say_left_out("np.asarray has one picture")
         view = None if self.samples > 1 else self.core.view(ASPECT_BITS[name], 0, 0)
         converts = view is not None and dtype is not None and np.dtype(dtype) != view.dtype
         if copy is False and (view is None or converts):

@@ -277,7 +277,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             self._undefined += [note for note in (*draws.undefined, *draws.hazards.found) if note not in self._undefined]
             self._undefined += commands.undefined_reads()
             self._undefined += commands.possible_feedback()
-            draws.state.warn_unused(self._what)
+            draws.state.warn_unused(self._what, draws.has_drawn)
             for line in commands.lost_primitives():
                 warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
             self._say_changed()

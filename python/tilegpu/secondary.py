@@ -89,7 +89,7 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
         try:
             if kind is None:
                 draws.commands.end()
-                draws.state.warn_unused(self._what)
+                draws.state.warn_unused(self._what, draws.has_drawn)
                 self._ended, self._reads, self._discarded = draws.commands, draws.arena, False
                 self.undefined = list(draws.undefined)
                 self.uses, self.hazards = draws.uses, draws.hazards
