@@ -38,9 +38,9 @@ class DispatchStats(NamedTuple):
     waiting_memory_B: int  #: what a workgroup's invocations keep at a barrier; 0: they never wait
     time_ms: float
 
-    def _repr_html_(self) -> str:
+    def _rows(self) -> list[tuple[str, str]]:
         x, y, z = self.workgroups
-        rows = [
+        return [
             ("workgroups", f"{x:,} x {y:,} x {z:,}"),
             ("invocations", f"{self.invocations:,}"),
             ("lanes, threads", f"{self.lanes} x {self.threads}" + (", in order: atomics want it" if self.ordered else "")),
@@ -48,7 +48,14 @@ class DispatchStats(NamedTuple):
             ("kept at barriers, of a workgroup", bytes_text(self.waiting_memory_B)),
             ("time", f"{self.time_ms:.3f} ms"),
         ]
-        return notebook.table("dispatch", (), rows, {1})
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width, value_width = (max(len(row[k]) for row in rows) for k in (0, 1))
+        return "\n".join(["dispatch", *(f"  {text:<{width}}  {value:>{value_width}}" for text, value in rows)])
+
+    def _repr_html_(self) -> str:
+        return notebook.table("dispatch", (), self._rows(), {1})
 
 
 class ComputePipeline(Program):

@@ -170,7 +170,7 @@ class Interface(OfThisProcess):
             same = next((k for k in self.constants if k.constant_id == c.constant_id and k.name == c.name), None)
             if same:
                 self.constants[self.constants.index(same)] = Constant(
-                    same.name, same.constant_id, same.base, same.default, (*same.stages, stage)
+                    same.name, same.constant_id, same.base, same.default, tuple(dict.fromkeys((*same.stages, stage)))
                 )
             else:
                 self.constants.append(Constant(c.name, c.constant_id, c.type.base, _default(c), (stage,)))
