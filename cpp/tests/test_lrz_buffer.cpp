@@ -1,5 +1,5 @@
-// test_lrz_buffer.cpp -- low-resolution Z, the buffer: rounding in every depth format, under every compare operation; layout and fast clear; triangles against
-// every sample point of the texels; the precision experiment of Mesa's lrz.rst.
+// test_lrz_buffer.cpp -- low-resolution Z, the buffer: rounding in every depth format, under every compare operation; layout and fast
+// clear; triangles against every sample point of the texels; the precision experiment of Mesa's lrz.rst.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -76,8 +76,8 @@ bool passes(VkCompareOp compare, int32_t fragment, int32_t stored) {
   }
 }
 
-// A texel is the farthest of 64 random depths, some of them neighbours of each other: no fragment that would pass the exact test against any
-// of them is rejected. The other compare operations are not tested against the buffer (test_lrz_state).
+// A texel is the farthest of 64 random depths, some of them neighbours of each other: no fragment that would pass the exact test against
+// any of them is rejected. The other compare operations are not tested against the buffer (test_lrz_state).
 void test_never_rejects_what_passes() {
   std::mt19937 random(11);
   size_t rejected = 0, kept = 0;
@@ -87,8 +87,9 @@ void test_never_rejects_what_passes() {
     for (int i = 0; i < 4000; i++) {
       const int32_t centre = lrz_word(depth, random_depth(random, i));
       const int64_t spread = int64_t{1} << random() % 24;
-      const auto near = [&] {
-        const int64_t word = centre + static_cast<int64_t>(random() % static_cast<uint64_t>(2 * spread + 1)) - spread;
+      const auto near = [&](int64_t wide = 1) {
+        const int64_t within = wide * spread;
+        const int64_t word = centre + static_cast<int64_t>(random() % static_cast<uint64_t>(2 * within + 1)) - within;
         return static_cast<int32_t>(std::clamp<int64_t>(word, 0, most));
       };
       int32_t stored[64], nearest = most, farthest = 0;
@@ -97,7 +98,7 @@ void test_never_rejects_what_passes() {
         const bool less = compare == VK_COMPARE_OP_LESS || compare == VK_COMPARE_OP_LESS_OR_EQUAL;
         const uint16_t texel = lrz_round(depth, less ? farthest : nearest);
         for (int n = 0; n < 16; n++) {
-          const int32_t fragment = n < 8 ? near() : stored[random() % 64];
+          const int32_t fragment = n < 8 ? near(4) : stored[random() % 64];
           if (!behind(depth, less ? kLess : kGreater, texel, fragment)) {
             kept++;
             continue;
@@ -108,7 +109,7 @@ void test_never_rejects_what_passes() {
       }
     }
   }
-  CHECK_MESSAGE(rejected > 2000 && kept > 200000, std::to_string(rejected) + " and " + std::to_string(kept));
+  CHECK_MESSAGE(rejected > 20000 && kept > 200000, std::to_string(rejected) + " and " + std::to_string(kept));
 }
 
 void test_layout() {

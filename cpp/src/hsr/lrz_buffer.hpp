@@ -1,8 +1,8 @@
 // hsr/lrz_buffer.hpp -- low-resolution Z, the buffer: one Z16_UNORM texel for 8x8 samples, with a fast clear of one bit a block.
 //
 // In: a draw's triangles, while they are binned, on all threads. Out: for each texel a bound of the depth that its samples end up
-// with, rounded: at most (direction less) or at least (direction greater). A texel is moved by an atomic minimum or maximum, which gives the same
-// value in any order: the buffer is the same for any number of threads.
+// with, rounded: at most (direction less) or at least (direction greater). A texel is moved by an atomic minimum or maximum, which gives
+// the same value in any order: the buffer is the same for any number of threads.
 //
 // Depth is rounded down to 16 bits, whatever the direction: when a depth is cleared or written only the GPU knows which it is. A fragment
 // is rounded the same way before it is compared, and rejected only if it then lies strictly behind the texel: rounding keeps the order of
@@ -41,7 +41,7 @@ struct LrzTexel {
 };
 LrzTexel lrz_texel(uint32_t samples);
 
-inline constexpr uint16_t kLrzMost = 65535;                       // of a texel: depth 1.0
+inline constexpr uint16_t kLrzMost = 65535;                           // of a texel: depth 1.0
 inline constexpr uint32_t kLrzClearBlockX = 16, kLrzClearBlockY = 4;  // texels of one bit of the fast clear
 
 struct LrzBuffer {

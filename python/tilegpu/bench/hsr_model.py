@@ -36,8 +36,8 @@ def costs_of_frame(
     frame: Any, profile: str, choices: Sequence[Any], isolate: bool = False, commands: bool = False
 ) -> list[PassCosts]:
     """All passes of a scene's frame on a profile, for each choice of techniques (what ``hsr=`` takes): drawn once, and what was drawn run
-    again on a device of each. ``commands``: with what copies, resolves and the like cost between them. ``isolate``: its shaders are compiled
-    in processes of their own."""
+    again on a device of each. ``commands``: with what copies, resolves and the like cost between them. ``isolate``: its shaders are
+    compiled in processes of their own."""
     import tilegpu as tg
     from tilegpu.frame_profiles import run
     from tilegpu.hsr import parse
