@@ -121,6 +121,13 @@ def test_primitives_without_colour_are_culled_in_the_main_pass(profile: str) -> 
                 rp.draw(pipeline, layer)
         return rp
 
+    with device.render_pass(
+        color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care")
+    ) as rp:
+        rp.draw(only_depth, layer)
+        rp.draw(shaded, rect(0, 0, *SIZE, 0.4, SIZE))  # large: nothing of what is seen is shaded in tiles
+    work = rp.costs().arithmetic
+    assert work["positions, pre-pass"] == 8 * n and "vertices, tiles" not in work and work["vertices, binning"] == 12 * 6
     alone, both = run(shaded), run(only_depth, shaded)
     assert not both.stats.prepass_stops and both.stats.fragments_shaded == PIXELS
     more = {what: both.costs().arithmetic[what] - value for what, value in alone.costs().arithmetic.items()}

@@ -254,7 +254,7 @@ class _Work:
             if self.deferred:
                 self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
                 self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
-                again = self._deferred(d, seen_in_tiles * (v["vertices_in_tiles"] / all_seen) if d.shaded else 0.0)
+                again = self._deferred(d, seen_in_tiles * v["vertices_in_tiles"] / all_seen if d.shaded and all_seen else 0.0)
             elif self.in_memory:
                 self._run("vertices", d.programs.vertex, first)
             else:

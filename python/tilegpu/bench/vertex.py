@@ -247,8 +247,8 @@ def print_tables(rows: Iterable[Row], counted: Iterable[ProfileRow]) -> None:
             f"{r.order:11}{r.cache:28}{r.shaded:11,}{r.shaded_per_named:8.2f}{r.shaded_per_triangle:11.2f}"
             f"{r.batches or '':>9}{r.vertex_B / 1024:9,.0f} KiB{r.index_B / 1024:8,.0f} KiB"
         )
-    print(f"\n{'order':11}{'profile':28}{'shaded':>11}{'/named':>8}{'batch':>11}{'batches':>9}")
+    print(f"\n{'order':11}{'profile':28}{'shaded':>11}{'/named':>8}{'held':>14}{'batches':>9}")
     for p in counted:
         held = f"FIFO {p.vertex_batch}" + (f" by {p.vertex_group}" if p.vertex_group > 1 else "")
         batch = held if p.vertex_group and p.vertex_batch else f"{p.vertex_batch or 'ranges'}"
-        print(f"{p.order:11}{p.profile:28}{p.shaded:11,}{p.shaded_per_named:8.2f}{batch:>11}{p.batches:9,}")
+        print(f"{p.order:11}{p.profile:28}{p.shaded:11,}{p.shaded_per_named:8.2f}{batch:>14}{p.batches:9,}")
