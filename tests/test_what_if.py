@@ -201,7 +201,7 @@ def test_the_curve_of_resolves() -> None:
     def frame_of(n: int, mode: str) -> Any:
         return find_scene(f"multisampling{n}_{'pass_resolve' if mode == 'in_tile' else 'store_cmd_resolve'}").frame((160, 90))
 
-    rows = msaa_model.curve("mali-g610", frame_of, (1, 2, 4), (160, 90))
+    rows = msaa_model.curve("mali-g610", frame_of, (1, 2, 4))
     assert [(r["samples"], r["most"], r["published"]) for r in rows] == [(2, 5, 4.4), (4, 9, 7.4)]
     for r in rows:
         assert 1 < r["speedup"] < r["most"]

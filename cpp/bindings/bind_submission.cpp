@@ -159,7 +159,10 @@ py::list draw_programs(const Submission& submission, size_t pass) {
     TILEGPU_FIELD(decides_coverage);
     TILEGPU_FIELD(per_sample);
     TILEGPU_FIELD(writes_color);
+    TILEGPU_FIELD(vertex_writes_memory);
     TILEGPU_FIELD(written_targets);
+    TILEGPU_FIELD(blend_shader_targets);
+    TILEGPU_FIELD(blend_shader_operations);
 #undef TILEGPU_FIELD
     row["draws"] = p.draw_count;
     py::list stages, textures;

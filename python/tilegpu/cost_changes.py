@@ -74,6 +74,7 @@ def _candidates(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator
     yield from _low_resolution_z(c, explain)
     yield from _order(c)
     yield from _late_z(c)
+    yield from _blend_shaders(c)
     yield from _fat_pixels(c)
     yield from _textures(c)
 
@@ -219,6 +220,25 @@ def _late_z(c: PassCounts) -> Iterator[_Candidate]:
         f"late Z ({', '.join(names)}): no discard, alpha to coverage or gl_FragDepth, or else first in the shader",
         _draws(c, [early(d) if d.draw in numbers else d for d in c.draws]),
         f"{dearest.programs.coverage.arithmetic:,} operations run before coverage is known, and again where it is seen",
+    )
+
+
+def _blend_shaders(c: PassCounts) -> Iterator[_Candidate]:
+    """Blends that the fixed unit can't do: as if it could."""
+    found = [d for d in c.draws if d.programs.blend_targets and d.written]
+    if not found:
+        return
+
+    def by_unit(d: DrawCounts) -> DrawCounts:
+        return dataclasses.replace(d, programs=dataclasses.replace(d.programs, blend_targets=0, blend_operations=0))
+
+    names = sorted({d.programs.pipeline for d in found})
+    runs = sum(d.written * c.samples for d in found)
+    most = max(d.programs.blend_operations for d in found)
+    yield _Candidate(
+        f"a blend shader ({', '.join(names)}): a format and an equation that the fixed unit blends (rp.explain() says what it can't)",
+        _draws(c, map(by_unit, c.draws)),
+        f"{runs:,} runs of up to {most:,} operations" + (f", and the fragment shader {c.samples} times" if c.samples > 1 else ""),
     )
 
 

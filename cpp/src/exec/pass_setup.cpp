@@ -161,6 +161,7 @@ void set_up_geometry(PassRun& run) {
   geometry.samples = run.pass.samples;
   geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry.vertex_ranges = options.vertex_batch == 0;
+  geometry.vertex_group = run.pass.framebuffer.layout.profile->vertex_group;
   geometry.wide = wide_vectors(options.lanes);
   // The end of a chunk cuts a batch of vertices: a modelled GPU's are all of one size, whatever its heap.
   const bool immediate = run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate;
