@@ -144,7 +144,7 @@ class DescriptorBinder:
             if seen not in self._seen:
                 self._notes = self._seen[seen] = {}
                 self._keep.append((descriptors, pipeline))
-                self.uses.note(descriptors.uses)
+                self.uses.note(descriptors.uses())
                 for at, where, view, sampler in descriptors.views():
                     self._note_view(pipeline, (int(number), at), view, where, sampler)
                 for at, image in descriptors.storage_images():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tilegpu import _core, arguments, notebook, shader
+from tilegpu import _core, arguments, notebook, reads_since, shader
 from tilegpu.arena import Arena
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
@@ -268,4 +268,6 @@ def _run(
     )
     if frame is not None:
         frame.add_dispatch(pipeline.label, commands, binder.uses, stats, arena)
+    elif device._frames:
+        reads_since.executed(binder.uses)
     return stats

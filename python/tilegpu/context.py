@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from tilegpu import _core, notebook
+from tilegpu import _core, notebook, reads_since
 from tilegpu.errors import (
     Place,
     UndefinedContentsError,
@@ -101,6 +101,7 @@ class Context(Fixed):
         # Short names of shader files: which files they are, and a number for whatever else a pipeline has.
         self._file_labels: dict[str, tuple[tuple[str, ...], dict[tuple[bytes, ...], int]]] = {}
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
+        self._frames: weakref.WeakSet[Any] = weakref.WeakSet()  # all that somebody can still ask who read what they stored
 
     def _capture_next(self, path: str | None) -> str | None:
         """The next pass is written there; gives back what was asked for before. The device's end, or the process's, says if none came."""
@@ -124,6 +125,8 @@ class Context(Fixed):
         stats = CommandStats(kind, sum(read_B for _, read_B, _ in rows), sum(written_B for _, _, written_B in rows))
         if self._frame is not None and uses is not None:
             self._frame.add_command(kind, commands, uses(), stats)
+        elif self._frames and uses is not None:
+            reads_since.executed(uses())
         return stats
 
     def _before(self, what: str, undefined: Sequence[str]) -> None:

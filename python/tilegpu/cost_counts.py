@@ -119,6 +119,18 @@ class PassCounts:
         """For each pixel."""
         return int(self.layout["samples"])
 
+    def loads_samples(self, attachment: str) -> bool:
+        """Whether all samples of an attachment are loaded: its image has as many as the tile, which it need not."""
+        return self.samples > 1 and bool(self.load[attachment]["msaa"] == "all")
+
+    def stores_samples(self, attachment: str) -> bool:
+        """Whether all samples of an attachment are stored; else one a pixel is, by a resolve on its way or of one sample."""
+        return self.samples > 1 and bool(self.store[attachment]["samples"]["msaa"] == "all")
+
+    def resolves(self, attachment: str) -> bool:
+        """Whether it is resolved in the tile."""
+        return bool(self.store[attachment]["resolved"]["store"])
+
     def texture_reads(self) -> tuple[dict[int, float], dict[int, Texture]]:
         """By image: texture operations of fragment shaders, spread over the images of a draw; and its largest view."""
         reads: dict[int, float] = {}

@@ -6,7 +6,7 @@ In: a layout, or a pipeline that has one; values by name or binding. Out: a set 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from tilegpu.image import ImageView
 from tilegpu.interface import Binding
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
-from tilegpu.set_layout import DescriptorSetLayout
+from tilegpu.set_layout import DescriptorSetLayout, is_read_late
 from tilegpu.uses import Use
 
 
@@ -54,6 +54,7 @@ class DescriptorSet(Fixed):
         self._counts = {
             number: (enums.name_of("descriptor_type", kind), count) for number, kind, count in core.bindings
         }
+        self._read_late = is_read_late(core)
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
         self._views: dict[tuple[int, int], tuple[int, str, ImageView, Sampler | None]] = {}
@@ -143,9 +144,15 @@ class DescriptorSet(Fixed):
     def _note_use(self, slot: Slot, element: int, thing: Any) -> None:
         self._bound[slot.binding, element] = slot, thing
 
-    def uses(self) -> list[Use]:
-        """What it binds, for frames."""
-        return [use for slot, thing in list(self._bound.values()) for use in uses_of_descriptor(slot, thing)]
+    def uses(self) -> Callable[[], list[Use]]:
+        """What draws that bind it now read and write, for frames: what it holds now, or with ``update_after_bind`` when it is asked."""
+        now = None if self._read_late else list(self._bound.values())
+
+        def of_draws() -> list[Use]:
+            held = list(self._bound.values()) if now is None else now
+            return [use for slot, thing in held for use in uses_of_descriptor(slot, thing)]
+
+        return of_draws
 
     def bound(self) -> list[tuple[int, Any]]:
         """What it binds, by binding."""

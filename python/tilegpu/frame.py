@@ -10,12 +10,13 @@ import dataclasses
 import os
 import threading
 import warnings
+import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, reads_since
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats, Context, open_passes
 from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
@@ -69,6 +70,7 @@ class Frame(WithBlock):
         self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
         self._state = "not entered"
         self._lock = threading.Lock()
+        self._mark = reads_since.Mark()
         self._graph: tuple[int, Graph] | None = None
         self._made()  # last: what could not be made was told
 
@@ -92,6 +94,7 @@ class Frame(WithBlock):
             if outer is not None and not outer.takes_inner:
                 raise ValidationError(f"{self._what}: frame '{outer.label}' is open on this device; frames don't nest, leave it first")
             self._device._frame, self._outer = self, outer
+            self._device._frames.add(self)
         self._state = "open"
         return self
 
@@ -156,8 +159,15 @@ class Frame(WithBlock):
         with self._lock:
             node.number = len(self.nodes)
             self.nodes.append(node)
+        node.steps.setdefault(self._mark, node.number)
         if self._outer is not None:
             self._outer._add(dataclasses.replace(node))
+        else:
+            reads_since.executed(node.uses, node.steps)
+        node.left = {id(one.use): one for one in reads_since.left_by(node.uses, self._mark, node.number)}
+        if (render_pass := node.render_pass) is not None:
+            render_pass._left = [ref for ref in render_pass._left if ref() is not None]
+            render_pass._left += map(weakref.ref, node.left.values())
 
     def add_pass(self, render_pass: PassResults, commands: _core.CommandBuffer) -> None:
         """A pass was executed."""
@@ -170,6 +180,7 @@ class Frame(WithBlock):
                 render_pass.stats,
                 render_pass,
                 commands=commands,
+                steps=render_pass._steps,
             )
         )
 
@@ -210,7 +221,8 @@ class Frame(WithBlock):
 
     @property
     def edges(self) -> list[Edge]:
-        """What flows: written here, read there. What shaders reach by address (``device_address``) is not among it."""
+        """What flows: written here, read there, as it was drawn: descriptor sets as draws read them. What shaders reach by address
+        (``device_address``) is not among it."""
         return list(self._of_nodes().edges)
 
     @property
@@ -233,9 +245,9 @@ class Frame(WithBlock):
         return list(found.values())
 
     def lint(self) -> list[Finding]:
-        """What costs bytes without need, across passes, the dearest first: texts with ``saves_B`` and ``nodes``. What is stored and never
-        read; passes that could be one; samples that a command resolves; clears by command; and what each pass says itself. What is read
-        undefined is there too."""
+        """What costs bytes without need, across passes, the dearest first: texts with ``saves_B`` (of the device's profile) and ``nodes``.
+        What is stored and nobody has read yet: in the frame, as an output, or since, by the program or on the GPU; passes that could be
+        one; samples that a command resolves; clears by command; and what each pass says itself. What is read undefined is there too."""
         self._ended("lint() has an answer")
         return findings(self.nodes, self._of_nodes(), self.outputs)
 
@@ -261,6 +273,9 @@ class Frame(WithBlock):
                 node.stats = node.render_pass.replay()
             else:
                 submission = self._device._submit(node.commands)
+                reads_since.executed(node.uses, node.steps)
+                for one in node.left.values():
+                    one.put()
                 if node.kind == "dispatch":
                     node.stats = node.stats._replace(time_ms=submission.dispatch_stats(0).time_ms)
         return self.stats
@@ -342,7 +357,7 @@ class Frame(WithBlock):
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
             runs = [run(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
-        return comparison(self.label, runs, self.lint(), self.nodes, self.unread)
+        return comparison(self.label, runs, self.lint(), self.nodes, self.unread, self.outputs, self._device.profile)
 
     # -- text
 

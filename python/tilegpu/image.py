@@ -71,6 +71,7 @@ class Image(ImagePixels, Fixed, AsArray):
         self.type = type_
         self._device = device
         self._views: dict[tuple[Any, ...], ImageView] = {}
+        self._left: list[Any] = []  # weak: what steps of frames wrote of it and nobody has read (reads_since.py)
         self._host_reads = 0  # how often its pixels went to the program: frames tell by it what is read by nobody
         self.planes: tuple[Image, ...] = tuple(
             Image(

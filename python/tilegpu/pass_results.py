@@ -6,9 +6,10 @@ In: the recorded command buffer, which may be executed again. Out: statistics, t
 from __future__ import annotations
 
 import os
+import weakref
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments, notebook
+from tilegpu import _core, arguments, notebook, reads_since
 from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError, candidates
@@ -47,11 +48,17 @@ class PassResults:
         self._undefined: list[str] = []  # what is read, or may be, though nobody wrote it; for lint() and a warning
         self._size = self._held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
         self._window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
+        self._steps = reads_since.Steps()  # of frames
+        self._left: list[weakref.ref[reads_since.Left]] = []  # what it left in images as a step of these
 
     @property
     def uses(self) -> list[Use]:
         """What it reads and writes."""
         return []
+
+    def _image_uses(self) -> list[Use]:
+        """Those that are of images, and maybe others, in less time."""
+        return self.uses
 
     def _repr_html_(self) -> str:
         """What it cost, once it has ended."""
@@ -70,8 +77,14 @@ class PassResults:
         self._submission = self._device._submit(commands, traces)
         self._stats = PassStats(self.label, self._submission.pass_stats(0))
         self._found = self._submission.fragment_trace(0) if self._trace_fragments else None
+        again = list(self._left)  # a replay leaves the same again
         if frame is not None:
             frame.add_pass(self, commands)
+        elif self._device._frames:
+            reads_since.executed(self._image_uses(), self._steps)
+        for ref in again:
+            if (one := ref()) is not None:
+                one.put()
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.

@@ -267,6 +267,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             return
         if self._within is not None:
             self._within.left(self)
+            self._within = None  # the frame has the pass, and ends its life when nobody asks it any more
         commands = draws.commands
         try:
             if kind is not None:
@@ -362,6 +363,9 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     def uses(self) -> list[Use]:
         """What it loads and stores, and what its draws read and write; for frames."""
         return [*self._attachment_uses(), *self._draws_use]
+
+    def _image_uses(self) -> list[Use]:
+        return [*self._attachment_uses(), *self._draws_use.but_buffers()]
 
     def _attachment_uses(self) -> list[Use]:
         """What the tiles load and store."""

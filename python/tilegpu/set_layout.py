@@ -5,6 +5,7 @@ Source: Vulkan specification, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLa
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,13 @@ from tilegpu.fixed import Fixed
 _MAX_U32 = 0xFFFFFFFF
 #: VkDescriptorBindingFlagBits.
 _UPDATE_AFTER_BIND, _PARTIALLY_BOUND = 1, 4
+#: Those of the core whose sets are read when something is executed, and not as they were when it was recorded.
+_late: weakref.WeakSet[_core.DescriptorSetLayout] = weakref.WeakSet()
+
+
+def is_read_late(layout: _core.DescriptorSetLayout) -> bool:
+    """Whether it was made with ``update_after_bind``."""
+    return layout in _late
 
 
 class DescriptorSetLayout(Fixed):
@@ -40,6 +48,8 @@ class DescriptorSetLayout(Fixed):
         self.partially_bound = arguments.flag(partially_bound, f"{what}: partially_bound")
         flags = self.update_after_bind * _UPDATE_AFTER_BIND | self.partially_bound * _PARTIALLY_BOUND
         self.core = _core.DescriptorSetLayout(entries, flags)
+        if self.update_after_bind:
+            _late.add(self.core)
 
     @property
     def bindings(self) -> dict[int, tuple[str, int]]:

@@ -171,6 +171,14 @@ class Uses:
         self._indexed = len(self._notes)
         return self._by_thing.get(id(thing), {})
 
+    def but_buffers(self) -> Iterator[Use]:
+        """Those of descriptors, images among them, some more than once; without what draws read of buffers by themselves, of which a pass
+        may have thousands."""
+        for made_by, arguments in self._notes:
+            if made_by is not use_of_buffer:
+                made = made_by(*arguments)
+                yield from (made,) if isinstance(made, Use) else made
+
     def __iter__(self) -> Iterator[Use]:
         found: dict[tuple[Any, ...], Use] = {}
         for made_by, arguments in self._notes:
