@@ -490,7 +490,7 @@ class Buffer(Fixed, AsArray):
 class BufferSlice:
     """Bytes ``offset`` to ``offset + size`` of a buffer."""
 
-    __slots__ = ("buffer", "offset", "size")
+    __slots__ = ("__weakref__", "buffer", "offset", "size")
 
     def __init__(self, buffer: Buffer, offset: int, size: int) -> None:
         self.buffer, self.offset, self.size = buffer, offset, size
@@ -512,7 +512,7 @@ class BufferSlice:
 class BufferView(Fixed):
     """Texels in a buffer. Made by :meth:`Buffer.texels`."""
 
-    __slots__ = ("buffer", "core", "format_info")
+    __slots__ = ("__weakref__", "buffer", "core", "format_info")
 
     def __init__(self, buffer: Buffer, core: _core.BufferView, format_: enums.FormatInfo) -> None:
         self.buffer, self.core, self.format_info = buffer, core, format_
