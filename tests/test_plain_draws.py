@@ -94,7 +94,8 @@ def draw_one(world: World, rp: tg.RenderPass, pipeline: tg.Pipeline, k: int) -> 
     if pipeline in (world.block, world.both):
         given["bind"] = {"Block": values if k % 2 else world.blocks[k % 3]}
     if pipeline is world.both:
-        given["bind"]["picture"] = world.textures[k % 2]
+        texture = world.textures[k % 2]
+        given["bind"]["picture"] = texture if k % 3 else (texture.image, texture.sampler)
     rp.draw(pipeline, world.buffers[k % 5], **given)
 
 

@@ -14,8 +14,15 @@ namespace {
 /// Sets of values that are known of a pipeline; beyond, all are forgotten.
 constexpr size_t kMostKnown = 1024;
 
-size_t mixed(size_t hash, const void* name, const void* value) {
-  for (const void* one : {name, value}) hash = (hash ^ (reinterpret_cast<size_t>(one) >> 4)) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+/// The object, or the two of a pair, which is another tuple each time.
+std::pair<PyObject*, PyObject*> identity_of(PyObject* value) {
+  const bool pair = PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2;
+  return pair ? std::pair(PyTuple_GET_ITEM(value, 0), PyTuple_GET_ITEM(value, 1)) : std::pair(value, static_cast<PyObject*>(nullptr));
+}
+
+size_t mixed(size_t hash, const void* name, const std::pair<PyObject*, PyObject*>& value) {
+  for (const void* one : {name, static_cast<const void*>(value.first), static_cast<const void*>(value.second)})
+    hash = (hash ^ (reinterpret_cast<size_t>(one) >> 4)) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
   return hash;
 }
 
@@ -74,17 +81,20 @@ void PlainBinds::keep(Known known) {
   size_t hash = 0;
   for (Value& value : known.values) {
     PyUnicode_InternInPlace(&value.name.ptr());
-    hash = mixed(hash, value.name.ptr(), value.id);
+    hash = mixed(hash, value.name.ptr(), {value.id, value.second});
   }
   if (known_.size() >= kMostKnown) known_.clear();
   // Who drops one of the objects drops what was made of it.
   const py::cpp_function dropped([this, hash](const py::object&) { known_.erase(hash); });
-  for (Value& value : known.values) value.weak = py::reinterpret_steal<py::object>(PyWeakref_NewRef(value.id, dropped.ptr()));
-  for (const Value& value : known.values)
-    if (!value.weak) {
+  const auto watched = [&](PyObject* object) { return py::reinterpret_steal<py::object>(PyWeakref_NewRef(object, dropped.ptr())); };
+  for (Value& value : known.values) {
+    value.weak = watched(value.id);
+    if (value.second) value.weak_second = watched(value.second);
+    if (!value.weak || (value.second && !value.weak_second)) {
       PyErr_Clear();
       return;  // it can't be watched
     }
+  }
   known_[hash] = std::make_unique<Known>(std::move(known));
 }
 
@@ -113,14 +123,16 @@ PlainBinds::Known* PlainBinds::find(PyObject* bind, size_t stable) {
   size_t hash = 0;
   PyObject *name, *value;
   for (Py_ssize_t at = 0; PyDict_Next(bind, &at, &name, &value);)
-    if (!is_contents(value)) hash = mixed(hash, name, value);
+    if (!is_contents(value)) hash = mixed(hash, name, identity_of(value));
   const auto found = known_.find(hash);
   if (found == known_.end() || found->second->values.size() != stable) return nullptr;
   size_t i = 0;
   for (Py_ssize_t at = 0; PyDict_Next(bind, &at, &name, &value);) {
     if (is_contents(value)) continue;
     const Value& known = found->second->values[i++];
-    if (known.name.ptr() != name || known.id != value || object_of(known.weak).ptr() != value) return nullptr;
+    const auto [first, second] = identity_of(value);
+    if (known.name.ptr() != name || known.id != first || known.second != second || object_of(known.weak).ptr() != first) return nullptr;
+    if (second && object_of(known.weak_second).ptr() != second) return nullptr;
   }
   return found->second.get();
 }

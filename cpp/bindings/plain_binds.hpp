@@ -26,8 +26,8 @@ class PlainBinds {
   /// A value that was bound, and what must be as it was: of textures and slices, which users may change.
   struct Value {
     py::str name;
-    py::object weak;
-    PyObject* id = nullptr;
+    PyObject *id = nullptr, *second = nullptr;  // of a pair, an image and a sampler, both
+    py::object weak, weak_second;
     uint32_t set = 0, binding = 0;
     std::vector<std::pair<PyObject*, py::object>> attributes;  // names, values
   };

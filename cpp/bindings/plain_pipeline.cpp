@@ -23,7 +23,10 @@ void keep_bound(PlainPipeline& pipeline, const std::vector<Given>& values, std::
                 const std::vector<std::pair<py::object, py::object>>& uses, std::vector<Ptr<ImageView>> views, const py::list& buffers) {
   PlainBinds::Known known;
   for (const auto& [name, value, set, binding, attributes] : values) {
-    PlainBinds::Value& one = known.values.emplace_back(PlainBinds::Value{name, {}, value.ptr(), set, binding, {}});
+    const bool pair = PyTuple_CheckExact(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 2;
+    PyObject *const first = pair ? PyTuple_GET_ITEM(value.ptr(), 0) : value.ptr(), *const second =
+                                                                                       pair ? PyTuple_GET_ITEM(value.ptr(), 1) : nullptr;
+    PlainBinds::Value& one = known.values.emplace_back(PlainBinds::Value{name, first, second, {}, {}, set, binding, {}});
     for (const std::string& attribute : attributes)
       one.attributes.emplace_back(PyUnicode_InternFromString(attribute.c_str()), watched(value.attr(attribute.c_str())));
   }

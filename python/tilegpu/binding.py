@@ -213,6 +213,8 @@ class DescriptorBinder:
                 return
             if type(value) in _WATCHED:
                 given.append((name, value, binding.set, binding.binding, _WATCHED[type(value)]))
+            elif type(value) is tuple and len(value) == 2 and type(value[0]) in (Image, ImageView) and type(value[1]) is Sampler:
+                given.append((name, value, binding.set, binding.binding, []))
             elif type(value) not in (dict, bytes, np.ndarray):
                 return
         views = [thing for _, thing, read in made_of if read]
