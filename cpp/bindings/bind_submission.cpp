@@ -276,6 +276,12 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
             return unwrap(d.submit({std::move(command_buffers), {}}));
           },
           py::arg("command_buffers"))
+      .def(
+          "submit_one",
+          [](Device& d, const Ptr<CommandBuffer>& commands) {
+            return interruptible([&](const auto& goes_on) { return d.submit_and_wait({{commands}, {}}, goes_on); });
+          },
+          py::arg("commands"))
       .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"), py::arg("traces") = std::vector<Trace>{})
       .def(
           "trace_again",

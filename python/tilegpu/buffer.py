@@ -286,8 +286,8 @@ class Buffer(Fixed, AsArray):
 
     def _note_written(self, kind: np.dtype[Any]) -> None:
         """Another kind than before, or bytes: what it holds is known no more."""
-        if self.dtype is None:
-            self._written = kind if self._written in (None, kind) else _BYTES
+        if self.dtype is None and kind != self._written:  # the same object for what is equal: draws look at that alone
+            self._written = kind if self._written is None else _BYTES
 
     @property
     def size(self) -> int:
@@ -542,7 +542,7 @@ class Buffer(Fixed, AsArray):
 class BufferSlice:
     """Bytes ``offset`` to ``offset + size`` of a buffer."""
 
-    __slots__ = ("buffer", "offset", "size")
+    __slots__ = ("__weakref__", "buffer", "offset", "size")
 
     def __init__(self, buffer: Buffer, offset: int, size: int) -> None:
         self.buffer, self.offset, self.size = buffer, offset, size
@@ -564,7 +564,7 @@ class BufferSlice:
 class BufferView(Fixed):
     """Texels in a buffer. Made by :meth:`Buffer.texels`."""
 
-    __slots__ = ("buffer", "core", "format_info")
+    __slots__ = ("__weakref__", "buffer", "core", "format_info")
 
     def __init__(self, buffer: Buffer, core: _core.BufferView, format_: enums.FormatInfo) -> None:
         self.buffer, self.core, self.format_info = buffer, core, format_

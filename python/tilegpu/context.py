@@ -6,6 +6,8 @@ circle of modules; :class:`tilegpu.Device` adds what makes them.
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import threading
 import warnings
@@ -28,8 +30,9 @@ from tilegpu.fixed import Fixed
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
-    from numpy.typing import NDArray
+
+#: Every way to use a buffer.
+_USAGES = functools.reduce(operator.or_, _core.ENUMS["buffer_usage"].values())
 
 
 class CommandStats(NamedTuple):
@@ -95,7 +98,7 @@ class Context(Fixed):
         self._lock = threading.RLock()  # what the garbage collector drops while it is held gives memory back too
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._capture_left: weakref.finalize[..., Any] | None = None
-        self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+        self._chunks = _core.ArgumentChunks(_USAGES)  # of arrays that are arguments of draws
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
         # Short names of shader files: which files they are, and a number for whatever else a pipeline has.
@@ -158,12 +161,4 @@ class Context(Fixed):
     def _submit(
         self, commands: _core.CommandBuffer, traces: Sequence[tuple[int, bool, list[tuple[int, int]]]] = ()
     ) -> _core.Submission:
-        return self.core.submit_and_wait([commands], list(traces))
-
-    def _take_chunk(self) -> tuple[_core.DeviceMemory, NDArray[np.uint8]] | None:
-        with self._lock:
-            return self._chunks.pop() if self._chunks else None
-
-    def _give_chunks(self, chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]], limit: int) -> None:
-        with self._lock:
-            self._chunks.extend(chunks[: max(0, limit - len(self._chunks))])
+        return self.core.submit_and_wait([commands], list(traces)) if traces else self.core.submit_one(commands)

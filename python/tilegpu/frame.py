@@ -27,7 +27,7 @@ from tilegpu.frame_stats import FrameStats
 from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
 from tilegpu.stats import PassStats, bytes_text
-from tilegpu.uses import Use
+from tilegpu.uses import LaterUses, Use
 from tilegpu.whole_file import write_whole
 from tilegpu.with_block import WithBlock
 
@@ -50,6 +50,16 @@ class Frame(WithBlock):
     """
 
     _example = 'with dev.frame("...") as f:'
+    nodes: list[Node]
+    takes_inner = False
+    _outer: Frame | None = None
+    _open_passes: dict[int, str]  # that were entered within it and not left, by id: what they are
+    _host_wrote: dict[int, Image]  # what the program wrote itself, no node of it
+    _pending: dict[int, tuple[str, ...]]  # thread: what the node that it executes now reads undefined
+    _state = "not entered"
+    _lock: threading.Lock
+    _mark: reads_since.Mark
+    _graph: tuple[int, Graph] | None = None
 
     def __init__(self, device: Context, label: str, strict: bool, outputs: Any) -> None:
         self.label = arguments.text(label, "frame: label")
@@ -58,20 +68,16 @@ class Frame(WithBlock):
         self.strict = arguments.flag(strict, f"{self._what}: strict")
         given = (outputs,) if isinstance(image_of(outputs), Image) else outputs
         self._outputs: list[Image] = []
-        for value in arguments.sequence(given, f"{self._what}: outputs", "it must be an image or a list of them"):
+        must = "it must be an image or a list of them"
+        none = type(given) is tuple and not given
+        for value in () if none else arguments.sequence(given, f"{self._what}: outputs", must):
             if not isinstance(image_of(value), Image):
                 raise ValidationError(f"{self._what}: outputs has {arguments.shown(value)}; it must be images")
             self._outputs.append(image_of(value))
-        self.nodes: list[Node] = []
-        self.takes_inner = False
-        self._outer: Frame | None = None
-        self._open_passes: dict[int, str] = {}  # that were entered within it and not left, by id: what they are
-        self._host_wrote: dict[int, Image] = {}  # what the program wrote itself, no node of it
-        self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
-        self._state = "not entered"
-        self._lock = threading.Lock()
-        self._mark = reads_since.Mark()
-        self._graph: tuple[int, Graph] | None = None
+        # At once: each attribute that is set by itself is asked whether it is the user's.
+        vars(self).update(
+            nodes=[], _open_passes={}, _host_wrote={}, _pending={}, _lock=threading.Lock(), _mark=reads_since.Mark()
+        )
         self._made()  # last: what could not be made was told
 
     def __del__(self) -> None:
@@ -117,6 +123,8 @@ class Frame(WithBlock):
 
     def _look_at_outputs(self) -> None:
         """What the frame is said to be drawn for, and nothing in it writes: for all that is asked of it later it is not there."""
+        if not self._outputs:
+            return
         written = {id(use.thing) for node in self.nodes for use in node.uses if use.write} | self._host_wrote.keys()
         for image in self._outputs:
             if id(image) in written or any(id(plane) in written for plane in image.planes):
@@ -152,16 +160,18 @@ class Frame(WithBlock):
         if self._outer is not None:
             self._outer.host_wrote(image)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: Node, images: dict[int, Image] | None = None) -> None:
+        """``images``: those that it reads or writes, where that is known without asking it."""
         node.undefined = self._pending.pop(threading.get_ident(), ())
-        images = {id(use.thing): use.thing for use in node.uses if isinstance(use.thing, Image)}
+        if images is None:
+            images = {id(use.thing): use.thing for use in node.uses if isinstance(use.thing, Image)}
         node.host_reads = {key: image._host_reads for key, image in images.items()}
         with self._lock:
             node.number = len(self.nodes)
             self.nodes.append(node)
         node.steps.setdefault(self._mark, node.number)
         if self._outer is not None:
-            self._outer._add(dataclasses.replace(node))
+            self._outer._add(dataclasses.replace(node), images)
         else:
             reads_since.executed(node.uses, node.steps)
         node.left = {id(one.use): one for one in reads_since.left_by(node.uses, self._mark, node.number)}
@@ -171,18 +181,9 @@ class Frame(WithBlock):
 
     def add_pass(self, render_pass: PassResults, commands: _core.CommandBuffer) -> None:
         """A pass was executed."""
-        self._add(
-            Node(
-                0,
-                "pass",
-                render_pass.label,
-                tuple(render_pass.uses),
-                render_pass.stats,
-                render_pass,
-                commands=commands,
-                steps=render_pass._steps,
-            )
-        )
+        uses, steps = LaterUses(lambda: render_pass.uses), render_pass._steps
+        node = Node(0, "pass", render_pass.label, uses, render_pass.stats, render_pass, commands=commands, steps=steps)
+        self._add(node, render_pass.images_used())
 
     def add_dispatch(
         self, label: str, commands: _core.CommandBuffer, uses: Iterable[Use], stats: DispatchStats, keep: Any

@@ -31,7 +31,7 @@ class Node:
     number: int
     kind: str
     label: str
-    uses: tuple[Use, ...]
+    uses: Sequence[Use]
     stats: Any = None
     render_pass: PassResults | None = None
     undefined: tuple[str, ...] = ()

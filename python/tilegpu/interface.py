@@ -138,6 +138,7 @@ class Interface(OfThisProcess):
             self._add_stage(stage, reflection)
         self.has_push = any(r.has_push_constants for r in reflections)
         self._push: tuple[StructLayout | None, list[Member]] | None = None
+        self._outputs: list[Variable] | None = None
         #: Push constants of different names that lie at the same bytes, in blocks of two stages: what is given by name can't be both.
         self.push_overlaps: list[tuple[Member, Member]] = []
         #: All push constants are floats, vectors and matrices: the core writes them.
@@ -158,8 +159,10 @@ class Interface(OfThisProcess):
     @property
     def outputs(self) -> list[Variable]:
         """Of the fragment shader; made when somebody asks."""
-        fragment = self.reflections.get("fragment")
-        return [] if fragment is None else _variables(fragment.outputs)
+        if self._outputs is None:
+            fragment = self.reflections.get("fragment")
+            self._outputs = [] if fragment is None else _variables(fragment.outputs)
+        return self._outputs
 
     def _add_stage(self, stage: str, reflection: _core.Reflection) -> None:
         if stage == "vertex":

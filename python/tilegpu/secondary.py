@@ -74,7 +74,7 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.secondary")
         commands = _core.CommandBuffer(self._device.core, True)
         commands.begin_part(*self._begin)
-        self._draws = DrawArguments(self._device, commands, self._what, self._size, part=True)
+        self._draws = DrawArguments(self._device, self._what, self._size, commands)
         self._draws.views = bool(self._begin[-1])
         return self
 
