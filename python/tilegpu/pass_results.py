@@ -6,7 +6,6 @@ In: the recorded command buffer, which may be executed again. Out: statistics, t
 from __future__ import annotations
 
 import os
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments, notebook, reads_since
@@ -23,7 +22,8 @@ from tilegpu.pass_lint import Line, lines_of
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import weakref
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +49,8 @@ class PassResults:
     _undefined: list[str]  # what is read, or may be, though nobody wrote it; for lint() and a warning
     _size = _held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
     _window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
+    _steps: reads_since.Steps  # of frames
+    _left: list[weakref.ref[reads_since.Left]]  # what it left in images as a step of these
 
     def __init__(self, device: Context, label: str, trace: bool | str | Sequence[Any]) -> None:
         own = vars(self)

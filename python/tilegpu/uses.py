@@ -201,7 +201,7 @@ class Uses:
     def but_buffers(self) -> Iterator[Use]:
         """Those of descriptors, images among them, some more than once; without what draws read of buffers by themselves, of which a pass
         may have thousands."""
-        for made_by, arguments in self._notes:
+        for made_by, arguments in self.notes:
             if made_by is not use_of_buffer:
                 made = made_by(*arguments)
                 yield from (made,) if isinstance(made, Use) else made
