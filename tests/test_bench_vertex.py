@@ -12,6 +12,7 @@ import tilegpu as tg
 from tilegpu.bench import vertex, vertex_caches
 from tilegpu.bench.cache import Cache
 from tilegpu.cli import main
+from tilegpu.cost_constants import CONSTANTS
 from tilegpu.scene import find_scene
 
 PROFILES = [name for name in tg.profile_names() if name != "host"]
@@ -84,11 +85,22 @@ def test_fifo_and_batches(name: str) -> None:
 @pytest.mark.parametrize("name", MESHES)
 def test_groups_of_four(name: str) -> None:
     triangles = MESHES[name]
-    found = vertex_caches.groups(triangles.ravel().tolist(), 32)
-    groups, batches = by_batches(triangles // 4, 8, 8)
-    cut = 4 * (int(triangles.max()) // 4 + 1) - (int(triangles.max()) + 1)  # the last group has only these
-    last = sum(1 for vertex_ in found.vertices if vertex_ == triangles.max())
-    assert len(found.vertices) == 4 * groups - cut * last and found.batches == batches
+    indices = triangles.ravel().tolist()
+    for vertices in (4, 16, 32, 128):
+        found = vertex_caches.groups(indices, vertices)
+        assert len(found.vertices) == 4 * by_queue(triangles // 4, vertices // 4) and found.batches == 0
+        assert set(indices) <= set(found.vertices)
+
+
+def test_the_example_of_arms_engineer() -> None:
+    """community.arm.com, 55793: groups "always round down to a naturally aligned base index": of [1, 5, 13] 0-3, 4-7, 12-15; and the three
+    indices 0, 7, 15 cost twelve vertices."""
+    for indices, expected in (([1, 5, 13], [0, 4, 12]), ([1, 5, 7], [0, 4]), ([1, 10, 15], [0, 8, 12]), ([0, 7, 15], [0, 4, 12])):
+        vertices = [base + k for base in expected for k in range(4)]
+        assert vertex_caches.groups(indices, 32).vertices == vertices
+        found = vertex.count_on("mali-g57", [mesh(np.array([indices]))], "given")
+        assert found.shaded == len(vertices) and found.named == 3 and found.vertex_group == 4
+        assert vertex.count_on("adreno-a650", [mesh(np.array([indices]))], "given").shaded == 3
 
 
 def test_explicit_indices_are_the_best_there_is() -> None:
@@ -143,14 +155,41 @@ def test_the_core_shades_ranges(name: str) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_has_its_batch(profile: str) -> None:
     device = tg.Device(profile)
-    batch = device.info["vertex_batch"]
-    assert batch == 32 and tg.Device("host").info["vertex_batch"] == 0
+    batch, group = device.info["vertex_batch"], device.info["vertex_group"]
+    row = CONSTANTS[profile]
+    assert (batch, group) == (row.vertex_batch.value, row.vertex_group.value) and batch == 32
+    assert tg.Device("host").info["vertex_batch"] == 0
     found = vertex.count_on(profile, [mesh(grid(30))], "given")
-    assert found == vertex.count_on(profile, [mesh(grid(30))], "given", batch) and found.shaded == 1920
+    assert found == vertex.count_on(profile, [mesh(grid(30))], "given", batch)
+    assert found.shaded == {0: 1920, 1: by_queue(grid(30), 32), 4: 4 * by_queue(grid(30) // 4, 8)}[group]
     assert vertex.count_on("host", [mesh(grid(30))], "given", 32).shaded == 1924, "the end of a chunk cuts a batch"
     # With a small heap (a profile's) chunks are of 4,096 triangles.
-    found = vertex.count_on(profile, [mesh(grid(60))], "given")
-    assert (found.shaded, found.batches) == by_batches(grid(60), 32, 32, 4096)
+    for triangles in (grid(60), grid(60, 5)):
+        found = vertex.count_on(profile, [mesh(triangles)], "given")
+        shaded, batches = by_batches(triangles, 32, 32, 4096)
+        if group:
+            shaded = sum(group * by_queue(part // group, 32 // group) for part in np.split(triangles, [4096]))
+        assert (found.shaded, found.batches) == (shaded, batches)
+
+
+@pytest.mark.parametrize("vertex_batch", [3, 11, 12, 16, 32, 33, 47, 48, 64])
+@pytest.mark.parametrize("profile, size", [("mali-g610", 4), ("mali-g625", 1)])
+@pytest.mark.parametrize("name", MESHES)
+def test_a_cache_of_every_width(name: str, profile: str, size: int, vertex_batch: int) -> None:
+    """Arm: "a vertex that has been evicted from the post-transform cache must be reshaded": what is held stays from batch to batch."""
+    triangles = MESHES[name]
+    found = vertex.count_on(profile, [mesh(triangles)], "given", vertex_batch)
+    assert found.shaded == size * by_queue(triangles // size, max(1, vertex_batch // size))
+    assert (found.named, found.vertex_batch, found.vertex_group) == (len(np.unique(triangles)), vertex_batch, size)
+
+
+def test_who_shades_neighbours() -> None:
+    """Arm's performance counter references: 4 vertices a request on Mali-G57, G610 and G720, up to 16 on G725 and G625; a cache on all."""
+    groups = {name: tg.Device(name).info["vertex_group"] for name in tg.profile_names()}
+    assert {name for name, group in groups.items() if group == 4} == {"mali-g57", "mali-g610", "mali-g720", "immortalis-g920"}
+    assert {name for name, group in groups.items() if group == 1} == {"mali-g725", "mali-g625", "immortalis-g925"}
+    assert {name for name, group in groups.items() if group == 0} == {
+        "host", "adreno-a630", "adreno-a650", "adreno-a740", "desktop-immediate"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["mesh_100k", "gbuffer5", "demo"])

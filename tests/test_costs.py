@@ -200,30 +200,36 @@ def fetched_lines(vertices: list[int], stride_B: int, end_B: int) -> int:
 
 
 @pytest.mark.parametrize("padding", [0, 224])
-def test_vertex_fetch_is_a_cache_of_lines(padding: int) -> None:
-    """Random triangles in batches of 32 vertices; wide vertices throw each other out."""
+@pytest.mark.parametrize("profile, group", [("adreno-a650", 0), ("immortalis-g925", 1), ("mali-g57", 4)])
+def test_vertex_fetch_is_a_cache_of_lines(profile: str, group: int, padding: int) -> None:
+    """Random triangles in batches of 32 vertices, or through a cache of shaded ones (Mali); wide vertices throw each other out. Where
+    neighbours come along (Mali up to G720) they are fetched as well, those that the buffer has."""
     fields: list[Any] = [("position", "<f4", 4), ("color", "<f4", 4)]
     wide = np.dtype([*fields, ("padding", "u1", padding)]) if padding else VERTEX
-    count, triangles = 400, 300
+    count, triangles = 398, 300
     rng = np.random.default_rng(padding)
     vertices = np.zeros(count, wide)
     vertices["position"] = (0, 0, 0.5, 1)
     indices = rng.integers(0, count, (triangles, 3)).astype(np.uint32)
-    device = tg.Device(profile="mali-g57")
+    device = tg.Device(profile=profile, hsr="off")
     pipeline = device.pipeline(VERT, FRAG, vertex=wide, color=[FORMAT])
     with device.render_pass(color=[tg.Attachment(device.image((64, 64), FORMAT), clear=(0, 0, 0, 1))]) as rp:
         rp.draw(pipeline, vertices, indices=indices)
     order: list[int] = []
     batch: list[int] = []
-    for triangle in indices.tolist():
+    for triangle in indices.tolist() if not group else ():
         new = list(dict.fromkeys(i for i in triangle if i not in batch))
         if len(batch) + len(new) > 32:
             order += batch
             batch, new = [], list(dict.fromkeys(triangle))
         batch += new
     order += batch
+    for request in (indices // group).ravel().tolist() if group else ():
+        if request * group not in order[-32:]:
+            order += range(request * group, request * group + group)
     assert rp.stats.vertices_shaded == len(order)
-    assert rp.stats.vertices_fetched_B == 64 * fetched_lines(order, wide.itemsize, 32)
+    assert rp.stats.vertices_unique_requested == len(np.unique(indices))
+    assert rp.stats.vertices_fetched_B == 64 * fetched_lines([i for i in order if i < count], wide.itemsize, 32)
     assert rp.stats.indices_fetched_B == 4 * 3 * triangles
     assert [row["vertices_fetched_B"] for row in rp.stats.draw_vertices] == [rp.stats.vertices_fetched_B]
 

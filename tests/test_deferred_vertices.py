@@ -65,6 +65,7 @@ KINDS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "lines": (IN + "void main() { " + PAINT + "}", {"polygon_mode": "line"}),
     "late": (IN + "void main() { " + PAINT + "}", {"depth_compare": "always"}),
     "depth only": (None, {}),
+    "reads nothing": ("#version 450\nlayout(location = 0) out vec4 o0;\nvoid main() { o0 = vec4(fract(gl_FragCoord.xyz * 0.37), 1); }", {}),
 }  # fmt: skip
 TOPOLOGIES = ("triangle_list", "triangle_strip", "triangle_fan", "line_strip", "point_list")
 OTHERS = ["visibility_buffer", "hierarchical_z", "pre_pass", "forward_pixel_kill", "lrz", "depth_filter"]
@@ -364,9 +365,9 @@ NOT_ASKED = "not one of host's techniques; hsr adds it"
     ("writes memory", inject(SIMPLE_VERT, "layout(set = 0, binding = 0) buffer Out { uint n; };\n", "atomicAdd(n, 1u); "), SIMPLE_FRAG, {}),
     ("points and lines", SIMPLE_VERT, SIMPLE_FRAG, {"topology": "line_list"}),
     ("points and lines", SIMPLE_VERT, SIMPLE_FRAG, {"polygon_mode": "line"}),
-    ("nothing to defer", SIMPLE_VERT, "#version 450\nlayout(location = 0) out vec4 o0;\nvoid main() { o0 = vec4(1); }", {}),
+    ("", SIMPLE_VERT, "#version 450\nlayout(location = 0) out vec4 o0;\nvoid main() { o0 = vec4(1); }", {}),
     ("nothing is rasterized", SIMPLE_VERT, SIMPLE_FRAG, {"rasterizer_discard": True}),
-    ("nothing is shaded", SIMPLE_VERT, None, {}),
+    ("", SIMPLE_VERT, None, {}),
     ("", SIMPLE_VERT, SIMPLE_FRAG, {}),
 ])  # fmt: skip
 def test_reasons_of_a_pipeline(device: tg.Device, words: str, vert: str, frag: str | None, state: dict[str, Any]) -> None:

@@ -169,7 +169,7 @@ def test_lint_names_what_is_stored_and_never_read(dev: tg.Device, pipes: dict[st
         "color0: image 'other' is stored, and pass 1 'again' overwrites it, and nobody reads it before; store_op='dont_care' saves"
         in lines[0]
     )
-    assert "depth: image 'depth' is stored, and nobody reads it" in lines[1]
+    assert "depth: image 'depth' is stored, and nobody has read it yet" in lines[1]
     depth.numpy()
     assert len(f.lint()) == 1, "the program read it"
     with dev.frame() as f:

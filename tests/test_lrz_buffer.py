@@ -67,14 +67,14 @@ def reasons(rp: tg.RenderPass) -> list[str]:
 
 
 def test_the_buffer_is_the_farthest_depth_of_each_texel() -> None:
-    """A rectangle whose edges lie inside texels: those that it covers whole have its depth rounded outward, the others the clear value."""
+    """A rectangle whose edges lie inside texels: those that it covers whole have its depth rounded down, the others the clear value."""
     rp = Case().run(("less", full(0.75)), ("less", rect(12, 8, 60, 42, 0.3)))
     found = rp.lrz()
     assert found.direction == "less" and list(found.buffers) == ["less"]
     buffer = found.buffers["less"]
     assert buffer.texel_px == (8, 8) and buffer.depth.shape == (8, 12) and buffer.depth.dtype == np.uint16
-    expected = np.full((8, 12), np.ceil(np.float32(0.75) * 65535.0), np.uint16)
-    expected[1:5, 2:7] = np.ceil(np.float64(np.float32(0.3)) * 65535.0)
+    expected = np.full((8, 12), np.floor(np.float32(0.75) * 65535.0), np.uint16)
+    expected[1:5, 2:7] = np.floor(np.float64(np.float32(0.3)) * 65535.0)
     # A texel that the rectangle's diagonal crosses is covered by neither of its triangles.
     covered = buffer.depth == expected
     assert covered[0].all() and covered[5:].all() and covered[:, :2].all() and covered[:, 7:].all()

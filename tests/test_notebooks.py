@@ -157,3 +157,13 @@ def test_nothing_stored_shows_nothing() -> None:
 def test_squares_of_odd_values() -> None:
     assert "rgb(255,0,0)" in notebook.swatch((7.0, float("nan"), -1.0, 1.0), "sfloat")
     assert "rgb(128,128,128)" in notebook.swatch((0.5,), "unorm")
+
+
+def test_statistics_of_a_dispatch_are_printed_as_a_table() -> None:
+    """As those of a pass; they were a tuple with names. A constant of one stage names it once."""
+    dev = tg.Device(threads=1)
+    head = "#version 450\nlayout(local_size_x_id = 0) in;\nlayout(constant_id = 0) const uint N = 64;\n"
+    pipe = dev.compute_pipeline(head + "layout(binding = 0) buffer B { uint b[]; };\nvoid main() { b[0] = N; }", constants={0: 8})
+    assert "(compute, compute)" not in str(pipe.interface) and "(compute)" in str(pipe.interface)
+    lines = str(dev.dispatch(pipe, (2, 1, 1), bind={"B": dev.buffer(4)})).split("\n")
+    assert lines[0] == "dispatch" and [line.split()[-1] for line in lines[1:3]] == ["1", "16"]

@@ -114,7 +114,7 @@ def test_includes_follow_the_order() -> None:
 
 
 #: Of other people: pybind11 and what it stands on, Vulkan's.
-FOREIGN = {"tilegpu", "pybind11", "vulkan", "Python.h"}
+FOREIGN = {"tilegpu", "pybind11", "vulkan", "Python.h", "structmember.h"}
 
 
 def test_bindings_see_the_public_interface_alone() -> None:

@@ -184,8 +184,8 @@ def test_a_signal_anywhere_in_a_command_leaves_the_pass_free(command: str) -> No
     out, pipe = dev.image((4, 4), FORMAT), shifted()
 
     def work() -> None:
-        if command == "draw":
-            rp.draw(pipe, CORNERS, push={"c": (0, 0, 0, 0)}, bind={"B": {"d": (0, 0, 0, 0)}})
+        if command == "draw":  # with a viewport, so that it is several commands of the core
+            rp.draw(pipe, CORNERS, push={"c": (0, 0, 0, 0)}, bind={"B": {"d": (0, 0, 0, 0)}}, viewport=(0, 0, 4, 4))
         elif command == "set":
             rp.set(line_width=1.0)
         else:

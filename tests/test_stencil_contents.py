@@ -193,7 +193,7 @@ def test_a_frame_knows_which_aspect_is_sampled(dev: tg.Device, aspect: str) -> N
     )
     (advice,) = f.lint()
     assert advice.startswith(
-        f"pass 0 'pass': {OTHER[aspect]}: image 'z' ({OTHER[aspect]}) is stored, and nobody reads it; store_op='dont_care'"
+        f"pass 0 'pass': {OTHER[aspect]}: image 'z' ({OTHER[aspect]}) is stored, and nobody has read it yet; store_op='dont_care'"
     )
     before = out.numpy()
     followed = frame(frozenset([aspect]))
@@ -220,3 +220,21 @@ def test_a_view_of_stencil_is_shown_as_stencil(dev: tg.Device) -> None:
     assert view.read_aspect == "stencil" and image.view().read_aspect == "depth"
     assert view._repr_png_() and image.view(aspect="depth")._repr_png_() is None and np.all(np.asarray(view) == 200)
     assert "stencil" in view._repr_html_()
+
+
+@pytest.mark.parametrize("aspect", SAMPLERS)
+def test_the_same_arguments_once_more(dev: tg.Device, aspect: str) -> None:
+    """Draws that were told nothing of are recorded the short way in later passes: what was lost since is told there too."""
+    image, pipe = dev.image((8, 8), FORMATS[0], label="z"), drawn(dev, aspect)
+    out, bind = target(dev), {"t": bound(dev, image, aspect)}
+    dev.clear(image, depth=0.5, stencil=200)
+
+    def draw() -> None:
+        with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0)), label="a") as rp:
+            rp.draw(pipe, count=3, bind=bind)
+
+    for _ in range(3):
+        draw()
+    stored(dev, image, OTHER[aspect])
+    with pytest.raises(tg.UndefinedContentsError, match=f"the {aspect} contents of image 'z' are undefined"):
+        draw()

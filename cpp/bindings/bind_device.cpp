@@ -63,6 +63,7 @@ py::dict info_of(Device& device) {
   d["lanes"] = i.lanes;
   d["threads"] = i.threads;
   d["vertex_batch"] = i.vertex_batch;
+  d["vertex_group"] = i.vertex_group;
   return d;
 }
 

@@ -5,6 +5,8 @@
 // integers; compressed formats become float32 (sRGB: linear, as shaders read it); packed 4:2:2 is (H, W / 2, 4) words; depth becomes
 // float32, stencil uint8.
 #include <cstring>
+#include <optional>
+#include <unordered_map>
 
 #include "bindings.hpp"
 #include "tilegpu/format.hpp"
@@ -47,6 +49,26 @@ ArrayFormat array_format(const vk::FormatInfo& format) {
   return result;
 }
 
+/// By NumPy's short name, found once: asking NumPy takes longer than copying a small picture.
+py::dtype dtype_named(const std::string& name) {
+  static auto* const known = new std::unordered_map<std::string, PyObject*>();
+  const auto [found, is_new] = known->try_emplace(name);
+  if (is_new) found->second = py::dtype(name).release().ptr();
+  return py::reinterpret_borrow<py::dtype>(found->second);
+}
+
+/// Python's other threads run while many bytes are copied; to let them in takes as long as some kilobytes.
+class CopyOf {
+ public:
+  explicit CopyOf(const py::array& array) {
+    constexpr py::ssize_t kLong_B = 1 << 17;
+    if (array.nbytes() >= kLong_B) release_.emplace();
+  }
+
+ private:
+  std::optional<ReleasedGil> release_;
+};
+
 const vk::FormatInfo& format_of(const Image& image) {
   const vk::FormatInfo* format = vk::find_format(image.info().format);
   assert(format);
@@ -84,7 +106,7 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
   const ArrayFormat how = array_format(format);
   if (format.needs_conversion()) {  // packed 4:2:2: blocks of four words, as they lie there
     const py::ssize_t columns = format.blocks_x(layout.width_px), rows = layout.height_px;
-    py::array blocks(py::dtype(how.dtype), std::vector<py::ssize_t>{rows, columns, 4});
+    py::array blocks(dtype_named(how.dtype), std::vector<py::ssize_t>{rows, columns, 4});
     const size_t row_B = static_cast<size_t>(columns) * format.texel_B;
     auto* out = static_cast<uint8_t*>(blocks.mutable_data());
     for (py::ssize_t y = 0; y < rows; ++y, out += row_B)
@@ -92,10 +114,10 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
     return blocks;
   }
   const uint32_t components = format.component_count;
-  py::array result(py::dtype(how.dtype), shape_of(image, layout, components));
+  py::array result(dtype_named(how.dtype), shape_of(image, layout, components));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   const size_t element_B = size_t{components} * how.component_B;
-  ReleasedGil release;
+  const CopyOf copy(result);
   if (format.is_compressed()) {
     std::vector<vk::Texel> row(layout.width_px);
     for (uint32_t y = 0; y < layout.height_px; ++y) {
@@ -125,9 +147,9 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
 py::array read_depth(const Image& image, uint32_t level, uint32_t layer) {
   const vk::FormatInfo& format = format_of(image);
   const SubresourceLayout layout = subresource(image, VK_IMAGE_ASPECT_DEPTH_BIT, level, layer);
-  py::array result(py::dtype("f4"), shape_of(image, layout, 1));
+  py::array result(dtype_named("f4"), shape_of(image, layout, 1));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
-  ReleasedGil release;
+  const CopyOf copy(result);
   for_each_row(image, layout, destination, 4, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     for (uint32_t x = 0; x < layout.width_px; ++x, source += layout.texel_B, out += step_B) {
       uint32_t bits = 0;
@@ -146,15 +168,25 @@ py::array read_depth(const Image& image, uint32_t level, uint32_t layer) {
 
 py::array read_stencil(const Image& image, uint32_t level, uint32_t layer) {
   const SubresourceLayout layout = subresource(image, VK_IMAGE_ASPECT_STENCIL_BIT, level, layer);
-  py::array result(py::dtype("u1"), shape_of(image, layout, 1));
+  py::array result(dtype_named("u1"), shape_of(image, layout, 1));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   // D24S8 is one packed plane of 32 bits, stencil in the highest byte; elsewhere stencil is a plane of bytes.
   const size_t byte = layout.texel_B == 4 ? 3 : 0;
-  ReleasedGil release;
+  const CopyOf copy(result);
   for_each_row(image, layout, destination, 1, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     for (uint32_t x = 0; x < layout.width_px; ++x) out[x * step_B] = source[x * layout.texel_B + byte];
   });
   return result;
+}
+
+/// Level 0 of layer 0 where it is defined, the aspect that its format has first; None where reading it takes more than a copy, or an error.
+py::object read_plain(const Image& image) {
+  if (image.info().tiling != ImageTiling::linear || !image.planes().empty() || !image.data()) return py::none();
+  const vk::FormatInfo& format = format_of(image);
+  const bool depth = format.depth_bits != 0, stencil = !depth && format.stencil_bits != 0;
+  if (!image.is_defined(depth ? VK_IMAGE_ASPECT_DEPTH_BIT : stencil ? VK_IMAGE_ASPECT_STENCIL_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 0))
+    return py::none();
+  return depth ? read_depth(image, 0, 0) : stencil ? read_stencil(image, 0, 0) : read_color(image, 0, 0);
 }
 
 /// Read-only view of the subresource's memory, or None where the format has no dtype of NumPy.
@@ -235,6 +267,7 @@ void bind_pixels(py::class_<Image, Ptr<Image>>& image) {
             return read_color(i, level, layer);
           },
           py::arg("aspect"), py::arg("level"), py::arg("layer"))
+      .def("read_plain", &read_plain)
       .def(
           "copy_level",
           [](const Image& from, const Image& to, uint32_t aspect, uint32_t level, uint32_t layer) {

@@ -1,24 +1,17 @@
 // bindings/bind_push.cpp -- push constants by name, where all members of the block are floats: what every draw of a frame does.
 //
-// In: a dictionary of NumPy arrays and tuples of numbers. Out: the block's bytes, pushed. Anything unusual (another type, a wrong shape or
-// name, a number that float32 does not hold) is left to the general way, tilegpu.structs, which converts it or says what is wrong.
+// In: see float_block.hpp. Out: the block's bytes, pushed.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
 
-#include "bindings.hpp"
+#include "float_block.hpp"
 
 namespace tilegpu::bindings {
 namespace {
 
 constexpr long kExactInt = 1 << 24;  // float32 has all integers up to it
-
-struct FloatMember {
-  py::str name;
-  uint32_t offset_B;
-  std::vector<py::ssize_t> shape, strides_B;  // at most two dimensions
-};
 
 bool put(double value, uint8_t* at) {
   if (std::isfinite(value) && std::abs(value) > FLT_MAX) return false;
@@ -35,7 +28,9 @@ bool put_number(PyObject* number, uint8_t* at) {
   return !overflow && value >= -kExactInt && value <= kExactInt && put(static_cast<double>(value), at);
 }
 
-bool put_array(const py::array& array, const FloatMember& m, uint8_t* block) {
+}  // namespace
+
+bool FloatBlock::put_array(const py::array& array, const Floats& m, uint8_t* block) {
   const size_t dimensions = m.shape.size();
   if (static_cast<size_t>(array.ndim()) != dimensions) return false;
   for (size_t d = 0; d < dimensions; d++)
@@ -63,7 +58,7 @@ bool put_array(const py::array& array, const FloatMember& m, uint8_t* block) {
   return true;
 }
 
-bool put_member(PyObject* value, const FloatMember& m, uint8_t* block) {
+bool FloatBlock::put_member(PyObject* value, const Floats& m, uint8_t* block) {
   if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_))
     return put_array(py::reinterpret_borrow<py::array>(value), m, block);
   if (m.shape.empty()) return put_number(value, block + m.offset_B);
@@ -73,44 +68,31 @@ bool put_member(PyObject* value, const FloatMember& m, uint8_t* block) {
   return true;
 }
 
-/// A block of named floats, vectors and matrices.
-class FloatBlock {
- public:
-  using Member = std::tuple<std::string, uint32_t, std::vector<py::ssize_t>, std::vector<py::ssize_t>>;
-  FloatBlock(uint32_t size_B, const std::vector<Member>& members) : size_B_(size_B) {
-    if (size_B > kMaxPushConstants_B) throw py::value_error("a block of push constants is too long");
-    for (const auto& [name, offset_B, shape, strides_B] : members) {
-      py::ssize_t end_B = offset_B + sizeof(float);
-      for (size_t d = 0; d < shape.size() && d < strides_B.size(); d++) end_B += (shape[d] - 1) * strides_B[d];
-      if (shape.size() > 2 || shape.size() != strides_B.size() || end_B > size_B)
-        throw py::value_error("member '" + name + "' does not fit its block");
-      members_.push_back({py::reinterpret_steal<py::str>(PyUnicode_InternFromString(name.c_str())), offset_B, shape, strides_B});
-    }
+FloatBlock::FloatBlock(uint32_t size_B, const std::vector<Member>& members, uint32_t most_B) : size_B_(size_B) {
+  if (size_B > most_B) throw py::value_error("a block of push constants is too long");
+  for (const auto& [name, offset_B, shape, strides_B] : members) {
+    py::ssize_t end_B = offset_B + sizeof(float);
+    for (size_t d = 0; d < shape.size() && d < strides_B.size(); d++) end_B += (shape[d] - 1) * strides_B[d];
+    if (shape.size() > 2 || shape.size() != strides_B.size() || end_B > size_B)
+      throw py::value_error("member '" + name + "' does not fit its block");
+    members_.push_back({py::reinterpret_steal<py::str>(PyUnicode_InternFromString(name.c_str())), offset_B, shape, strides_B});
   }
+}
 
-  /// Of the push constants that the stages have in common; null: they are not the same block, not all floats, or there are none.
-  static std::unique_ptr<FloatBlock> of(const std::vector<const Reflection*>& stages);
-
-  /// False: nothing is pushed, the general way is to be gone.
-  bool push(CommandBuffer& commands, const py::dict& fields) const {
-    if (PyDict_Size(fields.ptr()) != static_cast<py::ssize_t>(members_.size())) return false;
-    alignas(16) uint8_t block[kMaxPushConstants_B] = {};
-    for (const FloatMember& m : members_) {
-      PyObject* value = PyDict_GetItemWithError(fields.ptr(), m.name.ptr());
-      if (!value) {
-        if (PyErr_Occurred()) throw py::error_already_set();
-        return false;
-      }
-      if (!put_member(value, m, block)) return false;
+bool FloatBlock::pack(PyObject* fields, uint8_t* block) const {
+  if (PyDict_Size(fields) != static_cast<py::ssize_t>(members_.size())) return false;
+  for (const Floats& m : members_) {
+    PyObject* value = PyDict_GetItemWithError(fields, m.name.ptr());
+    if (!value) {
+      if (PyErr_Occurred()) throw py::error_already_set();
+      return false;
     }
-    unwrap(commands.push_constants(0, block, size_B_));
-    return true;
+    if (!put_member(value, m, block)) return false;
   }
+  return true;
+}
 
- private:
-  uint32_t size_B_;
-  std::vector<FloatMember> members_;
-};
+namespace {
 
 // Shape and strides of a member; false: it is not made of floats.
 bool float_member(const ReflectedType& type, std::vector<py::ssize_t>& shape, std::vector<py::ssize_t>& strides_B) {
@@ -131,6 +113,8 @@ bool float_member(const ReflectedType& type, std::vector<py::ssize_t>& shape, st
   }
   return shape.size() <= 2;
 }
+
+}  // namespace
 
 std::unique_ptr<FloatBlock> FloatBlock::of(const std::vector<const Reflection*>& stages) {
   const ReflectedType* block = nullptr;
@@ -156,8 +140,6 @@ std::unique_ptr<FloatBlock> FloatBlock::of(const std::vector<const Reflection*>&
   }
 }
 
-}  // namespace
-
 void bind_push(py::module_& m) {
   // A name means the same place in both stages; a stage without push constants agrees with all.
   m.def(
@@ -167,9 +149,18 @@ void bind_push(py::module_& m) {
       },
       py::arg("vertex"), py::arg("fragment"));
   py::class_<FloatBlock>(m, "FloatBlock")
-      .def(py::init<uint32_t, const std::vector<FloatBlock::Member>&>(), py::arg("size_B"), py::arg("members"))
+      .def(py::init<uint32_t, const std::vector<FloatBlock::Member>&, uint32_t>(), py::arg("size_B"), py::arg("members"),
+           py::arg("most_B") = kMaxPushConstants_B)
       .def_static("of", &FloatBlock::of, py::arg("stages"))
-      .def("push", &FloatBlock::push, py::arg("commands"), py::arg("fields"));
+      .def(
+          "push",  // false: nothing is pushed, the general way is to be gone
+          [](const FloatBlock& floats, CommandBuffer& commands, const py::dict& fields) {
+            alignas(16) uint8_t block[kMaxPushConstants_B] = {};
+            if (floats.size_B() > sizeof block || !floats.pack(fields.ptr(), block)) return false;
+            unwrap(commands.push_constants(0, block, floats.size_B()));
+            return true;
+          },
+          py::arg("commands"), py::arg("fields"));
 }
 
 }  // namespace tilegpu::bindings

@@ -159,7 +159,10 @@ py::list draw_programs(const Submission& submission, size_t pass) {
     TILEGPU_FIELD(decides_coverage);
     TILEGPU_FIELD(per_sample);
     TILEGPU_FIELD(writes_color);
+    TILEGPU_FIELD(vertex_writes_memory);
     TILEGPU_FIELD(written_targets);
+    TILEGPU_FIELD(blend_shader_targets);
+    TILEGPU_FIELD(blend_shader_operations);
 #undef TILEGPU_FIELD
     row["draws"] = p.draw_count;
     py::list stages, textures;
@@ -273,6 +276,12 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
             return unwrap(d.submit({std::move(command_buffers), {}}));
           },
           py::arg("command_buffers"))
+      .def(
+          "submit_one",
+          [](Device& d, const Ptr<CommandBuffer>& commands) {
+            return interruptible([&](const auto& goes_on) { return d.submit_and_wait({{commands}, {}}, goes_on); });
+          },
+          py::arg("commands"))
       .def("submit_and_wait", &submit_and_wait, py::arg("command_buffers"), py::arg("traces") = std::vector<Trace>{})
       .def(
           "trace_again",

@@ -2,7 +2,7 @@
 //
 // The bindings are near 1:1 over cpp/include/tilegpu; enumerations cross as integers, their names are in enum_tables.cpp and
 // python/tilegpu/enums.py. Validation is the core's and the front end's; what of the front end is here for its speed says so
-// (bind_push.cpp, bind_vertex.cpp).
+// (argument_arena.cpp, bind_push.cpp, bind_vertex.cpp, plain_binds.cpp, plain_draws.cpp, plain_method.cpp, plain_pipeline.cpp, turn.cpp).
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -67,6 +67,11 @@ void bind_vertex(py::module_& m);
 void bind_command(py::module_& m);
 void bind_state(py::module_& m);
 void bind_push(py::module_& m);
+void bind_turn(py::module_& m);
+void bind_argument_arena(py::module_& m);
+void bind_plain_pipeline(py::module_& m);
+void bind_plain_draws(py::module_& m);
+void bind_plain_method(py::module_& m);
 void bind_stats(py::module_& m);
 void bind_device(py::module_& m);
 void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device);

@@ -1,5 +1,5 @@
 // bindings/errors.cpp -- Error values of the core become exceptions of tilegpu.errors, which chooses the class by the code.
-#include "bindings.hpp"
+#include "held.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -40,6 +40,21 @@ void raise(const Error& error) {
 }
 
 }  // namespace
+
+PyObject* set_exception() {
+  try {
+    throw;
+  } catch (const CoreError& e) {
+    raise(e.error);
+  } catch (py::error_already_set& e) {
+    e.restore();
+  } catch (const std::bad_alloc&) {
+    raise({VK_ERROR_OUT_OF_HOST_MEMORY, "the system refused memory for this call"});
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+  return nullptr;
+}
 
 void bind_errors(py::module_&) {
   // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 takes a function of this type

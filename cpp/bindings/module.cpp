@@ -14,6 +14,11 @@ PYBIND11_MODULE(_core_impl, m) {
   bind_command(m);
   bind_state(m);
   bind_push(m);
+  bind_turn(m);
+  bind_argument_arena(m);
+  bind_plain_pipeline(m);
+  bind_plain_draws(m);
+  bind_plain_method(m);
   bind_device(m);
   bind_format(m);
   bind_capture(m);

@@ -1,7 +1,7 @@
-"""What other interfaces call arguments, for error messages.
+"""What other interfaces call arguments and methods, for error messages.
 
-In: a name that a call does not take. Out: the call's own names that are meant, likeliest first, or where it is said instead. What is only
-misspelt is found by :func:`tilegpu.errors.near_names`; that alone led ``cull_mode`` to ``line_mode``.
+In: a name that a call does not take, or an object has not. Out: our own names that are meant, likeliest first, or where it is said instead.
+What is only misspelt is found by :func:`tilegpu.errors.near_names`; that alone led ``cull_mode`` to ``line_mode``.
 
 Sources: Vulkan 1.4, members of the CreateInfo structures and parameters of vkCmd*; WebGPU, the descriptors' members (camel case, as in
 wgpu-py snake case); moderngl's and OpenGL's words; Direct3D 12, D3D12_GRAPHICS_PIPELINE_STATE_DESC. Names are suggested, never taken.
@@ -175,3 +175,74 @@ def meant(name: str, known: Collection[str]) -> list[str]:
 def elsewhere(what: str, name: str) -> str:
     """Where what an argument says is said instead; "" if nobody knows."""
     return _ELSEWHERE.get((what, plain(name)), "")
+
+
+#: Foreign names of methods and attributes, by ours.
+_METHODS: dict[str, str] = {
+    "buffer": "createbuffer createbufferwithdata makebuffer newbuffer",
+    "image": "createimage createtexture texture2d rendertarget renderbuffer depthtexture",
+    "texture": "loadtexture createtexturefromimage",
+    "sampler": "createsampler",
+    "pipeline": "createrenderpipeline creategraphicspipeline creategraphicspipelines program renderpipeline createpipeline shaderprogram",
+    "compute_pipeline": "createcomputepipeline computeshader computeprogram",
+    "render_pass": "beginrenderpass beginrendering renderpassbegin createrenderpass beginpass renderingpass",
+    "descriptor_set": "createbindgroup bindgroup allocatedescriptorsets",
+    "descriptor_set_layout": "createbindgrouplayout createdescriptorsetlayout",
+    "dispatch": "dispatchworkgroups rundispatch run compute",
+    "secondary": "renderbundle createrenderbundleencoder commandbuffer",
+    "copy": "copybuffer copyimage copytexturetotexture copybuffertobuffer copytexture copybuffertotexture copytexturetobuffer",
+    "blit": "blitimage blitframebuffer",
+    "resolve": "resolveimage",
+    "wait_idle": "waitidle finish flush devicewaitidle synchronize",
+    "draw": "drawindexed drawindices drawarrays drawelements drawinstanced drawvertices render drawmesh",
+    "draw_indirect": "drawindexedindirect drawindirectcount multidrawindirect",
+    "set": "setviewport setscissor setscissorrect setblendconstant setblendconstants setstencilreference setcullmode setdepthbias "
+           "setlinewidth",
+    "execute_commands": "executebundles",
+    "numpy": "read readpixels read_into map mapasync mapped getdata todata tonumpy toarray readtexture readbuffer asarray array",
+    "write": "upload update setdata writetexture writebuffer subdata fill",
+    "save": "export imsave",
+    "generate_mipmaps": "buildmipmaps genmipmaps generatemips generatemipmap",
+    "view": "createview createimageview",
+}
+_METHODS_MEANT: dict[str, list[str]] = {}
+for _own, _foreign in _METHODS.items():
+    for _word in _foreign.split():
+        _METHODS_MEANT.setdefault(plain(_word), []).append(_own)
+_FREED = "nothing has to be freed: it lives as long as something names it"
+_AT_THE_DRAW = "what is bound is given to the draw: rp.draw(pipeline, vertices, indices=, bind={...}, push={...})"
+_DONE = "leaving the with block of a pass draws it, and waits"
+#: By class and name without ``_``; "" for any class.
+_METHOD_ELSEWHERE: dict[tuple[str, str], str] = {
+    **{("", name): _FREED for name in ("destroy", "release", "free", "close", "delete", "dispose", "destroybuffer", "destroyimage")},
+    **{("RenderPass", name): _AT_THE_DRAW for name in (
+        "setpipeline", "bindpipeline", "setbindgroup", "binddescriptorsets", "setvertexbuffer", "bindvertexbuffers", "setindexbuffer",
+        "bindindexbuffer", "pushconstants", "setpushconstants", "bind", "usetexture", "bindvertexarrays", "bindpipelinestate")},
+    **{("Device", name): _DONE for name in ("submit", "queue", "queuesubmit", "present", "swapbuffers", "getqueue")},
+    ("RenderPass", "submit"): _DONE,
+    ("RenderPass", "endrendering"): _DONE,
+    ("RenderPass", "endrenderpass"): _DONE,
+    ("Image", "clear"): "dev.clear(image, color), or clear= of its attachment in a pass",
+    ("Image", "resize"): "an image keeps its size: make another one, dev.image(size, format)",
+    ("Image", "use"): "what is bound is given to the draw: bind={'name': (image, dev.sampler())}",
+    ("Image", "shape"): "image.size is (width, height); image.numpy().shape is (height, width, channels)",
+    ("Image", "resolve"): "dev.resolve(image, target), or resolve= of its attachment in a pass",
+    ("Buffer", "clear"): "buffer.numpy()[:] = 0",
+    ("Buffer", "shape"): "buffer.numpy().shape; buffer.size is its bytes",
+    ("Buffer", "tobytes"): "buffer.numpy().tobytes()",
+    ("Device", "shadermodule"): "GLSL or SPIR-V is given to the pipeline: dev.pipeline(VERT, FRAG, ...)",
+    ("Device", "createshadermodule"): "GLSL or SPIR-V is given to the pipeline: dev.pipeline(VERT, FRAG, ...)",
+    ("Device", "createcommandencoder"): "commands are methods: with dev.render_pass(...) as rp, dev.dispatch(...), dev.copy(...)",
+    ("Device", "vertexarray"): "a draw takes arrays and buffers: rp.draw(pipeline, vertices)",
+}  # fmt: skip
+
+
+def methods_meant(name: str, known: Collection[str]) -> list[str]:
+    """Of methods and attributes: :func:`meant`."""
+    word = plain(name)
+    return [n for n in known if plain(n) == word] + [n for n in _METHODS_MEANT.get(word, []) if n in known]
+
+
+def method_elsewhere(cls: str, name: str) -> str:
+    """Of a class's methods and attributes: :func:`elsewhere`."""
+    return _METHOD_ELSEWHERE.get((cls, plain(name))) or _METHOD_ELSEWHERE.get(("", plain(name)), "")

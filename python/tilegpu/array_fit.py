@@ -33,7 +33,7 @@ def _real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _plain(buffer: Buffer) -> np.dtype[Any] | None:
     """The kind of the numbers of an array without fields; ``None`` where nothing is known, or they are bytes."""
-    dtype = buffer.dtype
+    dtype = buffer.held
     return None if dtype is None or dtype.names or dtype.base == _BYTES else _real(dtype.base)
 
 
@@ -56,7 +56,7 @@ def _width(dtype: np.dtype[Any]) -> int:
 def _row_widths(buffer: Buffer) -> set[int]:
     """How many numbers what may be a row of the array has: (N, 4, 4) has rows of 4, or of 16."""
     widths, product = set(), 1
-    pair = (2,) if buffer.dtype is not None and buffer.dtype.base.kind == "c" else ()
+    pair = (2,) if buffer.held is not None and buffer.held.base.kind == "c" else ()
     for side in reversed((*buffer.row_shape, *pair)):
         product *= side
         widths.add(product)
@@ -120,10 +120,10 @@ def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable
     """Of a vertex binding: ``dtype`` of the pipeline, or of an explicit one the attributes' formats, by number."""
     if dtype is not None and buffer.matrices and (wrong := _vertex_matrices(buffer, dtype, offset_B, what)):
         return wrong
-    given = buffer.dtype
+    given = buffer.held
     if given is None or given.base == _BYTES:
         return ""
-    made = f"{what}: buffer '{buffer.label}' was made from {given}"
+    made = f"{what}: buffer '{buffer.label}' {buffer.origin}"
     if dtype is None:
         infos = [enums.format_of(number) for number in formats]
         kinds = list(dict.fromkeys(_leaves(given)))
@@ -192,12 +192,12 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int 
     size_B = buffer.size if size_B is None else size_B
     if buffer.matrices and (wrong := matrix_misfit(buffer.matrices, offset_B, layout, f"{what}: buffer '{buffer.label}'")):
         return wrong
-    if buffer.dtype is None or buffer.dtype.base == _BYTES:
+    if buffer.held is None or buffer.held.base == _BYTES:
         return ""
-    if buffer.dtype.names:
-        return _fields_misfit(buffer.dtype, f"{what}: buffer '{buffer.label}'", layout, offset_B, size_B)
-    kind = _real(buffer.dtype.base)
-    made = f"{what}: buffer '{buffer.label}' was made from {buffer.dtype.base}"
+    if buffer.held.names:
+        return _fields_misfit(buffer.held, f"{what}: buffer '{buffer.label}'", layout, offset_B, size_B)
+    kind = _real(buffer.held.base)
+    made = f"{what}: buffer '{buffer.label}' was {'made from' if buffer.dtype is not None else 'written with'} {buffer.held.base}"
     if wrong := _kind_misfit(kind, layout, made):
         return wrong
     if _kind(kind) == ("f", 2):
@@ -288,10 +288,10 @@ def _row_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
     """Of a block that is one array of vectors or matrices: rows that neither are whole vectors (of a matrix its columns) nor parts of one
     are read across."""
     leaf = member.leaf
-    assert leaf is not None and buffer.dtype is not None
+    assert leaf is not None and buffer.held is not None
     if leaf.type.kind not in ("vector", "matrix") or not buffer.row_shape:
         return ""
-    row_B = min(_row_widths(buffer)) * _real(buffer.dtype.base).itemsize
+    row_B = min(_row_widths(buffer)) * _real(buffer.held.base).itemsize
     if leaf.type.kind == "vector":
         step_B, what, padded = member.steps_B[-1], f"reads {member.steps_B[-1] // leaf.dtype.itemsize} at a time", False
     else:

@@ -8,19 +8,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.fixed import OfThisProcess
 from tilegpu.image import Image, ImageView, Texture
-from tilegpu.texels import MOST_FINITE
+from tilegpu.texels import MOST_FINITE, MOST_UNSIGNED
+
+if TYPE_CHECKING:
+    from tilegpu.context import Context
 
 #: What sums and products of 32 bits leave beside 0 and 1.
 _ROUNDING = 1e-5
 #: Kinds of formats of which every component holds all from 0 to 1.
 _HOLD_0_TO_1 = frozenset({"unorm", "srgb", "snorm", "sfloat"})
-_MOST_UNSIGNED = {"b10g11r11_ufloat_pack32": 65024.0, "e5b9g9r9_ufloat_pack32": 65408.0}
 
 
 class Attachment(OfThisProcess):
@@ -97,6 +99,34 @@ class Attachment(OfThisProcess):
             flat if layers == 1 else f"{flat}_array", level=self.level, levels=1, layer=self.layer, layers=layers
         )
 
+    def built_before(self, aspect: str, device: Context) -> Built | None:
+        """What :meth:`build` of the whole image made, where image, operations and clear value are those of the last time, nothing is
+        loaded and nothing resolved: there is nothing new to look at. ``None``: build it."""
+        image = self.image
+        if type(image) is not Image or self.resolve is not None or self.resolve_mode is not None:
+            return None
+        built: Built | None = image._built.get(aspect)
+        if built is None or image._device is not device or self.level != 0 or self.layer != 0:
+            return None
+        if built.load_op != self.load_op or built.store_op != self.store_op or not (type(self.level) is type(self.layer) is int):
+            return None
+        return built if self.clear is built.clear or _core.same_floats(self.clear, built.clear) else None
+
+    def _keep_built(self, aspect: str, core: _core.RenderingAttachment, view: ImageView) -> None:
+        """For passes like this one. Only what warns of nothing, and holds no numbers that somebody may change."""
+        image, clear = self.image, self.clear
+        if type(image) is not Image or image.planes or self.resolve is not None or self.level or self.layer or view.layers != 1:
+            return
+        if type(self.load_op) is not str or type(self.store_op) is not str or self.load_op not in ("clear", "dont_care"):
+            return
+        plain = clear is None
+        if aspect == "color":
+            plain |= type(clear) is tuple and len(clear) == 4 and view.view_info.numeric in _HOLD_0_TO_1 and _are_0_to_1(clear)
+        else:
+            plain |= aspect == "depth" and type(clear) is float
+        if plain:
+            image._built[aspect] = Built(clear, self.load_op, self.store_op, core, view, image.size)
+
     def build(self, aspect: str, layers: int, what: str) -> tuple[_core.RenderingAttachment, ImageView]:
         """The core's attachment and the view that is rendered to."""
         view = self._view(self.image, layers, what)
@@ -133,7 +163,20 @@ class Attachment(OfThisProcess):
         core = _core.RenderingAttachment(
             view.core, load_op, store_op, clear, mode, None if resolve_view is None else resolve_view.core
         )
+        if layers == 1:
+            self._keep_built(aspect, core, view)
         return core, view
+
+
+class Built(NamedTuple):
+    """What an attachment said of an image, and what became of it. ``size``: (width, height) in pixels."""
+
+    clear: Any
+    load_op: str
+    store_op: str
+    core: _core.RenderingAttachment
+    view: ImageView
+    size: tuple[int, int]
 
 
 def _are_0_to_1(value: tuple[Any, ...]) -> bool:
@@ -160,7 +203,7 @@ def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
         most = MOST_FINITE[info.component_bits]
         fits, must = [abs(v) <= most or math.isinf(v) or v != v for v in values], f"numbers up to {most:g}"
     elif info.numeric == "ufloat":
-        most = _MOST_UNSIGNED.get(info.name, math.inf)
+        most = MOST_UNSIGNED.get(info.name, math.inf)
         fits, must = [0 <= v <= most or v == math.inf or v != v for v in values], f"numbers from 0 to {most:g}"
     else:
         return values + [0.0, 0.0, 0.0, 1.0][len(values) :]

@@ -29,6 +29,17 @@ from tilegpu.program import Program
 from tilegpu.sampler import Sampler
 from tilegpu.uses import Uses
 
+#: Values that a draw may bind again, by class: what of them users may change.
+_WATCHED: dict[type, list[str]] = {
+    Buffer: [],
+    BufferSlice: ["buffer", "offset", "size"],
+    BufferView: [],
+    Texture: ["image", "sampler", "swizzle"],
+    Image: [],
+    ImageView: [],
+    Sampler: [],
+}
+_MOST_PARTS = 64  # levels and layers that are asked in each pass whether they are defined
 _STABLE = (Buffer, BufferSlice, BufferView, Texture, Image, ImageView, Sampler, type(None))
 
 
@@ -50,12 +61,15 @@ def _numbered(interface: Interface, name: object) -> str:
 
 
 class DescriptorBinder:
-    """Keeps the sets of one pass: draws that bind the same objects share them. ``compute``: of dispatches."""
+    """Keeps the sets of one pass: draws that bind the same objects share them. ``compute``: of dispatches. ``uses``, ``undefined``: where
+    others note such things too."""
 
-    def __init__(self, arena: Arena, compute: bool = False) -> None:
+    def __init__(
+        self, arena: Arena, compute: bool = False, uses: Uses | None = None, undefined: dict[str, None] | None = None
+    ) -> None:
         self._arena = arena
         self._compute = compute
-        self.uses = Uses(arena.device)  #: what is bound, for frames
+        self.uses = Uses(arena.device) if uses is None else uses  #: what is bound, for frames
         # And what may be read undefined, and what they hold.
         self._sets: dict[Any, tuple[list[tuple[int, _core.DescriptorSet]], dict[str, None], list[Held]]] = {}
         self._bound: dict[int, _core.DescriptorSet] = {}
@@ -69,10 +83,12 @@ class DescriptorBinder:
         self._apart: tuple[Sampler, ...] = ()  # samplers of the draw that no image comes with
         self._apart_ids: tuple[int, ...] = ()
         #: What the shaders may read though nobody wrote it, a line each: lint() says so.
-        self.undefined: dict[str, None] = {}
+        self.undefined: dict[str, None] = {} if undefined is None else undefined
         self._notes: dict[str, None] = {}  # the same of the set that is made
         self._made: list[Held] = []  # what it holds
         self._of_draw: list[dict[str, None]] = []  # the same of the draw that was bound last, which may draw nothing
+        #: Of the draw that was bound last, where sets were made for it, and nothing is to be said of it: what :meth:`keep_plain` keeps.
+        self.fresh: tuple[Program, Mapping[Any, Any], list[tuple[int, _core.DescriptorSet]], list[Held]] | None = None
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -83,6 +99,10 @@ class DescriptorBinder:
         self._parts.clear()
         self._storage.clear()
         self._made = []
+
+    def forget_bound(self) -> None:
+        """Others have bound sets."""
+        self._bound.clear()
 
     def bind(
         self,
@@ -101,6 +121,7 @@ class DescriptorBinder:
         if pipeline.samplers_apart or self._apart:
             self._apart = self._samplers_apart(pipeline, bind, sets)
             self._apart_ids = tuple(map(id, self._apart))
+        self.fresh = None
         whole_sets = self._whole_sets(commands, pipeline, sets, what) if sets is not None else ()
         if not bind:
             if pipeline.interface.bindings:
@@ -112,6 +133,7 @@ class DescriptorBinder:
         made = self._sets.get(key) if key is not None else None
         if made is None:
             made = self._make(pipeline, bind, whole_sets, what)
+            self.fresh = (pipeline, bind, made[0], made[2]) if sets is None and not made[1] else None
             if key is not None:
                 self._sets[key] = made
                 self._keep.append((pipeline, list(bind.values()), self._apart))
@@ -266,6 +288,35 @@ class DescriptorBinder:
         for one in held:
             if one.slot.descriptor == "storage_image":
                 self._note_stores(pipeline, (number, one.binding), one.thing)
+
+    def keep_plain(self, plain: _core.PlainPipeline) -> None:
+        """Draws that bind the same objects find these sets, in this pass and in later ones, as long as the objects live."""
+        if self.fresh is None:
+            return
+        (pipeline, bind, sets, held), self.fresh = self.fresh, None
+        given: list[tuple[str, Any, int, int, list[str]]] = []
+        for name, value in bind.items():
+            binding = pipeline.interface.names.get(name) if isinstance(name, str) else None
+            if binding is None or not binding.used or binding.count != 1 or binding.descriptor == "storage_image":
+                return
+            if type(value) in _WATCHED:
+                given.append((name, value, binding.set, binding.binding, _WATCHED[type(value)]))
+            elif type(value) is tuple and len(value) == 2 and type(value[0]) in (Image, ImageView) and type(value[1]) is Sampler:
+                given.append((name, value, binding.set, binding.binding, []))
+            elif type(value) not in (dict, bytes, np.ndarray):
+                return
+        views = [one.thing for one in held if isinstance(one.thing, ImageView) and not one.slot.writeonly]
+        parts = [view.level_count * (view.image._layer_count(0) if view.layers is None else view.layers) for view in views]
+        # Their contents are asked for by the image's first aspect.
+        if any(view.image.planes or view.read_aspect != view.image.format_info.aspects[0] for view in views):
+            return
+        if not given or sum(parts) > _MOST_PARTS:
+            return
+        uses = [(one.slot, one.thing) for one in held if not isinstance(one.thing, (Sampler, Contents))]
+        buffers = [t if isinstance(t, Buffer) else t.buffer for _, t in uses if isinstance(t, (Buffer, BufferSlice, BufferView))]
+        if any(buffer.matrices for buffer in buffers):
+            return
+        plain.keep_bound(given, sets, uses, [view.core for view in views], buffers)
 
     def _note_stores(self, pipeline: Program, place: tuple[int, int], given: Any) -> None:
         """Draws that follow may read what this one stores, though nobody has written it when the pass begins."""

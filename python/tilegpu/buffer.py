@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
-from tilegpu.errors import OutOfMemoryError, ValidationError, users_place
+from tilegpu.errors import ClampedValueWarning, OutOfMemoryError, ValidationError, users_level, users_place
 from tilegpu.fixed import AsArray, Fixed, makes_things
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _MAX_SIZE_B = 1 << 40
 _MOST_SHOWN = 8
 _WHOLE = 0xFFFFFFFFFFFFFFFF
 _BYTES = np.dtype(np.uint8)
+#: Of indices, as Vulkan has them.
+_INDICES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 _SHORT_USAGES = ("uniform", "storage", "index", "vertex", "indirect", "uniform_texel", "storage_texel", "transform_feedback")
 _USAGE_ALIASES = {n: f"{n}_buffer" for n in (*_SHORT_USAGES, "transform_feedback_counter")}
 
@@ -85,12 +88,17 @@ def upload_layout(array: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
-def _of_32_bits(data: Any, array: NDArray[Any]) -> NDArray[Any]:
+def _of_32_bits(data: Any, array: NDArray[Any], what: str) -> NDArray[Any]:
     """Numbers of a list have no width: floats get 32 bits, and integers where they fit, as shaders have them."""
     if isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "__array__"):
         return array
     if array.dtype == np.float64:
-        return array.astype(np.float32)
+        with np.errstate(over="ignore"):
+            made = array.astype(np.float32)
+        if np.any(lost := np.isinf(made) & ~np.isinf(array)):
+            text = f"{what} holds {array[lost].flat[0].item():g}, which becomes infinite: a list's floats get 32 bits; give a float64 array"
+            warnings.warn(text, ClampedValueWarning, stacklevel=users_level())
+        return made
     if array.dtype == np.int64 and array.size and int(array.min()) >= -(1 << 31) and int(array.max()) < 1 << 32:
         fits = int(array.max()) < 1 << 31
         return array.astype(np.int32 if fits else np.uint32) if fits or int(array.min()) >= 0 else array
@@ -173,7 +181,10 @@ class Buffer(Fixed, AsArray):
     what is written through it is what the next pass reads.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_array_dtype", "_device", "core", "dtype", "label", "matrices", "row_shape", "usage")
+    __slots__ = (
+        "__dict__", "__weakref__", "_array_dtype", "_device", "_of_bytes", "_viewed", "_written", "core", "dtype", "label", "matrices",
+        "row_shape", "usage",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -183,6 +194,7 @@ class Buffer(Fixed, AsArray):
         dtype: np.dtype[Any] | None,
         device: _core.Device | None = None,
         row_shape: tuple[int, ...] = (),
+        of_bytes: bool = False,
     ) -> None:
         self.core = core
         self.row_shape = row_shape  #: of the array that it was made from, without its first dimension
@@ -192,6 +204,9 @@ class Buffer(Fixed, AsArray):
         self.dtype = dtype
         self._array_dtype = None if dtype is None else transposed_dtype(dtype)
         self.matrices: list[MatrixRows] = []  #: what was not turned round for shaders
+        self._written: np.dtype[Any] | None = None  # of a buffer made of a size; bytes: of several kinds, or of none that is known
+        self._of_bytes = of_bytes  # made from bytes, or written with them
+        self._viewed: np.dtype[Any] | None = None  # the same: by whom it was looked at as wide numbers
 
     @classmethod
     def create(
@@ -224,7 +239,7 @@ class Buffer(Fixed, AsArray):
                     raise ValidationError(f"{what}: {number}; give int({data}) for a size in bytes, or [{data}] for its contents")
                 if isinstance(data, (float, np.floating)):
                     raise ValidationError(f"{what}: data is {data!r}; a size is a whole number of bytes, and data an array or a list")
-                source = _of_32_bits(data, arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes"))
+                source = _of_32_bits(data, arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes"), what)
                 array = upload_layout(source)
                 dtype = native(source[:0]).dtype if source.ndim else array.dtype
             size_B = array.nbytes
@@ -239,10 +254,40 @@ class Buffer(Fixed, AsArray):
             raise OutOfMemoryError(f"{what}: {size_B} bytes can't be had{most}; make it smaller", refused.code) from None
         if array is not None:
             np.frombuffer(memoryview(core), np.uint8)[...] = array.reshape(-1).view(np.uint8)
-        made = cls(core, mask, label, dtype, device, () if array is None or dtype is None else array.shape[1:])
+        rows = () if array is None or dtype is None else array.shape[1:]
+        made = cls(core, mask, label, dtype, device, rows, array is not None and dtype is None)
         if array is not None:
             made.matrices = matrix_rows(source)
         return made
+
+    @property
+    def held(self) -> np.dtype[Any] | None:
+        """What its numbers are: of the array that it was made from; where that was a size, of the arrays that were written since, if all
+        were of one dtype. ``None`` where nobody knows."""
+        return self.dtype if self.dtype is not None else None if self._written == _BYTES else self._written
+
+    @property
+    def origin(self) -> str:
+        """Of messages: "was made from float32"."""
+        return f"was {'made from' if self.dtype is not None else 'written with'} {self.held}"
+
+    def index_kind(self, what: str) -> np.dtype[Any]:
+        """The kind of the indices in it; of a buffer made of a size they are what was written, else uint32, which shaders write. Raises
+        :class:`ValidationError` where they are none."""
+        kind = self.held
+        if kind in _INDICES:
+            return kind
+        if self.dtype is None and (kind is None or kind == np.int32):
+            if self._of_bytes and self._viewed is None:
+                how = "bytes, which don't say how wide an index is; give an array, such as np.frombuffer(data, np.uint16)"
+                raise ValidationError(f"{what}: index buffer '{self.label}' holds {how}")
+            return self._viewed or _INDICES[-1]
+        raise ValidationError(f"{what}: index buffer '{self.label}' {self.origin}; make it from uint8, uint16 or uint32")
+
+    def _note_written(self, kind: np.dtype[Any]) -> None:
+        """Another kind than before, or bytes: what it holds is known no more."""
+        if self.dtype is None and kind != self._written:  # the same object for what is equal: draws look at that alone
+            self._written = kind if self._written is None else _BYTES
 
     @property
     def size(self) -> int:
@@ -289,6 +334,8 @@ class Buffer(Fixed, AsArray):
             )
         if open_here.passes:
             self._say_order()
+        if self.dtype is None and kind.base != self._written:  # it may be written through
+            self._written, self._viewed = _BYTES, kind if kind in _INDICES[1:] else None
         raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
         if kind.subdtype is not None:
             base, inner = kind.subdtype
@@ -330,6 +377,9 @@ class Buffer(Fixed, AsArray):
         if open_here.passes and array.nbytes:
             check_order(f"buffer '{self.label}': write", self, True, bytes=(offset, offset + array.nbytes))
         self._note_matrices(source, offset)
+        if self.dtype is None and source.size and (source.dtype.names or source.any()):  # zeros of any kind are zeros
+            self._note_written(native(source[:0]).dtype if source.ndim else source.dtype)
+            self._of_bytes, self._viewed = source.dtype == _BYTES, None
         np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(
             np.uint8
         )
@@ -394,7 +444,9 @@ class Buffer(Fixed, AsArray):
             self.matrices = [m for m in self.matrices if m.end_B <= offset or m.start_B >= offset + array.nbytes] + rows
 
     def take_matrices(self, source: Buffer, offset_B: int, from_B: int, size_B: int) -> None:
-        """The same of a copy of bytes from another buffer."""
+        """The same of a copy of bytes from another buffer, and of what it holds."""
+        if self.dtype is None:
+            self._note_written(_BYTES if source.held is None else source.held)
         if not (self.matrices or source.matrices) or source is self:
             return
         by_B, end_B = offset_B - from_B, from_B + size_B
@@ -490,7 +542,7 @@ class Buffer(Fixed, AsArray):
 class BufferSlice:
     """Bytes ``offset`` to ``offset + size`` of a buffer."""
 
-    __slots__ = ("buffer", "offset", "size")
+    __slots__ = ("__weakref__", "buffer", "offset", "size")
 
     def __init__(self, buffer: Buffer, offset: int, size: int) -> None:
         self.buffer, self.offset, self.size = buffer, offset, size
@@ -512,7 +564,7 @@ class BufferSlice:
 class BufferView(Fixed):
     """Texels in a buffer. Made by :meth:`Buffer.texels`."""
 
-    __slots__ = ("buffer", "core", "format_info")
+    __slots__ = ("__weakref__", "buffer", "core", "format_info")
 
     def __init__(self, buffer: Buffer, core: _core.BufferView, format_: enums.FormatInfo) -> None:
         self.buffer, self.core, self.format_info = buffer, core, format_
@@ -564,7 +616,7 @@ def require_usage(buffer: Buffer, usage: str, what: str) -> None:
 def require_words(buffer: Buffer, what: str, offset_B: int = 0, size_B: int | None = None, step_B: int | None = None) -> None:
     """Raises unless the buffer may hold whole numbers of 32 bits, where it is known what it was made from. ``size_B``: so many bytes from
     ``offset_B`` on are read, and with ``step_B`` as many again each so far on; what else records have may be anything."""
-    dtype = buffer.dtype
+    dtype = buffer.held
     if dtype is None:
         return
     if dtype.names is None or size_B is None:
@@ -576,4 +628,5 @@ def require_words(buffer: Buffer, what: str, offset_B: int = 0, size_B: int | No
         kinds = [kind for at, kind in _spread(dtype).items() if any(at < end and at + kind.itemsize > start for start, end in ends)]
     wrong = [k for k in kinds if k != np.uint8 and (k.kind not in "iu" or k.itemsize != 4)]
     if wrong:
-        raise ValidationError(f"{what}: buffer '{buffer.label}' was made from {wrong[0]}; make it from uint32")
+        how = "made from" if buffer.dtype is not None else "written with"
+        raise ValidationError(f"{what}: buffer '{buffer.label}' was {how} {wrong[0]}; make it from uint32")

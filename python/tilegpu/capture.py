@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, notebook
+from tilegpu.capture_reads import stores_in_use
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
 from tilegpu.explain import Explanation
@@ -42,7 +43,7 @@ class Replay(Fixed):
         """Executes it, and waits; what each pass cost. Again: on what the images and buffers hold by then.
 
         Raises :class:`tilegpu.ValidationError` within a frame of the same device: a frame knows what its own passes name, and a capture
-        brings its own images. :meth:`explain`, :meth:`lint` and ``tilegpu what-if`` say of it what a frame says.
+        brings its own images. :meth:`explain`, :meth:`lint` and ``tilegpu what-if`` answer for it.
         """
         if (frame := self._device._frame) is not None:
             raise ValidationError(
@@ -58,10 +59,12 @@ class Replay(Fixed):
         return [Explanation(submission.pass_label(i) or f"{i}", submission.explain(i)) for i in range(submission.pass_count())]
 
     def lint(self) -> list[str]:
-        """What its passes pay without need, and what was hardly meant: lines that name their pass; after :meth:`run`."""
+        """What each of its passes pays without need, and what was hardly meant: lines that name their pass; after :meth:`run`. Of a store
+        that something in the capture reads, or may read, nothing is said; a capture does not name what its commands and dispatches read,
+        so that one which may stands for all. What a frame says across passes (:meth:`tilegpu.Frame.lint`) needs the frame."""
         submission = self._executed("findings")
-        passes = range(submission.pass_count())
-        return [f"pass '{submission.pass_label(i) or i}': {line.text}" for i in passes for line in lines_of_submission(submission, i)]
+        found = [(i, lines_of_submission(submission, i, stores_in_use(submission))) for i in range(submission.pass_count())]
+        return [f"pass '{submission.pass_label(i) or i}': {line.text}" for i, lines in found for line in lines]
 
     @property
     def pictures(self) -> list[NDArray[Any]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tilegpu import _core, arguments, notebook, shader
+from tilegpu import _core, arguments, notebook, reads_since, shader
 from tilegpu.arena import Arena
 from tilegpu.binding import DescriptorBinder
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
@@ -38,9 +38,9 @@ class DispatchStats(NamedTuple):
     waiting_memory_B: int  #: what a workgroup's invocations keep at a barrier; 0: they never wait
     time_ms: float
 
-    def _repr_html_(self) -> str:
+    def _rows(self) -> list[tuple[str, str]]:
         x, y, z = self.workgroups
-        rows = [
+        return [
             ("workgroups", f"{x:,} x {y:,} x {z:,}"),
             ("invocations", f"{self.invocations:,}"),
             ("lanes, threads", f"{self.lanes} x {self.threads}" + (", in order: atomics want it" if self.ordered else "")),
@@ -48,7 +48,14 @@ class DispatchStats(NamedTuple):
             ("kept at barriers, of a workgroup", bytes_text(self.waiting_memory_B)),
             ("time", f"{self.time_ms:.3f} ms"),
         ]
-        return notebook.table("dispatch", (), rows, {1})
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        width, value_width = (max(len(row[k]) for row in rows) for k in (0, 1))
+        return "\n".join(["dispatch", *(f"  {text:<{width}}  {value:>{value_width}}" for text, value in rows)])
+
+    def _repr_html_(self) -> str:
+        return notebook.table("dispatch", (), self._rows(), {1})
 
 
 class ComputePipeline(Program):
@@ -261,4 +268,6 @@ def _run(
     )
     if frame is not None:
         frame.add_dispatch(pipeline.label, commands, binder.uses, stats, arena)
+    elif device._frames:
+        reads_since.executed(binder.uses)
     return stats

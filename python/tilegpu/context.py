@@ -6,6 +6,8 @@ circle of modules; :class:`tilegpu.Device` adds what makes them.
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import threading
 import warnings
@@ -13,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from tilegpu import _core, notebook
+from tilegpu import _core, notebook, reads_since
 from tilegpu.errors import (
     Place,
     UndefinedContentsError,
@@ -28,8 +30,9 @@ from tilegpu.fixed import Fixed
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
-    from numpy.typing import NDArray
+
+#: Every way to use a buffer.
+_USAGES = functools.reduce(operator.or_, _core.ENUMS["buffer_usage"].values())
 
 
 class CommandStats(NamedTuple):
@@ -95,12 +98,13 @@ class Context(Fixed):
         self._lock = threading.RLock()  # what the garbage collector drops while it is held gives memory back too
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._capture_left: weakref.finalize[..., Any] | None = None
-        self._chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]] = []
+        self._chunks = _core.ArgumentChunks(_USAGES)  # of arrays that are arguments of draws
         #: What passes that say nothing of ``trace=`` keep, for the window: as :attr:`tilegpu.scene.SceneRenderer.trace`.
         self.default_trace: bool | tuple[float, float] = False
         # Short names of shader files: which files they are, and a number for whatever else a pipeline has.
         self._file_labels: dict[str, tuple[tuple[str, ...], dict[tuple[bytes, ...], int]]] = {}
         self._frame: Any = None  # the frame that is open (frame.py): what is executed becomes a node of it
+        self._frames: weakref.WeakSet[Any] = weakref.WeakSet()  # all that somebody can still ask who read what they stored
 
     def _capture_next(self, path: str | None) -> str | None:
         """The next pass is written there; gives back what was asked for before. The device's end, or the process's, says if none came."""
@@ -124,6 +128,8 @@ class Context(Fixed):
         stats = CommandStats(kind, sum(read_B for _, read_B, _ in rows), sum(written_B for _, _, written_B in rows))
         if self._frame is not None and uses is not None:
             self._frame.add_command(kind, commands, uses(), stats)
+        elif self._frames and uses is not None:
+            reads_since.executed(uses())
         return stats
 
     def _before(self, what: str, undefined: Sequence[str]) -> None:
@@ -155,12 +161,4 @@ class Context(Fixed):
     def _submit(
         self, commands: _core.CommandBuffer, traces: Sequence[tuple[int, bool, list[tuple[int, int]]]] = ()
     ) -> _core.Submission:
-        return self.core.submit_and_wait([commands], list(traces))
-
-    def _take_chunk(self) -> tuple[_core.DeviceMemory, NDArray[np.uint8]] | None:
-        with self._lock:
-            return self._chunks.pop() if self._chunks else None
-
-    def _give_chunks(self, chunks: list[tuple[_core.DeviceMemory, NDArray[np.uint8]]], limit: int) -> None:
-        with self._lock:
-            self._chunks.extend(chunks[: max(0, limit - len(self._chunks))])
+        return self.core.submit_and_wait([commands], list(traces)) if traces else self.core.submit_one(commands)

@@ -74,6 +74,7 @@ def _candidates(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator
     yield from _low_resolution_z(c, explain)
     yield from _order(c)
     yield from _late_z(c)
+    yield from _blend_shaders(c)
     yield from _fat_pixels(c)
     yield from _textures(c)
 
@@ -97,20 +98,27 @@ def _operations(c: PassCounts) -> Iterator[_Candidate]:
                              skips=name)  # fmt: skip
         if row.get("store") and is_depth:
             yield _Candidate(f"{name}: store_op='dont_care', if nothing reads it after the pass", _traffic(c, name, store=0), drops=name)
-        if row.get("store") and not is_depth and c.samples > 1 and not row.get("saved_clean_tile"):
-            resolved = row.get("resolve") or row["store"] // c.samples
-            yield _Candidate(f"{name}: resolve= in the tile with store_op='dont_care', if nothing reads the {c.samples} samples",
+        if row.get("store") and not is_depth and c.stores_samples(name) and not row.get("saved_clean_tile"):
+            resolved = row.get("resolve", 0) if c.resolves(name) else row["store"] // c.samples
+            how = "store_op='dont_care' beside its resolve=" if c.resolves(name) else "resolve= in the tile with store_op='dont_care'"
+            yield _Candidate(f"{name}: {how}, if nothing reads the {c.samples} samples",
                              _traffic(c, name, store=0, resolve=resolved), drops=name)  # fmt: skip
 
 
 def _samples(c: PassCounts) -> Iterator[_Candidate]:
+    """Half of them. What moves with one sample a pixel (``samples=`` of a pass whose images have one) moves as before."""
     if c.samples <= 1:
         return
-    moved = ("load", "store", "spill_load", "spill_store", "border_load", "border_store")
-    traffic = {name: {k: n // 2 if k in moved else n for k, n in row.items()} for name, row in c.traffic.items()}
-    layout = {**c.layout, "samples": c.samples // 2}
-    changed = dataclasses.replace(c, traffic=traffic, layout=layout)
-    yield _Candidate(f"{c.samples // 2} samples in place of {c.samples} (another picture)", changed)
+    fewer = max(1, c.samples // 2)
+
+    def half(name: str, cause: str, n: int) -> int:
+        every = {"load": c.loads_samples, "border_load": c.loads_samples, "store": c.stores_samples, "border_store": c.stores_samples}
+        spilled = cause in ("spill_load", "spill_store")  # what a split keeps is the tile as it is: all samples
+        return n // 2 if spilled or (cause in every and every[cause](name)) else n
+
+    traffic = {name: {k: half(name, k, n) for k, n in row.items()} for name, row in c.traffic.items()}
+    changed = dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer})
+    yield _Candidate(f"{fewer} sample{'s' if fewer > 1 else ''} in place of {c.samples} (another picture)", changed)
 
 
 def _without_unseen(draws: Iterable[DrawCounts], share: float = 1.0, first: int = 0) -> list[DrawCounts]:
@@ -219,6 +227,25 @@ def _late_z(c: PassCounts) -> Iterator[_Candidate]:
         f"late Z ({', '.join(names)}): no discard, alpha to coverage or gl_FragDepth, or else first in the shader",
         _draws(c, [early(d) if d.draw in numbers else d for d in c.draws]),
         f"{dearest.programs.coverage.arithmetic:,} operations run before coverage is known, and again where it is seen",
+    )
+
+
+def _blend_shaders(c: PassCounts) -> Iterator[_Candidate]:
+    """Blends that the fixed unit can't do: as if it could."""
+    found = [d for d in c.draws if d.programs.blend_targets and d.written]
+    if not found:
+        return
+
+    def by_unit(d: DrawCounts) -> DrawCounts:
+        return dataclasses.replace(d, programs=dataclasses.replace(d.programs, blend_targets=0, blend_operations=0))
+
+    names = sorted({d.programs.pipeline for d in found})
+    runs = sum(d.written * c.samples for d in found)
+    most = max(d.programs.blend_operations for d in found)
+    yield _Candidate(
+        f"a blend shader ({', '.join(names)}): a format and an equation that the fixed unit blends (rp.explain() says what it can't)",
+        _draws(c, map(by_unit, c.draws)),
+        f"{runs:,} runs of up to {most:,} operations" + (f", and the fragment shader {c.samples} times" if c.samples > 1 else ""),
     )
 
 

@@ -27,6 +27,13 @@ SOURCES = {
     "overlap": "estimate: Arm's article says that the dependency of main pass and pre-pass is hidden well, and worse in smaller tiles",
     "warps": "Mesa, panfrost: subgroups of 16 from architecture 9 on; freedreno's table of devices: 64 fibers; "
     "desktop GPUs have 32",
+    "requests": "Arm, performance counter references of Mali-G57, G610 and G720 (libGPUCounters): a request of position or varying shading "
+    "has 4 vertices; Arm's engineers (community.arm.com, 55793): from a multiple of 4 on, so that neighbours come along",
+    "gathered": "Arm, performance counter references of Mali-G725 and G625: a request has 16 vertices, and fewer where it is partial; "
+    "that no neighbours come along is an estimate",
+    "article": "Giesen's article: batches of different vertices, each from nothing; that this GPU does so is an estimate",
+    "room": "estimate: as in Giesen's article, between 16 and 64; no vendor publishes how many shaded vertices are remembered",
+    "calls": "estimate: a jump and a return",
     "none": "there is no such thing",
 }
 
@@ -69,10 +76,17 @@ class Constants:
     entry_B: Figure = dataclasses.field(metadata={"is": "bytes of a primitive in the list of a tile, or in the visibility stream"})
     prepass_overlap: Figure = dataclasses.field(metadata={"is": "share of a pre-pass in the largest tile that others hide; 0: no pre-pass"})
     wave: Figure = dataclasses.field(metadata={"is": "invocations that a core runs together: a workgroup takes whole ones"})
+    vertex_batch: Figure = dataclasses.field(metadata={"is": "shaded vertices that are remembered, in a batch or in a cache"})
+    vertex_group: Figure = dataclasses.field(metadata={"is": "vertices of a request to a cache, from an aligned index on; 0: batches"})
+    blend_call: Figure = dataclasses.field(metadata={"is": "operations of a blend shader beside its equation; 0: nothing needs one"})
+
+
+_ROOM, _FOUR, _BATCHES, _GATHERED = Figure(32, "room"), Figure(4, "requests"), Figure(0, "article"), Figure(1, "gathered")
 
 
 def _mali(
-    cores: Figure, operations: float, texels: float, pixels: float, bus_B: float, l2_MiB: float, *, overlap: float = 0.0
+    cores: Figure, operations: float, texels: float, pixels: float, bus_B: float, l2_MiB: float, *, overlap: float = 0.0,
+    group: Figure = _FOUR,
 ) -> Constants:
     return Constants(
         kind="buffer", cores=cores, operations=Figure(operations, "libGPUInfo"), texels=Figure(texels, "libGPUInfo"),
@@ -80,6 +94,7 @@ def _mali(
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(4, "lists"),
         prepass_overlap=Figure(overlap, "overlap" if overlap else "none"), wave=Figure(16, "warps"),
+        vertex_batch=_ROOM, vertex_group=group, blend_call=Figure(2, "calls"),
     )  # fmt: skip
 
 
@@ -89,7 +104,7 @@ def _adreno(cores: float, bus_B: float, l2_MiB: float) -> Constants:
         pixels=Figure(8, "units"), depth_tests=Figure(32, "early tests"), primitives=Figure(1, "set-up"),
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(0.125, "streams"), prepass_overlap=Figure(0, "none"),
-        wave=Figure(64, "warps"),
+        wave=Figure(64, "warps"), vertex_batch=_ROOM, vertex_group=_BATCHES, blend_call=Figure(0, "none"),
     )  # fmt: skip
 
 
@@ -97,9 +112,9 @@ _PRODUCTS, _DEVICE = "names of products", "device"
 
 #: By profile. ``host`` is not there: it is measured, not modelled.
 CONSTANTS: dict[str, Constants] = {
-    "immortalis-g925": _mali(Figure(12, _PRODUCTS), 128, 8, 4, 48, 4, overlap=0.95),
-    "mali-g725": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2, overlap=0.95),
-    "mali-g625": _mali(Figure(4, _DEVICE), 128, 8, 4, 32, 1, overlap=0.95),
+    "immortalis-g925": _mali(Figure(12, _PRODUCTS), 128, 8, 4, 48, 4, overlap=0.95, group=_GATHERED),
+    "mali-g725": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2, overlap=0.95, group=_GATHERED),
+    "mali-g625": _mali(Figure(4, _DEVICE), 128, 8, 4, 32, 1, overlap=0.95, group=_GATHERED),
     "immortalis-g920": _mali(Figure(12, _PRODUCTS), 128, 8, 4, 48, 4),
     "mali-g720": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2),
     "mali-g610": _mali(Figure(4, _DEVICE), 64, 8, 4, 32, 1),
@@ -122,6 +137,9 @@ CONSTANTS: dict[str, Constants] = {
         entry_B=Figure(0, "none"),
         prepass_overlap=Figure(0, "none"),
         wave=Figure(32, "warps"),
+        vertex_batch=_ROOM,
+        vertex_group=_BATCHES,
+        blend_call=Figure(0, "none"),
     ),
 }
 

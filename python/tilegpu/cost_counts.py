@@ -65,6 +65,9 @@ class Programs:
     reads_tile: bool
     tests_depth: bool
     writes_depth: bool
+    per_sample: bool = False  #: it asks to be run for each sample
+    blend_targets: int = 0  #: colours that a blend shader blends, and what it executes for one sample in all of them
+    blend_operations: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,6 +119,18 @@ class PassCounts:
         """For each pixel."""
         return int(self.layout["samples"])
 
+    def loads_samples(self, attachment: str) -> bool:
+        """Whether all samples of an attachment are loaded: its image has as many as the tile, which it need not."""
+        return self.samples > 1 and bool(self.load[attachment]["msaa"] == "all")
+
+    def stores_samples(self, attachment: str) -> bool:
+        """Whether all samples of an attachment are stored; else one a pixel is, by a resolve on its way or of one sample."""
+        return self.samples > 1 and bool(self.store[attachment]["samples"]["msaa"] == "all")
+
+    def resolves(self, attachment: str) -> bool:
+        """Whether it is resolved in the tile."""
+        return bool(self.store[attachment]["resolved"]["store"])
+
     def texture_reads(self) -> tuple[dict[int, float], dict[int, Texture]]:
         """By image: texture operations of fragment shaders, spread over the images of a draw; and its largest view."""
         reads: dict[int, float] = {}
@@ -165,12 +180,16 @@ def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
         return count(*stages[stage], part) if stage in stages else Operations()
 
     color_B, color_targets = _color_B(layout, row["written_targets"])
+    # What no stage behind it reads, a driver's compiler takes out: of a draw of depth alone all but the position.
+    whole = row["varyings_B"] or row["vertex_writes_memory"] or stages.keys() - {_VERTEX, _FRAGMENT}
     return Programs(
-        pipeline=row["pipeline"], fragment=of(_FRAGMENT), coverage=of(_FRAGMENT, "coverage"), vertex=of(_VERTEX),
+        pipeline=row["pipeline"], fragment=of(_FRAGMENT), coverage=of(_FRAGMENT, "coverage"),
+        vertex=of(_VERTEX, "all" if whole else "position"),
         position=of(_VERTEX, "position"), between={name: of(stage) for stage, name in _BETWEEN.items() if stage in stages},
         textures=tuple(_texture(t) for t in row["textures"] if t["stage"] == _FRAGMENT), varyings_B=row["varyings_B"],
         color_B=color_B, color_targets=color_targets, decides_coverage=row["decides_coverage"], reads_tile=row["reads_tile"],
-        tests_depth=row["tests_depth"], writes_depth=row["writes_depth"],
+        tests_depth=row["tests_depth"], writes_depth=row["writes_depth"], per_sample=row["per_sample"],
+        blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
     )  # fmt: skip
 
 

@@ -242,7 +242,8 @@ class _Work:
     def vertices(self) -> None:
         """Positions up to three times, whole vertices at most twice; and what they fetch."""
         seen_in_tiles = float(self.c.counters["vertices_shaded_in_tiles"])
-        all_in_tiles = float(self.c.counters["vertices_in_tiles"])
+        # The main pass shades vertices of what is seen: of draws without a fragment that is, as those of depth alone, none.
+        all_seen = float(sum(d.vertices["vertices_in_tiles"] for d in self.c.draws if d.vertices and d.shaded))
         footprint_B = float(self.c.counters["vertices_fetched_B"])
         for d in self.c.draws:
             v = d.vertices
@@ -253,7 +254,7 @@ class _Work:
             if self.deferred:
                 self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
                 self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
-                again = self._deferred(d, seen_in_tiles * (v["vertices_in_tiles"] / all_in_tiles))
+                again = self._deferred(d, seen_in_tiles * v["vertices_in_tiles"] / all_seen if d.shaded and all_seen else 0.0)
             elif self.in_memory:
                 self._run("vertices", d.programs.vertex, first)
             else:
@@ -304,14 +305,35 @@ class _Work:
         for d in self.c.draws:
             shaded, programs = self._shaded(d), d.programs
             self._run("fragments", programs.fragment, shaded)
+            times = self._blend_shaders(d, shaded)
             sliced = self._run("coverage, pre-pass" if self.prepassed else "coverage", programs.coverage, d.sliced)
             self.prepass_operations += sliced if self.prepassed else 0.0
             mean = quad_share(d.rasterized, primitives * d.vertices.get("indices", 0) / indices) - 1 if indices else 0.0
             of_shaded = mean if d.helper_share is None else d.helper_share
             of_sliced = mean if d.sliced_helper_share is None else d.sliced_helper_share
             for what in self.helpers:
-                self.helpers[what] += getattr(programs.fragment, what) * shaded * of_shaded
+                self.helpers[what] += getattr(programs.fragment, what) * shaded * of_shaded * times
                 self.helpers[what] += getattr(programs.coverage, what) * d.sliced * of_sliced
+
+    def _blend_shaders(self, d: DrawCounts, shaded: int) -> int:
+        """Colours that the fixed unit can't blend: what is left of a fragment jumps to a blend shader and back, for each of its samples;
+        and so that it knows which, the whole fragment shader runs once for each. Returns how often it runs."""
+        programs, samples = d.programs, self.c.samples
+        if not programs.blend_targets:
+            return 1
+        of_one = programs.blend_operations + self.k.blend_call.value * programs.blend_targets
+        self._add(self.arithmetic, "blend shaders", d.written * samples * of_one)
+        if samples == 1 or programs.per_sample:
+            return 1
+        self._run("fragments, for each sample of blend shaders", programs.fragment, shaded * (samples - 1))
+        return samples
+
+    def _color_writes(self, d: DrawCounts) -> float:
+        """Accesses of pixels in tile memory, up to four samples at once; a blend shader reads and writes each by itself."""
+        if not d.programs.color_B:
+            return 0.0
+        by_unit = max(1, d.programs.color_targets) - d.programs.blend_targets
+        return d.written * (by_unit * max(1.0, self.c.samples / 4) + 2 * d.programs.blend_targets * self.c.samples)
 
     def _shaded(self, d: DrawCounts) -> int:
         # Of a shader that decides coverage no test comes first but the hierarchical Z of this host, whose bins are no GPU's.
@@ -450,7 +472,7 @@ class _Work:
         rasterized = float(n["fragments_rasterized"])
         # The main pass rasterizes again what is seen: a primitive without samples of its own is culled, in whatever order it came.
         again = sum(min(d.rasterized, d.shaded) for d in self.c.draws) if self.prepassed else 0
-        written = sum(d.written * max(1, d.programs.color_targets) for d in self.c.draws if d.programs.color_B)
+        written = sum(self._color_writes(d) for d in self.c.draws)
         binning = self._binning()
         binned = n["bin_entries"] if binning else max(n["primitives_in"], n["bin_entries"])
         if not self.bins:
@@ -459,7 +481,7 @@ class _Work:
             "arithmetic": (sum(self.arithmetic.values()) + self.helpers["arithmetic"]) / (k.operations.value * k.cores.value),
             "texture": (sum(self.texture.values()) + self.helpers["texture"]) / (k.texels.value * k.cores.value),
             "depth tests": (rasterized + again) * max(1.0, self.c.samples / 4) / (k.depth_tests.value * k.cores.value),
-            "colour writes": written * max(1.0, self.c.samples / 4) / (k.pixels.value * k.cores.value),
+            "colour writes": written / (k.pixels.value * k.cores.value),
             "primitives": binned / k.primitives.value,
             "bus": (sum(self.read_B.values()) + sum(self.write_B.values())) / k.bus_B.value,
         }

@@ -19,7 +19,7 @@ from tilegpu.errors import ValidationError, candidates
 from tilegpu.fixed import Fixed
 from tilegpu.interface import Binding
 from tilegpu.program import Program
-from tilegpu.set_layout import DescriptorSetLayout, is_late
+from tilegpu.set_layout import DescriptorSetLayout, is_read_late
 
 
 class DescriptorSet(Fixed):
@@ -53,7 +53,7 @@ class DescriptorSet(Fixed):
         }
         self.core = _core.DescriptorSet(device.core, core)
         self.updates = 0  #: how often something was written
-        self.late = is_late(core)  #: it is read as it is when an execution begins
+        self.late = is_read_late(core)  #: it is read as it is when an execution begins
         self._held: dict[tuple[int, int], Held] = {}  # what stands where
         self._writer = DescriptorWriter(device, _upload, self._note)
         if bind is not None:

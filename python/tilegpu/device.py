@@ -398,7 +398,8 @@ class Device(Context):
         return image
 
     def buffer(self, data: Any, *, usage: str | Iterable[str] | None = None, label: str = "buffer") -> Buffer:
-        """A buffer with a copy of an array or bytes, or of a size in bytes, then zero. Lists become floats or integers of 32 bits.
+        """A buffer with a copy of an array or bytes, or of a size in bytes, then zero. Lists become floats or integers of 32 bits;
+        whole numbers that these don't hold keep 64.
 
         ``usage``: some of ``"uniform"``, ``"storage"``, ``"vertex"``, ``"index"``, ``"indirect"``,
         ``"uniform_texel"``, ``"storage_texel"``, ``"transfer_src"``, ``"transfer_dst"``, ``"shader_device_address"``,

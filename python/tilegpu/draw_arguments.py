@@ -6,6 +6,7 @@ the pass's arena; what a draw doesn't say is the pipeline's.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_rules import require_sample_places, require_triangles, say_sample_interpolation
 from tilegpu.pipeline_state import depth_bias_of
+from tilegpu.uses import Uses
 from tilegpu.vertex import VertexLayout, index_array, vertex_array
 
 if TYPE_CHECKING:
@@ -72,39 +74,124 @@ def _unequal(layout: VertexLayout, numbers: Sequence[int], sources: list[Any], c
 
 
 class DrawArguments:
-    """What an open pass has bound. ``commands``: where it records. ``part``: of a pass that is not known (a secondary command buffer)."""
+    """What an open pass has bound. ``plain``: of it; ``commands``: of a part of a pass that is not known (a secondary command buffer)."""
 
-    def __init__(self, device: Context, commands: _core.CommandBuffer, what: str, size: tuple[int, int], part: bool = False) -> None:
-        self.commands = commands
-        self._what = what
-        self._whole = [[0, 0, *size]]
-        self.arena = Arena(device)  #: copies of arrays, for as long as somebody holds it
-        self._binder = DescriptorBinder(self.arena)
-        self.undefined = self._binder.undefined  #: what draws may read though nobody wrote it
-        self.uses = self._binder.uses  #: what draws read and write, for frames
-        self.hazards = Hazards(part)  #: what draws read that others write too late
-        self._pipeline: Pipeline | None = None
-        self._vertex: dict[int, tuple[_core.Buffer, int]] = {}
-        self._index: tuple[_core.Buffer, int, str] | None = None
-        self._last_vertices: tuple[Pipeline, Any, int] | None = None
-        self._last_indices: tuple[Any, int] | None = None
-        self._captures: list[Any] = []  # buffers of the transform feedback that is active
-        self._captured: Pipeline | None = None  # which fits them
+    _pipeline: Pipeline | None = None
+    _index: tuple[_core.Buffer, int, str] | None = None
+    _last_vertices: tuple[Pipeline, Any, int] | None = None
+    _last_indices: tuple[Any, int] | None = None
+    _captures: Sequence[Any] = ()  # buffers of the transform feedback that is active
+    _captured: Pipeline | None = None  # which fits them
+    views = False  #: the pass has views, which choose the layers
+    _reach = 1 << 32  # vertices that can be read of buffers whose attributes are given outright
+    _vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
+    _counts: list[int]  # of the last sources, elements
+    _unequal = ("", False)  # what of the draw's vertices is longer than the shortest, and whether it is an array
+    _index_values: NDArray[Any] | None = None  # the draw's indices, where they are an array
+    _push: bytes | None = None
+    _primitive = (1, 1)  # of the draw's topology; see Pipeline.primitive
+    _dynamic: tuple[Any, ...] = ()
+    _pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
+    _viewport: list[tuple[float, ...]] | None = None  # None: the whole; empty: as state says
+    _scissor: list[list[int]] | None = None
+    _resets = False  # a draw that says nothing has something to set back
+
+    def __init__(
+        self,
+        device: Context,
+        what: str,
+        size: tuple[int, int],
+        commands: _core.CommandBuffer | None = None,
+        plain: _core.PlainDraws | None = None,
+    ) -> None:
         self.device = device
-        self.views = False  #: the pass has views, which choose the layers
-        self._reach = 1 << 32  # vertices that can be read of buffers whose attributes are given outright
-        self._vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
-        self._counts: list[int] = []  # of the last sources, elements
-        self._unequal = ("", False)  # what of the draw's vertices is longer than the shortest, and whether it is an array
-        self._index_values: NDArray[Any] | None = None  # the draw's indices, where they are an array
-        self._push: bytes | None = None
-        self._primitive = (1, 1)  # of the draw's topology; see Pipeline.primitive
-        self.state = StateOfPass()
-        self._dynamic: tuple[Any, ...] = ()
-        self._pipelines_own: tuple[Any, ...] = ()  # what the bound pipeline says where the draw says nothing
-        self._viewport: list[tuple[float, ...]] | None = None  # None: the whole; empty: as state says
-        self._scissor: list[list[int]] | None = None
-        self._resets = False  # a draw that says nothing has something to set back
+        self._what = what
+        self._size = size
+        self.plain = plain  #: what records draws whose arguments are plain; ``None``: of a part of a pass, whose draws all go this way
+        if commands is not None:
+            self.commands = commands
+
+    # What plain draws don't ask is made when a draw does.
+
+    @functools.cached_property
+    def commands(self) -> _core.CommandBuffer:
+        """Where it records."""
+        assert self.plain is not None
+        return self.plain.commands
+
+    @functools.cached_property
+    def arena(self) -> Arena:
+        """Copies of arrays, for as long as somebody holds it."""
+        return Arena(self.device, None if self.plain is None else self.plain.arena)
+
+    @functools.cached_property
+    def uses(self) -> Uses:
+        """What draws read and write, for frames."""
+        return Uses(self.device, None if self.plain is None else self.plain.notes)
+
+    @functools.cached_property
+    def undefined(self) -> dict[str, None]:
+        """What draws may read though nobody wrote it."""
+        return {}
+
+    @functools.cached_property
+    def _whole(self) -> list[list[int]]:
+        return [[0, 0, *self._size]]
+
+    @functools.cached_property
+    def _vertex(self) -> dict[int, tuple[_core.Buffer, int]]:
+        return {}
+
+    @functools.cached_property
+    def _binder(self) -> DescriptorBinder:
+        return DescriptorBinder(self.arena, uses=self.uses, undefined=self.undefined)
+
+    @functools.cached_property
+    def hazards(self) -> Hazards:
+        """What draws read that others write too late."""
+        return Hazards(part=self.plain is None)
+
+    @functools.cached_property
+    def state(self) -> StateOfPass:
+        """What was set for draws that follow."""
+        return StateOfPass()
+
+    def made(self, name: str) -> Any:
+        """Of those the one of this name, ``None`` where no draw asked."""
+        return vars(self).get(name)
+
+    def note_plain(self, pipeline: Pipeline, vertices: Any) -> None:
+        """A draw was recorded. Those that follow may be plain, unless there is something to set back, or to look at."""
+        plain = self.plain
+        if plain is None or self.views or self._captures or self.state.pending or self.hazards.listening:
+            return
+        if self._viewport is not None or self._dynamic is not self._pipelines_own:
+            return
+        if self._scissor is not None and len(self._scissor) != 1:
+            return  # more than a scissor, which plain draws know
+        asked = pipeline._plain
+        if asked is None and not pipeline.dynamic:
+            asked = pipeline.look_whether_plain()
+        if asked is not None:
+            if isinstance(vertices, Buffer) and not vertices.matrices and vertices.held is not None:
+                asked.fits(vertices.held, vertices.row_shape)  # which was looked at
+            if (binder := self.made("_binder")) is not None:
+                binder.keep_plain(asked)
+        plain.open_with((self._scissor or self._whole)[0])
+
+    def _take_over(self) -> None:
+        """Plain draws bound what is not known here."""
+        self._pipeline = self._index = self._last_vertices = self._last_indices = self._push = None
+        self._vertex.clear()
+        if (binder := self.made("_binder")) is not None:
+            binder.forget_bound()
+        if self.plain is not None and (self._scissor is not None or self.plain.scissor != self._whole[0]):
+            self._scissor = [self.plain.scissor]
+
+    @property
+    def has_drawn(self) -> bool:
+        """Whether a pipeline was bound, as each draw does."""
+        return self._pipeline is not None
 
     def require_pipeline(self, pipeline: Any) -> None:
         """Raises for anything else."""
@@ -119,7 +206,10 @@ class DrawArguments:
 
     def end(self) -> None:
         """The pass has ended: nothing is bound any more."""
-        self._binder.clear()
+        if (binder := self.made("_binder")) is not None:
+            binder.clear()
+        if self.plain is not None:
+            self.plain.end()
 
     def prepare(
         self,
@@ -137,6 +227,8 @@ class DrawArguments:
     ) -> int | None:
         """Binds everything; returns the number of indices or vertices that there are, if known."""
         self.require_pipeline(pipeline)
+        if self.plain is not None and self.plain.take_over():
+            self._take_over()
         if pipeline is not self._pipeline:
             self._bind_pipeline(pipeline)
         if self._captures and pipeline is not self._captured:
@@ -168,6 +260,8 @@ class DrawArguments:
 
     def capture(self, buffers: Any = ()) -> None:
         """Transform feedback to these begins, or has ended."""
+        if self.plain is not None:
+            self.plain.close()
         self._captures = list(buffers) if isinstance(buffers, (list, tuple)) else [buffers]
         self._captured = None
 
@@ -377,7 +471,8 @@ class DrawArguments:
                 (data, 0, data.size) if isinstance(data, Buffer) else (data.buffer, data.offset, data.size)
             )
             require_usage(buffer, "vertex_buffer", what)
-            if buffer.matrices or (buffer.dtype is not None and (dtype is None or buffer.row_shape or buffer.dtype != dtype)):
+            held = buffer.held
+            if buffer.matrices or (held is not None and (dtype is None or buffer.row_shape or held != dtype)):
                 formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
                 if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
                     raise ValidationError(wrong)
@@ -524,14 +619,11 @@ class DrawArguments:
                 else (indices.buffer, indices.offset, indices.size)
             )
             require_usage(buffer, "index_buffer", f"{what}: indices")
-            kind = _INDEX_TYPES.get(buffer.dtype) if buffer.dtype is not None else "uint32"
-            if kind is None:
-                raise ValidationError(
-                    f"{what}: index buffer '{buffer.label}' was made from {buffer.dtype}; make it from uint8, uint16 or uint32"
-                )
+            width = buffer.index_kind(what)
+            kind = _INDEX_TYPES[width]
             self.uses.note_buffer(indices, "indices", f"{what}: indices")
             source = (buffer.core, offset, kind)
-            count = size_B // (4 if buffer.dtype is None else buffer.dtype.itemsize)
+            count = size_B // width.itemsize
         else:
             array = self._index_values = index_array(indices, self._restarts(pipeline), what)
             source = (self.arena.upload(array), 0, _INDEX_TYPES[array.dtype])

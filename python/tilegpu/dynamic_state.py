@@ -271,7 +271,6 @@ class StateOfPass:
         self.pending = False  #: the next draw should :meth:`apply`
         self.values: dict[str, Any] = {}  #: as the user gave them, by slot
         self._set_at: dict[str, Place] = {}  # by rp.set and no draw has wanted it yet: where
-        self._drawn = False
         self.behind: set[str] = set()  #: what secondary command buffers were executed behind, and was not set again
 
     def set(self, state: Mapping[str, Any], what: str, by_itself: bool = False) -> None:
@@ -315,9 +314,10 @@ class StateOfPass:
         """Of what is wanted what was set before secondary command buffers were executed."""
         return sorted(self.behind.intersection(_SLOTS.get(name, name) for name in wanted))
 
-    def warn_unused(self, what: str) -> None:
-        """At the end: a warning for each state that was set and that no pipeline of a later draw leaves open."""
-        for slot, place in self._set_at.items() if self._drawn else ():
+    def warn_unused(self, what: str, drawn: bool) -> None:
+        """At the end: a warning for each state that was set and that no pipeline of a later draw leaves open; ``drawn``: whether there were
+        draws at all."""
+        for slot, place in self._set_at.items() if drawn else ():
             place.warn(
                 f"{what}: set: {slot} has no effect: no draw behind it is with a pipeline that leaves it open; give dev.pipeline "
                 f"dynamic=['{slot}'], or its own argument",
@@ -327,7 +327,6 @@ class StateOfPass:
     def apply(self, commands: _core.CommandBuffer, wanted: frozenset[str]) -> list[str]:
         """Sets what is wanted and not there yet; returns what that is."""
         wanted = wanted.union(slot for name, slot in _SLOTS.items() if name in wanted)
-        self._drawn = True
         if self._set_at:
             for slot in wanted.intersection(self._set_at):
                 del self._set_at[slot]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_PACKAGE = str(Path(__file__).parent) + os.sep
+PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class Error(Exception):
@@ -149,7 +149,7 @@ class Place(NamedTuple):
 def users_place() -> Place:
     """The first line outside of this package that called."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals.setdefault("__warningregistry__", {}))
 
@@ -157,7 +157,7 @@ def users_place() -> Place:
 def users_level() -> int:
     """The ``stacklevel`` of a warning by the caller that names the first line outside of this package."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
 

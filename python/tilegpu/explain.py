@@ -8,6 +8,8 @@ from typing import Any
 from tilegpu import notebook
 from tilegpu.errors import Error
 
+#: Of early tests: what fails is killed before shading, what passes is written after it. The plan calls it "early tests without writes".
+_TESTS_ONLY, _WRITTEN_LATER = "tests only", "written after shading"
 _WIDEST = 24  #: of a cell of the printed table; what is longer is a note
 _HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer", "low-resolution Z")
 
@@ -15,7 +17,8 @@ _HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer", "low-resol
 class Explanation:
     """For each run of draws with the same pipeline: which techniques were on, and the reason where one was off or stopped.
 
-    *Early tests*: depth and stencil are tested and written before shading. *Visibility buffer*: the tile remembers the visible
+    *Early tests*: depth and stencil are tested and written before shading; "tests only": what fails is killed before, what passes is
+    written after shading ("early tests without writes, late tests" in the plan). *Visibility buffer*: the tile remembers the visible
     primitive of each sample and shades it once, whatever the order of draws. *Low-resolution Z*: what was off (the draw's test, its
     write, writes of the rest of the pass, everything until a clear), the rule, and the draw that broke it where that is another one.
     *Pre-pass*: Arm's fragment pre-pass; "stopped" names the rule of the article, what broke it, and in how many tiles. *Deferred
@@ -25,7 +28,7 @@ class Explanation:
     dictionaries with ``technique``, ``state`` ("on", "off", "stopped"), ``rule``, ``reason`` and ``by_draw`` (the draw that broke it
     first, -1 for none). ``plan`` is the way through the tile phase in words: how coverage is found and tested, where fragments go, how they
     are shaded and what follows. Where a pre-pass took the draw, its way there and its way in the main pass, and then, if the pre-pass of
-    some tiles had ended before, its ordinary way in these.
+    some tiles had ended before, its ordinary way in these; its words are explained in docs/hidden_surface_removal.md.
 
     What it cost is in :attr:`costs`, and in the table when it is printed.
     """
@@ -102,6 +105,9 @@ class Explanation:
         def state(reason: str) -> str:
             return f"off: {reason}" if reason else "on"
 
+        def early(reason: str) -> str:
+            return f"{_TESTS_ONLY}: {reason}" if reason.endswith(_WRITTEN_LATER) else state(reason)
+
         def technique(t: dict[str, Any]) -> str:
             rule = f" (rule {t['rule']})" if t["rule"] else ""
             return f"{t['state']}{rule}: {t['reason']}" if t["reason"] else f"{t['state']}{rule}"
@@ -116,7 +122,7 @@ class Explanation:
             (
                 numbers(r),
                 r["pipeline"],
-                state(r["early_tests_off"]),
+                early(r["early_tests_off"]),
                 state(r["visibility_off"]),
                 r["low_resolution_z_off"] or "on",
                 *(of_row.get(name, "-") for name in names),

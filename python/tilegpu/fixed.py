@@ -12,9 +12,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tilegpu.errors import ValidationError, near_names
+from tilegpu import argument_names
+from tilegpu.errors import ValidationError, candidates, near_names
 from tilegpu.keywords import names_of
 
 _T = TypeVar("_T")
@@ -135,11 +136,36 @@ def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
             raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near}'?")
 
 
+class MissingAttributeError(AttributeError):
+    """Of a thing of ours, with what is near, or what other interfaces' word is here. Its words are found when somebody reads them:
+    ``hasattr`` asks often, and never does."""
+
+    def __init__(self, thing: Any, missing: str) -> None:
+        super().__init__(missing)
+        self._thing, self._missing = thing, missing
+
+    def __str__(self) -> str:
+        thing, name = self._thing, self._missing
+        cls = type(thing)
+        what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'"
+        if elsewhere := argument_names.method_elsewhere(cls.__name__, name):
+            return f"{what}; {elsewhere}"
+        known = [n for n in dir(cls) if n[0] != "_" and n != name]  # a slot that is not set yet is no name to offer
+        return what + candidates(name, known, argument_names.methods_meant(name, known))
+
+
 class Fixed(OfThisProcess):
     """The same, with attributes that say what it was made with. Classes with ``__slots__`` take no others."""
 
     __slots__ = ()
     _users: frozenset[str] = frozenset()  # attributes that the user added
+
+    if not TYPE_CHECKING:  # else every name would be one
+
+        def __getattr__(self, name: str) -> Any:
+            if name[0] == "_":
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            raise MissingAttributeError(self, name)
 
     def _said_elsewhere(self, name: str) -> str:
         """Where what an attribute of this name would say is said, if it is; for messages."""

@@ -10,12 +10,13 @@ import dataclasses
 import os
 import threading
 import warnings
+import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments
+from tilegpu import _core, arguments, reads_since
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats, Context, open_passes
 from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
@@ -26,7 +27,7 @@ from tilegpu.frame_stats import FrameStats
 from tilegpu.image import Image, image_of
 from tilegpu.pass_results import PassResults
 from tilegpu.stats import PassStats, bytes_text
-from tilegpu.uses import Use
+from tilegpu.uses import LaterUses, Use
 from tilegpu.whole_file import write_whole
 from tilegpu.with_block import WithBlock
 
@@ -49,6 +50,16 @@ class Frame(WithBlock):
     """
 
     _example = 'with dev.frame("...") as f:'
+    nodes: list[Node]
+    takes_inner = False
+    _outer: Frame | None = None
+    _open_passes: dict[int, str]  # that were entered within it and not left, by id: what they are
+    _host_wrote: dict[int, Image]  # what the program wrote itself, no node of it
+    _pending: dict[int, tuple[str, ...]]  # thread: what the node that it executes now reads undefined
+    _state = "not entered"
+    _lock: threading.Lock
+    _mark: reads_since.Mark
+    _graph: tuple[int, Graph] | None = None
 
     def __init__(self, device: Context, label: str, strict: bool, outputs: Any) -> None:
         self.label = arguments.text(label, "frame: label")
@@ -57,19 +68,16 @@ class Frame(WithBlock):
         self.strict = arguments.flag(strict, f"{self._what}: strict")
         given = (outputs,) if isinstance(image_of(outputs), Image) else outputs
         self._outputs: list[Image] = []
-        for value in arguments.sequence(given, f"{self._what}: outputs", "it must be an image or a list of them"):
+        must = "it must be an image or a list of them"
+        none = type(given) is tuple and not given
+        for value in () if none else arguments.sequence(given, f"{self._what}: outputs", must):
             if not isinstance(image_of(value), Image):
                 raise ValidationError(f"{self._what}: outputs has {arguments.shown(value)}; it must be images")
             self._outputs.append(image_of(value))
-        self.nodes: list[Node] = []
-        self.takes_inner = False
-        self._outer: Frame | None = None
-        self._open_passes: dict[int, str] = {}  # that were entered within it and not left, by id: what they are
-        self._host_wrote: dict[int, Image] = {}  # what the program wrote itself, no node of it
-        self._pending: dict[int, tuple[str, ...]] = {}  # thread: what the node that it executes now reads undefined
-        self._state = "not entered"
-        self._lock = threading.Lock()
-        self._graph: tuple[int, Graph] | None = None
+        # At once: each attribute that is set by itself is asked whether it is the user's.
+        vars(self).update(
+            nodes=[], _open_passes={}, _host_wrote={}, _pending={}, _lock=threading.Lock(), _mark=reads_since.Mark()
+        )
         self._made()  # last: what could not be made was told
 
     def __del__(self) -> None:
@@ -92,6 +100,7 @@ class Frame(WithBlock):
             if outer is not None and not outer.takes_inner:
                 raise ValidationError(f"{self._what}: frame '{outer.label}' is open on this device; frames don't nest, leave it first")
             self._device._frame, self._outer = self, outer
+            self._device._frames.add(self)
         self._state = "open"
         return self
 
@@ -114,6 +123,8 @@ class Frame(WithBlock):
 
     def _look_at_outputs(self) -> None:
         """What the frame is said to be drawn for, and nothing in it writes: for all that is asked of it later it is not there."""
+        if not self._outputs:
+            return
         written = {id(use.thing) for node in self.nodes for use in node.uses if use.write} | self._host_wrote.keys()
         for image in self._outputs:
             if id(image) in written or any(id(plane) in written for plane in image.planes):
@@ -149,29 +160,30 @@ class Frame(WithBlock):
         if self._outer is not None:
             self._outer.host_wrote(image)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: Node, images: dict[int, Image] | None = None) -> None:
+        """``images``: those that it reads or writes, where that is known without asking it."""
         node.undefined = self._pending.pop(threading.get_ident(), ())
-        images = {id(use.thing): use.thing for use in node.uses if isinstance(use.thing, Image)}
+        if images is None:
+            images = {id(use.thing): use.thing for use in node.uses if isinstance(use.thing, Image)}
         node.host_reads = {key: image._host_reads for key, image in images.items()}
         with self._lock:
             node.number = len(self.nodes)
             self.nodes.append(node)
+        node.steps.setdefault(self._mark, node.number)
         if self._outer is not None:
-            self._outer._add(dataclasses.replace(node))
+            self._outer._add(dataclasses.replace(node), images)
+        else:
+            reads_since.executed(node.uses, node.steps)
+        node.left = {id(one.use): one for one in reads_since.left_by(node.uses, self._mark, node.number)}
+        if (render_pass := node.render_pass) is not None:
+            render_pass._left = [ref for ref in render_pass._left if ref() is not None]
+            render_pass._left += map(weakref.ref, node.left.values())
 
     def add_pass(self, render_pass: PassResults, commands: _core.CommandBuffer) -> None:
         """A pass was executed."""
-        self._add(
-            Node(
-                0,
-                "pass",
-                render_pass.label,
-                tuple(render_pass.uses),
-                render_pass.stats,
-                render_pass,
-                commands=commands,
-            )
-        )
+        uses, steps = LaterUses(lambda: render_pass.uses), render_pass._steps
+        node = Node(0, "pass", render_pass.label, uses, render_pass.stats, render_pass, commands=commands, steps=steps)
+        self._add(node, render_pass.images_used())
 
     def add_dispatch(
         self, label: str, commands: _core.CommandBuffer, uses: Iterable[Use], stats: DispatchStats, keep: Any
@@ -210,7 +222,8 @@ class Frame(WithBlock):
 
     @property
     def edges(self) -> list[Edge]:
-        """What flows: written here, read there. What shaders reach by address (``device_address``) is not among it."""
+        """What flows: written here, read there, as it was drawn: descriptor sets as draws read them. What shaders reach by address
+        (``device_address``) is not among it."""
         return list(self._of_nodes().edges)
 
     @property
@@ -233,9 +246,9 @@ class Frame(WithBlock):
         return list(found.values())
 
     def lint(self) -> list[Finding]:
-        """What costs bytes without need, across passes, the dearest first: texts with ``saves_B`` and ``nodes``. What is stored and never
-        read; passes that could be one; samples that a command resolves; clears by command; and what each pass says itself. What is read
-        undefined is there too."""
+        """What costs bytes without need, across passes, the dearest first: texts with ``saves_B`` (of the device's profile) and ``nodes``.
+        What is stored and nobody has read yet: in the frame, as an output, or since, by the program or on the GPU; passes that could be
+        one; samples that a command resolves; clears by command; and what each pass says itself. What is read undefined is there too."""
         self._ended("lint() has an answer")
         return findings(self.nodes, self._of_nodes(), self.outputs)
 
@@ -261,6 +274,9 @@ class Frame(WithBlock):
                 node.stats = node.render_pass.replay()
             else:
                 submission = self._device._submit(node.commands)
+                reads_since.executed(node.uses, node.steps)
+                for one in node.left.values():
+                    one.put()
                 if node.kind == "dispatch":
                     node.stats = node.stats._replace(time_ms=submission.dispatch_stats(0).time_ms)
         return self.stats
@@ -342,7 +358,7 @@ class Frame(WithBlock):
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
             runs = [run(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
-        return comparison(self.label, runs, self.lint(), self.nodes, self.unread)
+        return comparison(self.label, runs, self.lint(), self.nodes, self.unread, self.outputs, self._device.profile)
 
     # -- text
 

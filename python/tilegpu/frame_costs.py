@@ -18,34 +18,44 @@ from tilegpu.cost_counts import PassCounts, drawn_to, without_chains
 from tilegpu.costs import PassCosts, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
-from tilegpu.frame_lint import Finding
+from tilegpu.frame_lint import Finding, in_use
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
 from tilegpu.frame_traffic import passes_of
 from tilegpu.image import Image
+from tilegpu.stats import bytes_text
 
 #: Of a pass's own lint and of findings across passes: the dearest that are asked the model.
 _MOST_FINDINGS = 12
 _MOST_CHANGES = 8  #: in a terminal
 _LEAST_SHARE = 0.001  #: of the frame's bytes or cycles, on the profile that a change helps most
+_LEAST_SHOWN = 0.01  #: of the frame's cycles, of a command in a table
 _MOST_TILES = 2  #: sizes of tiles in a cell
 BLEND_UNIT = "blend unit"  #: explained beside the techniques, and none of them
 
 
 class Comparison:
     """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, its
-    passes, dispatches and commands as of :meth:`tilegpu.costs.PassCosts.asdict`); ``changes``: what would help, most first, each a
-    ``text`` with what it ``saves`` by profile; ``left_out``: what the frame did that the model does not know. Plain data;
-    printed, a table of all profiles and the dearest changes."""
+    passes, dispatches and commands as of :meth:`tilegpu.costs.PassCosts.asdict`, and ``steps``: all of these by name, with cycles and
+    bytes); ``changes``: what would help, most first, each a ``text`` with what it ``saves`` by profile, and ``drawn_B``: what it saves on
+    the device that drew the frame, whose profile is ``drawn_on``, by that one's ledger (0: nobody asked it); ``left_out``: what the frame
+    did that the model does not know. Plain data; printed, a table of all profiles, the dearest step and the dearest changes."""
 
     def __init__(
-        self, title: str, profiles: list[dict[str, Any]], changes_found: list[dict[str, Any]], left_out: Sequence[str] = ()
+        self,
+        title: str,
+        profiles: list[dict[str, Any]],
+        changes_found: list[dict[str, Any]],
+        left_out: Sequence[str] = (),
+        drawn_on: str = "",
     ) -> None:
         self.title, self.profiles, self.changes, self.left_out = title, profiles, changes_found, list(left_out)
+        self.drawn_on = drawn_on
 
     def asdict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {"title": self.title, "profiles": self.profiles, "changes": self.changes, "left_out": self.left_out}
+        return {"title": self.title, "profiles": self.profiles, "changes": self.changes, "left_out": self.left_out,
+                "drawn_on": self.drawn_on}  # fmt: skip
 
     def __str__(self) -> str:
         return _text_of(self, _MOST_CHANGES)
@@ -62,22 +72,31 @@ def _left_out(runs: Sequence[ProfileRun]) -> list[str]:
     return [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
 
 
-def read_stores(nodes: Sequence[Node], unread: Sequence[Unread]) -> set[tuple[int, str]]:
-    """Stores that something in the frame reads: the pass's number among passes, and the attachment."""
+def read_stores(nodes: Sequence[Node], unread: Sequence[Unread], outputs: Sequence[Image] = ()) -> set[tuple[int, str]]:
+    """Stores that something reads, in the frame or since, or that the frame is drawn for: the pass's number among passes, and the
+    attachment."""
     passes = [node.number for node in nodes if node.kind == "pass"]
     nobody = {(one.source, one.use.attachment) for one in unread}
     return {(passes.index(node.number), use.attachment) for node in nodes if node.kind == "pass" for use in node.uses
-            if use.write and use.how == "store" and (node.number, use.attachment) not in nobody}  # fmt: skip
+            if use.write and use.how == "store"
+            and ((node.number, use.attachment) not in nobody or in_use(node, use.attachment, outputs))}  # fmt: skip
 
 
 def comparison(
-    title: str, runs: Sequence[ProfileRun], findings: Sequence[Finding] = (), nodes: Sequence[Node] = (), unread: Sequence[Unread] = ()
+    title: str,
+    runs: Sequence[ProfileRun],
+    findings: Sequence[Finding] = (),
+    nodes: Sequence[Node] = (),
+    unread: Sequence[Unread] = (),
+    outputs: Sequence[Image] = (),
+    drawn_on: str = "",
 ) -> Comparison:
-    """Of the runs that have a cost model. ``findings``: what the frame says across its passes; ``nodes``, ``unread``: of its graph. Without
-    them (of a capture) nobody knows what reads a store."""
+    """Of the runs that have a cost model. ``findings``: what the frame says across its passes, by the ledger of a device of profile
+    ``drawn_on``; ``nodes``, ``unread``, ``outputs``: of its graph. Without them (of a capture) what reads a store is what may read it."""
     rows = []
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    kept = read_stores(nodes, unread)
+    drawn_B: dict[str, int] = {}
+    kept = read_stores(nodes, unread, outputs) if nodes else runs[0].in_use if runs else set()
     made = {(use.thing.format, *use.thing.size[:2]) for node in nodes for use in node.uses if use.write and isinstance(use.thing, Image)}
     made |= {shape for run in runs[:1] for one in run.passes for shape in drawn_to(one.layout)}
     asked = [finding for finding in findings if finding.cuts][:_MOST_FINDINGS]
@@ -85,7 +104,8 @@ def comparison(
         total = run.modelled()
         if total is None:
             continue
-        rows.append(_row(run, total))
+        names = _step_names(run, nodes)
+        rows.append(_row(run, total, names))
         places = _places(nodes, run)
         said: set[tuple[int, str, str]] = set()  # by a finding: pass, attachment, cause
         tiles = CONSTANTS[run.profile].kind != "immediate"
@@ -94,24 +114,55 @@ def comparison(
                 continue  # of what a pass loads and stores: there is no such thing
             change = _of_finding(finding, run, places)
             if change.saves_B or change.saves_cycles:
-                found.setdefault(str(finding), {})[run.profile] = _saved(change, total)
+                found.setdefault(finding.advice, {})[run.profile] = _saved(change, total)
+                drawn_B[finding.advice] = finding.saves_B
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
             for change in changes(without_chains(one.counts, made), one.explain):
                 if (number, change.drops) in kept or {(number, change.drops, "store"), (number, change.skips, "load")} & said:
                     continue
-                where = f"pass {number} '{one.counts.label}': " if len(run.passes) > 1 else ""
+                where = f"{names[number]}: " if len(run.passes) > 1 else ""
                 found.setdefault(where + change.text, {})[run.profile] = _saved(change, total)
 
     def weight(saves: Mapping[str, Mapping[str, Any]]) -> float:
         return float(max(max(s["cycles_share"], s["bytes_share"]) for s in saves.values()))
 
     ordered = sorted(((t, s) for t, s in found.items() if weight(s) >= _LEAST_SHARE), key=lambda item: -weight(item[1]))
-    return Comparison(title, rows, [{"text": text, "saves": saves} for text, saves in ordered], _left_out(runs))
+    texts = [{"text": text, "saves": saves, "drawn_B": drawn_B.get(text, 0)} for text, saves in ordered]
+    return Comparison(title, rows, texts, _left_out(runs), drawn_on)
 
 
-def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
+def _step_names(run: ProfileRun, nodes: Sequence[Node]) -> list[str]:
+    """Of its passes, dispatches and commands, in this order: as the frame names its nodes, and of a capture by their numbers. Commands of
+    one node have one name."""
+    kinds = [
+        [f"pass {i} '{one.counts.label if one.counts else ''}'" for i, one in enumerate(run.passes)],
+        [f"dispatch {i} '{one.label}'" for i, one in enumerate(run.dispatches)],
+        [f"command {i} ({one.command.replace('_', ' ')})" for i, one in enumerate(run.commands)],
+    ]
+    for own, kind in zip(kinds, ("pass", "dispatch"), strict=False):
+        titles = [node.title for node in nodes if node.kind == kind]
+        if len(titles) == len(own):
+            own[:] = titles
+    for number, commands in _places(nodes, run).items():
+        for at in commands if isinstance(nodes[number].stats, CommandStats) else ():
+            kinds[2][at] = nodes[number].title
+    return [name for own in kinds for name in own]
+
+
+def _steps(run: ProfileRun, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each by itself: what overlaps is in the frame alone."""
+    passes = [costs for one in run.passes if (costs := one.modelled()) is not None]
+    found: dict[str, dict[str, Any]] = {}
+    for name, costs in zip(names, [*passes, *run.modelled_dispatches(), *run.modelled_commands()], strict=True):
+        step = found.setdefault(name, {"step": name, "cycles": 0.0, "bytes_B": 0.0, "limited_by": costs.limited_by})
+        step["cycles"] += costs.cycles
+        step["bytes_B"] += costs.total("read_B") + costs.total("write_B")
+    return list(found.values())
+
+
+def _row(run: ProfileRun, total: PassCosts, names: Sequence[str]) -> dict[str, Any]:
     on = [name for name, (count, _) in run.techniques().items() if count and name not in ("early tests", "visibility buffer", BLEND_UNIT)]
     return {
         "profile": run.profile,
@@ -126,6 +177,7 @@ def _row(run: ProfileRun, total: PassCosts) -> dict[str, Any]:
         "passes": [costs.asdict() for one in run.passes if (costs := one.modelled()) is not None],
         "dispatches": [costs.asdict() for costs in run.modelled_dispatches()],
         "commands": [costs.asdict() for costs in run.modelled_commands()],
+        "steps": _steps(run, names),
     }
 
 
@@ -222,23 +274,45 @@ def _with_detail(change: Mapping[str, Any]) -> str:
     return f"{change['text']} ({most['detail']})" if most["detail"] else str(change["text"])
 
 
-def _saves(saves: Mapping[str, Mapping[str, Any]], profiles: int) -> str:
-    """What a change saves, over the profiles that it saves something on."""
-    most = max(saves.values(), key=lambda s: s["read_B"] + s["write_B"])
-    parts = []
-    if most["read_B"] + most["write_B"] > 0:
-        size, shares = size_text(round(most["read_B"] + most["write_B"])), _range([s["bytes_share"] for s in saves.values()])
-        parts.append(f"up to {size} ({shares} of the bytes)")
+def _on(names: Sequence[str], profiles: int) -> str:
+    if len(names) == profiles and profiles > 1:
+        return "all profiles"
+    return ", ".join(names) if len(names) < 5 else f"{len(names)} of {profiles} profiles"
+
+
+def _saves(change: Mapping[str, Any], profiles: int, drawn_on: str) -> str:
+    """What a change saves, over the profiles that it saves something on; and on the device that drew the frame, where that is none."""
+    saves = change["saves"]
+    saved_B = {name: round(s["read_B"] + s["write_B"]) for name, s in saves.items()}
+    most_on = max(saved_B, key=lambda name: saved_B[name])
+    parts, same = [], len(set(saved_B.values())) == 1
+    if saved_B[most_on] > 0:
+        size, shares = bytes_text(saved_B[most_on]), _range([s["bytes_share"] for s in saves.values()])
+        parts.append(f"{size} ({shares} of the bytes)" if same else f"up to {size} ({most_on}; {shares} of the bytes)")
     cycles = [s["cycles_share"] for s in saves.values()]
     parts.append(f"{_range(cycles)} of the cycles" if max(cycles) >= 0.0005 else "no cycles: something else is waited for")
-    on = (
-        "all profiles"
-        if len(saves) == profiles and profiles > 1
-        else ", ".join(saves)
-        if len(saves) < 5
-        else f"{len(saves)} of {profiles} profiles"
-    )
-    return f"{', '.join(parts)} on {on}"
+    asked = change["drawn_B"] and drawn_on not in saves and not (same and saved_B[most_on] == change["drawn_B"])
+    drawn = f"; {bytes_text(change['drawn_B'])} on {drawn_on}, which drew it" if asked else ""
+    return f"{', '.join(parts)} on {_on(list(saves), profiles)}{drawn}"
+
+
+def _dearest(found: Comparison) -> str:
+    """The step of each profile that takes most cycles, "" for a frame of one."""
+    by_step: dict[str, list[tuple[str, float, float]]] = {}
+    for row in found.profiles:
+        if len(row["steps"]) < 2 or not row["cycles"]:
+            return ""
+        step = max(row["steps"], key=lambda one: one["cycles"])
+        bytes_B = row["read_B"] + row["write_B"]
+        shares = min(1.0, step["cycles"] / row["cycles"]), step["bytes_B"] / bytes_B if bytes_B else 0.0
+        by_step.setdefault(step["step"], []).append((row["profile"], *shares))
+    ordered = sorted(by_step.items(), key=lambda item: -len(item[1]))
+    parts = []
+    for name, on in ordered:
+        cycles, bytes_ = _range([share for _, share, _ in on]), _range([share for _, _, share in on])
+        of = "of the cycles and of the bytes" if cycles == bytes_ else f"of the cycles and {bytes_} of the bytes"
+        parts.append(f"{name}, {cycles} {of} on {_on([profile for profile, _, _ in on], len(found.profiles))}")
+    return "; ".join(parts)
 
 
 def _text_of(found: Comparison, most_changes: int) -> str:
@@ -252,9 +326,11 @@ def _text_of(found: Comparison, most_changes: int) -> str:
         lines.append("  " + "  ".join(cells).rstrip())
     if found.left_out:
         lines.append(f"  not in the model: {', '.join(found.left_out)}")
+    if dearest := _dearest(found):
+        lines.append(f"dearest step: {dearest}")
     lines.append("what would help:" if found.changes else "what would help: nothing that the model knows of")
     for change in found.changes[:most_changes]:
-        lines += [f"  {_with_detail(change)}", f"      saves {_saves(change['saves'], len(rows) - 1)}"]
+        lines += [f"  {_with_detail(change)}", f"      saves {_saves(change, len(rows) - 1, found.drawn_on)}"]
     more = len(found.changes) - most_changes
     if more > 0:
         lines.append(f"  and {more} more (as JSON, all)")
@@ -262,14 +338,20 @@ def _text_of(found: Comparison, most_changes: int) -> str:
 
 
 def _by_step(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Cycles of each pass and dispatch by profile, and what limits it; the dearest of each profile stands out."""
-    steps = [[*row["passes"], *row["dispatches"]] for row in rows]
-    if not steps or len(steps[0]) < 2:
+    """Cycles of each step by profile, and what limits it; the dearest of each profile stands out. Commands that take next to nothing are
+    left out: a frame may have hundreds."""
+    first_command = len(rows[0]["passes"]) + len(rows[0]["dispatches"]) if rows else 0
+    shown = [
+        i for i in range(len(rows[0]["steps"]) if rows else 0)
+        if i < first_command or any(row["steps"][i]["cycles"] >= _LEAST_SHOWN * row["cycles"] for row in rows)
+    ]  # fmt: skip
+    steps = [[row["steps"][i] for i in shown] for row in rows]
+    if len(shown) < 2:
         return ""
     body = []
     dearest = [max(range(len(of)), key=lambda i, of=of: of[i]["cycles"]) for of in steps]  # type: ignore[misc]
     for i, first in enumerate(steps[0]):
-        cells = [html.escape(f"{i} {first['label']}" if i < len(rows[0]["passes"]) else f"dispatch {first['label']}")]
+        cells = [html.escape(first["step"])]
         for of, most in zip(steps, dearest, strict=True):
             cycles = _count(of[i]["cycles"])
             limit = f'<br><span class="soft">{html.escape(of[i]["limited_by"])}</span>'
@@ -301,8 +383,9 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
         heads, body, right = heads[:2] + heads[3:], [cells[:2] + cells[3:] for cells in body], {2, 3, 4, 5, 7}
     text = table(heads, body, right)
     lines = [
-        f"<li>{html.escape(_with_detail(change))}<br><span class='soft'>saves {html.escape(_saves(change['saves'], len(rows)))}</span></li>"
+        f"<li>{html.escape(_with_detail(change))}<br><span class='soft'>saves {html.escape(saves)}</span></li>"
         for change in found.changes[:most_changes]
+        for saves in [_saves(change, len(rows), found.drawn_on)]
     ]
     branches = "A < stands before operations with both sides of branches in them. " if any(not row["exact"] for row in rows) else ""
     others = f"Not in it: {html.escape(', '.join(found.left_out))}. " if found.left_out else ""

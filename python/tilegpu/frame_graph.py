@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import notebook
 from tilegpu.buffer import Buffer
 from tilegpu.image import Image
+from tilegpu.reads_since import Left, Steps
 from tilegpu.uses import Use, level_size_B
 
 if TYPE_CHECKING:
@@ -30,13 +31,15 @@ class Node:
     number: int
     kind: str
     label: str
-    uses: tuple[Use, ...]
+    uses: Sequence[Use]
     stats: Any = None
     render_pass: PassResults | None = None
     undefined: tuple[str, ...] = ()
     commands: Any = dataclasses.field(default=None, repr=False)
     keep: Any = dataclasses.field(default=None, repr=False)  # memory that its commands read
     host_reads: dict[int, int] = dataclasses.field(default_factory=dict, repr=False)
+    left: dict[int, Left] = dataclasses.field(default_factory=dict, repr=False)  # by id of its uses: what it wrote of images
+    steps: Steps = dataclasses.field(default_factory=Steps, repr=False)
 
     def _repr_html_(self) -> str:
         """What it is, what it reads and writes, and what it cost."""

@@ -14,19 +14,17 @@ from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_joins import join_of
 from tilegpu.frame_traffic import (
     STORE,
-    STORE_OF_SAMPLES,
     Attached,
     Change,
     ClearInPass,
     ResolveInPass,
-    Without,
     WithoutResolve,
     passes_of,
     saved_B,
     stored_row_B,
 )
 from tilegpu.image import Image
-from tilegpu.pass_lint import IF_UNREAD, attached_of
+from tilegpu.pass_lint import IF_UNREAD, attached_of, without_store
 from tilegpu.stats import bytes_text
 
 #: The pass's own lint can't know who reads what it stores; the frame does.
@@ -59,6 +57,15 @@ class Finding(str):
         made.saves_B, made.nodes, made.cuts, made.change = int(saves_B), tuple(nodes), tuple(cuts), change
         return made
 
+    @property
+    def advice(self) -> str:
+        """The same without ``saves_B``, which are of the device that drew the frame: what the change saves on another it says itself."""
+        figure = f" saves {bytes_text(self.saves_B)}"
+        for words in (f", and{figure}", f",{figure}", figure):
+            if words in self:
+                return self.replace(words, "", 1)
+        return str(self)
+
 
 def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> list[Finding]:
     """All of a frame, what saves most first."""
@@ -71,7 +78,7 @@ def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> l
         *_cleared_by_command(nodes, graph),
     ]
     told = {frozenset(one.cuts) for one in found if one.cuts}  # by who reads what: the pass's own lint says the same change again
-    found += [one for one in _of_passes(nodes) if frozenset(one.cuts) not in told]
+    found += [one for one in _of_passes(nodes, outputs) if frozenset(one.cuts) not in told]
     return sorted(found, key=lambda f: -f.saves_B)
 
 
@@ -110,6 +117,18 @@ def _host_read(node: Node, image: Image, over: Node | None) -> bool:
     return until > node.host_reads.get(key, until)
 
 
+def _read_since(node: Node, image: Image) -> bool:
+    """Something that the frame does not have after the node reads on the GPU what the node left in the image: a later frame, or what was
+    executed outside of frames, before another wrote over it."""
+    return any(one.read for one in node.left.values() if one.use.thing is image)
+
+
+def in_use(node: Node, attachment: str, outputs: Sequence[Image]) -> bool:
+    """What the pass stores there is asked for, whoever else in the frame reads it."""
+    images = [use.thing for use in node.uses if use.write and use.attachment == attachment and isinstance(use.thing, Image)]
+    return any(any(one is image for one in outputs) or _host_read(node, image, None) or _read_since(node, image) for image in images)
+
+
 def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
     kept = {id(image) for image in outputs}
     for unread in graph.unread:
@@ -119,8 +138,10 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
         over = unread.overwritten_by
         if (over is None and id(use.thing) in kept) or _host_read(node, use.thing, None if over is None else nodes[over]):
             continue
+        if (left := node.left.get(id(use))) is not None and left.read:
+            continue
         what = f"image '{use.thing.label}'" + (f" ({use.aspect})" if len(use.thing.format_info.aspects) > 1 else "")
-        then = "nobody reads it" if over is None else f"{nodes[over].title} overwrites it, and nobody reads it before"
+        then = "nobody has read it yet" if over is None else f"{nodes[over].title} overwrites it, and nobody reads it before"
         if node.kind == "pass" and use.how in _BY_TILES:
             change = _not_written(node, use.attachment, use.how)
             saves = _saved(change, nodes)
@@ -145,8 +166,9 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
 
 def _not_written(node: Node, attachment: str, how: str) -> Change:
     ((_, one),) = _attached(node, [attachment])
-    if how == "store":
-        return Without(node.number, attachment, STORE if one.resolved is None else STORE_OF_SAMPLES)
+    rp = node.render_pass
+    if how == "store" and rp is not None:
+        return without_store({"layout": rp.layout, "store": rp.store}, node.number, attachment, one)
     return WithoutResolve(node.number, attachment, one)
 
 
@@ -222,7 +244,7 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
             stores = [
                 use for use in first.uses if use.how == "store" and id(use.thing) in mine and id(use.thing) not in kept
             ]
-            if len(stores) != len(mine) or any(_host_read(first, image, None) for image in mine.values()):
+            if len(stores) != len(mine) or any(_host_read(first, image, None) or _read_since(first, image) for image in mine.values()):
                 continue
             found = join_of(first, second, frozenset(mine))
             saves = 0 if found is None else _saved(found[0], nodes)
@@ -230,8 +252,7 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
                 names = ", ".join(sorted(f"'{image.label}'" for image in mine.values()))
                 yield Finding(
                     f"{second.title} alone samples what {first.title} stored at the same size ({names}): where it reads each at "
-                    f"its own pixel, one pass with input attachments saves {bytes_text(saves)} between tiles and images, "
-                    f"and what is fetched",
+                    f"its own pixel, one pass with input attachments fetches nothing, and saves {bytes_text(saves)}",
                     saves,
                     (first.number, second.number),
                     [Cut(first.number, use.attachment, "store") for use in stores],
@@ -270,7 +291,9 @@ def _resolved_by_command(nodes: Sequence[Node], graph: Graph, outputs: Sequence[
         if any(use.how == "resolve" and use.attachment == store.attachment for use in source.uses):
             continue  # it is resolved to something else
         alone = not any(e is not edge and e.source == source.number and e.thing is thing for e in graph.edges)
-        alone = alone and not _host_read(source, thing, None) and not any(image is thing for image in outputs)
+        alone = alone and not _host_read(source, thing, None) and not _read_since(source, thing) and not any(
+            image is thing for image in outputs
+        )  # fmt: skip
         change = ResolveInPass(source.number, _attached(source, [store.attachment]), thing.samples, not alone, node.stats.written_B)
         saves = _saved(change, nodes, node.stats.moved_B)
         if saves <= 0:
@@ -317,7 +340,7 @@ def _cleared_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding
             )
 
 
-def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
+def _of_passes(nodes: Sequence[Node], outputs: Sequence[Image]) -> Iterable[Finding]:
     for node in nodes:
         if node.render_pass is None:
             continue
@@ -325,7 +348,9 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
             name = line.text.partition(":")[0]
             read = _read_later(nodes, node, name)
             text = line.text.removesuffix(IF_UNREAD)
-            if text in node.undefined or any(guess in text for guess in _PASS_GUESSES) or (read and text != line.text):
+            if text in node.undefined or any(guess in text for guess in _PASS_GUESSES):
+                continue
+            if text != line.text and (read or in_use(node, name, outputs) or any(_bound(node, name) is image for image in outputs)):
                 continue
             if "although the pass resolves them" in text:  # if nobody reads them, that is said as such
                 if read:
@@ -339,13 +364,20 @@ def _of_passes(nodes: Sequence[Node]) -> Iterable[Finding]:
                 yield Finding(f"{node.title}: {text}", 0, (node.number,))
 
 
+def _bound(node: Node, attachment: str) -> Image | None:
+    """What a pass has as that attachment."""
+    bound: Any = getattr(node.render_pass, "_bound", ())
+    return next((view.image for name, _, view, *_ in bound if name == attachment), None)
+
+
 def _read_later(nodes: Sequence[Node], node: Node, attachment: str) -> bool:
     """Whether something behind the pass reads what it has as that attachment."""
-    bound = {name: id(view.image) for name, _, view, *_ in getattr(node.render_pass, "_bound", ())}
-    image, aspect = bound.get(attachment), attachment if attachment in ("depth", "stencil") else "color"
-    return any(
-        id(use.thing) == image and use.aspect == aspect and not use.write for later in nodes[node.number + 1 :] for use in later.uses
+    image, aspect = _bound(node, attachment), attachment if attachment in ("depth", "stencil") else "color"
+    if image is None:
+        return False
+    return _read_since(node, image) or any(
+        use.thing is image and use.aspect == aspect and not use.write for later in nodes[node.number + 1 :] for use in later.uses
     )
 
 
-_CAUSES: dict[type, tuple[str, ...]] = {ClearInPass: ("load",), ResolveInPass: ("store",)}
+_CAUSES: dict[type, tuple[str, ...]] = {ClearInPass: ("load",), ResolveInPass: ("store",), WithoutResolve: ("store",)}

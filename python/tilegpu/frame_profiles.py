@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
+from tilegpu.capture_reads import stores_in_use
 from tilegpu.context import CommandStats
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, counts_of
@@ -82,6 +83,8 @@ class ProfileRun:
     passes: list[PassRun]
     dispatches: list[DispatchCounts] = dataclasses.field(default_factory=list)
     commands: list[CommandStats] = dataclasses.field(default_factory=list)
+    #: Of its passes: number and attachment of stores that something in the capture reads, or may read.
+    in_use: set[tuple[int, str]] = dataclasses.field(default_factory=set)
 
     def total(self, counter: str) -> int:
         """A counter of all passes."""
@@ -166,7 +169,7 @@ def run(
         passes.append(made)
     commands = [CommandStats(*row) for row in submission.command_traffic()]
     dispatches = [dispatch_counts(submission, i) for i in range(submission.dispatch_count())]
-    return ProfileRun(profile, passes, dispatches, commands)
+    return ProfileRun(profile, passes, dispatches, commands, stores_in_use(submission))
 
 
 def run_all(

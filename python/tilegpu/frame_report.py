@@ -60,12 +60,12 @@ def report(
     own = runs[0] if runs else ProfileRun(profile, [])
     passes = dict(zip([node.number for node in nodes if node.kind == "pass"], own.passes, strict=True))
     resting = {node.number: in_tile_only(node) for node in nodes}
-    modelled = comparison(label, runs, findings, nodes, graph.unread)
+    modelled = comparison(label, runs, findings, nodes, graph.unread, outputs, profile)
     sections = [
         _summary(nodes, own, findings, resting, modelled),
         f"<h2>Passes, and what flows between them</h2>{_legend()}"
         f'<div class="wide">{drawing(_rows(nodes, graph, passes, resting, outputs))}</div>',
-        _lint(findings),
+        _lint(findings, profile),
         _flows(nodes, graph),
         _causes(nodes, passes),
         _profiles(nodes, runs),
@@ -227,16 +227,16 @@ def _picture(node: Node) -> str:
     return ""
 
 
-def _lint(findings: Sequence[Finding]) -> str:
+def _lint(findings: Sequence[Finding], profile: str) -> str:
     if not findings:
         return '<h2>What costs without need</h2><p class="good">Nothing was found.</p>'
     most = max(f.saves_B for f in findings)
     rows = [
-        [size_text(f.saves_B) if f.saves_B else "", bar([(f.saves_B, "bad")], most), html.escape(f),
+        [size_text(f.saves_B) if f.saves_B else "", bar([(f.saves_B, "bad")], most), html.escape(f.advice),
          ", ".join(f'<a href="#node{n}">{n}</a>' for n in f.nodes)]
         for f in findings
     ]  # fmt: skip
-    return f"<h2>What costs without need</h2>{table(['saves', '', 'what, and the change', 'steps'], rows, {0})}"
+    return f"<h2>What costs without need</h2>{table([f'saves on {profile}', '', 'what, and the change', 'steps'], rows, {0})}"
 
 
 def _causes(nodes: Sequence[Node], passes: dict[int, PassRun]) -> str:

@@ -18,6 +18,11 @@ from tilegpu.stats import PassStats, bytes_of_cause, bytes_text
 _GREATEST = {"peak_arena_B"}
 #: Causes whose bytes did not move, or did not move between tile memory and images.
 NOT_MOVED = ("saved_", "clear")
+#: What the table's "other bytes" are, by cause.
+_OTHER = {
+    "resolve": "resolved in the tile", "border_load": "loaded of blocks at the area's border",
+    "border_store": "stored of blocks at the area's border", "spill_load": "loaded again after splits", "spill_store": "spilled by splits",
+}  # fmt: skip
 
 
 def moved_B(traffic: dict[str, dict[str, int]]) -> int:
@@ -100,6 +105,11 @@ class FrameStats:
             rows.append((command.command.replace("_", " "), "", "", "", "", *moved, "", ""))
         return rows
 
+    def _other(self) -> str:
+        """What the "other bytes" are; ``""``: there are none."""
+        found = [f"{bytes_text(count)} {words}" for cause, words in _OTHER.items() if (count := self.bytes(cause))]
+        return f"other bytes: {', '.join(found)}" if found else ""
+
     def _counted(self) -> str:
         passes, dispatches, commands = len(self.passes), len(self.dispatches), len(self.commands)
         text = f"{passes} pass{'es' if passes != 1 else ''}, {dispatches} dispatch{'es' if dispatches != 1 else ''}"
@@ -114,10 +124,11 @@ class FrameStats:
                 "  "
                 + "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *([f"  {other}"] if rows and (other := self._other()) else [])])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head, *rows = self._rows() if self.passes or self.commands else [()]
-        return notebook.table(f"frame '{self.label}': {self._counted()}", head, rows, range(1, len(head)))
+        below = [other] if (other := self._other()) else []
+        return notebook.table(f"frame '{self.label}': {self._counted()}", head, rows, range(1, len(head))) + notebook.notes(below)

@@ -96,23 +96,27 @@ class Without(NamedTuple):
 
 
 class WithoutResolve(NamedTuple):
-    """A pass without ``resolve=`` of an attachment: one that isn't cleared then moves in drawn tiles alone."""
+    """A pass without ``resolve=`` of an attachment: one that isn't cleared then moves in drawn tiles alone. ``of_store``: it is the store
+    that resolves, into an image of one sample a pixel (``samples=`` of the pass), and that is gone."""
 
     node: int
     attachment: str
     one: Attached
+    of_store: bool = False
 
     def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows] | None:
         """The ledger then; None where it can't be known."""
         of = passes[self.node]
         rows = of.rows()
         row = rows.setdefault(self.attachment, {})
-        if self.one.load_op != "clear" and (self.one.loads or self.one.stores):
+        if self.one.load_op != "clear" and (self.one.loads or (self.one.stores and not self.of_store)):
             if not of.tiles:
                 return None
             drawn = [tile["traffic"].get(self.attachment, {}) for tile in of.tiles if tile["has_primitives"]]
             row.update({cause: sum(int(tile.get(cause, 0)) for tile in drawn) for cause in (*_LOADED, *STORED)})
         row["resolve"] = row["saved_transaction_elimination"] = 0  # samples are never eliminated
+        if self.of_store:
+            row.update(dict.fromkeys(STORE, 0))
         return {self.node: rows}
 
 

@@ -98,6 +98,8 @@ def parse(choice: Choice, profile: str, what: str) -> _core.HiddenSurfaceRemoval
     must = f"it must be 'default', 'off', 'all' or names out of {', '.join(TECHNIQUES)}"
     for name in sequence(choice, f"{what}: hsr", must):
         technique, colon, mode = (name if isinstance(name, str) else shown(name)).partition(":")
+        if not colon and technique in ("default", "off", "all"):
+            raise ValidationError(f"{what}: hsr: '{technique}' stands alone, and in no list: hsr='{technique}'")
         if technique not in TECHNIQUES or (colon and technique not in ("depth_filter", "forward_pixel_kill", "lrz")):
             raise ValidationError(
                 f"{what}: hsr: {shown(name)} is not known; there are {', '.join(TECHNIQUES)} (depth_filter also as 'depth_filter:MODE' "

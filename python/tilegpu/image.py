@@ -71,6 +71,8 @@ class Image(ImagePixels, Fixed, AsArray):
         self.type = type_
         self._device = device
         self._views: dict[tuple[Any, ...], ImageView] = {}
+        self._left: list[Any] = []  # weak: what steps of frames wrote of it and nobody has read (reads_since.py)
+        self._built: dict[str, Any] = {}  # what attachments of it were built to last, by aspect
         self._host_reads = 0  # how often its pixels went to the program: frames tell by it what is read by nobody
         self.planes: tuple[Image, ...] = tuple(
             Image(
@@ -315,7 +317,7 @@ class Image(ImagePixels, Fixed, AsArray):
 class ImageView(Fixed, AsArray):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
-    __slots__ = ("aspects", "core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type", "view_info")
+    __slots__ = ("__weakref__", "aspects", "core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type", "view_info")
 
     def __init__(
         self,
@@ -469,7 +471,7 @@ class Texture(OfThisProcess, AsArray):
     ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.
     """
 
-    __slots__ = ("image", "sampler", "swizzle")
+    __slots__ = ("__weakref__", "image", "sampler", "swizzle")
 
     def __init__(self, image: Image, sampler: Sampler, swizzle: str | None = None) -> None:
         self.image, self.sampler, self.swizzle = image, sampler, swizzle

@@ -105,6 +105,9 @@ def clear(
     depth and stencil. Returns what it moved."""
     target = _image(self, image, "clear")
     what = f"clear of image '{target.label}'"
+    if target.type == "3d" and (layer, layers) not in ((0, None), (0, target.depth)):
+        slices = "it clears all slices; one or some are cleared as attachments: tg.Attachment(image, clear=..., layer=slice)"
+        raise ValidationError(f"{what}: layer is {arguments.shown(layer)}, layers {arguments.shown(layers)}; of a 3d image {slices}")
     part = (
         arguments.count(level, f"{what}: level", _MAX_U32),
         _REMAINING if levels is None else arguments.count(levels, f"{what}: levels", _MAX_U32),

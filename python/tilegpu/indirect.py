@@ -111,7 +111,7 @@ def rows_read(
 def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
     """Rows of an array that are of another width than a draw's parameters: all but the first would be read from their middles. What makes
     several draws of a row, or one of several rows, is right."""
-    dtype = buffer.dtype
+    dtype = buffer.held
     if dtype is None or (dtype.names is None and (len(buffer.row_shape) != 1 or dtype.base == np.uint8)):  # bytes may be anything
         return
     row_B, draw_B = dtype.itemsize * (1 if dtype.names else buffer.row_shape[0]), words * 4
@@ -125,8 +125,8 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
 
 def check_parameter_names(buffer: Buffer, words: int, what: str) -> None:
     """Fields of a structured buffer that are called as parameters must be in their order."""
-    if buffer.dtype is not None and buffer.dtype.names:
-        _check_order(buffer.dtype.names, words, f"{what}: buffer '{buffer.label}'")
+    if (held := buffer.held) is not None and held.names:
+        _check_order(held.names, words, f"{what}: buffer '{buffer.label}'")
 
 
 def _check_order(names: Sequence[str], words: int, what: str) -> None:

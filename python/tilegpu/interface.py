@@ -139,6 +139,7 @@ class Interface(OfThisProcess):
             self._add_stage(stage, reflection)
         self.has_push = any(r.has_push_constants for r in reflections)
         self._push: tuple[StructLayout | None, list[Member]] | None = None
+        self._outputs: list[Variable] | None = None
         #: Push constants of different names that lie at the same bytes, in blocks of two stages: what is given by name can't be both.
         self.push_overlaps: list[tuple[Member, Member]] = []
         #: All push constants are floats, vectors and matrices: the core writes them.
@@ -159,8 +160,10 @@ class Interface(OfThisProcess):
     @property
     def outputs(self) -> list[Variable]:
         """Of the fragment shader; made when somebody asks."""
-        fragment = self.reflections.get("fragment")
-        return [] if fragment is None else _variables(fragment.outputs)
+        if self._outputs is None:
+            fragment = self.reflections.get("fragment")
+            self._outputs = [] if fragment is None else _variables(fragment.outputs)
+        return self._outputs
 
     def kinds_at(self, set: int, binding: int) -> frozenset[tuple[str, bool]]:
         """Kinds of texels, and whether they are compared, of all images at a place: several variables may lie at one, of other kinds."""
@@ -180,7 +183,7 @@ class Interface(OfThisProcess):
             same = next((k for k in self.constants if k.constant_id == c.constant_id and k.name == c.name), None)
             if same:
                 self.constants[self.constants.index(same)] = Constant(
-                    same.name, same.constant_id, same.base, same.default, (*same.stages, stage)
+                    same.name, same.constant_id, same.base, same.default, tuple(dict.fromkeys((*same.stages, stage)))
                 )
             else:
                 self.constants.append(Constant(c.name, c.constant_id, c.type.base, _default(c), (stage,)))

@@ -5,11 +5,11 @@ In: the user's arguments. Out: commands of an open command buffer.
 
 from __future__ import annotations
 
+import functools
 import operator
-import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,14 @@ def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
     return byte_count
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _plain_first(function: _F) -> _F:
+    """A draw whose arguments are plain is recorded by the core, without a step of the interpreter; ``function`` is the general way."""
+    return functools.update_wrapper(_core.PlainMethod(function), function)  # type: ignore[return-value]
+
+
 class PassCommands(OfThisProcess):
     """The half of :class:`tilegpu.RenderPass` and :class:`tilegpu.SecondaryCommandBuffer` that records."""
 
@@ -53,24 +61,32 @@ class PassCommands(OfThisProcess):
     _what: str  # what messages call it
     _size: tuple[int, int]  # the framebuffer's; of a part of a pass, the largest that there is
     _draws: DrawArguments | None = None  # while it is open
+    _quick: _core.PlainDraws | None = None  # records its draws whose arguments are plain
     _formats: Sequence[FormatInfo | None] = ()  # of the colour attachments
     _views: int = 1  # how many the pass has; without: 1
 
+    _blocks: list[Query | StatisticsQuery | ConditionalRendering | TransformFeedback]  # that were made in it
+    #: Entered in C: an exception between any two of the interpreter's steps leaves it free.
+    _turns: _core.Turn | _core.PlainDraws | None = None
+    _statistics: list[StatisticsQuery]  # the one that is active
+
     def __init__(self) -> None:
-        self._blocks: list[Query | StatisticsQuery | ConditionalRendering | TransformFeedback] = []  # that were made in it
-        self._turns = threading.RLock()  # the interpreter's own: an exception between any two of its steps leaves it free
-        self._statistics: list[StatisticsQuery] = []  # the one that is active
+        # At once: each attribute that is set by itself is asked whether it is the user's.
+        vars(self).update(_blocks=[], _statistics=[])
 
     @property
-    def _turn(self) -> threading.RLock:
+    def _turn(self) -> _core.Turn | _core.PlainDraws:
         """For ``with``. A draw is several commands of the core: none of another thread's comes between them, and none of its own thread's,
         which would come from within it: from ``__array__`` of an argument, or from who is told of a warning."""
-        if self._turns._is_owned():  # type: ignore[attr-defined]  # threading.Condition asks the same
+        turns = self._turns
+        if turns is None:
+            turns = vars(self).setdefault("_turns", _core.Turn())
+        if turns._is_owned():
             raise ValidationError(
                 f"{self._what}: a command within another one of the same pass, which is not recorded yet: "
                 "called from an argument's __array__, or from a hook of warnings; record it before or behind"
             )
-        return self._turns
+        return turns
 
     def _said_elsewhere(self, name: str) -> str:
         """Of state and arguments of draws, which attributes of a pass would not change."""
@@ -112,6 +128,7 @@ class PassCommands(OfThisProcess):
         with self._turn:
             self._open().state.set(state, f"{self._what}: set", by_itself=True)
 
+    @_plain_first
     def draw(
         self,
         pipeline: Pipeline,
@@ -200,6 +217,7 @@ class PassCommands(OfThisProcess):
                 draws.commands.draw_indexed(count, instance_count, first, vertex_offset, first_instance)
             if count and instance_count:
                 draws.drawn(pipeline, bind, sets, vertices, indices, instances)
+            draws.note_plain(pipeline, vertices)
 
     def _check_range(
         self, pipeline: Pipeline, first: Any, count: Any, first_instance: Any, vertex_offset: Any

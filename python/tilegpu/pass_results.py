@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from tilegpu import _core, arguments, notebook
+from tilegpu import _core, arguments, notebook, reads_since
 from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError, candidates
@@ -16,12 +16,14 @@ from tilegpu.explain import Explanation
 from tilegpu.files import output_problem, place, suffix_problem
 from tilegpu.frame_traffic import Moved
 from tilegpu.history import HEATMAPS, PICTURE_NAMES, PixelHistory, parse_trace, pixel_history, tile_time_map
+from tilegpu.image import Image
 from tilegpu.low_resolution_z import LowResolutionZ
 from tilegpu.pass_lint import Line, lines_of
 from tilegpu.stats import PassStats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import weakref
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,45 +35,71 @@ if TYPE_CHECKING:
 class PassResults:
     """The half of :class:`tilegpu.RenderPass` that is used after its ``with`` block."""
 
+    label: str
+    _device: Context
+    _what: str  # what messages call it
+    _trace = _trace_fragments = False  # what is kept of each tile, and of fragments
+    _trace_pixels: list[tuple[int, int]]
+    _found: dict[str, Any] | None = None  # of the last fragment trace with maps
+    _recorded: _core.CommandBuffer | None = None
+    _reads: list[Any]  # what the recording reads of memory that would else be given to other passes
+    _submission: _core.Submission | None = None  # the last execution
+    _stats: PassStats | None = None  # of it, once somebody asked
+    _hsr: _core.HiddenSurfaceRemoval | None = None  # where it is not the device's
+    _undefined: list[str]  # what is read, or may be, though nobody wrote it; for lint() and a warning
+    _size = _held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
+    _window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
+    _steps: reads_since.Steps  # of frames
+    _left: list[weakref.ref[reads_since.Left]]  # what it left in images as a step of these
+
     def __init__(self, device: Context, label: str, trace: bool | str | Sequence[Any]) -> None:
-        self.label = label
-        self._device = device
-        self._what = f"pass '{label}'"
-        self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
-        self._found: dict[str, Any] | None = None  # of the last fragment trace with maps
-        self._recorded: _core.CommandBuffer | None = None
-        self._reads: list[Any] = []  # what the recording reads of memory that would else be given to other passes
-        self._submission: _core.Submission | None = None  # the last execution
-        self._stats: PassStats | None = None
-        self._hsr: _core.HiddenSurfaceRemoval | None = None  # where it is not the device's
-        self._undefined: list[str] = []  # what is read, or may be, though nobody wrote it; for lint() and a warning
-        self._size = self._held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
-        self._window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
+        own = vars(self)
+        own.update(label=label, _device=device, _what=f"pass '{label}'", _trace_pixels=[], _reads=[], _undefined=[])
+        own.update(_steps=reads_since.Steps(), _left=[])
+        if trace is not False:
+            self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
 
     @property
     def uses(self) -> list[Use]:
         """What it reads and writes."""
         return []
 
+    def _image_uses(self) -> Iterable[Use]:
+        """Those that are of images, and maybe others, in less time."""
+        return self.uses
+
+    def images_used(self) -> dict[int, Image]:
+        """Images that it reads or writes, by id."""
+        return {id(use.thing): use.thing for use in self.uses if isinstance(use.thing, Image)}
+
     def _repr_html_(self) -> str:
         """What it cost, once it has ended."""
-        return f"<pre>{notebook.escaped(repr(self))}</pre>" if self._stats is None else self._stats._repr_html_()
+        return f"<pre>{notebook.escaped(repr(self))}</pre>" if self._submission is None else self.stats._repr_html_()
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
-        path = self._device._next_capture
+        own, device = vars(self), self._device
+        path = device._next_capture
         if path is not None:
-            self._device._capture_next(None)
-            _core.save_capture(self._device.core, [commands], path)
-        frame = self._device._frame
+            device._capture_next(None)
+            _core.save_capture(device.core, [commands], path)
+        frame = device._frame
         if open_here.passes:  # a list of what each draw reads and writes is long
-            self._device._check_order(self._what, self.uses)
-        self._device._before(self._what, self._undefined if self._submission is None else [])
+            device._check_order(self._what, self.uses)
+        if frame is not None or self._undefined:
+            device._before(self._what, self._undefined if self._submission is None else [])
         traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
-        self._submission = self._device._submit(commands, traces)
-        self._stats = PassStats(self.label, self._submission.pass_stats(0))
-        self._found = self._submission.fragment_trace(0) if self._trace_fragments else None
+        submission = own["_submission"] = device._submit(commands, traces)
+        own["_stats"] = None
+        if self._trace_fragments:
+            self._found = submission.fragment_trace(0)
+        again = list(self._left)  # a replay leaves the same again
         if frame is not None:
             frame.add_pass(self, commands)
+        elif device._frames:
+            reads_since.executed(self._image_uses(), self._steps)
+        for ref in again:
+            if (one := ref()) is not None:
+                one.put()
 
     def replay(self) -> PassStats:
         """Executes the ended pass again, without recording it again, and waits; returns its new statistics.
@@ -103,11 +131,14 @@ class PassResults:
     @property
     def stats(self) -> PassStats:
         """What the pass cost; there once the ``with`` block has ended."""
-        if self._stats is None:
-            raise ValidationError(
-                f"{self._what}: stats are there only after its with block has ended without an exception"
-            )
-        return self._stats
+        found = self._stats
+        if found is None:
+            if self._submission is None:
+                raise ValidationError(
+                    f"{self._what}: stats are there only after its with block has ended without an exception"
+                )
+            found = self._stats = PassStats(self.label, self._submission.pass_stats(0))
+        return found
 
     def _piece(self, name: str) -> dict[str, Any]:
         import json

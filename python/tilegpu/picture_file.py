@@ -14,6 +14,7 @@ import numpy as np
 
 from tilegpu import arguments
 from tilegpu.errors import ClampedValueWarning, UnsupportedError, ValidationError, needs_packages, users_level
+from tilegpu.texels import FAR_BELOW
 from tilegpu.whole_file import WholeStream, whole_file
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def say_clamped(array: NDArray[Any], suffix: str, what: str) -> None:
         text = f"pixels are up to {float(lit.max()):g}, and {suffix} holds 0 to 1: {100 * above:.1f} % of the values"
         text += " are above 1, and become 1; divide"
         text += " pixels of 255 by 255, or save"
+    elif (low := float(np.min(colors, where=np.isfinite(colors), initial=0.0))) < -FAR_BELOW:
+        text = f"pixels are down to {low:g}, and {suffix} holds 0 to 1: what is below 0 becomes 0; save"
     else:
         return
     warnings.warn(f"{what}: {text} as .exr or .npy", ClampedValueWarning, stacklevel=users_level())

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums, shader
+from tilegpu.buffer import matrix_fields, native_dtype
 from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
 from tilegpu.errors import ValidationError
-from tilegpu.interface import Interface, Stages
+from tilegpu.interface import Binding, Interface, Stages
 from tilegpu.pipeline_rules import check_pipeline, reads_layer
 from tilegpu.pipeline_state import (
     PipelineState,
@@ -42,6 +43,7 @@ from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
 from tilegpu.vertex import VertexLayout, make_layout, warn_of_layout
 
+_MOST_BLOCK_B = 1024  # of blocks whose contents draws give, packed by the core
 _SHORT = {"vertex": "vert", "fragment": "frag"}  # of the arguments
 #: Vertices of a primitive of a list, and the fewest that make one; 1 and as many as the first takes of the others.
 _LISTS = {
@@ -87,6 +89,42 @@ class Pipeline(Program):
         self.state = state
         self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
 
+    _plain: _core.PlainPipeline | None = None  #: what draws ask of it whose arguments are plain, once one was drawn
+
+    def look_whether_plain(self) -> _core.PlainPipeline | None:
+        """One binding of vertices at most, and nothing that a draw would have to look at: its draws may be recorded in one call."""
+        layout = self.vertex_layout
+        if self.dynamic or self.may_write or len(layout.bindings) > 1 or layout.per_instance:
+            return None
+        binding = layout.bindings[0] if layout.bindings else None
+        dtype = None if binding is None else binding.dtype
+        if binding is not None and dtype is None:
+            return None
+        push = self.interface.push_layout
+        if self.has_push and push is None:
+            return None
+        own: Any = None
+        row: tuple[int, ...] = ()
+        if dtype is not None and len(dtype.shape) <= 1 and native_dtype(dtype) is dtype and not matrix_fields(dtype):
+            own, row = (dtype, ()) if dtype.names else (dtype.base, dtype.shape)
+        found = self.__dict__["_plain"] = _core.PlainPipeline(
+            self.core,
+            dtype,
+            own,
+            row,
+            0 if binding is None else binding.stride_B,
+            layout.alignments_B[0] if binding is not None else 1,
+            0 if dtype is None else dtype.itemsize,
+            self.primitive,
+            self.primitive_restart,
+            push.size_B if self.has_push and push is not None else 0,
+            self.interface.push_floats,
+            sum(b.used and b.descriptor != "input_attachment" for b in self.interface.bindings.values()),
+            [block for b in self.interface.bindings.values() for block in _plain_blocks(b)],
+            self.set_layouts,
+        )
+        return found
+
     def _said_elsewhere(self, name: str) -> str:
         """Of state by the names that passes set it by."""
         if name in _core.DYNAMIC_STATES and name not in create_pipeline.__annotations__:
@@ -101,6 +139,18 @@ class Pipeline(Program):
     def __repr__(self) -> str:
         formats = ", ".join(f or "none" for f in self.color_formats)
         return f"<tilegpu.Pipeline '{self.label}', color [{formats}], {self.samples} sample{'s' if self.samples != 1 else ''}>"
+
+
+def _plain_blocks(binding: Binding) -> list[tuple[str, int, int, _core.FloatBlock, bool]]:
+    """Of a block that draws may give the contents of, all floats: by each of its names."""
+    layout = binding.layout
+    if layout is None or binding.conflict or not binding.used or binding.count != 1 or layout.size_B > _MOST_BLOCK_B:
+        return []
+    if binding.descriptor != "uniform_buffer" and not (binding.descriptor == "storage_buffer" and binding.readonly):
+        return []
+    floats = layout.float_block(_MOST_BLOCK_B)
+    names = dict.fromkeys(name for name in (binding.block_name, *binding.all_names) if name)
+    return [(name, binding.set, binding.binding, floats, len(layout.names) == 1) for name in names if floats is not None]
 
 
 def formats_of(

@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tilegpu import _core, arguments, enums
 from tilegpu.attachment import Attachment, rect_of
 from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
+from tilegpu.descriptor_writer import uses_of_descriptor
 from tilegpu.draw_arguments import MAX_U32, DrawArguments
 from tilegpu.errors import LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
 from tilegpu.fixed import makes_things
@@ -24,11 +25,17 @@ from tilegpu.image import Image, ImageView, Texture, image_of
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
-from tilegpu.uses import Use, Uses, use_of_view
+from tilegpu.uses import Use, Uses, use_of_buffer, use_of_view
 from tilegpu.with_block import WithBlock
 
 #: What the core says of a secondary command buffer that does not fit; it knows no names.
 _OTHER_FORMATS = "its inheritance info has other formats or samples than the pass"
+
+if TYPE_CHECKING:
+    from tilegpu.enums import FormatInfo
+
+#: Names of colour attachments.
+_COLORS = tuple(f"color{i}" for i in range(_core.MAX_COLOR_ATTACHMENTS))
 
 
 @makes_things
@@ -53,8 +60,55 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         window: Sequence[int] | None = None,
         framebuffer: Framebuffer | None = None,
     ) -> None:
-        PassCommands.__init__(self)
-        PassResults.__init__(self, device, arguments.text(label, "pass: label"), trace)
+        if not (type(label) is str and label.isascii() and "'" not in label):
+            label = arguments.text(label, "pass: label")
+        PassResults.__init__(self, device, label, trace)
+        color = (color,) if type(color) is Attachment else color
+        plain = framebuffer is area is window is stencil is hsr is None and type(color) in (list, tuple)
+        if plain and type(layers) is type(samples) is type(view_mask) is int and layers == 1 and samples == view_mask == 0:
+            plain = len(color) <= _core.MAX_COLOR_ATTACHMENTS and (depth is None or type(depth) is Attachment)
+        else:
+            plain = False
+        own = vars(self)
+        own.update(_blocks=[], _statistics=[], _bound=[], _watched={})
+        if plain:
+            own["_color"] = [a if type(a) is Attachment else self._attachment(a, f"color[{i}]") for i, a in enumerate(color)]
+            own["_depth"] = depth
+        else:
+            self._take(color, depth, stencil, area, layers, samples, hsr, view_mask, window, framebuffer)
+        self._made()  # last: what could not be made was told
+
+    # What a pass is that says nothing else.
+    _plain = True
+    _stencil: Attachment | None = None
+    _framebuffer: Framebuffer | None = None
+    _area: Sequence[int] = (0, 0, 0, 0)
+    _layers = 1
+    _samples = 0
+    _view_mask = 0
+    _bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]]  # name, attachment, and what it said at the begin
+    _draws_use: Sequence[Any] = ()  # what makes what its draws read and write
+    _watched: dict[int, tuple[Buffer, str, Place, bytes]]  # buffers of which a view was asked for, as they were then
+    _within: Any = None  # the frame that was open when the pass was entered
+    _open_with: Any = None  # the open passes of the thread that entered it, and this one among them
+    _color: list[Attachment | None]
+    _depth: Attachment | None
+
+    def _take(
+        self,
+        color: Any,
+        depth: Any,
+        stencil: Any,
+        area: Sequence[int] | None,
+        layers: int,
+        samples: int,
+        hsr: str | Iterable[str] | None,
+        view_mask: int,
+        window: Sequence[int] | None,
+        framebuffer: Framebuffer | None,
+    ) -> None:
+        """What is said of a pass, looked at."""
+        self._plain = False
         self._framebuffer = framebuffer
         if framebuffer is not None:
             if not isinstance(framebuffer, Framebuffer):
@@ -97,16 +151,12 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             raise ValidationError(f"{self._what}: layers is {layers} beside view_mask; the views are the layers, leave one of them out")
         self._views = max(1, self._view_mask.bit_count())
         self._layers, self._samples = max(layers, self._view_mask.bit_length()), samples
-        self._bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []  # name, attachment, and what it said at the begin
-        self._draws_use = Uses(device)
-        self._watched: dict[int, tuple[Buffer, str, Place, bytes]] = {}  # buffers of which a view was asked for, as they were then
-        self._within: Any = None  # the frame that was open when the pass was entered
-        self._open_with: list[Any] = []  # the open passes of the thread that entered it
-        self._hsr = None if hsr is None else parse_hsr(hsr, device.profile, self._what)
-        self._made()  # last: what could not be made was told
+        self._hsr = None if hsr is None else parse_hsr(hsr, self._device.profile, self._what)
 
     def __del__(self) -> None:
         """Who drops an open pass has given it up; what it drew, or was to draw, is lost."""
+        if self._was_entered and self._draws is None:
+            return
         if self._draws is not None and not sys.is_finalizing() and self._made_at is not None:
             self._made_at.warn(
                 f"{self._what} was dropped while it was open: what it recorded is lost; leave its with block, or call __exit__",
@@ -134,9 +184,12 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     # -- the with block
 
     def __enter__(self) -> RenderPass:
-        self._was_entered = True
-        if self._draws is not None or self._stats is not None:
+        own = vars(self)
+        own["_was_entered"] = True
+        if self._draws is not None or self._submission is not None:
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.render_pass")
+        if self._plain and (begun := self._begin_plain(own)) is not None:
+            return begun
         commands = _core.CommandBuffer(self._device.core)
         commands.begin()
         if self._framebuffer is not None:
@@ -193,6 +246,33 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         )  # fmt: skip
         return self._entered(commands, views)
 
+    def _begin_plain(self, own: dict[str, Any]) -> RenderPass | None:
+        """Where all attachments were built before as they are now, and nothing is loaded: nothing is left to look at. Else ``None``."""
+        bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []
+        cores: list[_core.RenderingAttachment] = []
+        device, size, depth = self._device, None, None
+        for number, attachment in enumerate(self._color):
+            built = None if attachment is None else attachment.built_before("color", device)
+            if attachment is None or built is None or (size is not None and built.size != size):
+                return None
+            size = built.size
+            cores.append(built.core)
+            bound.append((_COLORS[number], attachment, built.view, attachment.load_op, attachment.store_op, None))
+        if (attachment := self._depth) is not None:
+            built = attachment.built_before("depth", device)
+            if built is None or (size is not None and built.size != size):
+                return None
+            size, depth = built.size, built.core
+            bound.append(("depth", attachment, built.view, attachment.load_op, attachment.store_op, None))
+        if size is None or self._trace_pixels:
+            return None
+        own["_bound"], own["_size"], own["_held"] = bound, size, size
+        if device.default_trace is not False or device._frame is not None:
+            self._trace_for_others()
+        plain = _core.PlainDraws.begin(device, device.core, cores, depth, self.label, self._trace, size)
+        self._open_draws(own, plain, [one[2].view_info for one in (bound if depth is None else bound[:-1])])
+        return self
+
     def _enter_framebuffer(self, commands: _core.CommandBuffer, framebuffer: Framebuffer) -> RenderPass:
         """With the pieces of a framebuffer of the user's own."""
         self._bound = [
@@ -215,15 +295,23 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             self._device.say_foreign(view.image, f"{self._what}: {name}")
             if resolve is not None:
                 self._device.say_foreign(image_of(resolve), f"{self._what}: {name}'s resolve")
-        self._formats = [None if v is None else v.view_info for v in views]
-        self._draws = DrawArguments(self._device, commands, self._what, self._size)
-        self._draws.views = bool(self._view_mask)
-        self._within = self._device._frame
-        if self._within is not None:
-            self._within.entered(self, self._what)
-        self._open_with = open_here.passes
-        self._open_with.append(weakref.ref(self))
+        plain = _core.PlainDraws(commands, self._device, self._device.core, self._size)
+        if not self._view_mask:
+            plain.open()
+        self._open_draws(vars(self), plain, [None if v is None else v.view_info for v in views])
         return self
+
+    def _open_draws(self, own: dict[str, Any], plain: _core.PlainDraws, formats: Sequence[FormatInfo | None]) -> None:
+        """The pass is open, and takes draws."""
+        device = self._device
+        draws = DrawArguments(device, self._what, self._size, plain=plain)
+        if self._view_mask:
+            draws.views = True
+        place, passes, within = weakref.ref(self), open_here.passes, device._frame
+        own.update(_formats=formats, _draws=draws, _turns=plain, _quick=plain, _within=within, _open_with=(passes, place))
+        if within is not None:
+            within.entered(self, self._what)
+        passes.append(place)
 
     def _trace_for_others(self) -> None:
         """What moved for each tile; of passes that load, which can't be asked later, also their fragments and the pixel at a place."""
@@ -262,32 +350,45 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        own = vars(self)
         with self._turn:  # a draw of another thread is whole, or finds no open pass
-            draws, self._draws = self._draws, None
-        if (place := weakref.ref(self)) in self._open_with:
-            self._open_with.remove(place)
+            draws, own["_draws"], own["_quick"] = self._draws, None, None
+        if self._open_with is not None:
+            (passes, place), own["_open_with"] = self._open_with, None
+            if passes and passes[-1] is place:
+                passes.pop()
+            elif place in passes:
+                passes.remove(place)
         if draws is None:
             return
         if self._within is not None:
             self._within.left(self)
-        commands = draws.commands
+            self._within = None  # the frame has the pass, and ends its life when nobody asks it any more
+        plain = draws.plain
+        assert plain is not None
+        commands = plain.commands
         try:
             if kind is not None:
                 commands.discard_rendering()
                 return
-            commands.end_rendering()
-            commands.end()
-            self._undefined += [note for note in (*draws.undefined, *draws.hazards.found) if note not in self._undefined]
-            self._undefined += commands.undefined_reads()
-            self._undefined += commands.possible_feedback()
-            draws.state.warn_unused(self._what)
-            for line in commands.lost_primitives():
-                warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
-            self._say_changed()
-            self._draws_use = draws.uses
-            self._reads.append(draws.arena)
+            has_nothing_to_say = plain.end_pass()
+            undefined, hazards, state = draws.made("undefined"), draws.made("hazards"), draws.made("state")
+            if undefined or (hazards is not None and hazards.found):
+                found = () if hazards is None else hazards.found
+                self._undefined += [note for note in (*(undefined or ()), *found) if note not in self._undefined]
+            if not has_nothing_to_say:
+                self._undefined += commands.undefined_reads()
+                self._undefined += commands.possible_feedback()
+            if state is not None:
+                state.warn_unused(self._what, plain.drawn > 0 or draws.has_drawn)
+            if not has_nothing_to_say:
+                for line in commands.lost_primitives():
+                    warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
+            if self._watched:
+                self._say_changed()
+            own["_draws_use"] = plain.notes
             self._execute(commands)
-            self._recorded = commands
+            own["_recorded"] = commands
             for block in self._blocks:
                 block.end_of_pass()
         finally:
@@ -364,7 +465,29 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     @property
     def uses(self) -> list[Use]:
         """What it loads and stores, and what its draws read and write; for frames."""
-        return [*self._attachment_uses(), *self._draws_use]
+        return [*self._attachment_uses(), *Uses(self._device, list(self._draws_use))]
+
+    def images_used(self) -> dict[int, Image]:
+        """Images that it reads or writes, by id: of most passes without asking for each use."""
+        found: dict[int, Image] = {}
+        things = [view for _, _, view, *_ in self._bound]
+        for made_by, given in self._draws_use:
+            if made_by is use_of_buffer:
+                continue
+            if made_by is not uses_of_descriptor:
+                return super().images_used()
+            if isinstance(given[1], ImageView):
+                things.append(given[1])
+        if self._framebuffer is not None or any(one[5] is not None for one in self._bound):
+            return super().images_used()
+        for view in things:
+            if view.image.planes:
+                return super().images_used()
+            found[id(view.image)] = view.image
+        return found
+
+    def _image_uses(self) -> list[Use]:
+        return [*self._attachment_uses(), *Uses(self._device, list(self._draws_use)).but_buffers()]
 
     def _attachment_uses(self) -> list[Use]:
         """What the tiles load and store."""
@@ -434,5 +557,5 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         return f"{'; '.join(found)}; give dev.secondary those of the pass" if found else ""
 
     def __repr__(self) -> str:
-        state = "open" if self._draws is not None else "ended" if self._stats is not None else "not entered"
+        state = "open" if self._draws is not None else "ended" if self._submission is not None else "not entered"
         return f"<tilegpu.RenderPass '{self.label}', {state}>"

@@ -49,7 +49,7 @@ class Sampler(Fixed):
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
 
-    __slots__ = ("_text", "border", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr")
+    __slots__ = ("__weakref__", "_text", "border", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr")
 
     def __init__(
         self,

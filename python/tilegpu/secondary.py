@@ -81,7 +81,7 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.secondary")
         commands = _core.CommandBuffer(self._device.core, True)
         commands.begin_part(*self._begin)
-        self._draws = DrawArguments(self._device, commands, self._what, self._size, part=True)
+        self._draws = DrawArguments(self._device, self._what, self._size, commands)
         self._draws.views = bool(self._begin[-1])
         return self
 
@@ -96,7 +96,7 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
         try:
             if kind is None:
                 draws.commands.end()
-                draws.state.warn_unused(self._what)
+                draws.state.warn_unused(self._what, draws.has_drawn)
                 self._ended, self._reads, self._discarded = draws.commands, draws.arena, False
                 self.undefined = list(draws.undefined)
                 self.uses, self.hazards = draws.uses, draws.hazards

@@ -16,8 +16,13 @@ from tilegpu.fixed import Fixed
 _MAX_U32 = 0xFFFFFFFF
 #: VkDescriptorBindingFlagBits.
 _UPDATE_AFTER_BIND, _PARTIALLY_BOUND = 1, 4
-#: Layouts with ``update_after_bind``, by the core's object, which pipelines hand on.
-_LATE: weakref.WeakSet[_core.DescriptorSetLayout] = weakref.WeakSet()
+#: Those of the core whose sets are read when something is executed, and not as they were when it was recorded.
+_late: weakref.WeakSet[_core.DescriptorSetLayout] = weakref.WeakSet()
+
+
+def is_read_late(layout: _core.DescriptorSetLayout) -> bool:
+    """Whether it was made with ``update_after_bind``."""
+    return layout in _late
 
 
 class DescriptorSetLayout(Fixed):
@@ -44,7 +49,7 @@ class DescriptorSetLayout(Fixed):
         flags = self.update_after_bind * _UPDATE_AFTER_BIND | self.partially_bound * _PARTIALLY_BOUND
         self.core = _core.DescriptorSetLayout(entries, flags)
         if self.update_after_bind:
-            _LATE.add(self.core)
+            _late.add(self.core)
 
     @property
     def bindings(self) -> dict[int, tuple[str, int]]:
@@ -57,11 +62,6 @@ class DescriptorSetLayout(Fixed):
 
     def __repr__(self) -> str:
         return f"<tilegpu.DescriptorSetLayout '{self.label}', {self.bindings}>"
-
-
-def is_late(layout: _core.DescriptorSetLayout) -> bool:
-    """Whether its sets are read as they are when an execution begins, and not as they were at the draw."""
-    return layout in _LATE
 
 
 def layouts_by_number(layouts: Any, what: str) -> list[_core.DescriptorSetLayout | None]:

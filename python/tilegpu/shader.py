@@ -63,7 +63,7 @@ def compile_glsl(
     }
     words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
-        raise ShaderError(error + _version_hint(text, messages), messages=[ShaderMessage(*m) for m in messages])
+        raise ShaderError(error + (_version_hint(text, messages) or _language_hint(text)), messages=[ShaderMessage(*m) for m in messages])
     return words
 
 
@@ -78,6 +78,24 @@ def _version_hint(text: str, messages: Sequence[Any]) -> str:
     if found is None or not old or not re.search(r"this version|require version|requires location|outside a block", said):
         return ""
     return f"\n  its first line says {found[0].strip()}: write #version 450, the GLSL of Vulkan"
+
+
+#: What older GLSL and other languages have, and what it is here.
+_OTHER_WORDS = (
+    (r"\b(?:SV_\w+|float4\s+main|cbuffer|Texture2D\s*<|\[shader)", "this is HLSL: dxc -spirv makes SPIR-V of it, which is taken"),
+    (r"@(?:vertex|fragment|compute|builtin|location)\b|->\s*vec[234]f?\b", "this is WGSL: naga shader.wgsl shader.spv makes SPIR-V of it"),
+    (r"#include\s*<metal_stdlib>|\busing namespace metal\b", "this is Metal's language; write GLSL, or give SPIR-V"),
+    (r"\bgl_Frag(?:Color|Data)\b", "gl_FragColor is an output of yours: layout(location = 0) out vec4 color;"),
+    (r"\btexture(?:1D|2D|3D|Cube|2DLod|CubeLod|2DProj)\s*\(\s*\w+\s*,", "texture2D() is texture(), texture2DLod() textureLod()"),
+    (r"^\s*(?:attribute|varying)\s", "attribute and varying are layout(location = N) in and out"),
+    (r"\bgl_(?:VertexID|InstanceID)\b", "gl_VertexID and gl_InstanceID are gl_VertexIndex and gl_InstanceIndex"),
+    (r"\bgl_(?:ModelViewProjectionMatrix|Vertex|Normal|MultiTexCoord\d|Color)\b", "matrices and attributes are your own: declare them"),
+)
+
+
+def _language_hint(text: str) -> str:
+    """What to do about words of older GLSL and of other languages; "" where there are none."""
+    return "".join(f"\n  {fix}" for word, fix in _OTHER_WORDS if re.search(word, text, re.MULTILINE))
 
 
 class _Folders(list[str]):
@@ -126,7 +144,9 @@ def load(
     if not (isinstance(include, tuple) and not include):
         include = directories(include, f"{label or 'pipeline'}: include")
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _module(bytes(source), name, device)
+        if (words := bytes(source)).lstrip().startswith((b"#version", b"//", b"/*", b"#extension")):
+            raise ShaderError(f"shader '{name}': GLSL is text, and bytes are SPIR-V; give a str (source.decode())")
+        return _module(words, name, device)
     # Whether it is an os.PathLike is asked last: that takes long where it is the first such question.
     if is_path(source):
         path = files.place(source)

@@ -217,8 +217,8 @@ class StructLayout:
             ]
         return self._views
 
-    def float_block(self) -> _core.FloatBlock | None:
-        """The same for push constants in the core, where all members are floats, vectors and matrices of them."""
+    def float_block(self, most_B: int = _core.MAX_PUSH_CONSTANTS_B) -> _core.FloatBlock | None:
+        """The same in the core, where all members are floats, vectors and matrices of them. ``most_B``: longer ones are an error."""
         if self._others:
             return None
         table = []
@@ -228,7 +228,7 @@ class StructLayout:
                 return None
             table.append((key, member.offset_B, leaf.shape, leaf.strides))
         try:
-            return _core.FloatBlock(self.size_B, table)
+            return _core.FloatBlock(self.size_B, table, most_B)
         except ValueError:
             return None  # the general way says what is wrong, with its number of bytes
 

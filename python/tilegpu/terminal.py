@@ -28,11 +28,17 @@ class UsageError(Exception):
     """The command names something that does not exist, cannot be read or makes no sense; exit code 2."""
 
 
+def plain(text: str) -> str:
+    """What a module's docstring says, for a terminal: without reStructuredText's roles and double backticks."""
+    return re.sub(r"(?::[a-z:]+:)?`+~?([^`]*)`+", r"\1", text)
+
+
 class Parser(argparse.ArgumentParser):
-    """argparse, with near matches where a choice is wrong."""
+    """argparse, with near matches where a choice is wrong, and with descriptions (docstrings, most of them) in plain text."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
+        self.description = plain(self.description or "") or None
         # "-1,4" is a value that somebody means, and which its option refuses in words; no option begins with a digit.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 

@@ -148,6 +148,10 @@ def default_texture_format(pixels: NDArray[Any], what: str) -> str:
     return components.format(kind) + ("_sfloat" if pixels.dtype.kind == "f" else "_unorm")
 
 
+#: Of floats without sign, by format.
+MOST_UNSIGNED = {"b10g11r11_ufloat_pack32": 65024.0, "e5b9g9r9_ufloat_pack32": 65408.0}
+#: So far below the least number of a format a picture's filter does not overshoot: normals and differences do.
+FAR_BELOW = 0.25
 #: By bits of a float.
 MOST_FINITE = {16: 65504.0, 32: float(np.finfo(np.float32).max), 64: float(np.finfo(np.float64).max)}
 
@@ -160,7 +164,7 @@ def _say_clamped(array: NDArray[Any], info: enums.FormatInfo, what: str) -> None
         low, high = float(array.min()), float(array.max())
     if info.numeric in ("unorm", "srgb", "snorm"):
         least = -1 if info.numeric == "snorm" else 0
-        if least - 0.5 <= low and high <= 1.5:
+        if least - FAR_BELOW <= low and high <= 1.5:
             return
         text = f"takes floats from {least} to 1, and others are clamped"
         text += "; divide pixels of 255 by 255, or give uint8" if high > 2 else ""
@@ -169,6 +173,11 @@ def _say_clamped(array: NDArray[Any], info: enums.FormatInfo, what: str) -> None
         if not (max(-low, high) > most) or not np.any(np.isfinite(array) & (np.abs(array) > most)):
             return
         text = f"takes floats up to {most:g}, and larger ones become infinite"
+    elif info.numeric == "ufloat":
+        most = MOST_UNSIGNED.get(info.name, float("inf"))
+        if low >= -FAR_BELOW and not np.any(np.isfinite(array) & (array > most)):
+            return
+        text = f"takes floats from 0 to {most:g}, and others are clamped"
     else:
         return
     warnings.warn(f"{what}: pixels are from {low:g} to {high:g}; {info.name} {text}", ClampedValueWarning, stacklevel=users_level())

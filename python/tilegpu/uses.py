@@ -6,7 +6,7 @@ In: what is bound, attached or copied. Out: a :class:`Use` for each, of which fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tilegpu.buffer import Buffer, BufferSlice, BufferView
@@ -52,6 +52,33 @@ class Use(NamedTuple):
         if isinstance(self.thing, Buffer):
             return self.bytes[1] - self.bytes[0]
         return sum(level_size_B(self.thing, level, self.aspect) for level, _ in self.parts())
+
+
+class LaterUses(Sequence[Use]):
+    """Those of a recording that is not going to change, made when somebody asks; the same objects each time."""
+
+    __slots__ = ("_all", "_made_by")
+
+    def __init__(self, made_by: Callable[[], Iterable[Use]]) -> None:
+        self._made_by = made_by
+        self._all: tuple[Use, ...] | None = None
+
+    def _uses(self) -> tuple[Use, ...]:
+        if self._all is None:
+            self._all = tuple(self._made_by())
+        return self._all
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._uses()[number]
+
+    def __len__(self) -> int:
+        return len(self._uses())
+
+    def __iter__(self) -> Iterator[Use]:
+        return iter(self._uses())
+
+    def __repr__(self) -> str:
+        return repr(self._uses())
 
 
 def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
@@ -142,39 +169,47 @@ class Uses:
     """Those of one recording on ``device``. What is noted is what a draw has at hand; uses are made of it when somebody asks, which is
     rare."""
 
-    __slots__ = ("_by_thing", "_device", "_indexed", "_notes")
+    __slots__ = ("_by_thing", "_device", "_indexed", "notes")
 
-    def __init__(self, device: Context) -> None:
+    def __init__(self, device: Context, notes: list[Any] | None = None) -> None:
         self._device = device
-        self._notes: list[Any] = []
+        self.notes: list[Any] = [] if notes is None else notes  #: what makes each of them, and of what
         self._indexed = 0  # of the notes, those that are in this
         self._by_thing: dict[int, dict[Use, None]] = {}
 
     def note(self, made_by: Callable[..., Use | Iterable[Use]], *arguments: Any) -> None:
         """``made_by(*arguments)`` is a use, or several."""
-        self._notes.append((made_by, arguments))
+        self.notes.append((made_by, arguments))
 
     def note_buffer(self, buffer: Buffer | BufferSlice, how: str, what: str, write: bool = False) -> None:
         """It is read, or written, all of it. ``what``: what messages call it, where another device made it."""
         self._device.say_foreign(buffer.buffer if isinstance(buffer, BufferSlice) else buffer, what)
-        self._notes.append((use_of_buffer, (buffer, write, how)))
+        self.notes.append((use_of_buffer, (buffer, write, how)))
 
     def take(self, others: Uses) -> None:
         """Those of another recording too, which has ended."""
-        self._notes.extend(others._notes)
+        self.notes.extend(others.notes)
 
     def of(self, thing: Image | Buffer) -> Iterable[Use]:
         """Those of one image or buffer; what was looked at for another one is not looked at again."""
-        for made_by, arguments in self._notes[self._indexed :]:
+        for made_by, arguments in self.notes[self._indexed :]:
             made = made_by(*arguments)
             for use in (made,) if isinstance(made, Use) else made:
                 self._by_thing.setdefault(id(use.thing), {})[use] = None
-        self._indexed = len(self._notes)
+        self._indexed = len(self.notes)
         return self._by_thing.get(id(thing), {})
+
+    def but_buffers(self) -> Iterator[Use]:
+        """Those of descriptors, images among them, some more than once; without what draws read of buffers by themselves, of which a pass
+        may have thousands."""
+        for made_by, arguments in self.notes:
+            if made_by is not use_of_buffer:
+                made = made_by(*arguments)
+                yield from (made,) if isinstance(made, Use) else made
 
     def __iter__(self) -> Iterator[Use]:
         found: dict[tuple[Any, ...], Use] = {}
-        for made_by, arguments in self._notes:
+        for made_by, arguments in self.notes:
             made = made_by(*arguments)
             for use in (made,) if isinstance(made, Use) else made:
                 found.setdefault((id(use.thing), *use[1:]), use)

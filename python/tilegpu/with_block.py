@@ -6,8 +6,10 @@ Without this a condition that was made and not entered leaves draws unconditiona
 from __future__ import annotations
 
 import sys
+from typing import Any
 
-from tilegpu.errors import Place, UnusedNameWarning, ValidationError, users_place
+from tilegpu import _core
+from tilegpu.errors import PACKAGE, Place, UnusedNameWarning, ValidationError
 from tilegpu.fixed import Fixed
 
 
@@ -15,12 +17,19 @@ class WithBlock(Fixed):
     """Base of what has to be entered. ``_example``: how it is written, for messages."""
 
     _example = "with ...:"
-    _made_at: Place | None = None
+    _made_line: tuple[str, int, dict[str, Any]] | None = None
     _was_entered = False
 
     def _made(self) -> None:
         """Remembers the user's line."""
-        self._made_at = users_place()
+        vars(self)["_made_line"] = _core.users_line(PACKAGE)
+
+    @property
+    def _made_at(self) -> Place | None:
+        if self._made_line is None:
+            return None
+        file, line, names = self._made_line
+        return Place(file, line, names.setdefault("__warningregistry__", {}))
 
     def _enter_once(self, what: str, again: str = "make a new one for other draws") -> None:
         """Raises where it was entered before; :attr:`_was_entered` is set when entering has succeeded."""
@@ -31,5 +40,6 @@ class WithBlock(Fixed):
         """Warns, once for each place, where it was made and not entered."""
         if self._was_entered or self._made_at is None or sys.is_finalizing():
             return
-        place, self._made_at = self._made_at, None
+        place = self._made_at
+        vars(self)["_made_line"] = None
         place.warn(f"{what} was never entered, and {effect}; write `{self._example}`", UnusedNameWarning)

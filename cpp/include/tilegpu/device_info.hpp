@@ -10,6 +10,7 @@ namespace tilegpu {
 struct DeviceInfo {
   std::string cpu, cpu_features, llvm_version, jit_target, cache_dir, profile;
   uint32_t lanes = 0, threads = 0;
+  uint32_t vertex_group = 1;  ///< vertices of a request to the cache of vertices of the profile's GPU; 0: it has batches that begin empty
   uint32_t vertex_batch = 0;  ///< unique vertices in a batch, as asked for or the profile's; 0: 32, or none where indices are dense
 };
 

@@ -54,7 +54,10 @@ struct DrawPrograms {
   bool early_test = false, writes_depth = false, tests_depth = false;
   bool decides_coverage = false;  ///< the fragment shader does, where it is asked before depth is final: its slice runs
   bool per_sample = false, writes_color = false;
-  uint32_t written_targets = 0;  ///< bit i: colour i; 8: depth, 9: stencil
+  bool vertex_writes_memory = false;
+  uint32_t written_targets = 0;          ///< bit i: colour i; 8: depth, 9: stencil
+  uint32_t blend_shader_targets = 0;     ///< colours whose blending needs a blend shader, on a GPU with a fixed blend unit
+  uint32_t blend_shader_operations = 0;  ///< of one sample in all of them
 };
 
 /// Low-resolution Z as a pass left it, feedback included.

@@ -79,13 +79,15 @@ void clear(Recorder& r) {
   Recorder fresh;
   fresh.device = std::move(r.device);
   fresh.level = r.level;
+  fresh.untouched = false;
   r = std::move(fresh);
 }
 
-Status begin_recording(Recorder& r) {
+// `untouched`: nobody recorded, or set anything, before.
+Status begin_recording(Recorder& r, bool untouched) {
   if (r.stage == CommandBufferState::recording) return invalid("begin: the command buffer is recording already; call end or reset first");
   if (!r.misuse.empty()) return invalid(std::exchange(r.misuse, {}) + " was called outside begin and end");
-  clear(r);
+  if (!untouched) clear(r);
   r.making = std::make_shared<command::Recording>();
   r.making->device = r.device;
   r.making->level = r.level;
@@ -93,7 +95,7 @@ Status begin_recording(Recorder& r) {
   return Ok{};
 }
 
-Status begin_part(Recorder& r, const InheritanceInfo& inheritance) {
+Status begin_part(Recorder& r, const InheritanceInfo& inheritance, bool untouched) {
   const std::string who = "begin of a part of pass '" + inheritance.label + "': ";
   if (r.level != VK_COMMAND_BUFFER_LEVEL_SECONDARY) return invalid(who + "the command buffer is primary; only secondary ones inherit");
   if (inheritance.color_formats.size() > kMaxColorAttachments)
@@ -107,7 +109,7 @@ Status begin_part(Recorder& r, const InheritanceInfo& inheritance) {
     if (Status ok = check(inheritance.color_formats[i], VK_IMAGE_ASPECT_COLOR_BIT, "color[" + std::to_string(i) + "]"); !ok) return ok;
   if (Status ok = check(inheritance.depth_format, VK_IMAGE_ASPECT_DEPTH_BIT, "depth"); !ok) return ok;
   if (Status ok = check(inheritance.stencil_format, VK_IMAGE_ASPECT_STENCIL_BIT, "stencil"); !ok) return ok;
-  if (Status ok = begin_recording(r); !ok) return ok;
+  if (Status ok = begin_recording(r, untouched); !ok) return ok;
   auto part = std::make_unique<command::Pass>();
   part->info.label = inheritance.label;
   part->targets = {inheritance.color_formats, inheritance.depth_format, inheritance.stencil_format};
@@ -125,11 +127,13 @@ Status begin_part(Recorder& r, const InheritanceInfo& inheritance) {
 }  // namespace
 
 Status CommandBuffer::begin() {
-  return device::record(*recorder_, "begin", [&] { return begin_recording(*recorder_); });
+  const bool untouched = recorder_->untouched;
+  return device::record(*recorder_, "begin", [&] { return begin_recording(*recorder_, untouched); });
 }
 
 Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
-  return device::record(*recorder_, "begin", [&] { return begin_part(*recorder_, inheritance); });
+  const bool untouched = recorder_->untouched;
+  return device::record(*recorder_, "begin", [&] { return begin_part(*recorder_, inheritance, untouched); });
 }
 
 Status CommandBuffer::end() {

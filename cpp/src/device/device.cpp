@@ -151,6 +151,7 @@ DeviceInfo Device::info() const {
   info.threads = state_->threads;
   info.profile = state_->info.profile;
   info.vertex_batch = state_->info.vertex_batch;
+  info.vertex_group = framebuffer::find_profile(info.profile)->vertex_group;
   return info;
 }
 

@@ -5,6 +5,8 @@
 
 #include "descriptor/set_memory.hpp"
 #include "exec/queue.hpp"
+#include "framebuffer/blend_unit.hpp"
+#include "hsr/explain.hpp"
 #include "pipeline/program.hpp"
 #include "vk/format.hpp"
 
@@ -67,7 +69,7 @@ void add_textures(const pipeline::ResolvedStage& stage, const command::BoundSets
   }
 }
 
-DrawPrograms programs_of(const command::DrawState& state, const command::Bound* objects) {
+DrawPrograms programs_of(const command::DrawState& state, const command::Bound* objects, bool has_blend_unit) {
   const command::BoundSets* const bound = objects ? objects->sets : nullptr;
   const pipeline::Resolved& resolved = *state.resolved;
   const pipeline::Classification& c = resolved.classification;
@@ -76,7 +78,13 @@ DrawPrograms programs_of(const command::DrawState& state, const command::Bound* 
   out.varyings_B = static_cast<uint32_t>(resolved.varyings.components.size() * sizeof(float));
   out.opaque = c.opaque, out.reads_tile = c.reads_tile || c.reads_inputs, out.early_test = c.early_test;
   out.decides_coverage = c.needs_slice, out.per_sample = c.per_sample, out.writes_color = c.writes_color;
+  out.vertex_writes_memory = resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_memory;
   out.written_targets = resolved.output.written_targets;
+  for (uint32_t i = 0; i < kMaxColorAttachments && has_blend_unit; i++) {
+    if (!hsr::blend_shader_reason(state, i)) continue;
+    out.blend_shader_targets++;
+    out.blend_shader_operations += resolved.blend_operations[i];
+  }
   const bool has_depth = resolved.depth_format != VK_FORMAT_UNDEFINED;
   out.tests_depth = has_depth && state.depth_stencil.depth_test;
   out.writes_depth = out.tests_depth && state.depth_stencil.depth_write;
@@ -99,6 +107,7 @@ std::vector<DrawPrograms> Submission::draw_programs(size_t pass) const {
   std::vector<DrawPrograms> rows;
   const command::DrawState* last = nullptr;
   uint32_t number = 0;
+  const bool has_blend_unit = framebuffer::has_blend_unit(*record.framebuffer.layout.profile);
   const auto add = [&](const command::DrawCall& draw) {
     if (draw.state == last) {
       rows.back().draw_count++, number++;
@@ -108,7 +117,7 @@ std::vector<DrawPrograms> Submission::draw_programs(size_t pass) const {
     const command::Bound* objects = nullptr;
     for (size_t i = 0; i < record.states.size() && i < record.bound.size(); i++)
       if (&record.states[i] == draw.state) objects = &record.bound[i];
-    rows.push_back(programs_of(*draw.state, objects));
+    rows.push_back(programs_of(*draw.state, objects, has_blend_unit));
     rows.back().first_draw = number++, rows.back().draw_count = 1;
   };
   for (const command::RecordedCommand& command : record.commands) {

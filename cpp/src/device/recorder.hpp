@@ -79,6 +79,7 @@ struct Recorder {
   VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   CommandBufferState stage = CommandBufferState::initial;
   Turn turn;
+  bool untouched = true;                       // as it was made: nothing is to be forgotten
   std::string misuse;                          // the first call that has no error of its own and was made outside recording
   std::shared_ptr<command::Recording> making;  // null unless recording
   Ptr<const command::Recording> ended;         // null unless executable
@@ -137,6 +138,7 @@ inline void note_misuse(Recorder& recorder, std::string call) {
 }
 inline Recorder& recorder_for(Recorder& recorder, const char* call) {
   recorder.turn.await();
+  recorder.untouched = false;
   if (is_outside(recorder)) note_misuse(recorder, call);
   return recorder;
 }
@@ -147,6 +149,7 @@ Error lose(Recorder& recorder, const char* call, const std::bad_alloc& refused);
 template <class Call>
 Status record(Recorder& recorder, const char* name, Call call) {
   const Turn::Taken taken(recorder.turn);
+  recorder.untouched = false;
   try {
     return call();
   } catch (const std::bad_alloc& refused) {

@@ -280,7 +280,8 @@ std::vector<std::string> blend_shaders(const Submission& submission, size_t pass
   }
   std::vector<std::string> lines;
   for (const auto& [text, count] : found)
-    lines.push_back(text + ", in " + std::to_string(count) + " of " + std::to_string(draws) + " draws; every fragment runs it");
+    lines.push_back(text + ", in " + std::to_string(count) + " of " + std::to_string(draws) + " draws of a pass that shaded " +
+                    std::to_string(submission.pass_stats(pass).fragments_shaded) + " fragments");
   return lines;
 }
 

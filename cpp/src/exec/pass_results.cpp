@@ -50,7 +50,7 @@ void fill_traffic(const command::Pass& pass, const stats::Ledger& total, PassSta
 // Of all tile workers, those that trace as well.
 template <class Visit>
 void for_each_worker(PassRun& run, Visit visit) {
-  for (tile::TileWorker& worker : run.kept.tile_workers) visit(worker);
+  for (size_t i = 0; i < run.tile_workers; i++) visit(run.kept.tile_workers[i]);
   for (tile::TracedTileWorker& worker : run.traced_workers) visit(worker);
 }
 

@@ -87,6 +87,7 @@ struct PassRun {
   const geometry::ChunkPlans* chunks = nullptr;
 
   tile::PassContext context;
+  size_t tile_workers = 0;  // of those that are kept, the ones that may draw: the first
   geometry::GeometryPass geometry;
   bool sysmem = false;  // profiles with GMEM: rendered in memory
   hsr::LrzPassInfo lrz_info;

@@ -37,6 +37,8 @@ uint32_t lrz_generation_of(const framebuffer::Profile& profile) {
 
 // Chunks shrink with the heap, so that a small one is split where it is full and not 4096 primitives later.
 constexpr uint64_t kHeapPerPrimitive_B = 1024;
+// A plan of so few draws is made sooner than it is kept and dropped.
+constexpr size_t kFewDraws = 256;
 // With this heap a wave of the largest chunks is still less than half of it.
 constexpr uint64_t kHeapOfLargeChunks_B = uint64_t{256} << 20;
 
@@ -52,7 +54,8 @@ void plan_commands(PassRun& run) {
   run.found = run.kept.plans.find(run.pass);
   run.plan = run.found.get();
   if (!run.plan) {
-    if (run.pass.indirects.empty() && run.pass.conditions.empty()) run.made = std::make_shared<PassPlan>();
+    const bool keeps = run.pass.draws.size() > kFewDraws || run.kept.plans.runs_again(run.pass);
+    if (run.pass.indirects.empty() && run.pass.conditions.empty() && keeps) run.made = std::make_shared<PassPlan>();
     PassPlan& plan = run.made ? *run.made : run.kept.passing_plan;
     plan_draws(run.pass, plan);
     run.plan = &plan;
@@ -161,6 +164,7 @@ void set_up_geometry(PassRun& run) {
   geometry.samples = run.pass.samples;
   geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry.vertex_ranges = options.vertex_batch == 0;
+  geometry.vertex_group = run.pass.framebuffer.layout.profile->vertex_group;
   geometry.wide = wide_vectors(options.lanes);
   // The end of a chunk cuts a batch of vertices: a modelled GPU's are all of one size, whatever its heap.
   const bool immediate = run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate;
@@ -214,7 +218,9 @@ void begin_pass(PassRun& run) {
   if (!run.dry) run.signatures = framebuffer::begin_contents(run.pass.framebuffer);
   if (run.signatures) run.context.tile.signatures = run.signatures->of_block;
   for (geometry::GeometryWorker& worker : s.geometry_workers) worker.begin_pass(run.options.loop_iterations);
-  for (tile::TileWorker& worker : s.tile_workers) worker.begin_pass(run.context);
+  // One bin is one job, which the caller does: the others' memory stays out of a small pass's way.
+  run.tile_workers = run.geometry.grid.bins() == 1 ? 1 : s.tile_workers.size();
+  for (size_t i = 0; i < run.tile_workers; i++) s.tile_workers[i].begin_pass(run.context);
   for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
   s.drawn_ever.assign(run.geometry.grid.tiles_of_layer() * size_t{run.geometry.grid.layers}, 0);
 }

@@ -4,7 +4,9 @@
 // ever has, and is not kept: plans of passes that are gone are dropped by the executions that follow, two looks each.
 #pragma once
 
+#include <array>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "exec/pass_plan.hpp"
@@ -19,6 +21,9 @@ class PlanCache {
   std::shared_ptr<const PassPlan> find(const command::Pass& pass);
   /// Where there are too many, one that was not asked for lately goes.
   void keep(const Ptr<const command::Pass>& pass, std::shared_ptr<const PassPlan> plan);
+  /// Whether the pass runs again: a frame that is recorded anew for each picture runs once, and keeping its plan would cost more than
+  /// making it. Of passes that are thousands apart the latest one counts.
+  bool runs_again(const command::Pass& pass) { return std::exchange(ran_[pass.id % ran_.size()], pass.id) == pass.id; }
   size_t size() const { return entries_.size(); }
   /// Takes no memory.
   void clear();
@@ -37,6 +42,7 @@ class PlanCache {
   std::vector<Entry> entries_;
   std::unordered_map<uint64_t, size_t> places_;  // in entries_, by the pass's number
   size_t hand_ = 0;                              // goes round
+  std::array<uint64_t, 4096> ran_{};             // numbers of passes that ran
 };
 
 }  // namespace tilegpu::exec

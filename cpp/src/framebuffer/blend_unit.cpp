@@ -1,6 +1,7 @@
 // framebuffer/blend_unit.cpp -- see blend_unit.hpp.
 #include "framebuffer/blend_unit.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "vk/format.hpp"
@@ -51,6 +52,34 @@ const char* equation_obstacle(VkBlendOp op, VkBlendFactor source, VkBlendFactor 
   return "its two factors are of different kinds, and none is zero or one";
 }
 
+// Of one factor for `components`: of alpha alone it is one number.
+uint32_t factor_operations(VkBlendFactor factor, uint32_t components) {
+  if (factor == VK_BLEND_FACTOR_ZERO || factor == VK_BLEND_FACTOR_ONE) return 0;
+  if (factor == VK_BLEND_FACTOR_SRC_ALPHA_SATURATE) return 2;  // the lesser of two alphas, one of them from one
+  if (plain(factor) == factor) return 0;
+  const VkBlendFactor of = plain(factor);
+  const bool color = of == VK_BLEND_FACTOR_SRC_COLOR || of == VK_BLEND_FACTOR_DST_COLOR || of == VK_BLEND_FACTOR_CONSTANT_COLOR ||
+                     of == VK_BLEND_FACTOR_SRC1_COLOR;
+  return color ? components : 1;
+}
+
+// Of a product, of the sum, and of the factors.
+uint32_t equation_operations(VkBlendOp op, VkBlendFactor source, VkBlendFactor destination, uint32_t components) {
+  if (!components) return 0;
+  if (op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX) return components;  // factors do not count
+  if (op != VK_BLEND_OP_ADD && op != VK_BLEND_OP_SUBTRACT && op != VK_BLEND_OP_REVERSE_SUBTRACT) {
+    constexpr uint32_t kAdvanced = 12;  // three areas, each with its weight, and the mode: an estimate, as modes take 1 to 20
+    return kAdvanced * components;
+  }
+  uint32_t operations = 0, terms = 0;
+  for (VkBlendFactor f : {source, destination}) {
+    if (f == VK_BLEND_FACTOR_ZERO) continue;
+    operations += factor_operations(f, components) + (f == VK_BLEND_FACTOR_ONE ? 0 : components);
+    terms++;
+  }
+  return operations + (terms == 2 || op == VK_BLEND_OP_REVERSE_SUBTRACT ? components : 0);
+}
+
 bool asks_constant(VkBlendFactor factor) {
   return plain(factor) == VK_BLEND_FACTOR_CONSTANT_COLOR || plain(factor) == VK_BLEND_FACTOR_CONSTANT_ALPHA;
 }
@@ -67,6 +96,17 @@ const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend,
   assert(info->component_count >= 1);
   if (const char* why = equation_obstacle(blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, false)) return why;
   return equation_obstacle(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, true);
+}
+
+uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  if (!info || !blend.colorWriteMask) return 0;
+  const uint32_t components = info->component_count, colors = std::min(components, 3u);
+  // Both colours to whole numbers (a product, rounded), the operation, and back.
+  if (op != VK_LOGIC_OP_COPY) return info->is_integer() ? components : components * (2 * 2 + 1 + 1);
+  if (!blend.blendEnable || info->is_integer()) return 0;
+  return equation_operations(blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, colors) +
+         equation_operations(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, components - colors);
 }
 
 bool asks_blend_constants(const VkPipelineColorBlendAttachmentState& blend) {

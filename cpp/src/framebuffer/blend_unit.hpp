@@ -16,6 +16,9 @@ inline bool has_blend_unit(const Profile& profile) { return profile.tile_model =
 
 /// Of one attachment that is blended; `op`: COPY where there is no logic operation. Null: the unit does it, or nothing is blended.
 const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
+/// Arithmetic of the blend shader for one sample, an operation for each component (as docs/costs.md counts shaders): the equation, each
+/// factor and its "one minus", with the conversions of a logic operation. Loading, storing and packing are the tile's.
+uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
 /// It reads the blend constants, of which the unit has one value.
 bool asks_blend_constants(const VkPipelineColorBlendAttachmentState& blend);
 

@@ -14,9 +14,14 @@ namespace {
 
 constexpr uint32_t KiB = 1024;
 constexpr uint64_t MiB = 1024 * 1024;
-// Batches of vertices: 32, as Giesen's article works them out ("between 16 and 64"; two warps of Mali's 16 lanes). No vendor publishes it:
-// a model, in every row.
+// Batches of vertices: 32, as Giesen's article works them out ("between 16 and 64"; two warps of Mali's 16 lanes). No vendor publishes how
+// many shaded vertices its GPU remembers: a model, in every row.
 constexpr uint32_t kBatch = 32;
+// Mali has a cache of shaded vertices in its tiler, which is asked by requests: Arm's performance counter references ("evicted from the
+// post-transform cache"). Of Mali-G57, G610 and G720 a request has 4 vertices, and Arm's engineers say that it begins at a multiple of 4,
+// so that neighbours are shaded whom nobody names. Of G725 and G625 it has up to 16, fewer where it is partial: vertices are gathered one
+// by one. docs/vertex_reuse.md
+constexpr uint32_t kFour = 4, kGathered = 1, kNoCache = 0;
 
 constexpr Gmem kGmemA630 = {1024 * KiB, 32, 16, 1024, 1008}, kGmemA650 = {1152 * KiB, 96, 16, 1024, 1008},
                kGmemA740 = {3072 * KiB, 96, 32, 1728, 1728};
@@ -24,43 +29,44 @@ constexpr Gmem kGmemA630 = {1024 * KiB, 32, 16, 1024, 1008}, kGmemA650 = {1152 *
 constexpr Profile kProfiles[] = {
     // Bins are chosen by host_bin_px from the size of L2; the heap is bounded only to keep a runaway mesh from taking the machine.
     {"host", "tuned for this CPU: bins sized for its caches, visibility buffer", TileModel::host, 0, 0, 1, 128 * 128, 0, false, 64, false,
-     256, false, 1024 * MiB, 0, "measured on the machine that runs it"},
+     256, false, 1024 * MiB, 0, kNoCache, "measured on the machine that runs it"},
     // The article: 64x64 up to 128 bits a pixel, 64x32 up to 256, then 32x32: 64 KiB of colour, all of it used for one tile.
     {"immortalis-g925", "tile memory, fragment prepass and forward pixel kill as Arm's article states them", TileModel::buffer, 64 * KiB,
-     64 * KiB, 1, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch,
+     64 * KiB, 1, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch, kGathered,
      "Arm, article on the fragment prepass of Immortalis-G925: thresholds of tile sizes; heap: a model"},
     // Mesa's panfrost model table: tile buffer sizes {colour, depth}; half is the budget, the other half is for pipelining.
     {"mali-g725", "tile memory as Mesa's driver programs it, fragment prepass, forward pixel kill", TileModel::buffer, 64 * KiB, 64 * KiB,
-     2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch,
+     2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch, kGathered,
      "Mesa, panfrost's table of models (architecture 13): tile buffers; heap: a model"},
     {"mali-g720", "tile memory as Mesa's driver programs it, forward pixel kill, deferred vertex shading", TileModel::buffer, 64 * KiB,
-     32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB, kBatch,
+     32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB, kBatch, kFour,
      "Mesa, panfrost's table of models (architecture 12): tile buffers; Arm's article: deferred vertex shading; heap: a model"},
     {"mali-g610", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 32 * KiB, 16 * KiB, 2, 32 * 32, 0,
-     false, 256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
+     false, 256, false, 256, true, 128 * MiB, kBatch, kFour,
+     "Mesa, panfrost's table of models (architecture 10): tile buffers; heap: a model"},
     {"mali-g57", "tile memory as Mesa's driver programs it, forward pixel kill", TileModel::buffer, 16 * KiB, 8 * KiB, 2, 16 * 16, 0, false,
-     256, false, 256, true, 128 * MiB, kBatch, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
+     256, false, 256, true, 128 * MiB, kBatch, kFour, "Mesa, panfrost's table of models (architecture 9): tile buffers; heap: a model"},
     // Named by the article without sizes of their own: those of the sibling of the same generation that Mesa's table has.
     {"mali-g625", "the smallest GPU with the fragment prepass that Arm's article names; tile memory of its sibling G725", TileModel::buffer,
-     64 * KiB, 64 * KiB, 2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch,
+     64 * KiB, 64 * KiB, 2, 64 * 64, 0, true, 256, true, 256, true, 128 * MiB, kBatch, kGathered,
      "Arm, article on the fragment prepass: prepass on Mali-G625; tile buffers of mali-g725: a model; heap: a model"},
     {"immortalis-g920", "deferred vertex shading and forward pixel kill, no fragment prepass: the series before G925 in Arm's article",
-     TileModel::buffer, 64 * KiB, 32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB, kBatch,
+     TileModel::buffer, 64 * KiB, 32 * KiB, 2, 64 * 64, 0, false, 256, true, 256, true, 128 * MiB, kBatch, kFour,
      "Arm, article on the fragment prepass: deferred vertex shading from Immortalis-G920; tile buffers of mali-g720: a model; heap: a "
      "model"},
     // Turnip's LRZ and GMEM: sizes and alignments of Mesa's table of devices.
     {"adreno-a630", "low-resolution Z, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 1, false, 0, false, 256,
-     false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; table of devices (generation 1 of a6xx): GMEM; heap: a model",
-     kGmemA630},
+     false, 128 * MiB, kBatch, kNoCache,
+     "Mesa, Turnip's documentation and code of LRZ; table of devices (generation 1 of a6xx): GMEM; heap: a model", kGmemA630},
     {"adreno-a650", "low-resolution Z with direction tracking, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0,
-     3, false, 0, false, 256, false, 128 * MiB, kBatch,
+     3, false, 0, false, 256, false, 128 * MiB, kBatch, kNoCache,
      "Mesa, Turnip's documentation and code of LRZ; table of devices (generation 3 of a6xx): GMEM; heap: a model", kGmemA650},
     {"adreno-a740", "bidirectional low-resolution Z, and tiles in GMEM as Mesa's driver cuts them", TileModel::gmem, 0, 0, 1, 0, 4, false,
-     0, false, 256, false, 128 * MiB, kBatch, "Mesa, Turnip's documentation and code of LRZ; table of devices (a7xx): GMEM; heap: a model",
-     kGmemA740},
+     0, false, 256, false, 128 * MiB, kBatch, kNoCache,
+     "Mesa, Turnip's documentation and code of LRZ; table of devices (a7xx): GMEM; heap: a model", kGmemA740},
     // Primitives are drawn one after the other, early tests and hierarchical depth reject what is behind; nothing is binned.
     {"desktop-immediate", "an immediate-mode desktop GPU: no tiles, attachments in memory behind caches", TileModel::immediate, 0, 0, 1, 0,
-     0, false, 0, false, 256, false, 1024 * MiB, kBatch,
+     0, false, 0, false, 256, false, 1024 * MiB, kBatch, kNoCache,
      "PanVK's article, \"A brief introduction to tiled rendering\": what an immediate-mode renderer is; its figures: a model "
      "(docs/costs.md)"},
 };

@@ -37,6 +37,7 @@ struct Profile {
   bool transaction_elimination;  // per-tile signatures
   uint64_t heap_B;               // tiler heap
   uint32_t vertex_batch;         // vertices shaded together, the reach of the reuse of vertices; 0: whole ranges of indices (host)
+  uint32_t vertex_group;         // vertices of a request to a cache of vertices, from an aligned index on; 0: batches that begin empty
   const char* source;
   Gmem gmem = {};
 };

@@ -108,6 +108,7 @@ struct Batch {
   alignas(64) float point_size[kBatchStride];                                                    // the same
   alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 16];
   uint32_t vertex_count = 0, primitive_count = 0;
+  uint32_t shaded_count = 0;                // vertices that the modelled GPU shades for it: what its cache has not, with their neighbours
   uint32_t first_primitive = 0;             // gl_PrimitiveID of the first
   uint32_t code_or = 0;                     // of all vertices
   uint32_t varyings = 0;                    // offset in Chunk::varyings

@@ -37,6 +37,7 @@ struct GeometryPass {
   bool window = false;                   // the render area is a part of it whose primitives are cut as in the whole
   uint32_t samples = 1;
   uint32_t vertex_batch = 32;                     // unique vertices in a batch, 3..kMaxVertexBatch
+  uint32_t vertex_group = 0;                      // vertices of a request to the GPU's cache of vertices; 0: it has none, but batches
   bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
   bool wide = false;                              // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
   uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely

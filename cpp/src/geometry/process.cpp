@@ -76,13 +76,18 @@ void GeometryWorker::State::draw_range(Piece& p) {
 
 // Batches of more vertices than the shader takes in one call.
 void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
+  const bool cached = p.pass.vertex_group > 0;
+  if (cached) cache.begin(p.pass.vertex_batch, p.pass.vertex_group);
   for (uint32_t done = 0; done < p.piece.primitive_count;) {
-    const uint32_t left = p.piece.primitive_count - done;
-    const uint32_t count = range.begin_batch(p.triples.bytes + size_t{done} * 12, left, p.pass.vertex_batch);
+    const uint8_t* const triples = p.triples.bytes + size_t{done} * 12;
+    const uint32_t count = range.begin_batch(triples, p.piece.primitive_count - done, p.pass.vertex_batch);
     assert(count > 0 && range.size <= p.pass.vertex_batch);
     if (p.pass.census && instance == 0) p.pass.census->mark(p.piece.draw, range.list(), range.size, 0);
-    if (p.pass.counts_draws) fetched.fetch(range.list(), range.size, p.vertex_offset);
-    p.stats.vertices_shaded += range.shade(draw, p.args, p.vertex_offset, {}).vertices;
+    if (cached) cache.ask(triples, count);
+    const auto asked = static_cast<uint32_t>(cache.shaded().size());
+    if (p.pass.counts_draws) fetched.fetch(cached ? cache.shaded().data() : range.list(), cached ? asked : range.size, p.vertex_offset);
+    const uint32_t shaded = range.shade(draw, p.args, p.vertex_offset, {}).vertices;
+    p.stats.vertices_shaded += cached ? asked : shaded;
     p.stats.vertex_batches++;
     p.stats.indices += count * 3;
     assemble_range(draw, p.piece.draw, range.slots(), count, p.piece.first_primitive + done, range, p.out);
@@ -98,6 +103,22 @@ void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
   const uint32_t left = p.piece.primitive_count - done;
   if (p.sequence) return TagStore::fill_sequence(p.call.first + 3 * batch.first_primitive, left, p.limit, batch);
   return tags.fill(p.triples.bytes + size_t{done} * 12, left, p.limit, p.vertex_offset, batch);
+}
+
+// What a GPU with a cache of vertices shades for the batch; without indices the batch is that.
+[[gnu::noinline]] void GeometryWorker::State::ask_cache(const Piece& p, uint32_t done) {
+  if (p.sequence) return;
+  if (done == 0) cache.begin(p.limit, p.pass.vertex_group);
+  cache.ask(p.triples.bytes + size_t{done} * 12, batch.primitive_count);
+  batch.shaded_count = static_cast<uint32_t>(cache.shaded().size());
+}
+
+// What the input cache of a modelled GPU sees of the batch.
+[[gnu::noinline]] void GeometryWorker::State::note_fetches(const Piece& p) {
+  if (p.pass.vertex_group && !p.sequence)
+    fetched.fetch(cache.shaded().data(), batch.shaded_count, p.vertex_offset);
+  else
+    fetched.fetch(batch.vertex_index, batch.vertex_count);
 }
 
 // Room in the chunk for the batch's varyings: where the shader leaves them.
@@ -119,14 +140,14 @@ void GeometryWorker::State::place_varyings(Piece& p, size_t varyings_before) { t
 [[gnu::always_inline]] inline void GeometryWorker::State::shade_whole(Piece& p, size_t varyings_before) {
   take_room(p, batch, no_varyings, varyings_before);
   p.shade(&p.args);
-  p.stats.vertices_shaded += batch.vertex_count;
+  p.stats.vertices_shaded += batch.shaded_count;
 }
 
 // Deferred vertex shading: positions first. True: the batch is done; false: it is shaded whole, and to be assembled.
 bool GeometryWorker::State::draw_positions(Piece& p, size_t records_before, size_t varyings_before) {
   Chunk& chunk = p.chunk;
   p.position(&p.args);
-  p.stats.vertices_position_shaded += batch.vertex_count;
+  p.stats.vertices_position_shaded += batch.shaded_count;
   transform_batch(draw, batch);
   if (cuts_triangles(batch)) {
     shade_whole(p, varyings_before);
@@ -228,11 +249,13 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
 [[gnu::always_inline]] inline void GeometryWorker::State::draw_batches(Piece& p, uint32_t instance) {
   const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
   for (uint32_t done = 0; done < p.piece.primitive_count;) {
+    const uint32_t begin = done;
     done += fill_batch(p, done);
     assert(batch.vertex_count <= p.limit && batch.primitive_count > 0);
+    if (__builtin_expect(p.pass.vertex_group, 0)) ask_cache(p, begin);
     if (p.pass.census && p.call.indexed && instance == 0)
       p.pass.census->mark(p.piece.draw, batch.vertex_index, batch.vertex_count, p.vertex_offset);
-    if (__builtin_expect(p.pass.counts_draws, 0)) fetched.fetch(batch.vertex_index, batch.vertex_count);
+    if (__builtin_expect(p.pass.counts_draws, 0)) note_fetches(p);
     p.args.count = batch.vertex_count;
     p.stats.vertex_batches++;
     p.stats.indices += batch.primitive_count * per_primitive;

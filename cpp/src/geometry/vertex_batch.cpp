@@ -3,6 +3,7 @@
 // Source: Giesen, "A trip through the Graphics Pipeline 2011", part 3 ("Vertex Caching and Shading").
 #include "geometry/vertex_batch.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -75,7 +76,7 @@ uint32_t TagStore::fill(const uint8_t* triples, uint32_t count, uint32_t limit, 
     std::memcpy(&index, indices + v, sizeof index);
     store(batch.vertex_index + v, wrapping_sum(index, offset));
   }
-  batch.vertex_count = vertices;
+  batch.vertex_count = batch.shaded_count = vertices;
   assert(vertices <= kBatchStride);
   batch.primitive_count = done;
   return done;
@@ -95,9 +96,28 @@ uint32_t TagStore::fill_sequence(uint32_t first, uint32_t count, uint32_t limit,
     for (uint32_t i = 0; i < kMost; i++) batch.slot[k][i] = static_cast<uint8_t>(3 * i + k);
     std::memset(batch.slot[k] + count, 0, 16);
   }
-  batch.vertex_count = vertices;
+  batch.vertex_count = batch.shaded_count = vertices;
   batch.primitive_count = count;
   return count;
+}
+
+void VertexCache::begin(uint32_t vertices, uint32_t size) {
+  assert(size > 0 && vertices <= kMaxVertexBatch);
+  room_ = std::max(1u, vertices / size), size_ = size, oldest_ = 0;
+  std::fill(held_, held_ + room_, kNone);
+}
+
+void VertexCache::ask(const uint8_t* triples, uint32_t count) {
+  shaded_.clear();
+  for (uint32_t i = 0; i < 3 * count; i++) {
+    uint32_t index;
+    std::memcpy(&index, triples + size_t{i} * 4, 4);
+    const uint32_t request = index / size_;
+    if (std::find(held_, held_ + room_, request) != held_ + room_ && request != kNone) continue;
+    held_[oldest_] = request;
+    oldest_ = (oldest_ + 1) % room_;
+    for (uint32_t k = 0; k < size_; k++) shaded_.push_back(request * size_ + k);
+  }
 }
 
 }  // namespace tilegpu::geometry

@@ -1,6 +1,8 @@
-// geometry/vertex_batch.hpp -- batches of unique vertices: which triangles fit with at most `limit` different indices.
-// In: indices. Out: batches.
+// geometry/vertex_batch.hpp -- batches of unique vertices: which triangles fit with at most `limit` different indices; and what a GPU
+// shades for them that has a cache of vertices. In: indices. Out: batches.
 #pragma once
+
+#include <vector>
 
 #include "geometry/draw_setup.hpp"
 
@@ -22,6 +24,25 @@ class TagStore {
   alignas(64) uint8_t slot_[1u << kLog2Entries];
   alignas(64) uint8_t all_free_[1u << kLog2Entries];
   alignas(64) uint32_t index_[kFree + 2];  // of slots; the last two are never equal to what is looked up
+};
+
+/// What a GPU shades that has a cache of shaded vertices, by requests of `size` of them from an aligned index on: whoever is asked for
+/// brings along its neighbours. The last `room` requests are held. They are counted, and what they fetch is; nothing is executed for them,
+/// as batches have what primitives need. Source: Arm, performance counter references ("Position shading requests").
+class VertexCache {
+ public:
+  /// Empty, for the next piece of a draw; room for `vertices` of them.
+  void begin(uint32_t vertices, uint32_t size);
+  /// The indices of the next primitives (3 each, unaligned).
+  void ask(const uint8_t* triples, uint32_t count);
+  /// Vertices that the last call of ask() had shaded.
+  const std::vector<uint32_t>& shaded() const { return shaded_; }
+
+ private:
+  uint32_t room_ = 1, size_ = 1, oldest_ = 0;
+  uint32_t held_[kMaxVertexBatch];  // numbers of requests, kNone: free
+  std::vector<uint32_t> shaded_;
+  static constexpr uint32_t kNone = ~0u;
 };
 
 }  // namespace tilegpu::geometry

@@ -33,6 +33,7 @@ struct Piece {
 
 struct GeometryWorker::State {
   TagStore tags;
+  VertexCache cache;  // of the piece at hand, where the GPU has one
   Batch batch;
   VertexRange range;
   DrawSetup draw;
@@ -67,6 +68,8 @@ struct GeometryWorker::State {
   void draw_range(Piece& p);
   void draw_batches(Piece& p, uint32_t instance);
   uint32_t fill_batch(const Piece& p, uint32_t done);
+  void ask_cache(const Piece& p, uint32_t done);
+  void note_fetches(const Piece& p);
   void shade_whole(Piece& p, size_t varyings_before);
   bool draw_positions(Piece& p, size_t records_before, size_t varyings_before);
   void assemble(Piece& p);

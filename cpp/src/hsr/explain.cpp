@@ -2,6 +2,8 @@
 #include "hsr/explain.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <string>
 
 namespace tilegpu::hsr {
 
@@ -69,17 +71,32 @@ TechniqueExplanation explain_forward_kill(const command::DrawState& state, const
   return {"forward_pixel_kill", obstacle && !half ? "off" : "on", "", obstacle ? obstacle : "", -1};
 }
 
+const char* blend_shader_reason(const command::DrawState& state, uint32_t target) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  assert(target < kMaxColorAttachments);
+  if (resolved.blend_shader[target]) return resolved.blend_shader[target];
+  const std::array<float, 4>& constants = state.blend_constants;
+  const bool one_value = std::all_of(constants.begin(), constants.end(), [&](float c) { return c == constants[0]; });
+  return !one_value && (resolved.asks_blend_constants >> target & 1) ? "its constant has several values" : nullptr;
+}
+
 std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state) {
   const pipeline::Resolved& resolved = *state.resolved;
   if (!resolved.blends) return std::nullopt;
-  const std::array<float, 4>& constants = state.blend_constants;
-  const bool one_value = std::all_of(constants.begin(), constants.end(), [&](float c) { return c == constants[0]; });
+  std::string text;
+  uint32_t targets = 0, operations = 0;
   for (uint32_t i = 0; i < kMaxColorAttachments; i++) {
-    const char* why = resolved.blend_shader[i];
-    if (!why && !one_value && (resolved.asks_blend_constants >> i & 1)) why = "its constant has several values";
-    if (why) return TechniqueExplanation{"blend_unit", "off", "", "color" + std::to_string(i) + " needs a blend shader: " + why, -1};
+    const char* why = blend_shader_reason(state, i);
+    if (!why) continue;
+    if (text.empty()) text = "color" + std::to_string(i) + " needs a blend shader: " + why;
+    targets++, operations += resolved.blend_operations[i];
   }
-  return TechniqueExplanation{"blend_unit", "on", "", "", -1};
+  if (!targets) return TechniqueExplanation{"blend_unit", "on", "", "", -1};
+  text += "; " + std::to_string(operations) + " operations and " + std::to_string(targets) + (targets == 1 ? " read" : " reads") +
+          " of the tile for each " + (resolved.samples > 1 ? "sample" : "fragment");
+  if (resolved.samples > 1 && !resolved.classification.per_sample)
+    text += ", and the whole fragment shader runs " + std::to_string(resolved.samples) + " times, once for each";
+  return TechniqueExplanation{"blend_unit", "off", "", text, -1};
 }
 
 TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, const char* off) {

@@ -32,6 +32,8 @@ struct PrepassTiles {
   uint64_t taken = 0, ended = 0;
 };
 PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw);
+/// Why the draw's colour `target` needs a blend shader, on a GPU with a fixed unit; null: it needs none.
+const char* blend_shader_reason(const command::DrawState& state, uint32_t target);
 /// Of a draw that blends, on a GPU with a fixed unit for it (framebuffer/blend_unit.hpp).
 std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state);
 /// `off`: WhyOff's.

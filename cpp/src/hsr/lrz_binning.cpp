@@ -28,7 +28,7 @@ bool lrz_rejects(const LrzBinDraw& draw, const records::TriangleRecord& r, const
   float lo, hi;
   records::limit_depth(r.z[0], r.z[1], r.z[2], {w.range_lo, w.range_hi}, lo, hi);
   // Rounded as farthest depths are when they are written: a texel that is nearer was so before rounding.
-  const uint16_t nearest = lrz_round(b.depth, b.direction, lrz_word(b.depth, greater ? hi : lo));
+  const uint16_t nearest = lrz_round(b.depth, lrz_word(b.depth, greater ? hi : lo));
   const Extent x = extent_px(r.x), y = extent_px(r.y);
   const int32_t x0 = std::max({x.low, rect.x0, w.x0}), x1 = std::min({x.high + 1, rect.x1, w.x1});
   const int32_t y0 = std::max({y.low, rect.y0, w.y0}), y1 = std::min({y.high + 1, rect.y1, w.y1});

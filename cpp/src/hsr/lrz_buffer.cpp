@@ -32,32 +32,35 @@ int32_t lrz_word(LrzDepth depth, float z) {
   return word;
 }
 
-uint16_t lrz_round(LrzDepth depth, LrzDirection direction, int32_t word) {
-  const bool up = direction != LrzDirection::greater;
+uint16_t lrz_round(LrzDepth depth, int32_t word) {
   if (word <= 0) return 0;
   if (depth.unorm) {
-    const uint64_t scaled = static_cast<uint64_t>(word) * 65535;
-    return static_cast<uint16_t>(std::min<uint64_t>((scaled + (up ? depth.most - 1 : 0)) / depth.most, 65535));
+    assert(static_cast<uint32_t>(word) <= depth.most);
+    return static_cast<uint16_t>(static_cast<uint64_t>(word) * kLrzMost / depth.most);
   }
   float z;
   std::memcpy(&z, &word, 4);
-  if (!(z < 1)) return 65535;
-  const double scaled = double{z} * 65535;  // exact: 24 and 16 bits
-  return static_cast<uint16_t>(up ? std::ceil(scaled) : std::floor(scaled));
+  return z < 1 ? static_cast<uint16_t>(double{z} * kLrzMost) : kLrzMost;  // the product is exact: 24 and 16 bits
 }
 
-int32_t lrz_threshold(LrzDepth depth, LrzDirection direction, uint16_t value) {
-  const bool up = direction != LrzDirection::greater;
-  if (depth.unorm) {
-    const uint64_t scaled = uint64_t{value} * depth.most;
-    return static_cast<int32_t>((scaled + (up ? 65534 : 0)) / 65535);
-  }
-  // One float further out than the nearest: that covers the rounding of the division.
-  const float near = static_cast<float>(value / 65535.0);
-  const float z = value == 0 || value == 65535 ? near : std::nextafter(near, up ? 2.0f : -1.0f);
+namespace {
+
+// The least word that goes to `value`.
+int32_t least_word(LrzDepth depth, uint16_t value) {
+  if (depth.unorm) return static_cast<int32_t>((uint64_t{value} * depth.most + kLrzMost - 1) / kLrzMost);
+  float z = static_cast<float>(value / double{kLrzMost});  // of two neighbours at most the wrong one
+  if (double{z} * kLrzMost < value) z = std::nextafter(z, 2.0f);
   int32_t word;
   std::memcpy(&word, &z, 4);
+  assert(lrz_round(depth, word) == value && (value == 0 || lrz_round(depth, word - 1) < value));
   return word;
+}
+
+}  // namespace
+
+int32_t lrz_threshold(LrzDepth depth, LrzDirection direction, uint16_t value) {
+  if (direction == LrzDirection::greater) return least_word(depth, value);
+  return value == kLrzMost ? least_word(depth, value) : least_word(depth, static_cast<uint16_t>(value + 1)) - 1;
 }
 
 LrzTexel lrz_texel(uint32_t samples) {
@@ -103,12 +106,12 @@ void lrz_clear(LrzBuffer& b, uint32_t generation, LrzDirection direction, VkForm
   const uint32_t height = (b.rows + 15) & ~15u;
   b.clear_pitch = b.pitch / kLrzClearBlockX;
   const uint32_t bits = b.clear_pitch * (height / kLrzClearBlockY);
-  const uint16_t open = direction == LrzDirection::greater ? 0 : 65535;  // says nothing, so always holds
+  const uint16_t open = direction == LrzDirection::greater ? 0 : kLrzMost;  // says nothing, so always holds
   // The a6xx keep only whether a block is cleared, to 0.0 or 1.0: the end that is right for the direction whichever of both it was.
   const bool kept = generation >= kLrzBidirectional;
   b.fast_clear = bits <= 8 * lrz_fast_clear_limit_B(generation) && (kept || !clear || *clear == 0.0f || *clear == 1.0f);
   b.cleared = open;
-  if (clear && (kept || !b.fast_clear)) b.cleared = lrz_round(b.depth, direction, lrz_word(b.depth, *clear));
+  if (clear && (kept || !b.fast_clear)) b.cleared = lrz_round(b.depth, lrz_word(b.depth, *clear));
   b.texels.assign(size_t{b.pitch} * height, b.cleared);
   b.touched.assign((bits + 63) / 64, b.fast_clear ? 0 : ~uint64_t{0});
 }
@@ -195,7 +198,7 @@ void lrz_insert(const LrzWriter& w, const records::TriangleRecord& r) {
       const float z = (p.z0 + p.zx * (z_x - p.anchor_x)) + term_y;
       const float above = z > p.lo ? z : p.lo;
       const float clamped = above < p.hi ? above : p.hi;
-      b.improve(static_cast<uint32_t>(column), static_cast<uint32_t>(row), lrz_round(b.depth, b.direction, lrz_word(b.depth, clamped)));
+      b.improve(static_cast<uint32_t>(column), static_cast<uint32_t>(row), lrz_round(b.depth, lrz_word(b.depth, clamped)));
     }
   }
 }

@@ -1,12 +1,13 @@
 // hsr/lrz_buffer.hpp -- low-resolution Z, the buffer: one Z16_UNORM texel for 8x8 samples, with a fast clear of one bit a block.
 //
 // In: a draw's triangles, while they are binned, on all threads. Out: for each texel a bound of the depth that its samples end up
-// with: at most (direction less) or at least (direction greater). A texel is moved by an atomic minimum or maximum, which gives the same
-// value in any order: the buffer is the same for any number of threads.
+// with, rounded: at most (direction less) or at least (direction greater). A texel is moved by an atomic minimum or maximum, which gives
+// the same value in any order: the buffer is the same for any number of threads.
 //
-// Rounding goes outward, so that a bound holds for depth in any format: a depth word w of the tile goes to the least 16-bit v with
-// w <= lrz_threshold(v) (for the greater direction mirrored). A fragment is rejected only if it lies strictly behind the bound.
-// Source: docs/decisions.md, 31; lrz.rst ("LRZ Fast-Clear", "LRZ Precision").
+// Depth is rounded down to 16 bits, whatever the direction: when a depth is cleared or written only the GPU knows which it is. A fragment
+// is rounded the same way before it is compared, and rejected only if it then lies strictly behind the texel: rounding keeps the order of
+// depths, so what is behind afterwards was behind before. That is the "slack" of the hardware's comparison.
+// Source: docs/decisions.md, 31, 310; lrz.rst ("LRZ Fast-Clear", "LRZ Precision").
 #pragma once
 
 #include <atomic>
@@ -26,8 +27,10 @@ struct LrzDepth {
 LrzDepth lrz_depth(VkFormat format);
 /// The nearest word for a depth in 0..1, as a write to the attachment would give.
 int32_t lrz_word(LrzDepth depth, float z);
-/// Outward to 16 bits and back.
-uint16_t lrz_round(LrzDepth depth, LrzDirection direction, int32_t word);
+/// Down to 16 bits. Words of a tile that lie in the format's range.
+uint16_t lrz_round(LrzDepth depth, int32_t word);
+/// The last word that a texel does not reject: of direction less the greatest that rounds to it or below, of greater the least that rounds
+/// to it. A fragment is behind (less: above, greater: below it) if and only if its rounded depth is strictly behind the texel.
 int32_t lrz_threshold(LrzDepth depth, LrzDirection direction, uint16_t value);
 
 /// Pixels of one texel: 8x8 samples.
@@ -38,6 +41,7 @@ struct LrzTexel {
 };
 LrzTexel lrz_texel(uint32_t samples);
 
+inline constexpr uint16_t kLrzMost = 65535;                           // of a texel: depth 1.0
 inline constexpr uint32_t kLrzClearBlockX = 16, kLrzClearBlockY = 4;  // texels of one bit of the fast clear
 
 struct LrzBuffer {

@@ -122,9 +122,6 @@ const char* deferral_obstacle(const command::DrawState& state) {
       state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY ||
       state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY || state.rasterization.polygon_mode != VK_POLYGON_MODE_FILL;
   if (lines) return "points and lines: only filled triangles are deferred";
-  if (!resolved.shades() && !resolved.output.slice) return "nothing is shaded";
-  if (resolved.varyings.components.empty())
-    return "the fragment shader reads nothing but the position from the vertex shader: there is nothing to defer";
   if (resolved.has_own_vertices) return "the fragment shader reads barycentrics: each primitive has vertices of its own";
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).crosses_lanes) return "the vertex shader looks at other vertices (subgroup operations)";
   return nullptr;

@@ -76,6 +76,7 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   for (uint32_t i = 0; i < blends.size() && i < program.color_formats.size(); i++) {
     if (!(resolved->output.written_targets >> i & 1)) continue;
     resolved->blend_shader[i] = framebuffer::needs_blend_shader(blends[i], op, program.color_formats[i]);
+    resolved->blend_operations[i] = framebuffer::blend_operations(blends[i], op, program.color_formats[i]);
     resolved->blends |= static_cast<uint32_t>(blends[i].blendEnable || op != VK_LOGIC_OP_COPY) << i;
     resolved->asks_blend_constants |= static_cast<uint32_t>(framebuffer::asks_blend_constants(blends[i])) << i;
   }

@@ -32,9 +32,12 @@ def technique_of(names: Sequence[str]) -> str:
     return next((name for name in _TECHNIQUES if name in names), _TECHNIQUES[-1])
 
 
-def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any], isolate: bool = False) -> list[PassCosts]:
+def costs_of_frame(
+    frame: Any, profile: str, choices: Sequence[Any], isolate: bool = False, commands: bool = False
+) -> list[PassCosts]:
     """All passes of a scene's frame on a profile, for each choice of techniques (what ``hsr=`` takes): drawn once, and what was drawn run
-    again on a device of each. Without the commands between passes. ``isolate``: its shaders are compiled in processes of their own."""
+    again on a device of each. ``commands``: with what copies, resolves and the like cost between them. ``isolate``: its shaders are
+    compiled in processes of their own."""
     import tilegpu as tg
     from tilegpu.frame_profiles import run
     from tilegpu.hsr import parse
@@ -51,7 +54,7 @@ def costs_of_frame(frame: Any, profile: str, choices: Sequence[Any], isolate: bo
         drawn.capture(path)
         for choice in choices:
             done = run(path, profile, parse(choice, profile, "bench"), compiler_limits=device.compiler_limits)
-            costs = done.modelled(commands=False)
+            costs = done.modelled(commands=commands)
             assert costs is not None
             found.append(costs)
     return found

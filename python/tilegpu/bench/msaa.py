@@ -154,7 +154,7 @@ def modelled_rows(profile: str, family: str, samples: Sequence[int], size: tuple
     def frame_of(n: int, mode: str) -> Frame:
         return find_scene(scene_name(family, n, mode)).frame(size)
 
-    return [{"scene": family, **row} for row in msaa_model.curve(profile, frame_of, samples, size)]
+    return [{"scene": family, **row} for row in msaa_model.curve(profile, frame_of, samples)]
 
 
 def kernel_ms(program: str, threads: int) -> dict[int, float]:

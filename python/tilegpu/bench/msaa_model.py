@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tilegpu.bench.hsr_model import costs_of_frame
-from tilegpu.costs import constants_of
 
 #: Speedups of the article's device, a MediaTek Chromebook, by samples.
 PUBLISHED = {2: 4.4, 4: 7.4, 8: 13.2, 16: 25.7}
-_TEXEL_B = 4
 
 
 def other_samples(speedup: float, samples: int) -> float:
@@ -23,30 +21,21 @@ def other_samples(speedup: float, samples: int) -> float:
     return (2 * samples + 1 - speedup) / (speedup - 1) if speedup > 1 else float("inf")
 
 
-def command_cycles(profile: str, samples: int, size: tuple[int, int]) -> float:
-    """Of a resolve by a command: all samples read, one written, each pixel by a shader core."""
-    k, pixels = constants_of(profile), size[0] * size[1]
-    return max(
-        pixels * _TEXEL_B * (samples + 1) / k.bus_B.value,
-        pixels * samples / (k.texels.value * k.cores.value),
-        pixels / (k.pixels.value * k.cores.value),
-    )
-
-
-def curve(profile: str, frame_of: Callable[[int, str], Any], samples: Sequence[int], size: tuple[int, int]) -> list[dict[str, Any]]:
-    """A row for each count above 1; ``frame_of``: the frame of a count and a mode (``"in_tile"``, ``"separate"``). ``in_tile_cycles``,
+def curve(profile: str, frame_of: Callable[[int, str], Any], samples: Sequence[int]) -> list[dict[str, Any]]:
+    """A row for each count above 1; ``frame_of``: the frame of a count and a mode (``"in_tile"``, ``"separate"``, whose command costs what
+    its ledger says). ``in_tile_cycles``,
     ``separate_cycles``, ``speedup``, ``most`` (2N + 1), ``published`` or ``None``, ``other_samples`` of the model and of the device,
     ``limited_by`` of the frame that is resolved in the tile."""
     rows = []
     for n in samples:
         if n == 1:
             continue
-        inside, apart = (costs_of_frame(frame_of(n, mode), profile, ("default",))[0] for mode in ("in_tile", "separate"))
-        separate = apart.cycles + command_cycles(profile, n, size)
-        speedup = separate / inside.cycles
+        frames = (frame_of(n, mode) for mode in ("in_tile", "separate"))
+        inside, apart = (costs_of_frame(frame, profile, ("default",), commands=True)[0] for frame in frames)
+        speedup = apart.cycles / inside.cycles
         published = PUBLISHED.get(n)
         rows.append(
-            {"profile": profile, "samples": n, "in_tile_cycles": inside.cycles, "separate_cycles": separate, "speedup": speedup,
+            {"profile": profile, "samples": n, "in_tile_cycles": inside.cycles, "separate_cycles": apart.cycles, "speedup": speedup,
              "most": 2 * n + 1, "published": published, "other_samples": other_samples(speedup, n),
              "published_other_samples": other_samples(published, n) if published else None, "limited_by": inside.limited_by}
         )  # fmt: skip

@@ -69,7 +69,8 @@ class Row:
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """What a device of a profile shades. ``vertex_batch``: 0 for ranges of indices."""
+    """What a device of a profile shades. ``vertex_batch``: 0 for ranges of indices; ``vertex_group``: vertices of a request to
+    a cache of so many; 0: batches that begin empty."""
 
     order: str
     profile: str
@@ -78,6 +79,7 @@ class ProfileRow:
     shaded: int
     shaded_per_named: float
     batches: int
+    vertex_group: int = 0
 
 
 def meshes_of(frame: Frame) -> list[Mesh]:
@@ -176,7 +178,8 @@ def count_on(profile: str, meshes: Iterable[Mesh], order: str, vertex_batch: int
             named += len(np.unique(mesh.triangles))
     stats = rp.stats
     shaded = stats.vertices_shaded
-    return ProfileRow(order, profile, device.info["vertex_batch"], named, shaded, shaded / named, stats.vertex_batches)
+    info = device.info
+    return ProfileRow(order, profile, info["vertex_batch"], named, shaded, shaded / named, stats.vertex_batches, info["vertex_group"])
 
 
 def input_cache_of(size_KiB: int) -> Cache:
@@ -244,8 +247,8 @@ def print_tables(rows: Iterable[Row], counted: Iterable[ProfileRow]) -> None:
             f"{r.order:11}{r.cache:28}{r.shaded:11,}{r.shaded_per_named:8.2f}{r.shaded_per_triangle:11.2f}"
             f"{r.batches or '':>9}{r.vertex_B / 1024:9,.0f} KiB{r.index_B / 1024:8,.0f} KiB"
         )
-    print(f"\n{'order':11}{'profile':28}{'shaded':>11}{'/named':>8}{'batch':>11}{'batches':>9}")
+    print(f"\n{'order':11}{'profile':28}{'shaded':>11}{'/named':>8}{'held':>14}{'batches':>9}")
     for p in counted:
-        print(
-            f"{p.order:11}{p.profile:28}{p.shaded:11,}{p.shaded_per_named:8.2f}{p.vertex_batch or 'ranges':>11}{p.batches:9,}"
-        )
+        held = f"FIFO {p.vertex_batch}" + (f" by {p.vertex_group}" if p.vertex_group > 1 else "")
+        batch = held if p.vertex_group and p.vertex_batch else f"{p.vertex_batch or 'ranges'}"
+        print(f"{p.order:11}{p.profile:28}{p.shaded:11,}{p.shaded_per_named:8.2f}{batch:>14}{p.batches:9,}")

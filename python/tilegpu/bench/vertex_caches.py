@@ -2,7 +2,7 @@
 
 Source: Giesen, "A trip through the Graphics Pipeline 2011", part 3, "Vertex Caching and Shading" and its comments: the FIFO of older
 GPUs, batches that begin empty (what tilegpu's core does), batches with set-associative tags, indices that name places of a cache instead of
-vertices. And two that the article hasn't: ranges of indices (``geometry/vertex_range.cpp``) and Arm's groups of four.
+vertices. And two that the article hasn't: ranges of indices (``geometry/vertex_range.cpp``) and the groups of four of Arm's caches.
 """
 
 from __future__ import annotations
@@ -78,11 +78,10 @@ def batches(indices: Sequence[int], vertices: int, ways: int = 0) -> Shaded:
 
 
 def groups(indices: Sequence[int], vertices: int, size: int = 4) -> Shaded:
-    """Batches of groups: whoever is asked for brings along its neighbours in the vertex buffer, ``size`` of them from an aligned one on."""
-    shaded = batches([index // size for index in indices], vertices // size)
-    last = max(indices, default=-1)
-    out = [vertex for group in shaded.vertices for vertex in range(group * size, min(group * size + size, last + 1))]
-    return Shaded(out, shaded.batches)
+    """A FIFO of requests, with room for so many vertices: whoever is asked for brings along its neighbours in the vertex buffer, ``size``
+    of them from an aligned one on, whether the mesh has them or not."""
+    shaded = fifo([index // size for index in indices], max(1, vertices // size))
+    return Shaded([vertex for group in shaded.vertices for vertex in range(group * size, group * size + size)])
 
 
 def explicit(indices: Sequence[int], entries: int) -> Shaded:
@@ -145,7 +144,7 @@ CACHES: dict[str, Callable[[Sequence[int]], Shaded]] = {
     **{f"FIFO of {n}": partial(fifo, entries=n) for n in (16, 24, 32, 48, 64)},
     **{f"batches of {n}": partial(batches, vertices=n) for n in (16, 24, 32, 48, 64)},
     **{f"batches of {n}, {w} ways": partial(batches, vertices=n, ways=w) for n, w in ((32, 4), (64, 4), (64, 8))},
-    "batches of 32, groups of 4": partial(groups, vertices=32),
+    **{f"FIFO of {n}, groups of 4": partial(groups, vertices=n) for n in (16, 32, 64, 128)},
     **{f"explicit, {n} places": partial(explicit, entries=n) for n in (16, 32, 64, 253)},
     "ranges": ranges,
 }

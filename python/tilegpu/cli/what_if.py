@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tuple[Any, ...]]:
     """A capture of what is asked for, its name, and what its frame knows across passes (of a capture: nothing): what costs without need,
-    its nodes, what nobody reads."""
+    its nodes, what nobody reads, what it is drawn for, and the profile that drew it."""
     if is_capture(options.scene):
         path = capture_of(options)
         return path, path.name, ()
@@ -82,4 +82,4 @@ def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tup
         raise UsageError(f"'{options.scene}' has no render pass; there is nothing to compare")
     path = folder / "frame.tgcap"
     frame.capture(path)
-    return path, scene.name, (frame.lint(), frame.nodes, frame.unread)
+    return path, scene.name, (frame.lint(), frame.nodes, frame.unread, frame.outputs, device.profile)

@@ -10,7 +10,6 @@ A seal never holds a view of the user's memory beyond a question: a ``bytearray`
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
@@ -153,23 +152,31 @@ class _MemorySeal:
 class _GroupSeal:
     """Of a mapping or a list: which values it has, and whether these changed."""
 
-    __slots__ = ("_group", "_inner", "_keys", "_values")
+    __slots__ = ("_group", "_inner", "_keys", "_small", "_values")
 
     def __init__(self, group: Any, of_member: Ask | None) -> None:
         self._group = group
         self._keys = tuple(group) if isinstance(group, Mapping) else ()
         self._values = tuple(group.values()) if isinstance(group, Mapping) else tuple(group)
-        self._inner = tuple(seal for seal in map(of_member, self._values) if seal is not None) if of_member is not None else ()
+        inner = [seal for seal in map(of_member, self._values) if seal is not None] if of_member is not None else []
+        # Of a draw's few numbers, which are looked at in each frame: without a call for each.
+        self._small = [(seal._array, seal._held) for seal in inner if type(seal) is _SmallSeal]
+        self._inner = [seal for seal in inner if type(seal) is not _SmallSeal]
 
     def broken(self) -> bool:
-        group, keyed = self._group, isinstance(self._group, Mapping)
-        now = tuple(group.values()) if keyed else group
-        return (
-            len(now) != len(self._values)
-            or not all(map(operator.is_, now, self._values))
-            or (keyed and tuple(group) != self._keys)
-            or any(one.broken() for one in self._inner)
-        )
+        group, values = self._group, self._values
+        keyed = type(group) is dict or isinstance(group, Mapping)
+        if len(group) != len(values):
+            return True
+        for now, was in zip(group.values() if keyed else group, values, strict=False):
+            if now is not was:
+                return True
+        if keyed and tuple(group) != self._keys:
+            return True
+        for array, held in self._small:
+            if array.tobytes() != held:
+                return True
+        return any(one.broken() for one in self._inner) if self._inner else False
 
 
 def seal_of_members(group: Any) -> Seal | None:

@@ -31,6 +31,7 @@ from tilegpu.errors import ClampedValueWarning, candidates, users_level
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
+from tilegpu.texels import FAR_BELOW
 
 #: What a function may ask for.
 PARAMETERS = ("device", "size", "samples", "time", "t", "camera", "mouse", "keys", "view")
@@ -112,7 +113,7 @@ class DrawnFrame(Frame):
             if nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
                 pixels = f"{nans:,} pixel{'s that are' if nans > 1 else ' that is'} NaN"
                 text = f"{where} returned {pixels}, which 8 bits hold as 0: find what divides by 0, or save as .exr or .npy to keep them"
-            elif low < -0.5 or high > 1.5:
+            elif low < -FAR_BELOW or high > 1.5:
                 fix = "divide pixels of 255 by 255, or give uint8" if high > 2 else "save as .exr or .npy to keep them"
                 text = f"{where} returned floats from {low:g} to {high:g}; 8 bits take 0 to 1, and others are clamped: {fix}"
             else:

@@ -58,7 +58,7 @@ void summarize(LrzBinSide& side, const hsr::LrzBuffer& b, const LrzBin& bin, con
     }
 }
 
-uint16_t open_value(const hsr::LrzBuffer& b) { return b.direction == hsr::LrzDirection::greater ? 0 : 65535; }
+uint16_t open_value(const hsr::LrzBuffer& b) { return b.direction == hsr::LrzDirection::greater ? 0 : hsr::kLrzMost; }
 
 // Thresholds from the buffer. Returns whether one can reject something.
 bool fill_side(LrzBinSide& side, const hsr::LrzBuffer& b, const LrzBin& bin, const BinTexels& texels) {
@@ -222,7 +222,7 @@ void each_bound(const hsr::LrzBuffer& b, const hsr::LrzWriter& area, const tile_
       // Outside 0..1 (loaded floats) nothing is known.
       if (bound == INT32_MIN || bound == INT32_MAX || bound < 0) continue;
       if (less && !b.depth.unorm && bound > 0x3f800000) continue;
-      f(column, row, hsr::lrz_round(b.depth, b.direction, bound));
+      f(column, row, hsr::lrz_round(b.depth, bound));
     }
 }
 

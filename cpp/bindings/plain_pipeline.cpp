@@ -1,0 +1,123 @@
+// bindings/plain_pipeline.cpp -- see plain_pipeline.hpp; and what passes ask that are begun thousands of times a second.
+#include "plain_pipeline.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilegpu::bindings {
+namespace {
+
+using Block = std::tuple<py::str, uint32_t, uint32_t, py::object, bool>;  // name, set, binding, floats, whether it has one member
+using Given = std::tuple<py::str, py::object, uint32_t, uint32_t, std::vector<std::string>>;  // name, value, set, binding, attributes
+
+/// Weakly where it can be.
+py::object watched(py::object object) {
+  PyObject* const weak = PyWeakref_NewRef(object.ptr(), nullptr);
+  if (weak) return py::reinterpret_steal<py::object>(weak);
+  PyErr_Clear();
+  return object;
+}
+
+/// What the general way bound: values, the sets that it made, what of them was used how, views that shaders may read.
+void keep_bound(PlainPipeline& pipeline, const std::vector<Given>& values, std::vector<std::pair<uint32_t, Ptr<DescriptorSet>>> sets,
+                const std::vector<std::pair<py::object, py::object>>& uses, std::vector<Ptr<ImageView>> views, const py::list& buffers) {
+  PlainBinds::Known known;
+  for (const auto& [name, value, set, binding, attributes] : values) {
+    const bool pair = PyTuple_CheckExact(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 2;
+    PyObject *const first = pair ? PyTuple_GET_ITEM(value.ptr(), 0) : value.ptr(), *const second =
+                                                                                       pair ? PyTuple_GET_ITEM(value.ptr(), 1) : nullptr;
+    PlainBinds::Value& one = known.values.emplace_back(PlainBinds::Value{name, first, second, {}, {}, set, binding, {}});
+    for (const std::string& attribute : attributes)
+      one.attributes.emplace_back(PyUnicode_InternFromString(attribute.c_str()), watched(value.attr(attribute.c_str())));
+  }
+  known.sets = std::move(sets), known.views = std::move(views);
+  for (const auto& [slot, thing] : uses) known.uses.emplace_back(slot, watched(thing));
+  for (const auto& [slot, weak] : known.uses)
+    if (!PyWeakref_Check(weak.ptr())) return;
+  for (const py::handle buffer : buffers)
+    known.buffers.emplace_back(watched(py::reinterpret_borrow<py::object>(buffer)), buffer.attr("held"));
+  pipeline.binds->keep(std::move(known));
+}
+
+PlainPipeline make(Ptr<Pipeline> core, const py::object& dtype, const py::object& array_dtype, std::vector<py::ssize_t> row_shape,
+                   uint32_t stride_B, uint32_t alignment_B, uint32_t row_B, std::pair<uint32_t, uint32_t> primitive, bool restarts,
+                   uint32_t push_B, const py::object& floats, uint32_t needed, const std::vector<Block>& blocks,
+                   std::vector<Ptr<DescriptorSetLayout>> layouts) {
+  if (push_B > kMaxPushConstants_B) throw py::value_error("push constants are too long");
+  PlainPipeline p;
+  p.core = std::move(core);
+  p.has_vertices = !dtype.is_none();
+  p.dtype = dtype, p.array_dtype = array_dtype;
+  p.row_shape = std::move(row_shape);
+  p.has_fields = p.has_vertices && !dtype.attr("names").is_none();
+  p.stride_B = stride_B, p.alignment_B = std::max(1u, alignment_B), p.row_B = row_B;
+  p.step = std::max(1u, primitive.first), p.least = primitive.second;
+  p.restarts = restarts;
+  p.push_B = push_B;
+  p.floats = floats;
+  p.block = floats.is_none() ? nullptr : floats.cast<const FloatBlock*>();
+  if (p.block && p.block->size_B() != push_B) p.block = nullptr;
+  std::vector<PlainBinds::Block> all;
+  for (const auto& [name, set, binding, of, one_member] : blocks)
+    if (set < layouts.size() && layouts[set]) all.push_back({name, set, binding, of, of.cast<const FloatBlock*>(), one_member});
+  p.binds->begin(needed, std::move(all), std::move(layouts));
+  return p;
+}
+
+/// Tuples of floats with the same bits: equal ones may differ in the sign of 0.
+bool same_floats(const py::object& a, const py::object& b) {
+  if (!PyTuple_CheckExact(a.ptr()) || !PyTuple_CheckExact(b.ptr()) || PyTuple_GET_SIZE(a.ptr()) != PyTuple_GET_SIZE(b.ptr())) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a.ptr()); i++) {
+    PyObject *const x = PyTuple_GET_ITEM(a.ptr(), i), *const y = PyTuple_GET_ITEM(b.ptr(), i);
+    if (!PyFloat_CheckExact(x) || !PyFloat_CheckExact(y)) return false;
+    const double of_x = PyFloat_AS_DOUBLE(x), of_y = PyFloat_AS_DOUBLE(y);
+    if (std::memcmp(&of_x, &of_y, sizeof of_x) != 0) return false;
+  }
+  return true;
+}
+
+/// The first line outside of the package that called, as tilegpu.errors.users_place finds it: (file, line, globals). `package`: what the
+/// names of its files begin with.
+py::tuple users_line(const py::str& package) {
+  const auto attribute = [](PyObject* object, const char* name) {
+    PyObject* const found = PyObject_GetAttrString(object, name);
+    if (!found) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(found);
+  };
+  py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  if (!frame) throw std::runtime_error("no frame of Python called");
+  py::object file;
+  for (;;) {
+    auto* const now = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    const auto code = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(now)));
+    file = py::reinterpret_borrow<py::object>(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
+    if (PyUnicode_Tailmatch(file.ptr(), package.ptr(), 0, PY_SSIZE_T_MAX, -1) != 1) break;
+    PyFrameObject* const back = PyFrame_GetBack(now);
+    if (!back) break;
+    frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(back));
+  }
+  return py::make_tuple(file, PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr())), attribute(frame.ptr(), "f_globals"));
+}
+
+}  // namespace
+
+void bind_plain_pipeline(py::module_& m) {
+  m.def("users_line", &users_line, py::arg("package"));
+  m.def("same_floats", &same_floats, py::arg("a"), py::arg("b"));
+  py::class_<PlainPipeline>(m, "PlainPipeline")
+      .def(py::init(&make), py::arg("core").none(false), py::arg("dtype"), py::arg("array_dtype"), py::arg("row_shape"),
+           py::arg("stride_B"), py::arg("alignment_B"), py::arg("row_B"), py::arg("primitive"), py::arg("restarts"), py::arg("push_B"),
+           py::arg("floats"), py::arg("needed"), py::arg("blocks"), py::arg("layouts"))
+      .def("keep_bound", &keep_bound, py::arg("values"), py::arg("sets"), py::arg("uses"), py::arg("views"), py::arg("buffers"))
+      .def(
+          "fits",  // buffers of another type that were looked at: some, as each is asked
+          [](PlainPipeline& p, const py::object& dtype, const py::object& row_shape) {
+            constexpr size_t kMost = 8;
+            const auto same = [&](const auto& known) { return known.first.is(dtype) && known.second.equal(row_shape); };
+            if (p.fitting.size() < kMost && std::none_of(p.fitting.begin(), p.fitting.end(), same))
+              p.fitting.emplace_back(dtype, row_shape);
+          },
+          py::arg("dtype"), py::arg("row_shape"));
+}
+
+}  // namespace tilegpu::bindings
