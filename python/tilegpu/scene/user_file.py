@@ -28,10 +28,10 @@ import numpy as np
 
 from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError, arguments
 from tilegpu.errors import ClampedValueWarning, candidates, users_level
+from tilegpu.picture_file import FAR_BELOW
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
-from tilegpu.texels import FAR_BELOW
 
 #: What a function may ask for.
 PARAMETERS = ("device", "size", "samples", "time", "t", "camera", "mouse", "keys", "view")
