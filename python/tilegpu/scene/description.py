@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, fields
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,6 +46,22 @@ Address = Literal["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border
 Compare = Literal["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
 Resolve = Literal["none", "pass", "store_cmd"]
 LoadOp = Literal["clear", "load", "dont_care"]
+
+
+def _noting_given(cls: Any) -> Any:
+    """Of a dataclass: its objects know which fields were given where they were made (``_given``), and which are defaults; of those that
+    :func:`dataclasses.replace` makes nobody knows. ``__new__`` notes it, as who calls ``__init__`` tells of names that there are not."""
+    names = [one.name for one in fields(cls)]
+
+    def __new__(made: Any, *args: Any, **kwargs: Any) -> Any:
+        self = object.__new__(made)
+        copied = sys._getframe(1).f_globals.get("__name__") == "dataclasses"
+        object.__setattr__(self, "_given", frozenset() if copied else frozenset([*names[: len(args)], *kwargs]))
+        return self
+
+    cls.__signature__ = inspect.signature(cls)
+    cls.__new__ = __new__
+    return cls
 
 
 @dataclass(frozen=True)
@@ -128,6 +145,15 @@ class Target:
     size: tuple[int, int] | None = None
     label: str = "target"
 
+    def __post_init__(self) -> None:
+        if self.size is None:
+            return
+        what, must = f"target '{self.label}': size", "it must be (width, height) in pixels, or None: the frame's"
+        width, height = arguments.wholes(self.size, what, 2, must)
+        if width < 1 or height < 1:
+            raise ValidationError(f"{what} is {arguments.shown(self.size)}; {must}")
+        object.__setattr__(self, "size", (width, height))
+
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
@@ -140,6 +166,7 @@ class Sampled:
         _require_sampler(self.sampler, f"Sampled of target '{getattr(self.target, 'label', self.target)}'")
 
 
+@_noting_given
 @dataclass(frozen=True, eq=False)
 class Output:
     """A target as an attachment of a pass. ``clear``: (r, g, b, a), or a number for depth; used where ``load`` is ``"clear"``.
@@ -151,6 +178,11 @@ class Output:
     load: LoadOp = "clear"
     clear: tuple[float, float, float, float] | float = (0.0, 0.0, 0.0, 1.0)
     store: bool = True
+
+    def __post_init__(self) -> None:
+        if self.load != "clear" and "clear" in vars(self)["_given"]:
+            what, load = f"output of target '{getattr(self.target, 'label', self.target)}'", arguments.shown(self.load)
+            raise ValidationError(f"{what}: clear is given, but load is {load}; use load='clear', or leave clear out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +202,11 @@ class Program(Sendable):
     constants: Mapping[str, bool | int | float] = field(default_factory=lambda: NOTHING)
     input_attachments: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.constants, Mapping):
+            given = f"program '{self.label}': constants is {arguments.shown(self.constants)}"
+            raise ValidationError(f"{given}; it must be a mapping by name, such as {{'COUNT': 4}}; leave it out for none")
+
 
 @dataclass(frozen=True)
 class Blend:
@@ -187,6 +224,7 @@ class Blend:
 ALPHA_BLEND = Blend()
 
 
+@_noting_given
 @dataclass(frozen=True)
 class State:
     """Fixed-function state of a draw. Equal states are interchangeable.
@@ -207,6 +245,19 @@ class State:
     alpha_to_coverage: bool = False
     depth_bias: tuple[float, float] | None = None
     color_write_mask: str = "rgba"
+
+    @property
+    def wants_depth(self) -> str:
+        """What of it says that draws are to be tested by depth, as ``depth_compare='less'``; "" where only defaults do: a picture in 2D
+        leaves them as they are. Of a state that :func:`dataclasses.replace` made the values alone tell."""
+        given = vars(self).get("_given", ())
+        if self.depth_bias is not None:
+            return f"depth_bias={self.depth_bias}"
+        if self.depth_test is not True or self.depth_compare == "always":
+            return ""
+        if self.depth_compare != "less" or "depth_compare" in given:
+            return f"depth_compare='{self.depth_compare}'"
+        return next((f"{name}=True" for name in ("depth_test", "depth_write") if name in given and getattr(self, name) is True), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,12 +403,20 @@ class Scene:
     fixed_samples: bool = False
     moves: bool = True  #: whether its picture depends on the time; a scene that is always the same may say ``False``
 
+    @property
+    def _title(self) -> str:
+        """What messages call it."""
+        return f"scene '{self.name}'"
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         _say_misspelt(cls)
-        own = cls.__dict__.get("camera")
-        if isinstance(own, FunctionType) and len(inspect.signature(own).parameters) == 1:
-            cls.camera = _taking_aspect(own)  # type: ignore[method-assign]
+        for name in ("camera", "turn_camera"):
+            own = cls.__dict__.get(name)
+            if isinstance(own, FunctionType):
+                takes = list(inspect.signature(own).parameters)
+                if (len(takes) == 1 and name == "camera") or takes[1:] == ["aspect"]:
+                    setattr(cls, name, _taking_aspect(own, len(takes) == 2))
 
     def camera(self, aspect: float | None = None) -> OrbitCamera | None:
         """A new camera at the scene's own viewpoint; ``None`` if the scene has no viewpoint to move. ``aspect``: width / height of the
@@ -458,12 +517,16 @@ def _say_misspelt(cls: type[Scene]) -> None:
             warnings.warn(what, UnusedNameWarning, stacklevel=users_level())
 
 
-def _taking_aspect(method: Callable[[Any], OrbitCamera | None]) -> Callable[..., OrbitCamera | None]:
-    """A ``camera`` that frames nothing, and so takes no ``aspect``, as one that can be told it like any scene's."""
+def _taking_aspect(method: Callable[..., OrbitCamera | None], takes: bool) -> Callable[..., OrbitCamera | None]:
+    """A ``camera`` that looks whether it is told an aspect; one that frames nothing, and so ``takes`` none, can be told it like any."""
 
     @functools.wraps(method)
     def camera(self: Any, aspect: float | None = None) -> OrbitCamera | None:
-        return method(self)
+        if aspect is not None:
+            what, must = f"{self._title}: aspect", "it must be width / height, above 0, or None"
+            if not 0 < arguments.number(aspect, what, must) < math.inf:
+                raise ValidationError(f"{what} is {arguments.shown(aspect)}; {must}")
+        return method(self, aspect) if takes else method(self)
 
     del camera.__wrapped__  # its signature is its own
     return camera

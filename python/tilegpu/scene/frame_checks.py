@@ -129,7 +129,11 @@ def check_attachments(frame: Frame) -> None:
     if frame.store_depth and frame.depth_format is None:
         _warn(f"{what}: store_depth has no effect without a depth attachment; give depth_format=")
     _say_undrawn(what, frame.draws, colors, frame.depth_format is not None)
+    if frame.depth_format is None:
+        _say_untested(what, frame.draws, "depth_format='d32_sfloat'")
     for one in frame.passes:
+        if one.depth is None:
+            _say_untested(f"{what}, pass '{one.label}'", one.draws, "depth=Output(Target('d32_sfloat'), clear=1.0, store=False)")
         _say_undrawn(f"{what}, pass '{one.label}'", one.draws, len(one.color), one.depth is not None)
         clear = None if one.depth is None or one.depth.load != "clear" else one.depth.clear
         if isinstance(clear, tuple) and clear != Output.clear and set(clear) != {1}:
@@ -144,6 +148,20 @@ def _say_undrawn(what: str, draws: Sequence[Draw], colors: int, depth: bool) -> 
         _warn(f"{what}: program {names} has no fragment shader and the pass no depth, so it draws nothing; give fragment=, or depth")
     elif alone and colors and len(alone) == len(draws):
         _warn(f"{what}: no draw has a fragment shader, so nothing is drawn to color; give fragment=, or leave color out")
+
+
+def _say_untested(what: str, draws: Sequence[Draw], fix: str) -> None:
+    """Warns of draws whose state says that depth is tested, in a pass without depth: what is drawn last is seen, however far it is."""
+    seen: dict[int, State] = {}
+    for number, draw in enumerate(draws):
+        if id(draw.state) in seen:
+            continue
+        seen[id(draw.state)] = draw.state
+        if not (why := draw.state.wants_depth):
+            continue
+        lost = "which has no effect without a depth attachment: what is drawn last covers what was drawn before, however near that is"
+        _warn(f"{what}, {title_of(draw, number)}: its state has {why}, {lost}; give {fix}, or State(depth_test=False)")
+        return
 
 
 def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline], loaded: Collection[int] = ()) -> None:

@@ -232,6 +232,10 @@ class ModelScene(Scene):
         width = round(math.sqrt(1280 * 720 * aspect) / 16) * 16
         return width, round(width / aspect / 16) * 16
 
+    @property
+    def _title(self) -> str:
+        return f"model '{self._source}'"
+
     def camera(self, aspect: float | None = None) -> OrbitCamera:
         """A camera that frames the model for ``aspect`` = width / height (default: that of ``default_size``), or one at the place of the
         chosen camera, without its roll."""
@@ -247,9 +251,6 @@ class ModelScene(Scene):
     def _framed(self, aspect: float | None, turn: bool = False) -> OrbitCamera:
         if aspect is None:
             aspect = self.default_size[0] / self.default_size[1]
-        must = "it must be width / height, above 0, or None"
-        if not 0 < arguments.number(aspect, f"model '{self._source}': aspect", must) < math.inf:
-            raise ValidationError(f"model '{self._source}': aspect is {arguments.shown(aspect)}; {must}")
         return OrbitCamera.framing(
             self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94, turn=turn
         )
