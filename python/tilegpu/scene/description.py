@@ -430,6 +430,11 @@ class Scene:
         return self.camera(aspect)
 
     @property
+    def why_still(self) -> str:
+        """For messages: why a time changes nothing, where nothing :attr:`moves`."""
+        return "the scene looks the same at any time"
+
+    @property
     def duration_s(self) -> float:
         """How long what moves by itself takes before it begins anew, in seconds; 0 where nothing does."""
         return 0.0
@@ -488,7 +493,7 @@ class Scene:
     def _say_unused(self, camera: Any, time: Any) -> None:
         """Warns of a time and a camera that change nothing: a loop over scenes may give them, so that they are no errors."""
         for given, text in (
-            (time != 0 and not self.moves, f"time={time} has no effect: the scene looks the same at any time; leave it out"),
+            (time != 0 and not self.moves, f"time={time} has no effect: {self.why_still}; leave it out"),
             (camera is not None and self.camera() is None, "camera= has no effect: the scene has none (camera() is None); leave it out"),
         ):
             if given:
