@@ -66,7 +66,7 @@ def test_hashes_of_what_no_frame_holds() -> None:
 
 @pytest.mark.parametrize("share", ["25%", "0.5", None, [], True, 1j, 0, -1, 2, float("nan"), np.zeros(2)])
 def test_shares_that_are_none(run: farm.Run, share: Any) -> None:
-    with pytest.raises(farm.FarmError, match="share is .*it must be a number above 0, and 1 at most, such as 0.25 for a quarter"):
+    with pytest.raises(farm.FarmError, match=r"share is .*it must be a number above 0, and 1 at most, such as 0.25 for a quarter"):
         farm.verify("a.manifest.json", share=share, executor="threads")
 
 
@@ -79,10 +79,10 @@ def test_manifests_by_their_paths_and_by_nothing_else(run: farm.Run) -> None:
         with pytest.raises(farm.FarmError, match=r"manifest is Run\(.*it must be a path, such as run.manifest, a.manifest.json"):
             call(run)
         for path in (None, 1, [], {}, object()):
-            with pytest.raises(farm.FarmError, match="manifest is .*it must be a path"):
+            with pytest.raises(farm.FarmError, match=r"manifest is .*it must be a path"):
                 call(path)  # type: ignore[arg-type]
     for seed in ("x", 1.5, [], True, object()):
-        with pytest.raises(farm.FarmError, match="seed is .*it must be a whole number, or None: by chance"):
+        with pytest.raises(farm.FarmError, match=r"seed is .*it must be a whole number, or None: by chance"):
             farm.verify("a.manifest.json", seed=seed)  # type: ignore[arg-type]
 
 
@@ -91,11 +91,11 @@ def test_outputs_and_words_for_true(run: farm.Run) -> None:
         with pytest.raises(farm.FarmError, match=r"output is .*it must be a path, such as 'turn.png'; pictures\(job\) writes nothing"):
             farm.render(JOB, output)  # type: ignore[arg-type]
     for restart in ("no", "yes", None, 1, []):
-        with pytest.raises(farm.FarmError, match="restart is .*it must be True or False"):
+        with pytest.raises(farm.FarmError, match=r"restart is .*it must be True or False"):
             farm.render(JOB, "a.png", restart=restart)  # type: ignore[arg-type]
     with pytest.raises(farm.FarmError, match="eight_bits is 'no'; it must be True or False"):
         list(farm.pictures(JOB, eight_bits="no"))  # type: ignore[arg-type]
-    with pytest.raises(farm.FarmError, match="run is 5; it must be a tilegpu.farm.Run"):
+    with pytest.raises(farm.FarmError, match=r"run is 5; it must be a tilegpu.farm.Run"):
         list(farm.pictures(JOB, run=5))  # type: ignore[arg-type]
     with pytest.raises(farm.FarmError, match="manifest is 5; it must be a path"):
         farm.render(JOB, "a.png", manifest=5)  # type: ignore[arg-type]

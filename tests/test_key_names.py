@@ -53,7 +53,7 @@ def test_names_that_nothing_is_near(name: str) -> None:
 
 @pytest.mark.parametrize("name", [None, 65, b"w", ("w",), []])
 def test_what_is_no_name(name: Any) -> None:
-    with pytest.raises(tg.ValidationError, match="key .* is no name; there are: a, b, c"):
+    with pytest.raises(tg.ValidationError, match=r"key .* is no name; there are: a, b, c"):
         assert name in KEYS
 
 
@@ -68,7 +68,7 @@ def test_keys_of_the_functions_own_are_keys() -> None:
     assert list(_own_keys("wasd")) == list("wasd")
     assert _own_keys({"space": "jumps", "left": "", "shift": "runs"})["space"] == "jumps"
     for given in ({"foo": "x"}, {"ctrl": "x"}, "W", {"escape": "x"}, {"h": ""}, {1: "x"}, "wä"):
-        with pytest.raises(tg.ValidationError, match="own_keys has .*names are lower-case letters, digits and 'space', .*'control'"):
+        with pytest.raises(tg.ValidationError, match=r"own_keys has .*names are lower-case letters, digits and 'space', .*'control'"):
             _own_keys(given)  # type: ignore[arg-type]
 
 
