@@ -15,6 +15,7 @@ import pytest
 import tilegpu as tg
 from tilegpu.math import OrbitCamera
 from tilegpu.scene import Draw, Environment, Frame, Output, Pass, Program, Scene, SceneRenderer, State, Target, scenes
+from tilegpu.scene.render import render
 
 AT = """#version 450
 layout(push_constant) uniform P { vec4 c; float z; };
@@ -149,3 +150,29 @@ def test_an_aspect_that_is_none(scene: Scene) -> None:
         for aspect in ((640, 360), 0, -1.0, float("nan"), float("inf"), "1.5", [1], {}, np.zeros(3)):
             with pytest.raises(tg.ValidationError, match=f"scene '{scene.name}': aspect is .*it must be width / height, above 0, or None"):
                 call(aspect)  # type: ignore[arg-type]
+
+
+class Nothing(Scene):
+    name = "nothing"
+
+    def frame(self) -> Frame:  # type: ignore[override]
+        return Frame((8, 8))
+
+
+class Some(Scene):
+    name = "some"
+
+    def frame(self, size: Any = None, samples: Any = None, **more: Any) -> Frame:
+        return Frame(size or (8, 8))
+
+
+def test_frames_of_scenes_that_take_less() -> None:
+    assert Nothing().frame().size == (8, 8)  # its own calls go on
+    must = r"scene 'nothing': Nothing.frame\(self\).* is called with more: .*; define frame\(self, size=None, samples=None, camera=None"
+    for call in (lambda: render(tg.Device(), Nothing()), lambda: Nothing().frame((8, 8)), lambda: Nothing().frame(time=1.0)):  # type: ignore[call-arg]
+        with pytest.raises(tg.ValidationError, match=must):
+            call()
+    assert Some().frame((4, 4), 1, time=0.0).size == (4, 4)
+    with pytest.raises(tg.ValidationError, match=r"scene 'some': Some.frame\(self, size.*is called with more: too many positional"):
+        render(tg.Device(), Some())
+    assert not hasattr(type(scenes()["cube"]).frame, "__wrapped__")

@@ -411,6 +411,8 @@ class Scene:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         _say_misspelt(cls)
+        if isinstance(drawn := cls.__dict__.get("frame"), FunctionType) and not _takes_request(drawn):
+            cls.frame = _telling_request(drawn)  # type: ignore[method-assign]
         for name in ("camera", "turn_camera"):
             own = cls.__dict__.get(name)
             if isinstance(own, FunctionType):
@@ -520,6 +522,32 @@ def _say_misspelt(cls: type[Scene]) -> None:
         if near := difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85):
             what = f"class {cls.__qualname__}: {name} is no attribute of a scene, and has no effect; did you mean {near[0]}?"
             warnings.warn(what, UnusedNameWarning, stacklevel=users_level())
+
+
+def _takes_request(method: Callable[..., Any]) -> bool:
+    """Whether a ``frame`` takes what it is called with."""
+    try:
+        inspect.signature(method).bind(None, None, None, camera=None, time=0.0)
+        inspect.signature(method).bind(None, None, None, None, 0.0)
+    except TypeError:
+        return False
+    return True
+
+
+def _telling_request(method: Callable[..., Frame]) -> Callable[..., Frame]:
+    """A ``frame`` that takes less: calls of the class's own go on as before, others are told what it must take."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def frame(self: Any, *given: Any, **named: Any) -> Frame:
+        try:
+            signature.bind(self, *given, **named)
+        except TypeError as wrong:
+            must = "define frame(self, size=None, samples=None, camera=None, time=0.0), which all scenes are called with"
+            raise ValidationError(f"{self._title}: {type(self).__name__}.frame{signature} is called with more: {wrong}; {must}") from None
+        return method(self, *given, **named)
+
+    return frame
 
 
 def _taking_aspect(method: Callable[..., OrbitCamera | None], takes: bool) -> Callable[..., OrbitCamera | None]:

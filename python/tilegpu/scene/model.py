@@ -172,6 +172,9 @@ class ModelScene(Scene):
         if text.isascii() and text.isdigit() and int(text) < len(names):
             return int(text)
         there = ", ".join(f"{k} '{name}'" for k, name in enumerate(names)) or "none"
+        if what == "camera" and self._poser is not None and (unplaced := self._poser.unplaced_cameras):
+            some = ", ".join(f"{k} '{name}'" for k, name in unplaced[:4]) + (", ..." if len(unplaced) > 4 else "")
+            there += f" that a node of the scene places (the file's cameras {some} stand nowhere: give a node 'camera')"
         raise ValidationError(f"model '{self._source}': {what} is '{text}'; there is {there}")
 
     # ---------------------------------------------------------------------------------------------------------- space
