@@ -152,6 +152,8 @@ def manifest_path(path: Any) -> Path:
         found = getattr(path, "manifest", None)
         fix = f"it must be a path, such as run.manifest, {found}" if isinstance(found, Path) else "it must be a path"
         raise FarmError(f"manifest is {arguments.shown(path)}; {fix}")
+    if not os.fspath(path):
+        raise FarmError("manifest is ''; it must be a path")
     return Path(place(os.fsdecode(path)))
 
 

@@ -184,7 +184,10 @@ def _items(
 ) -> list[tuple[FrameRecord, Window | None, str]]:
     """Frame, window and pixels' hash of all that may be drawn."""
     there = f"the manifest has {len(said.frames)}, from {min(said.frames, default=0)} on"
-    numbers = sorted(said.frames) if frames is None else list(dict.fromkeys(numbers_of(frames, there)))
+    asked = sorted(said.frames) if frames is None else numbers_of(frames, there)
+    if strange := [n for n in asked if isinstance(n, bool) or not isinstance(n, (int, np.integer))]:
+        raise FarmError(f"frames has {arguments.shown(strange[0])}; it must be numbers, such as range(0, 2) or [0, 5]; {there}")
+    numbers = list(dict.fromkeys(asked))
     if missing := [n for n in numbers if n not in said.frames]:
         raise FarmError(f"the manifest has no frame {missing[0]}; it has {len(said.frames)}, from {min(said.frames, default=0)} on")
     if not numbers:

@@ -161,7 +161,10 @@ def numbers_of(frames: Any, there: str) -> list[Any]:
         return [frames]
     if isinstance(frames, (str, bytes, Mapping)) or not isinstance(frames, Iterable):
         raise FarmError(f"frames is {arguments.shown(frames)}; it must be a number, or numbers, such as range(0, 2) or [0, 5]; {there}")
-    return list(frames)
+    try:
+        return list(frames)
+    except TypeError:  # an array of no dimension
+        raise FarmError(f"frames is {arguments.shown(frames)}; it must be a number, or numbers, such as [0, 5]; {there}") from None
 
 
 def frames_of(frames: Iterable[int] | int | None, job: Job) -> list[int]:

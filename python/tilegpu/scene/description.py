@@ -64,6 +64,16 @@ def _noting_given(cls: Any) -> Any:
     return cls
 
 
+def _require_plain(thing: Any, what: str, **also: type) -> None:
+    """Raises where a field holds what is no name, number, True, False or None: equal objects are interchangeable, so all can be hashed.
+    ``also``: what else a field may be."""
+    for one in fields(thing):
+        value = getattr(thing, one.name)
+        kinds = (str, bool, int, float, np.generic, *([also[one.name]] if one.name in also else []))
+        if value is not None and not isinstance(value, kinds):
+            raise ValidationError(f"{what}: {one.name} is {arguments.shown(value)}; it must be a name, a number, True or False")
+
+
 @dataclass(frozen=True)
 class Sampler:
     """A sampler, in Vulkan's terms. Equal samplers are interchangeable.
@@ -92,9 +102,12 @@ class Sampler:
         filters, addresses = ("min_filter", "mag_filter", "mipmap_mode"), ("address_u", "address_v", "address_w")
         self._fill(filters, "filter", filter, ["linear" if filter is None else filter] * 3)
         self._fill(addresses, "address", address, addresses_of("repeat" if address is None else address, "Sampler: address"))
+        _require_plain(self, "Sampler")
 
     def _fill(self, names: tuple[str, ...], one: str, given: Any, values: Sequence[Any]) -> None:
         """Those of the fields that are not given. Warns where ``one`` was given for them, and they all are."""
+        if given is not None and one == "filter" and not isinstance(given, str):
+            raise ValidationError(f"Sampler: filter is {arguments.shown(given)}; it must be 'nearest' or 'linear'")
         say_all_given("Sampler", one, given, {name: getattr(self, name) for name in names}, values)
         for name, value in zip(names, values, strict=True):
             if getattr(self, name) is None:
@@ -146,6 +159,8 @@ class Target:
     label: str = "target"
 
     def __post_init__(self) -> None:
+        arguments.text(self.label, "target: label")
+        arguments.text(self.format, f"target '{self.label}': format")
         if self.size is None:
             return
         what, must = f"target '{self.label}': size", "it must be (width, height) in pixels, or None: the frame's"
@@ -163,7 +178,9 @@ class Sampled:
     sampler: Sampler = CLAMPED
 
     def __post_init__(self) -> None:
-        _require_sampler(self.sampler, f"Sampled of target '{getattr(self.target, 'label', self.target)}'")
+        if not isinstance(self.target, Target):
+            raise ValidationError(f"Sampled: target is {arguments.shown(self.target)}; it must be a tilegpu.scene.Target")
+        _require_sampler(self.sampler, f"Sampled of target '{self.target.label}'")
 
 
 @_noting_given
@@ -180,7 +197,7 @@ class Output:
     store: bool = True
 
     def __post_init__(self) -> None:
-        if self.load != "clear" and "clear" in vars(self)["_given"]:
+        if isinstance(self.load, str) and self.load != "clear" and "clear" in vars(self)["_given"]:
             what, load = f"output of target '{getattr(self.target, 'label', self.target)}'", arguments.shown(self.load)
             raise ValidationError(f"{what}: clear is given, but load is {load}; use load='clear', or leave clear out")
 
@@ -206,6 +223,9 @@ class Program(Sendable):
         if not isinstance(self.constants, Mapping):
             given = f"program '{self.label}': constants is {arguments.shown(self.constants)}"
             raise ValidationError(f"{given}; it must be a mapping by name, such as {{'COUNT': 4}}; leave it out for none")
+        if not isinstance(self.input_attachments, (tuple, list)):
+            given = f"program '{self.label}': input_attachments is {arguments.shown(self.input_attachments)}"
+            raise ValidationError(f"{given}; it must be a tuple of names, such as ('color0',)")
 
 
 @dataclass(frozen=True)
@@ -218,6 +238,9 @@ class Blend:
     src_alpha: str = "one"
     dst_alpha: str = "one_minus_src_alpha"
     alpha_op: str = "add"
+
+    def __post_init__(self) -> None:
+        _require_plain(self, "Blend")
 
 
 #: What ``blend="alpha"`` stands for.
@@ -246,12 +269,18 @@ class State:
     depth_bias: tuple[float, float] | None = None
     color_write_mask: str = "rgba"
 
+    def __post_init__(self) -> None:
+        if isinstance(self.depth_bias, (tuple, list, np.ndarray)):
+            must = "it must be (constant factor, slope factor), or None"
+            object.__setattr__(self, "depth_bias", arguments.numbers(self.depth_bias, "State: depth_bias", (2, 3), must))
+        _require_plain(self, "State", blend=Blend, depth_bias=tuple)
+
     @property
     def wants_depth(self) -> str:
         """What of it says that draws are to be tested by depth, as ``depth_compare='less'``; "" where only defaults do: a picture in 2D
         leaves them as they are. Of a state that :func:`dataclasses.replace` made the values alone tell."""
         given = vars(self).get("_given", ())
-        if self.depth_bias is not None:
+        if self.depth_bias is not None and self.depth_bias is not False:
             return f"depth_bias={self.depth_bias}"
         if self.depth_test is not True or self.depth_compare == "always":
             return ""
@@ -474,7 +503,7 @@ class Scene:
         what = f"scene '{self.name}'"
         must = f"it must be (width, height), 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
         width, height = arguments.wholes(self.default_size if size is None else size, f"{what}: size", 2, must)
-        if self.fixed_samples and samples is not None and samples != self.default_samples:
+        if self.fixed_samples and samples is not None and not (np.isscalar(samples) and samples == self.default_samples):
             fixed = f"the scene is defined with {self.default_samples}; leave samples= out"
             raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; {fixed}")
         samples = self.default_samples if samples is None else samples
@@ -482,7 +511,7 @@ class Scene:
             raise ValidationError(
                 f"{what}: size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
             )
-        if isinstance(samples, bool) or samples not in (1, 2, 4, 8, 16):
+        if isinstance(samples, bool) or not isinstance(samples, (int, float, np.number)) or samples not in (1, 2, 4, 8, 16):
             raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; allowed are 1, 2, 4, 8 and 16")
         if camera is not None and not hasattr(camera, "view_projection"):
             raise ValidationError(f"{what}: camera is {arguments.shown(camera)}; it must be a tilegpu.math.OrbitCamera, or None")

@@ -75,7 +75,8 @@ class Environment(Spelt):
     def read(path: str | os.PathLike[str]) -> Environment:
         """Of a Radiance (``.hdr``) or OpenEXR (``.exr``) file; the same object again for a file of the same name and content, as long as it
         is among the last few. Raises ``ValueError`` that names the file and what is wrong with it."""
-        name = os.path.basename(os.fspath(path))  # noqa: PTH119
+        path = arguments.path(path, "Environment.read: path")
+        name = os.path.basename(path)  # noqa: PTH119
         key = name, _digest(path)
         made = _read.pop(key, None)
         if made is None:

@@ -99,17 +99,23 @@ def check_frame(frame: Any, who: str) -> None:
     _require(frame.clear_colors, (tuple, list), f"{what}: clear_colors", colors)
     for given in frame.clear_colors:
         _require(given, (tuple, list, np.ndarray), f"{what}: clear_colors", colors)
+    for given in frame.color_formats:
+        _require(given, str, f"{what}: color_formats", "a tuple of formats, such as ('r8g8b8a8_srgb',)")
+    _require(frame.depth_format, (str, type(None)), f"{what}: depth_format", "a format, such as 'd32_sfloat', or None: no depth")
+    arguments.flag(frame.store_depth, f"{what}: store_depth")
     _require(frame.passes, (tuple, list), f"{what}: passes", "a tuple of tilegpu.scene.Pass, such as (Pass(...),)")
     _check_draws(frame.draws, what)
     for number, one in enumerate(frame.passes):
         _require(one, Pass, f"{what}: passes[{number}]", "a tilegpu.scene.Pass")
         of = f"{what}, pass '{one.label}'"
+        _require_one_of(one.samples, _SAMPLES, f"{of}: samples")
         _require(one.color, (tuple, list), f"{of}: color", "a tuple of tilegpu.scene.Output, such as (Output(...),)")
         for k, output in enumerate(one.color):
             _require(output, Output, f"{of}: color[{k}]", "a tilegpu.scene.Output")
         _require(one.depth, (Output, type(None)), f"{of}: depth", "a tilegpu.scene.Output, or None")
         for output in one.outputs:
             _require(output.target, Target, f"{of}: target of an Output", "a tilegpu.scene.Target")
+            arguments.flag(output.store, f"{of}: store of target '{output.target.label}'")
             _require_one_of(output.load, _LOADS, f"{of}: load of target '{output.target.label}'")
         _check_draws(one.draws, of)
 

@@ -135,9 +135,10 @@ class ModelScene(Scene):
             out.default_size = out._natural_size()
         lights = options.get("lights")
         if lights is not None:
-            if lights not in ("file", "studio") or (lights == "file" and not (self._poser and self._poser.has_lights)):
+            named = isinstance(lights, str) and lights in ("file", "studio")
+            if not named or (lights == "file" and not (self._poser and self._poser.has_lights)):
                 there = "there is studio, and file where it has lights of its own"
-                raise ValidationError(f"model '{self._source}': lights is '{lights}'; {there}")
+                raise ValidationError(f"model '{self._source}': lights is {arguments.shown(lights)}; {there}")
             out._lights = lights
         exposure = options.get("exposure")
         if exposure is not None:
