@@ -204,6 +204,11 @@ class FunctionScene(Scene):
         return tuple(name for name in self._parameters if name in PARAMETERS)
 
     @property
+    def why_still(self) -> str:
+        """It may use a clock of its own, or chance: nobody knows whether its pictures are alike."""
+        return f"the function {self.name}() asks for no time"
+
+    @property
     def draws_itself(self) -> bool:
         """Whether it is called only to draw, so that its frame can't be known before."""
         return self._later or bool({"device", "view", "mouse", "keys"} & set(self._parameters))
