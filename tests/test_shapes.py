@@ -10,6 +10,7 @@ import pytest
 
 import tilegpu as tg
 from tilegpu import shapes
+from tilegpu.scene import shapes as detailed
 
 CLOSED = {
     "cube": (lambda **o: shapes.cube((1, 2, 3), **o), 6.0),
@@ -131,3 +132,55 @@ def test_round_shapes_have_the_normals_of_the_exact_surface(name: str) -> None:
     exact = position - centre
     exact /= np.linalg.norm(exact, axis=1, keepdims=True)
     assert np.abs(normal - exact).max() < 1e-3
+
+
+STEPS = [
+    ("lathe", lambda n: shapes.lathe([(1, 0), (1, 1)], n), 3), ("curve", lambda n: shapes.curve([(1, 0), (1, 1)], n), 1),
+    ("gem", lambda n: shapes.gem(1, 1, n), 3), ("ball", lambda n: detailed.ball(1, n), 4), ("ring", lambda n: detailed.ring(1, 0.2, n), 3),
+    ("ring", lambda n: detailed.ring(1, 0.2, 8, n), 3),
+    ("disc", lambda n: detailed.disc(1, 1, n), 3),
+    ("torus_knot", lambda n: detailed.torus_knot(steps=n), 8), ("torus_knot", lambda n: detailed.torus_knot(sides=n), 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "make", "least"), STEPS)
+def test_steps_that_make_nothing(name: str, make: Any, least: int) -> None:
+    for wrong in (least - 1, 0, -1, -5, 1.5, 8193, 2**70, None, "8", "", [], [[1, 2], [3]], {}, 1j, b"x", float("nan"), float("inf"), True,
+                  np.array([]), np.zeros((2, 2)), np.array("x"), object(), np.datetime64("2020-01-01"), range(3), len):  # fmt: skip
+        with pytest.raises(tg.ValidationError, match=f"{name}: .*it must be a whole number from {least} to 8192"):
+            make(wrong)
+    for right in (least, np.int64(least), float(least)):
+        make(right)
+
+
+def test_profiles_and_numbers_that_make_nothing() -> None:
+    line = [(1, 0), (1, 1)]
+    for call, said in (
+        (lambda: shapes.lathe([(1, 0), (1, 0), (1, 1)]), r"the point \(1.0, 0.0\) twice in a row"),
+        (lambda: shapes.lathe([(1, 0), (np.nan, 1)]), "not finite"), (lambda: shapes.curve([(1, 0), (np.inf, 1)]), "not finite"),
+        (lambda: shapes.lathe(line, sharp="x"), "lathe: sharp"), (lambda: shapes.lathe(line, uv_scale=1), "lathe: uv_scale"),
+        (lambda: shapes.lathe(line, smooth_ends="no"), "lathe: smooth_ends"), (lambda: detailed.ball("x"), "ball: radius"),
+        (lambda: detailed.disc(1, 0), "disc: tile"), (lambda: detailed.torus_knot(0, 0), "no way round"),
+        (lambda: shapes.only(shapes.cube(1), np.zeros(2)), "choose from"), (lambda: shapes.cos_sin("x"), "cos_sin: angles"),
+        (lambda: shapes.cos_sin(np.array([np.inf])), "cos_sin: angles"),
+        (lambda: detailed.make_mesh(np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((2, 2)), np.arange(3)), "2 of uv"),
+        (lambda: detailed.make_mesh(np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 2)), np.arange(1, 4)), "whole numbers from 0 to 2"),
+        (lambda: detailed.make_mesh(None, np.zeros((3, 3)), np.zeros((3, 2)), np.arange(3)), "make_mesh: position"),  # type: ignore[arg-type]
+    ):  # fmt: skip
+        with pytest.raises(tg.ValidationError, match=said):
+            call()  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("kind", ["image", "texture", "view", "samples", "buffer"])
+def test_dtypes_of_arrays_that_are_none(kind: str) -> None:
+    dev = tg.Device(threads=1)
+    texture = dev.texture(np.full((4, 4, 4), 200, np.uint8))
+    many = dev.image((4, 4), "r8g8b8a8_unorm", samples=4)
+    dev.clear(many, (0, 0, 0, 1))
+    thing = {"image": texture.image, "texture": texture, "view": texture.image.view(level=0, levels=1), "samples": many,
+             "buffer": dev.buffer(np.arange(4, dtype="f4"))}[kind]  # fmt: skip
+    for wrong in ("x", "", -1, 0, 1.5, [[1, 2], [3]], {"a": 1}, object(), True, 1j, np.array([]), (1, 2, 3), len, [None], "\udc80", {1}):
+        with pytest.raises(tg.ValidationError, match=r"np.asarray: .*: dtype is .*which is none"):
+            thing.__array__(wrong)
+    assert np.asarray(thing, np.float64).dtype == np.float64
+    assert np.asarray(thing, "u1").dtype == np.uint8

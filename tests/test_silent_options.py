@@ -44,7 +44,7 @@ SMALL = ["--size", "32x32", "--threads", "1"]
         (["render", "msaa1", "-o", "x.png", "--frames", "2", "--fps", "30"], "--fps has no effect: msaa1 is turned, frame by"),
         (["render", "triangle", "-o", "x.png", "--of", "4"], "--of has no effect: --frames says which frames are drawn"),
         (["render", "triangle", "-o", "x.png", "--time", "1"], "--time has no effect: triangle looks the same at any time"),
-        (["render", "still.py", "-o", "x.png", "--time", "1"], "--time has no effect: still looks the same"),
+        (["render", "still.py", "-o", "x.png", "--time", "1"], "--time has no effect: the function still() asks for no time; leave it out"),
         (["render", "triangle", "-o", "x.png", "--camera", "0"], "has no camera to choose; models have"),
         (["render", "triangle", "-o", "x.png", "--exposure", "2"], "has no exposure to choose"),
         (["render", "msaa4_pass_resolve", "-o", "x.png", "--samples", "8"], "--samples 8: scene msaa4_pass_resolve is defined with 4"),
@@ -114,7 +114,85 @@ def test_captures_in_place_of_scenes(here: Path, capsys: pytest.CaptureFixture[s
 
 def test_frames_that_are_all_alike(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["render", "still.py", "-o", "x.png", "--frames", "2", "--threads", "1"]) == 0
-    assert "warning: --frames: still has no camera to turn and looks the same at any time" in capsys.readouterr().err
+    asks = "warning: --frames: the function still() asks for neither time nor camera (nor view), so nothing tells its pictures apart"
+    assert asks in capsys.readouterr().err  # it may use chance: nobody knows that they are one picture
+    alike = "triangle has no camera to turn and looks the same at any time; all are one picture"
+    words = ["render", "triangle", "-o", "x.png", "--frames", "2", "--size", "8x8"]
+    assert main(words) == 0
+    assert f"warning: --frames: {alike}\n" in capsys.readouterr().err
+    with pytest.warns(tg.UnusedNameWarning, match=f"Job: of=2: {alike}"):
+        assert main([*words, "--executor", "threads"]) == 0
+    assert "--frames" not in capsys.readouterr().err
+
+
+OWN = """import numpy as np
+import tilegpu as tg
+from tilegpu.scene import Frame
+
+device_ = tg.Device()
+
+
+def drawn():
+    image = device_.image((8, 8), "r8g8b8a8_unorm")
+    device_.clear(image, (1, 0, 0, 1))
+    return image
+
+
+def array(size):
+    return np.zeros((8, 8, 3), np.uint8)
+
+
+def described(size=(8, 8)):
+    return Frame(size)
+
+
+def held(keys):
+    return Frame((8, 8))
+
+
+def pressed(keys):
+    return np.zeros((8, 8, 3), np.uint8)
+
+
+def given(device):
+    image = device.image((8, 8), "r8g8b8a8_unorm")
+    device.clear(image, (1, 0, 0, 1))
+    return image
+"""
+OF_DEVICE = [["--threads", "2"], ["--lanes", "4"], ["--profile", "immortalis-g925"], ["--isolate-compiler"], ["--no-isolate-compiler"]]
+
+
+@pytest.mark.parametrize("option", OF_DEVICE, ids=lambda option: option[0])
+def test_options_of_a_device_that_nobody_draws_with(here: Path, capsys: pytest.CaptureFixture[str], option: list[str]) -> None:
+    (here / "own.py").write_text(OWN)
+    for name in ("drawn", "array", "pressed"):
+        for more in ([], ["--executor", "threads"]) if name != "pressed" else ([],):
+            assert main(["render", f"own.py:{name}", "-o", "x.png", *option, *more]) == 2
+            asks = f"the function {name}() asks for no device, and draws by itself; give it a parameter device (or view)"
+            word = option[0].removeprefix("--no-").strip("-").replace("-", "_" if more else "-")
+            text = capsys.readouterr().err
+            assert asks in text
+            assert word in text
+            assert not list(here.glob("x*"))
+    for name in ("described", "held", "given"):  # the options' device draws these
+        assert main(["render", f"own.py:{name}", "-o", "x.png", *option]) == 0
+    assert not capsys.readouterr().err
+    assert main(["render", "own.py:drawn", "-o", "x.png"]) == 0
+
+
+def test_numbers_as_c_writes_them(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["render", "triangle", "--size", "8x8", "--frames", "2", "-o"]
+    for name, plain in (("f_%03d.png", "f.png gives f_000.png"), ("%d.png", "frame.png gives frame_000.png"), ("a%04d_b.png", "a_b.png")):
+        for more in ([], ["--executor", "threads"]):
+            assert main([*words, name, *more]) == 2
+            text = capsys.readouterr().err
+            assert f"{name}: %" in text
+            assert "would stay in the name as it is; a number is put before the suffix by itself" in text
+            assert plain in text
+    assert not list(here.glob("*.png"))
+    assert main(["render", "triangle", "--size", "8x8", "-o", "f_%03d.png"]) == 0  # one picture is called as it is said
+    assert (here / "f_%03d.png").is_file()
+    assert main([*words, "100%.png"]) == 0
 
 
 # -------------------------------------------------------------------------------------------------- frames and skies

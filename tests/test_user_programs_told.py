@@ -200,9 +200,9 @@ def test_a_farm_and_a_window_of_a_scene_that_stands_still_say_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame_of(find_scene("triangle"), job, 2)
-    told = "^Job: time=3.0 has no effect: scene 'triangle' looks the same at any time"
+    told = "^Job: time=3.0 of 'triangle' has no effect: the scene looks the same at any time"
     with pytest.warns(tg.UnusedNameWarning, match=told) as caught:
-        list(farm.pictures(dataclasses.replace(job, time=3.0), executor="threads", workers=1))
+        list(farm.pictures(dataclasses.replace(job, time=3.0, of=1), executor="threads", workers=1))
     assert [one.filename for one in caught] == [__file__]
 
 

@@ -24,6 +24,7 @@ _ENVIRONMENT = (
     "TILEGPU_GOLDEN_ROOT",
     "TILEGPU_GOLDEN_KEEP",
     "TILEGPU_GOLDEN_RUN",
+    "TILEGPU_GOLDEN_OWN",
 )
 #: Suffixes of other things than pages: those of tilegpu.files, which is not imported here.
 _NO_PAGES = frozenset(
@@ -42,18 +43,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tilegpu-update", action="store_true", help="write golden pictures that are missing or differ: then look at them")
     group.addoption("--tilegpu-report", metavar="FILE.html", help="one page of all pictures (else: of a run in which one failed)")
     group.addoption(
-        "--tilegpu-output", metavar="DIR", default="tilegpu-pictures", help="folder for pictures that differ (default: %(default)s)"
+        "--tilegpu-output", metavar="DIR", help="folder for pictures that differ (default: TILEGPU_GOLDEN_OUTPUT, or tilegpu-pictures)"
     )
-    parser.addini("tilegpu_golden", "folder of golden pictures beside each test file", default="golden")
+    about = "folder of golden pictures beside each test file, where TILEGPU_GOLDEN_FOLDER says none"
+    parser.addini("tilegpu_golden", about, default="golden")
+
+
+def _of_user(name: str) -> str:
+    """A variable of the environment that somebody set, "" for one that a pytest around this one did (``TILEGPU_GOLDEN_OWN``)."""
+    return "" if name in os.environ.get("TILEGPU_GOLDEN_OWN", "").split() else os.environ.get(name, "")
+
+
+def _output(config: pytest.Config) -> Path:
+    """Of the option, which is of the root's folder, or the environment's, of this one."""
+    given = config.getoption("--tilegpu-output")
+    of_user = _of_user("TILEGPU_GOLDEN_OUTPUT")
+    return Path.cwd() / of_user if of_user and not given else config.rootpath / (given or "tilegpu-pictures")
 
 
 def _check_outputs(config: pytest.Config) -> None:
     """A folder or page that can't be written is an error before the tests run. (Nothing of tilegpu is loaded yet: not tilegpu.files.)"""
-    for option, folder in (("--tilegpu-output", True), ("--tilegpu-report", False)):
-        given = config.getoption(option)
+    by_option, of_user = config.getoption("--tilegpu-output"), _of_user("TILEGPU_GOLDEN_OUTPUT")
+    pictures = ("TILEGPU_GOLDEN_OUTPUT", of_user) if of_user and not by_option else ("--tilegpu-output", by_option or "tilegpu-pictures")
+    for (option, given), folder in ((pictures, True), (("--tilegpu-report", config.getoption("--tilegpu-report")), False)):
         if not given:
             continue
-        path = config.rootpath / given
+        path = _output(config) if folder else config.rootpath / given
         above = path if folder else path.parent
         while not above.exists():
             above = above.parent
@@ -70,14 +85,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Tells ``tilegpu.testing``, which pytest needn't know, by environment variables."""
     _check_outputs(config)
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
-    output = config.rootpath / config.getoption("--tilegpu-output")
+    output = _output(config)
     if config.getoption("--tilegpu-update"):
         os.environ["TILEGPU_GOLDEN_UPDATE"] = "1"
     if config.getoption("--tilegpu-report"):
         os.environ["TILEGPU_GOLDEN_KEEP"] = "1"
-    os.environ["TILEGPU_GOLDEN_FOLDER"] = config.getini("tilegpu_golden")
-    os.environ["TILEGPU_GOLDEN_ROOT"] = str(config.rootpath)
-    os.environ["TILEGPU_GOLDEN_OUTPUT"] = str(output)
+    folder = _of_user("TILEGPU_GOLDEN_FOLDER") or config.getini("tilegpu_golden")
+    own = [name for name in ("TILEGPU_GOLDEN_FOLDER", "TILEGPU_GOLDEN_OUTPUT") if not _of_user(name)]
+    if config.getoption("--tilegpu-output"):
+        own.append("TILEGPU_GOLDEN_OUTPUT")
+    os.environ.update(
+        TILEGPU_GOLDEN_FOLDER=folder, TILEGPU_GOLDEN_OUTPUT=str(output), TILEGPU_GOLDEN_ROOT=str(config.rootpath),
+        TILEGPU_GOLDEN_OWN=" ".join(own),
+    )  # fmt: skip
     own_run = None
     updates = os.environ.get("TILEGPU_GOLDEN_UPDATE", "").lower() not in _NO
     if updates and not hasattr(config, "workerinput"):  # processes of xdist have that of the first

@@ -112,6 +112,8 @@ _WORDS: dict[str, str] = {
     "profile": "gpu adapter device",
     "hsr": "hiddensurfaceremoval",
     "strict": "validation validate debug validationlayers",
+    # Jobs of farms
+    "of": "frames framecount numframes framescount total",
     # Copies
     "source": "src srcimage srcbuffer from",
     "destination": "dst dest dstimage dstbuffer target to",

@@ -151,6 +151,25 @@ def refuse_masked(value: Any, what: str) -> None:
         raise ValidationError(f"{what} is a masked array, and what is masked would be used; give it .filled(...) or .compressed()")
 
 
+def dtype(value: Any, what: str) -> np.dtype[Any]:
+    """What NumPy takes for one."""
+    try:
+        return np.dtype(value)
+    except Exception as wrong:
+        said = " ".join(str(wrong).split())
+        raise ValidationError(f"{what}: dtype is {shown(value)}, which is none ({said[:_MAX_SHOWN]}); give one such as 'float32'") from None
+
+
+def converted(value: NDArray[Any], to: Any, what: str) -> NDArray[Any]:
+    """An array's numbers in another dtype; the same array where it has that."""
+    wanted = dtype(to, what)
+    try:
+        return value.astype(wanted, copy=False)
+    except Exception as wrong:
+        said = " ".join(str(wrong).split())
+        raise ValidationError(f"{what}: {value.dtype} can't be converted to {wanted} ({said[:_MAX_SHOWN]})") from None
+
+
 def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:
     """A NumPy array of whatever NumPy makes one of; objects, texts and dates are refused."""
     refuse_masked(value, what)

@@ -491,12 +491,10 @@ class Buffer(Fixed, AsArray):
         return BufferView(self, _core.BufferView(self.core, info.number, offset, size), info)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        view = self.numpy()
-        return (
-            view.astype(dtype)
-            if dtype is not None and np.dtype(dtype) != view.dtype
-            else (view.copy() if copy else view)
-        )
+        view, what = self.numpy(), f"np.asarray: buffer '{self.label}'"
+        if dtype is not None and arguments.dtype(dtype, what) != view.dtype:
+            return arguments.converted(view, dtype, what)
+        return view.copy() if copy else view
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """The CPU's memory."""

@@ -51,6 +51,25 @@ def regular_size_B(path: str | os.PathLike[str]) -> int:
     return _size_of(os.stat(_readable(path)))  # noqa: PTH116 -- pathlib would be imported for this alone
 
 
+#: How what Git LFS leaves in a file's place begins. Source: Git LFS, docs/spec.md, "The Pointer".
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+#: How files of pictures begin, by Pillow's names.
+_SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "PNG"), (b"\xff\xd8\xff", "JPEG"), (b"GIF8", "GIF"), (b"BM", "BMP"), (b"II*\0", "TIFF"),
+               (b"MM\0*", "TIFF"))  # fmt: skip
+
+
+def _why_no_picture(data: bytes, formats: tuple[str, ...]) -> str:
+    """Of bytes that Pillow took for none of the formats."""
+    found = next((name for begins, name in _SIGNATURES if data.startswith(begins)), "")
+    found = "WEBP" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else found
+    if not data:
+        return "is empty"
+    if found in formats:
+        return f"begins as a {found} and is none that can be read; is it cut short, or damaged?"
+    is_what = f" but a {found}" if found else ""
+    return f"is no picture in a format that is read here ({', '.join(formats)}){is_what}"
+
+
 def _readable(path: str | os.PathLike[str]) -> str:
     """:func:`place`, whose error is one of the system's."""
     try:
@@ -71,13 +90,16 @@ def input_problem(path: str | os.PathLike[str]) -> str:
 
 
 def read_regular(path: str | os.PathLike[str], limit_B: int) -> bytes:
-    """Content of a regular file of at most ``limit_B`` bytes. Raises ``OSError``, whose ``strerror`` says what is wrong."""
+    """Content of a regular file of at most ``limit_B`` bytes. Raises ``OSError``, whose ``strerror`` says what is wrong: also that it is
+    what Git LFS leaves in a file's place."""
     _check_size(regular_size_B(path), limit_B)
     with open_regular(path) as stream:
         size_B = _size_of(os.fstat(stream.fileno()))
         _check_size(size_B, limit_B)
         data = stream.read(size_B + 1)
     _check_size(len(data), limit_B)  # it grew meanwhile
+    if data.startswith(_LFS_POINTER):
+        raise OSError(0, "is a pointer of Git LFS in place of the file, which was not fetched; run git lfs pull")
     return data
 
 
@@ -208,7 +230,7 @@ def open_picture(
     with (width, height) and bytes a pixel."""
     import io
 
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     asked = check or (lambda size, pixel_B: check_picture(size, len(data), pixel_B))
     canvas = _webp_size(data)
@@ -216,8 +238,8 @@ def open_picture(
         asked(canvas, _WEBP_PIXEL_B)
     try:
         image = Image.open(io.BytesIO(data), formats=formats)
-    except UnidentifiedImageError:
-        raise ValueError(f"is no picture in a format that is read here ({', '.join(formats)})") from None
+    except (OSError, SyntaxError, EOFError):  # Pillow's own for what it does not know is an OSError
+        raise ValueError(_why_no_picture(data, formats)) from None
     except Image.DecompressionBombError as error:  # more than 179 million pixels
         raise ValueError(f"has too many pixels: {error}") from None
     asked(image.size, _PIXEL_B)

@@ -392,7 +392,7 @@ class ImageView(Fixed, AsArray):
                 "image.numpy(level, layer) gives these"
             )
         array: NDArray[Any] = self.image.numpy(self.level, self.layer, None if len(self.aspects) > 1 else self.aspects[0])
-        return array if dtype is None else array.astype(dtype, copy=False)
+        return array if dtype is None else arguments.converted(array, dtype, f"np.asarray: the view of image '{self.image.label}'")
 
     def why_undefined(self, aspect: str | None = None) -> str:
         """Why the contents of its first level and layer are undefined, ``""`` if they are not. ``aspect``: by default what shaders read."""

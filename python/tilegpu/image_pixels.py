@@ -209,10 +209,12 @@ class ImagePixels:
         self._require_pixels()
         self.say_left_out("np.asarray has one picture")
         view = None if self.samples > 1 else self.core.view(ASPECT_BITS[name], 0, 0)
-        converts = view is not None and dtype is not None and np.dtype(dtype) != view.dtype
+        what = f"np.asarray: image '{self.label}'"
+        wanted = None if dtype is None else arguments.dtype(dtype, what)
+        converts = view is not None and wanted is not None and wanted != view.dtype
         if copy is False and (view is None or converts):
             why = (
-                f"is {view.dtype}, not {np.dtype(dtype)}"
+                f"is {view.dtype}, not {wanted}"
                 if view is not None
                 else f"has {self.samples} samples"
                 if self.samples > 1
@@ -220,12 +222,12 @@ class ImagePixels:
                 if self.tiling != "linear"
                 else f"has format {self.format_info.name}"
             )
-            raise ValidationError(f"np.asarray: image '{self.label}' {why}; that needs a copy: leave copy=False out")
+            raise ValidationError(f"{what} {why}; that needs a copy: leave copy=False out")
         if view is None:
             array = self.numpy()
-            return array if dtype is None else array.astype(dtype, copy=False)
+            return array if wanted is None else arguments.converted(array, wanted, what)
         self._host_reads += 1
-        return view.astype(dtype) if converts else view.copy() if copy else view
+        return arguments.converted(view, wanted, what) if converts else view.copy() if copy else view
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """The CPU's memory."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from tilegpu import arguments
 from tilegpu.errors import ClampedValueWarning, UnsupportedError, ValidationError, needs_packages, users_level
-from tilegpu.texels import FAR_BELOW
+from tilegpu.texels import FAR_BELOW as FAR_BELOW
 from tilegpu.whole_file import WholeStream, whole_file
 
 if TYPE_CHECKING:

@@ -21,12 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import ValidationError, keywords
+from tilegpu import ValidationError, arguments, keywords
 from tilegpu.scene import mesh as meshes
 from tilegpu.scene import shapes as detailed
 from tilegpu.scene.mesh import Mesh
-from tilegpu.scene.shapes import DETAIL_VERTEX, cos_sin, curve, faceted, lathe
-from tilegpu.scene.shapes import gem as _gem
+from tilegpu.scene.shapes import DETAIL_VERTEX, cos_sin, curve, faceted, gem, lathe
+from tilegpu.scene.shapes import is_number as _is_number
+from tilegpu.scene.shapes import size_of as _size
+from tilegpu.scene.shapes import steps_of as _steps
 
 __all__ = [
     "DETAIL_VERTEX",
@@ -54,28 +56,12 @@ ATTRIBUTES = ("position", "normal", "uv")
 FLAT_VERTEX = np.dtype([("position", "<f4", 2), ("uv", "<f4", 2)])
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _size(value: float, what: str) -> float:
-    if not _is_number(value) or not 0 < value < math.inf:
-        raise ValidationError(f"{what} is {value!r:.80}; it must be a size above 0")
-    return float(value)
-
-
 def _sides(size: Any, count: int, what: str, must: str) -> list[float]:
     """One size for all sides, or one for each."""
     sides = list(size) if isinstance(size, (tuple, list)) or (isinstance(size, np.ndarray) and size.ndim) else [size] * count
     if len(sides) != count:
         raise ValidationError(f"{what} is {size!r:.80}; it must be a number, or {must}")
     return [_size(v, what) for v in sides]
-
-
-def _steps(value: int, least: int, what: str) -> int:
-    if not _is_number(value) or not least <= value <= 8192 or value != int(value):
-        raise ValidationError(f"{what} is {value!r:.80}; it must be a whole number from {least} to 8192")
-    return int(value)
 
 
 def _names(attributes: Any) -> Sequence[str]:
@@ -96,9 +82,9 @@ def only(mesh: Mesh, *attributes: str | Sequence[str]) -> Mesh:
     have = mesh.vertices.dtype
     if len(names) > 1 and all(isinstance(name, str) and len(name) == 1 for name in names):  # a text where a list belongs
         raise ValidationError(f"shapes: attributes is '{''.join(names)}'; it must be a list of names, such as ('position', 'uv')")
-    missing = [name for name in names if name not in (have.names or ())]
+    missing = [name for name in names if not isinstance(name, str) or name not in (have.names or ())]
     if missing or not names:
-        raise ValidationError(f"shapes: attributes are {names}; choose from {', '.join(have.names or ())}")
+        raise ValidationError(f"shapes: attributes are {arguments.shown(names)}; choose from {', '.join(have.names or ())}")
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise ValidationError(f"shapes: attributes are {names}; '{twice}' is there twice, and a vertex has one of a name")
@@ -138,9 +124,6 @@ def torus_knot(
     p: int = 2, q: int = 3, radius: float = 0.4, tube: float = 0.1, segments: int = 360, *, attributes: Sequence[str] = ATTRIBUTES
 ) -> Mesh:
     """A tube along the (p, q) torus knot about y, ``segments`` along it."""
-    for name, value in (("p", p), ("q", q)):
-        if not _is_number(value) or not abs(value) <= 8192 or value != int(value):
-            raise ValidationError(f"torus_knot: {name} is {value!r:.80}; it must be a whole number")
     size, thick, n = _size(radius, "torus_knot: radius"), _size(tube, "torus_knot: tube"), _steps(segments, 8, "torus_knot: segments")
     return only(detailed.torus_knot(p, q, size, 0.4 * size, thick, n), *_names(attributes))
 
@@ -155,11 +138,6 @@ def cylinder(
     half = _size(height, "cylinder: height") / 2
     profile = [(0.0, -half), (low, -half), (high, half)] + ([(0.0, half)] if high > 0 else [])
     return only(lathe(profile, _steps(segments, 3, "cylinder: segments")), *_names(attributes))
-
-
-def gem(radius: float, height: float, sides: int = 8) -> Any:
-    """A brilliant of flat facets: table, crown and pavilion with ``sides`` facets each (position and normal)."""
-    return _gem(_size(radius, "gem: radius"), _size(height, "gem: height"), _steps(sides, 3, "gem: sides"))
 
 
 def plane(size: float | tuple[float, float] = 1.0, segments: int = 1, *, attributes: Sequence[str] = ATTRIBUTES) -> Mesh:

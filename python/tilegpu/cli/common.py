@@ -28,7 +28,7 @@ from tilegpu.terminal import (
 
 if TYPE_CHECKING:
     from tilegpu import Device
-    from tilegpu.scene import Scene
+    from tilegpu.scene import Frame, Scene
 
 __all__ = [
     "EXIT_FAILED",
@@ -43,6 +43,7 @@ __all__ = [
     "add_scene_options",
     "as_plain",
     "capture_of",
+    "check_device_used",
     "check_different",
     "check_output",
     "chosen_scene",
@@ -177,7 +178,8 @@ def chosen_scene(options: argparse.Namespace) -> Scene:
     except ValueError as error:
         raise UsageError(str(error)) from None
     if not chosen.moves and options.time:  # at 0 it is what is shown in any case
-        refuse(options, ("time",), f"{chosen.name} looks the same at any time; leave it out")
+        still = chosen.why_still.replace("the scene", chosen.name, 1)
+        refuse(options, ("time",), f"{still}; leave it out")
     options.time = options.time or 0.0
     return chosen
 
@@ -195,6 +197,23 @@ def _check_taken(scene: Scene, options: argparse.Namespace) -> None:
             continue
         if (name, options.command) != ("size", "view"):
             raise UsageError(f"--{name}: the function {scene.name}() asks for none; give it a parameter {name} (or view), and draw so")
+
+
+def check_device_used(options: argparse.Namespace, frame: Frame) -> None:
+    """Of a frame that was drawn. Raises :class:`UsageError` where the options' device is not what drew it: a function that asks for none
+    has one of its own, or needs none. What it returns as a Frame is drawn by the options'."""
+    from tilegpu.scene import DrawnFrame
+    from tilegpu.scene import Frame as Described
+
+    if not isinstance(frame, DrawnFrame) or frame.wants_device or isinstance(frame.live.returned, Described):
+        return
+    given = given_options(options, ("threads", "lanes", "isolate_compiler"))
+    if options.isolate_compiler is False:
+        given.append("--no-isolate-compiler")
+    given += [f"--{name}" for name, none in (("profile", "host"), ("hsr", "default")) if getattr(options, name, none) != none]
+    if given:
+        asks = f"the function {frame.label}() asks for no device, and draws by itself"
+        raise UsageError(f"{', '.join(given)}: {asks}; give it a parameter device (or view), and draw with that")
 
 
 def add_device_options(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from tilegpu.cli.common import (
     add_device_options,
     add_quiet_option,
     add_scene_options,
+    check_device_used,
     check_different,
     chosen_scene,
     existing_capture,
@@ -216,7 +217,10 @@ def _drawn(
 
     step(f"{scene.name}: drawing")
     frame = scene.frame(size, options.samples, time=options.time)
-    return frame, SceneRenderer(make_device(options, source=source)).render(frame).images
+    images = SceneRenderer(make_device(options, source=source)).render(frame).images
+    if source is None:  # a reference may be drawn by whatever it likes
+        check_device_used(options, frame)
+    return frame, images
 
 
 def _print_text(options: argparse.Namespace, name: str, frame: Frame, found: list[Comparison], findings: Findings) -> None:

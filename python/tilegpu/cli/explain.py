@@ -16,6 +16,7 @@ from tilegpu.cli.common import (
     add_scene_options,
     as_plain,
     capture_of,
+    check_device_used,
     check_different,
     check_output,
     chosen_scene,
@@ -89,7 +90,9 @@ def run(options: argparse.Namespace) -> int:
     frame = device.frame(scene.name)
     frame.takes_inner = True
     with frame:
-        result = renderer.render(scene.frame(options.size, options.samples, time=options.time))
+        made = scene.frame(options.size, options.samples, time=options.time)
+        result = renderer.render(made)
+    check_device_used(options, made)
     if options.report:
         frame.report(options.report)
         if not options.json:

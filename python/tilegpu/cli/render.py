@@ -18,6 +18,7 @@ from tilegpu.cli.common import (
     add_quiet_option,
     add_scene_options,
     as_plain,
+    check_device_used,
     check_different,
     check_output,
     chosen_scene,
@@ -89,9 +90,10 @@ def whole_of(options: argparse.Namespace) -> int:
 
 
 def _check_frames(options: argparse.Namespace, scene: Scene, of: int, animated: bool) -> None:
-    """Raises :class:`UsageError` for frames that are all alike, and for a rate that nothing goes by."""
-    if of > 1 and not scene.moves and scene.camera() is None:
-        alike = f"{scene.name} has no camera to turn and looks the same at any time; all are one picture"
+    """Warns of frames that are all alike; raises :class:`UsageError` for a rate that nothing goes by."""
+    from tilegpu.farm import why_alike
+
+    if (alike := why_alike(scene, of)) and not farm.is_wanted(options):  # workers' coordinator says it itself
         print(f"warning: --frames: {alike}", file=sys.stderr)
     if not animated and not (of > 1 and scene.moves):
         what = "one picture is drawn; give --frames" if of == 1 else f"{scene.name} is turned, frame by frame, and pictures have no rate"
@@ -118,6 +120,14 @@ def job_of_options(options: argparse.Namespace, of: int) -> Job:
         tile=options.tile,
         isolate_compiler=options.isolate_compiler,
     )
+
+
+def _check_number(options: argparse.Namespace, of: int, animated: bool) -> None:
+    """Raises :class:`UsageError` for a pattern of C's, which would stand in the name beside the number."""
+    from tilegpu.farm import number_problem
+
+    if not animated and (problem := number_problem(options.output, of)):
+        raise UsageError(f"-o {problem}")
 
 
 def _check_paths(options: argparse.Namespace, path: Path, of: int, animated: bool) -> None:
@@ -165,6 +175,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"-o {options.output}: one picture is no film; give --frames N, or write .png")
     of, numbers = whole_of(options), options.frames
     animated = path.suffix.lower() == ".mp4" or (len(numbers) > 1 and path.suffix.lower() in animation.SUFFIXES)
+    _check_number(options, of, animated)
     _check_paths(options, path, of, animated)
     for option, other in (("--stats", options.stats), ("--manifest", options.manifest)):
         if other:
@@ -193,6 +204,8 @@ def run(options: argparse.Namespace) -> int:
                 animation.check(path, frame.size, fps)
             start = time.perf_counter()
             result = renderer.render(frame)
+            if index == numbers[0]:
+                check_device_used(options, frame)
             times_ms.append((time.perf_counter() - start) * 1e3)
             size, has = (result.images[0].shape[1], result.images[0].shape[0]), renderer.samples_of(frame)
             if isinstance(frame, DrawnFrame) and path.suffix.lower() not in (".npy", ".exr"):

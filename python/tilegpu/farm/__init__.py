@@ -13,6 +13,7 @@ from tilegpu.farm.encoding import as_picture as as_picture
 from tilegpu.farm.encoding import color_path as color_path
 from tilegpu.farm.encoding import encoded as encoded
 from tilegpu.farm.encoding import is_picture_of as is_picture_of
+from tilegpu.farm.encoding import number_problem as number_problem
 from tilegpu.farm.encoding import output_path as output_path
 from tilegpu.farm.executors import Workers as Workers
 from tilegpu.farm.executors import workers_of as workers_of
@@ -21,6 +22,7 @@ from tilegpu.farm.job import FarmError, Job
 from tilegpu.farm.job import frame_of as frame_of
 from tilegpu.farm.job import pictures_per_second as pictures_per_second
 from tilegpu.farm.job import scene_of as scene_of
+from tilegpu.farm.job import why_alike as why_alike
 from tilegpu.farm.manifest import FrameRecord, Manifest, Written, read_manifest
 from tilegpu.farm.proof import Verified, verify
 from tilegpu.farm.run import Prepared as Prepared

@@ -35,6 +35,20 @@ _PNG_LEVEL = 3
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
 
+#: A number as C's printf and FFmpeg write it in names of files.
+_C_NUMBER = re.compile(r"[_-]?(%0?\d*[du])")
+
+
+def number_problem(output: str | os.PathLike[str], of: int) -> str:
+    """Why a name is none for several pictures; "": it is one. A picture alone may be called whatever it is."""
+    path = Path(output)
+    if of == 1 or not (found := _C_NUMBER.search(path.stem)):
+        return ""
+    plain = f"{_C_NUMBER.sub('', path.stem) or 'frame'}{path.suffix}"
+    own = f"a number is put before the suffix by itself: {plain} gives {output_path(plain, 0, of).name} and so on"
+    return f"{path.name}: {found[1]} would stay in the name as it is; {own}"
+
+
 def output_path(output: str | os.PathLike[str], index: int, of: int) -> Path:
     """``turn.png`` of frame 7 of 100 is ``turn_007.png``; of one frame it is ``turn.png``."""
     path = Path(output)

@@ -81,6 +81,9 @@ def workers_of(executor: Any, count: int | None = None) -> Workers:
     default what affinity allows; of others, how many tasks they do at a time where they don't say."""
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
         raise FarmError(f"workers is {count!r}; it must be a number of at least 1")
+    if isinstance(executor, type):
+        name = executor.__name__
+        raise FarmError(f"executor is the class {name}; it must be {CHOICES}, or an executor that is made: {name}()")
     if isinstance(executor, str):
         return _by_name(executor, count)
     if hasattr(executor, "get_executor"):  # Dask's client

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu import ValidationError, arguments
 from tilegpu.files import open_regular
 from tilegpu.scene import DrawnFrame, Frame
+from tilegpu.scene.frame_checks import check_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +70,7 @@ class _Walk:
             for one in value:
                 self.add(one)
         else:
-            raise TypeError(f"a frame holds a {type(value).__name__}, which is no plain data")
+            raise ValidationError(f"a frame holds a {type(value).__name__}, which is no plain data; give arrays, numbers and texts")
 
     def _told_before(self, value: Any) -> bool:
         found = self._seen.get(id(value))
@@ -86,7 +88,9 @@ class _Walk:
 
 
 def frame_hash(frame: Frame) -> str:
-    """Of all that is drawn. A function that draws itself is its file and what it is given: its modules are not looked into."""
+    """Of all that is drawn. A function that draws itself is its file and what it is given: its modules are not looked into. Raises
+    :class:`tilegpu.ValidationError` for what is no frame, such as the scene that makes it."""
+    check_frame(frame, "frame_hash")
     walk = _Walk()
     if isinstance(frame, DrawnFrame):
         walk.add(frame.path.read_bytes())
@@ -97,7 +101,9 @@ def frame_hash(frame: Frame) -> str:
 
 
 def shader_hash(frame: Frame) -> str:
-    """Of the texts and constants of all programs, in the order in which they draw first; of a function that draws itself: of none."""
+    """Of the texts and constants of all programs, in the order in which they draw first; of a function that draws itself: of none. Raises
+    as :func:`frame_hash`."""
+    check_frame(frame, "shader_hash")
     walk = _Walk()
     if not isinstance(frame, DrawnFrame):
         for program in {id(d.program): d.program for d in frame.all_draws}.values():
@@ -106,9 +112,17 @@ def shader_hash(frame: Frame) -> str:
 
 
 def pixel_hash(images: Iterable[NDArray[Any]]) -> str:
-    """Of pictures: type, shape and bytes of each, in C order, whatever file they go to."""
+    """Of pictures: type, shape and bytes of each, in C order, whatever file they go to. ``images``: a list of arrays, or an array (N, H, W,
+    C) of N; of one picture ``[image]``. Raises :class:`tilegpu.ValidationError` for one picture alone, whose rows would be taken for
+    pictures, and for what are no arrays."""
+    what, must = "pixel_hash: images", "it must be a list of arrays, such as [image.numpy()]"
+    if isinstance(images, np.ndarray) and images.ndim < 4:
+        one = f"{what} is one array of shape {images.shape}, whose rows are no pictures"
+        raise ValidationError(f"{one}; give a list of pictures: pixel_hash([array])")
     digest = hashlib.sha256()
-    for image in images:
+    for number, image in enumerate(arguments.sequence(images, what, must)):
+        if not isinstance(image, np.ndarray) or image.dtype.hasobject:
+            raise ValidationError(f"pixel_hash: images[{number}] is {arguments.shown(image)}; {must}")
         digest.update(pixel_head(image.dtype, image.shape))
         digest.update(np.ascontiguousarray(image).data.cast("B"))
     return digest.hexdigest()

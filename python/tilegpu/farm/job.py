@@ -163,6 +163,16 @@ def with_whole_paths(job: Job) -> Job:
     return job
 
 
+def why_alike(scene: Scene, of: int) -> str:
+    """Why several frames of a scene are one picture; "" where they are not."""
+    if of == 1 or scene.moves or scene.camera() is not None:
+        return ""
+    if isinstance(scene, FunctionScene):
+        asks = f"the function {scene.name}() asks for neither time nor camera (nor view)"
+        return f"{asks}, so nothing tells its pictures apart but what it does by itself; give it a parameter time"
+    return f"{scene.name} has no camera to turn and looks the same at any time; all are one picture"
+
+
 def pictures_per_second(scene: Scene, of: int, fps: float | None) -> float:
     """``fps``, or 30; the pictures of a scene with an animation are spread over it once."""
     if fps is None and scene.duration_s and of > 1:

@@ -8,14 +8,16 @@ anywhere: sizes, types and names are checked, and a name that leads out of the f
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tilegpu import arguments
 from tilegpu.farm.job import FarmError, Job, job_of
-from tilegpu.files import read_regular
+from tilegpu.files import place, read_regular
 from tilegpu.whole_file import told, write_whole
 
 FORMAT = 1
@@ -144,8 +146,20 @@ def manifest_of(output: Path) -> Path:
     return output.with_name(f"{output.stem}.manifest.json")
 
 
-def read_manifest(path: Path) -> Manifest:
+def manifest_path(path: Any) -> Path:
+    """Of what a user gave. Raises :class:`FarmError` for what is no path, such as what a run returned, which has one."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        found = getattr(path, "manifest", None)
+        fix = f"it must be a path, such as run.manifest, {found}" if isinstance(found, Path) else "it must be a path"
+        raise FarmError(f"manifest is {arguments.shown(path)}; {fix}")
+    if not os.fspath(path):
+        raise FarmError("manifest is ''; it must be a path")
+    return Path(place(os.fsdecode(path)))
+
+
+def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     """A manifest or a journal. Raises :class:`FarmError` that says what is wrong in it."""
+    path = manifest_path(path)
     try:
         text = read_regular(path, _MOST_B).decode("utf-8")
     except FileNotFoundError:

@@ -17,12 +17,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import tilegpu
+from tilegpu import arguments
 from tilegpu.farm.encoding import shows
 from tilegpu.farm.executors import workers_of
 from tilegpu.farm.hashes import frame_hash, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, file_of, frame_of, scene_of, windows_of, with_whole_paths
-from tilegpu.farm.manifest import FrameRecord, Manifest, read_manifest
+from tilegpu.farm.manifest import FrameRecord, Manifest, manifest_path, read_manifest
 from tilegpu.farm.run import Progress, check_device, is_as_written, no_progress, numbers_of, require_progress
 from tilegpu.farm.schedule import Scheduler
 from tilegpu.farm.worker import Task, Window
@@ -111,10 +114,12 @@ def verify(
     """
     require_progress(progress)
     check_device(threads, lanes)
-    path = Path(place(manifest))
+    path = manifest_path(manifest)
     said = read_manifest(path)
-    if not 0 < share <= 1:
-        raise FarmError(f"share is {share!r}; it must be above 0, and 1 (or 100%) at most")
+    if isinstance(share, bool) or not isinstance(share, (int, float, np.integer, np.floating)) or not 0 < share <= 1:
+        raise FarmError(f"share is {arguments.shown(share)}; it must be a number above 0, and 1 at most, such as 0.25 for a quarter")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
+        raise FarmError(f"seed is {arguments.shown(seed)}; it must be a whole number, or None: by chance")
     job = dataclasses.replace(_job_here(said, scene, environment), isolate_compiler=isolate_compiler)
     windows = _same_content(said, job)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
@@ -179,7 +184,10 @@ def _items(
 ) -> list[tuple[FrameRecord, Window | None, str]]:
     """Frame, window and pixels' hash of all that may be drawn."""
     there = f"the manifest has {len(said.frames)}, from {min(said.frames, default=0)} on"
-    numbers = sorted(said.frames) if frames is None else list(dict.fromkeys(numbers_of(frames, there)))
+    asked = sorted(said.frames) if frames is None else numbers_of(frames, there)
+    if strange := [n for n in asked if isinstance(n, bool) or not isinstance(n, (int, np.integer))]:
+        raise FarmError(f"frames has {arguments.shown(strange[0])}; it must be numbers, such as range(0, 2) or [0, 5]; {there}")
+    numbers = list(dict.fromkeys(asked))
     if missing := [n for n in numbers if n not in said.frames]:
         raise FarmError(f"the manifest has no frame {missing[0]}; it has {len(said.frames)}, from {min(said.frames, default=0)} on")
     if not numbers:

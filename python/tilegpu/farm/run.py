@@ -20,11 +20,30 @@ import numpy as np
 import tilegpu
 from tilegpu import arguments
 from tilegpu.errors import users_level
-from tilegpu.farm.encoding import check_output, color_path, is_picture_of, output_path
+from tilegpu.farm.encoding import check_output, color_path, is_picture_of, number_problem, output_path
 from tilegpu.farm.executors import Workers, workers_of
 from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
-from tilegpu.farm.job import FarmError, Job, file_hash, frame_of, require_job, scene_of, windows_of, with_whole_paths
-from tilegpu.farm.manifest import FrameRecord, Journal, Manifest, Written, journal_of, manifest_of, read_manifest
+from tilegpu.farm.job import (
+    FarmError,
+    Job,
+    file_hash,
+    frame_of,
+    require_job,
+    scene_of,
+    why_alike,
+    windows_of,
+    with_whole_paths,
+)
+from tilegpu.farm.manifest import (
+    FrameRecord,
+    Journal,
+    Manifest,
+    Written,
+    journal_of,
+    manifest_of,
+    manifest_path,
+    read_manifest,
+)
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
@@ -82,6 +101,18 @@ class Run:
         return f"{drawn}{by} in {self.seconds:.1f} s{rate}{again}"
 
 
+def _check_device_used(frame: Frame, job: Job, threads: int, lanes: int) -> None:
+    """Raises for what is asked of the workers' devices, where a function draws by itself. One that asks for mouse or keys is not called
+    before it is drawn; nobody knows of it yet."""
+    if not isinstance(frame, DrawnFrame) or frame.wants_device or frame.wanted:
+        return
+    asked = {"profile": job.profile != "host", "isolate_compiler": job.isolate_compiler is not None, "threads": threads != 1}
+    asked["lanes"] = lanes != 0
+    if given := [name for name, is_given in asked.items() if is_given]:
+        asks = f"the function {frame.label}() asks for no device, and draws by itself"
+        raise FarmError(f"{', '.join(given)}: {asks}; give it a parameter device (or view), and draw with that")
+
+
 class Prepared:
     """A job, looked at by the coordinator: what its frame 0 is made of, its tiles, and its shaders, compiled."""
 
@@ -90,7 +121,7 @@ class Prepared:
         self.job, self.lanes = job, lanes
         self.scene = scene_of(job)
         if job.time and not self.scene.moves:
-            text = f"Job: time={job.time} has no effect: scene '{self.scene.name}' looks the same at any time; leave it out"
+            text = f"Job: time={job.time} of '{self.scene.name}' has no effect: {self.scene.why_still}; leave it out"
             warnings.warn(text, tilegpu.UnusedNameWarning, stacklevel=users_level())
         self.first: Frame = frame_of(self.scene, job, 0)
         self.content, self.shaders = frame_hash(self.first), shader_hash(self.first)
@@ -130,7 +161,10 @@ def numbers_of(frames: Any, there: str) -> list[Any]:
         return [frames]
     if isinstance(frames, (str, bytes, Mapping)) or not isinstance(frames, Iterable):
         raise FarmError(f"frames is {arguments.shown(frames)}; it must be a number, or numbers, such as range(0, 2) or [0, 5]; {there}")
-    return list(frames)
+    try:
+        return list(frames)
+    except TypeError:  # an array of no dimension
+        raise FarmError(f"frames is {arguments.shown(frames)}; it must be a number, or numbers, such as [0, 5]; {there}") from None
 
 
 def frames_of(frames: Iterable[int] | int | None, job: Job) -> list[int]:
@@ -144,11 +178,17 @@ def frames_of(frames: Iterable[int] | int | None, job: Job) -> list[int]:
     return sorted({int(n) for n in wanted})
 
 
+def _require_flag(value: Any, name: str) -> None:
+    """Raises for a word, which Python takes for True whatever it says."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise FarmError(f"{name} is {arguments.shown(value)}; it must be True or False")
+
+
 def check_device(threads: Any, lanes: Any) -> None:
     """Raises for what no worker's device takes, before the first of them tries."""
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 0:
         raise FarmError(f"threads is {arguments.shown(threads)}; it must be a number of at least 1, of each worker's device, or 0 for all")
-    if isinstance(lanes, bool) or lanes not in (0, 4, 8, 16):
+    if isinstance(lanes, bool) or not isinstance(lanes, (int, np.integer)) or lanes not in (0, 4, 8, 16):
         raise FarmError(f"lanes is {arguments.shown(lanes)}; it must be 4, 8 or 16, or 0 for what suits the CPU")
 
 
@@ -178,11 +218,19 @@ def render(
     require_job(job)
     require_progress(progress)
     check_device(threads, lanes)
+    _require_flag(restart, "restart")
+    if not isinstance(output, (str, bytes, os.PathLike)):
+        raise FarmError(f"output is {arguments.shown(output)}; it must be a path, such as 'turn.png'; pictures(job) writes nothing")
     output = Path(place(output))
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
+    _check_device_used(prepared.first, job, threads, lanes)
+    if alike := why_alike(prepared.scene, len(wanted)):
+        warnings.warn(f"Job: of={job.of}: {alike}", tilegpu.UnusedNameWarning, stacklevel=users_level())
     suffix = check_output(output, prepared.windows is not None)
-    path = Path(place(manifest)) if manifest is not None else manifest_of(output)
+    if problem := number_problem(output, job.of):
+        raise FarmError(f"output {problem}")
+    path = manifest_path(manifest) if manifest is not None else manifest_of(output)
     if not path.parent.is_dir():
         raise FarmError(f"there is no folder {path.parent} for the manifest")
     if path.parent.resolve() != output.parent.resolve():
@@ -327,8 +375,14 @@ def pictures(
     require_progress(progress)
     require_job(job)
     check_device(threads, lanes)
+    _require_flag(eight_bits, "eight_bits")
+    if run is not None and not isinstance(run, Run):
+        raise FarmError(f"run is {arguments.shown(run)}; it must be a tilegpu.farm.Run, such as Run(None), or None")
     wanted = frames_of(frames, job)
     prepared = Prepared(job, lanes=lanes)
+    _check_device_used(prepared.first, job, threads, lanes)
+    if alike := why_alike(prepared.scene, len(wanted)):
+        warnings.warn(f"Job: of={job.of}: {alike}", tilegpu.UnusedNameWarning, stacklevel=users_level())
     if prepared.windows is not None:
         raise FarmError(f"{job.scene}: pictures() gives whole frames; render() draws tiles to files")
     run = Run(None) if run is None else run

@@ -26,6 +26,7 @@ from tilegpu.scene.description import (
     Texture,
 )
 from tilegpu.scene.environment import Environment
+from tilegpu.scene.interaction import KEY_NAMES as KEY_NAMES
 from tilegpu.scene.interaction import Interaction, Keys, Mouse, View
 from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelError

@@ -42,6 +42,13 @@ def translate(x: float, y: float, z: float) -> Matrix:
     return out
 
 
+def _finite(value: Any, what: str) -> float:
+    found = arguments.number(value, f"OrbitCamera.{what}")
+    if not math.isfinite(found):
+        raise ValidationError(f"OrbitCamera.{what} is {arguments.shown(value)}; it must be finite")
+    return found
+
+
 def rotate_x(angle: float) -> Matrix:
     """(4, 4) right-handed rotation about x; radians."""
     c, s = F(math.cos(F(angle))), F(math.sin(F(angle)))
@@ -241,15 +248,18 @@ class OrbitCamera(Spelt):
 
     def rotate(self, yaw: float, pitch: float) -> None:
         """Turn by angles in radians; pitch stops short of the poles."""
+        yaw, pitch = _finite(yaw, "rotate: yaw"), _finite(pitch, "rotate: pitch")
         self.yaw = math.remainder(self.yaw + yaw, 2 * math.pi)
         self.pitch = min(max(self.pitch + pitch, -1.55), 1.55)
 
     def zoom(self, factor: float) -> None:
         """Multiply the distance (below 1: nearer)."""
+        factor = _finite(factor, "zoom: factor")
         self.distance = min(max(self.distance * factor, 0.02 * self.radius), 100 * self.radius)
 
     def pan(self, right: float, up: float) -> None:
         """Move the target in the picture plane; 1 is the height of the frame."""
+        right, up = _finite(right, "pan: right"), _finite(up, "pan: up")
         span = 2 * self.distance * math.tan(math.radians(self.fov_y) / 2)
         axes = self._axes()
         target = np.array(self.target) + (axes[0] * right + axes[1] * up) * span

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, fields
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,6 +46,32 @@ Address = Literal["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border
 Compare = Literal["never", "less", "equal", "less_or_equal", "greater", "not_equal", "greater_or_equal", "always"]
 Resolve = Literal["none", "pass", "store_cmd"]
 LoadOp = Literal["clear", "load", "dont_care"]
+
+
+def _noting_given(cls: Any) -> Any:
+    """Of a dataclass: its objects know which fields were given where they were made (``_given``), and which are defaults; of those that
+    :func:`dataclasses.replace` makes nobody knows. ``__new__`` notes it, as who calls ``__init__`` tells of names that there are not."""
+    names = [one.name for one in fields(cls)]
+
+    def __new__(made: Any, *args: Any, **kwargs: Any) -> Any:
+        self = object.__new__(made)
+        copied = sys._getframe(1).f_globals.get("__name__") == "dataclasses"
+        object.__setattr__(self, "_given", frozenset() if copied else frozenset([*names[: len(args)], *kwargs]))
+        return self
+
+    cls.__signature__ = inspect.signature(cls)
+    cls.__new__ = __new__
+    return cls
+
+
+def _require_plain(thing: Any, what: str, **also: type) -> None:
+    """Raises where a field holds what is no name, number, True, False or None: equal objects are interchangeable, so all can be hashed.
+    ``also``: what else a field may be."""
+    for one in fields(thing):
+        value = getattr(thing, one.name)
+        kinds = (str, bool, int, float, np.generic, *([also[one.name]] if one.name in also else []))
+        if value is not None and not isinstance(value, kinds):
+            raise ValidationError(f"{what}: {one.name} is {arguments.shown(value)}; it must be a name, a number, True or False")
 
 
 @dataclass(frozen=True)
@@ -75,9 +102,12 @@ class Sampler:
         filters, addresses = ("min_filter", "mag_filter", "mipmap_mode"), ("address_u", "address_v", "address_w")
         self._fill(filters, "filter", filter, ["linear" if filter is None else filter] * 3)
         self._fill(addresses, "address", address, addresses_of("repeat" if address is None else address, "Sampler: address"))
+        _require_plain(self, "Sampler")
 
     def _fill(self, names: tuple[str, ...], one: str, given: Any, values: Sequence[Any]) -> None:
         """Those of the fields that are not given. Warns where ``one`` was given for them, and they all are."""
+        if given is not None and one == "filter" and not isinstance(given, str):
+            raise ValidationError(f"Sampler: filter is {arguments.shown(given)}; it must be 'nearest' or 'linear'")
         say_all_given("Sampler", one, given, {name: getattr(self, name) for name in names}, values)
         for name, value in zip(names, values, strict=True):
             if getattr(self, name) is None:
@@ -128,6 +158,17 @@ class Target:
     size: tuple[int, int] | None = None
     label: str = "target"
 
+    def __post_init__(self) -> None:
+        arguments.text(self.label, "target: label")
+        arguments.text(self.format, f"target '{self.label}': format")
+        if self.size is None:
+            return
+        what, must = f"target '{self.label}': size", "it must be (width, height) in pixels, or None: the frame's"
+        width, height = arguments.wholes(self.size, what, 2, must)
+        if width < 1 or height < 1:
+            raise ValidationError(f"{what} is {arguments.shown(self.size)}; {must}")
+        object.__setattr__(self, "size", (width, height))
+
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
@@ -137,9 +178,12 @@ class Sampled:
     sampler: Sampler = CLAMPED
 
     def __post_init__(self) -> None:
-        _require_sampler(self.sampler, f"Sampled of target '{getattr(self.target, 'label', self.target)}'")
+        if not isinstance(self.target, Target):
+            raise ValidationError(f"Sampled: target is {arguments.shown(self.target)}; it must be a tilegpu.scene.Target")
+        _require_sampler(self.sampler, f"Sampled of target '{self.target.label}'")
 
 
+@_noting_given
 @dataclass(frozen=True, eq=False)
 class Output:
     """A target as an attachment of a pass. ``clear``: (r, g, b, a), or a number for depth; used where ``load`` is ``"clear"``.
@@ -151,6 +195,11 @@ class Output:
     load: LoadOp = "clear"
     clear: tuple[float, float, float, float] | float = (0.0, 0.0, 0.0, 1.0)
     store: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.load, str) and self.load != "clear" and "clear" in vars(self)["_given"]:
+            what, load = f"output of target '{getattr(self.target, 'label', self.target)}'", arguments.shown(self.load)
+            raise ValidationError(f"{what}: clear is given, but load is {load}; use load='clear', or leave clear out")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +219,14 @@ class Program(Sendable):
     constants: Mapping[str, bool | int | float] = field(default_factory=lambda: NOTHING)
     input_attachments: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.constants, Mapping):
+            given = f"program '{self.label}': constants is {arguments.shown(self.constants)}"
+            raise ValidationError(f"{given}; it must be a mapping by name, such as {{'COUNT': 4}}; leave it out for none")
+        if not isinstance(self.input_attachments, (tuple, list)):
+            given = f"program '{self.label}': input_attachments is {arguments.shown(self.input_attachments)}"
+            raise ValidationError(f"{given}; it must be a tuple of names, such as ('color0',)")
+
 
 @dataclass(frozen=True)
 class Blend:
@@ -182,11 +239,15 @@ class Blend:
     dst_alpha: str = "one_minus_src_alpha"
     alpha_op: str = "add"
 
+    def __post_init__(self) -> None:
+        _require_plain(self, "Blend")
+
 
 #: What ``blend="alpha"`` stands for.
 ALPHA_BLEND = Blend()
 
 
+@_noting_given
 @dataclass(frozen=True)
 class State:
     """Fixed-function state of a draw. Equal states are interchangeable.
@@ -207,6 +268,25 @@ class State:
     alpha_to_coverage: bool = False
     depth_bias: tuple[float, float] | None = None
     color_write_mask: str = "rgba"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.depth_bias, (tuple, list, np.ndarray)):
+            must = "it must be (constant factor, slope factor), or None"
+            object.__setattr__(self, "depth_bias", arguments.numbers(self.depth_bias, "State: depth_bias", (2, 3), must))
+        _require_plain(self, "State", blend=Blend, depth_bias=tuple)
+
+    @property
+    def wants_depth(self) -> str:
+        """What of it says that draws are to be tested by depth, as ``depth_compare='less'``; "" where only defaults do: a picture in 2D
+        leaves them as they are. Of a state that :func:`dataclasses.replace` made the values alone tell."""
+        given = vars(self).get("_given", ())
+        if self.depth_bias is not None and self.depth_bias is not False:
+            return f"depth_bias={self.depth_bias}"
+        if self.depth_test is not True or self.depth_compare == "always":
+            return ""
+        if self.depth_compare != "less" or "depth_compare" in given:
+            return f"depth_compare='{self.depth_compare}'"
+        return next((f"{name}=True" for name in ("depth_test", "depth_write") if name in given and getattr(self, name) is True), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,12 +432,22 @@ class Scene:
     fixed_samples: bool = False
     moves: bool = True  #: whether its picture depends on the time; a scene that is always the same may say ``False``
 
+    @property
+    def _title(self) -> str:
+        """What messages call it."""
+        return f"scene '{self.name}'"
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         _say_misspelt(cls)
-        own = cls.__dict__.get("camera")
-        if isinstance(own, FunctionType) and len(inspect.signature(own).parameters) == 1:
-            cls.camera = _taking_aspect(own)  # type: ignore[method-assign]
+        if isinstance(drawn := cls.__dict__.get("frame"), FunctionType) and not _takes_request(drawn):
+            cls.frame = _telling_request(drawn)  # type: ignore[method-assign]
+        for name in ("camera", "turn_camera"):
+            own = cls.__dict__.get(name)
+            if isinstance(own, FunctionType):
+                takes = list(inspect.signature(own).parameters)
+                if (len(takes) == 1 and name == "camera") or takes[1:] == ["aspect"]:
+                    setattr(cls, name, _taking_aspect(own, len(takes) == 2))
 
     def camera(self, aspect: float | None = None) -> OrbitCamera | None:
         """A new camera at the scene's own viewpoint; ``None`` if the scene has no viewpoint to move. ``aspect``: width / height of the
@@ -369,6 +459,11 @@ class Scene:
         """One to turn once about the scene, by its ``yaw`` alone: of a model from where it is in the picture all the way round. That of
         :meth:`camera` where the scene says no other."""
         return self.camera(aspect)
+
+    @property
+    def why_still(self) -> str:
+        """For messages: why a time changes nothing, where nothing :attr:`moves`."""
+        return "the scene looks the same at any time"
 
     @property
     def duration_s(self) -> float:
@@ -408,7 +503,7 @@ class Scene:
         what = f"scene '{self.name}'"
         must = f"it must be (width, height), 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
         width, height = arguments.wholes(self.default_size if size is None else size, f"{what}: size", 2, must)
-        if self.fixed_samples and samples is not None and samples != self.default_samples:
+        if self.fixed_samples and samples is not None and not (np.isscalar(samples) and samples == self.default_samples):
             fixed = f"the scene is defined with {self.default_samples}; leave samples= out"
             raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; {fixed}")
         samples = self.default_samples if samples is None else samples
@@ -416,7 +511,7 @@ class Scene:
             raise ValidationError(
                 f"{what}: size is {width}x{height}; allowed is 1x1 to 16384x16384, and to {_MOST_TILED_PX} a side in tiles"
             )
-        if isinstance(samples, bool) or samples not in (1, 2, 4, 8, 16):
+        if isinstance(samples, bool) or not isinstance(samples, (int, float, np.number)) or samples not in (1, 2, 4, 8, 16):
             raise ValidationError(f"{what}: samples is {arguments.shown(samples)}; allowed are 1, 2, 4, 8 and 16")
         if camera is not None and not hasattr(camera, "view_projection"):
             raise ValidationError(f"{what}: camera is {arguments.shown(camera)}; it must be a tilegpu.math.OrbitCamera, or None")
@@ -429,7 +524,7 @@ class Scene:
     def _say_unused(self, camera: Any, time: Any) -> None:
         """Warns of a time and a camera that change nothing: a loop over scenes may give them, so that they are no errors."""
         for given, text in (
-            (time != 0 and not self.moves, f"time={time} has no effect: the scene looks the same at any time; leave it out"),
+            (time != 0 and not self.moves, f"time={time} has no effect: {self.why_still}; leave it out"),
             (camera is not None and self.camera() is None, "camera= has no effect: the scene has none (camera() is None); leave it out"),
         ):
             if given:
@@ -458,12 +553,42 @@ def _say_misspelt(cls: type[Scene]) -> None:
             warnings.warn(what, UnusedNameWarning, stacklevel=users_level())
 
 
-def _taking_aspect(method: Callable[[Any], OrbitCamera | None]) -> Callable[..., OrbitCamera | None]:
-    """A ``camera`` that frames nothing, and so takes no ``aspect``, as one that can be told it like any scene's."""
+def _takes_request(method: Callable[..., Any]) -> bool:
+    """Whether a ``frame`` takes what it is called with."""
+    try:
+        inspect.signature(method).bind(None, None, None, camera=None, time=0.0)
+        inspect.signature(method).bind(None, None, None, None, 0.0)
+    except TypeError:
+        return False
+    return True
+
+
+def _telling_request(method: Callable[..., Frame]) -> Callable[..., Frame]:
+    """A ``frame`` that takes less: calls of the class's own go on as before, others are told what it must take."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def frame(self: Any, *given: Any, **named: Any) -> Frame:
+        try:
+            signature.bind(self, *given, **named)
+        except TypeError as wrong:
+            must = "define frame(self, size=None, samples=None, camera=None, time=0.0), which all scenes are called with"
+            raise ValidationError(f"{self._title}: {type(self).__name__}.frame{signature} is called with more: {wrong}; {must}") from None
+        return method(self, *given, **named)
+
+    return frame
+
+
+def _taking_aspect(method: Callable[..., OrbitCamera | None], takes: bool) -> Callable[..., OrbitCamera | None]:
+    """A ``camera`` that looks whether it is told an aspect; one that frames nothing, and so ``takes`` none, can be told it like any."""
 
     @functools.wraps(method)
     def camera(self: Any, aspect: float | None = None) -> OrbitCamera | None:
-        return method(self)
+        if aspect is not None:
+            what, must = f"{self._title}: aspect", "it must be width / height, above 0, or None"
+            if not 0 < arguments.number(aspect, what, must) < math.inf:
+                raise ValidationError(f"{what} is {arguments.shown(aspect)}; {must}")
+        return method(self, aspect) if takes else method(self)
 
     del camera.__wrapped__  # its signature is its own
     return camera

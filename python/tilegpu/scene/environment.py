@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tilegpu import arguments
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.files import read_regular
 from tilegpu.fixed import Spelt
@@ -52,7 +53,7 @@ class Environment(Spelt):
     """
 
     def __init__(self, picture: ArrayLike, name: str = "environment") -> None:
-        values = np.asarray(picture)
+        values = arguments.array(picture, f"environment '{name}': the picture", "floats of shape (H, W, 3) are needed, linear")
         if values.ndim != 3 or values.shape[2] not in (3, 4) or values.shape[0] < 2 or values.shape[1] < 2 or values.dtype.kind != "f":
             raise ValidationError(
                 f"environment '{name}': the picture is {values.dtype} of shape {values.shape}; floats of shape (H, W, 3) are needed, linear"
@@ -74,7 +75,8 @@ class Environment(Spelt):
     def read(path: str | os.PathLike[str]) -> Environment:
         """Of a Radiance (``.hdr``) or OpenEXR (``.exr``) file; the same object again for a file of the same name and content, as long as it
         is among the last few. Raises ``ValueError`` that names the file and what is wrong with it."""
-        name = os.path.basename(os.fspath(path))  # noqa: PTH119
+        path = arguments.path(path, "Environment.read: path")
+        name = os.path.basename(path)  # noqa: PTH119
         key = name, _digest(path)
         made = _read.pop(key, None)
         if made is None:

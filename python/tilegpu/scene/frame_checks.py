@@ -99,17 +99,23 @@ def check_frame(frame: Any, who: str) -> None:
     _require(frame.clear_colors, (tuple, list), f"{what}: clear_colors", colors)
     for given in frame.clear_colors:
         _require(given, (tuple, list, np.ndarray), f"{what}: clear_colors", colors)
+    for given in frame.color_formats:
+        _require(given, str, f"{what}: color_formats", "a tuple of formats, such as ('r8g8b8a8_srgb',)")
+    _require(frame.depth_format, (str, type(None)), f"{what}: depth_format", "a format, such as 'd32_sfloat', or None: no depth")
+    arguments.flag(frame.store_depth, f"{what}: store_depth")
     _require(frame.passes, (tuple, list), f"{what}: passes", "a tuple of tilegpu.scene.Pass, such as (Pass(...),)")
     _check_draws(frame.draws, what)
     for number, one in enumerate(frame.passes):
         _require(one, Pass, f"{what}: passes[{number}]", "a tilegpu.scene.Pass")
         of = f"{what}, pass '{one.label}'"
+        _require_one_of(one.samples, _SAMPLES, f"{of}: samples")
         _require(one.color, (tuple, list), f"{of}: color", "a tuple of tilegpu.scene.Output, such as (Output(...),)")
         for k, output in enumerate(one.color):
             _require(output, Output, f"{of}: color[{k}]", "a tilegpu.scene.Output")
         _require(one.depth, (Output, type(None)), f"{of}: depth", "a tilegpu.scene.Output, or None")
         for output in one.outputs:
             _require(output.target, Target, f"{of}: target of an Output", "a tilegpu.scene.Target")
+            arguments.flag(output.store, f"{of}: store of target '{output.target.label}'")
             _require_one_of(output.load, _LOADS, f"{of}: load of target '{output.target.label}'")
         _check_draws(one.draws, of)
 
@@ -129,7 +135,11 @@ def check_attachments(frame: Frame) -> None:
     if frame.store_depth and frame.depth_format is None:
         _warn(f"{what}: store_depth has no effect without a depth attachment; give depth_format=")
     _say_undrawn(what, frame.draws, colors, frame.depth_format is not None)
+    if frame.depth_format is None:
+        _say_untested(what, frame.draws, "depth_format='d32_sfloat'")
     for one in frame.passes:
+        if one.depth is None:
+            _say_untested(f"{what}, pass '{one.label}'", one.draws, "depth=Output(Target('d32_sfloat'), clear=1.0, store=False)")
         _say_undrawn(f"{what}, pass '{one.label}'", one.draws, len(one.color), one.depth is not None)
         clear = None if one.depth is None or one.depth.load != "clear" else one.depth.clear
         if isinstance(clear, tuple) and clear != Output.clear and set(clear) != {1}:
@@ -144,6 +154,20 @@ def _say_undrawn(what: str, draws: Sequence[Draw], colors: int, depth: bool) -> 
         _warn(f"{what}: program {names} has no fragment shader and the pass no depth, so it draws nothing; give fragment=, or depth")
     elif alone and colors and len(alone) == len(draws):
         _warn(f"{what}: no draw has a fragment shader, so nothing is drawn to color; give fragment=, or leave color out")
+
+
+def _say_untested(what: str, draws: Sequence[Draw], fix: str) -> None:
+    """Warns of draws whose state says that depth is tested, in a pass without depth: what is drawn last is seen, however far it is."""
+    seen: dict[int, State] = {}
+    for number, draw in enumerate(draws):
+        if id(draw.state) in seen:
+            continue
+        seen[id(draw.state)] = draw.state
+        if not (why := draw.state.wants_depth):
+            continue
+        lost = "which has no effect without a depth attachment: what is drawn last covers what was drawn before, however near that is"
+        _warn(f"{what}, {title_of(draw, number)}: its state has {why}, {lost}; give {fix}, or State(depth_test=False)")
+        return
 
 
 def say_unwritten(what: str, count: int, pipelines: Iterable[tg.Pipeline], loaded: Collection[int] = ()) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.scene.gltf_names import misspelt
+from tilegpu.scene.gltf_rules import problems
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
 from tilegpu.scene.model_file import ModelError, ModelFile, named, say, shown
 from tilegpu.scene.packages import BasisPicture
@@ -97,6 +98,7 @@ class Document:
         self._views: dict[int, memoryview] = {}
         self._images: dict[tuple[int, str], Array] = {}
         self._accessors: dict[tuple[int, bool], Array] = {}
+        self._broken: set[str] = set()  # rules of which it is said that the file breaks them
         self._check_header()
 
     # ------------------------------------------------------------------------------------------------------ reading
@@ -381,6 +383,7 @@ class Document:
             raise self.error(here, f"type is {shown(kind)}; {where} needs {' or '.join(kinds)}")
         key = (cast("int", index), as_float)
         if key in self._accessors:
+            self._say_broken_rules(table, where, here)  # of another use
             return self._accessors[key]
         component = self.choice(table, "componentType", COMPONENT_TYPES, here)
         count = self.integer(table, "count", here)
@@ -402,7 +405,21 @@ class Document:
             raise self.error(here, "componentType is 5126 (float); an integer type is needed here")
         values.flags.writeable = False
         self._accessors[key] = values
+        self._say_broken_rules(table, where, here)  # of what can be read
         return values
+
+    def _say_broken_rules(self, table: dict[str, Any], where: str, here: str) -> None:
+        """A warning for the first accessor that breaks a rule, of each rule."""
+        views, number = self.json["bufferViews"], table.get("bufferView")
+        known = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(views)
+        view = views[number] if known else {}
+        view = {} if isinstance(view.get("extensions"), dict) and _MESHOPT in view["extensions"] else view
+        used = self.json.get("extensionsUsed")
+        quantized = isinstance(used, list) and "KHR_mesh_quantization" in used
+        for rule, text in problems(table, view, where, quantized):
+            if rule not in self._broken:
+                self._broken.add(rule)
+                say(f"model '{self.path}': {here} ({where}): {text}")
 
     def _sparse(self, sparse: Any, values: Array, component: np.dtype[Any], kind: str, where: str) -> Array:
         if not isinstance(sparse, dict) or not all(isinstance(sparse.get(k), dict) for k in ("indices", "values")):
@@ -416,6 +433,9 @@ class Document:
             offset = self.integer(part, "byteOffset", f"{where}.sparse.{name}", 0)
             parts.append(self._elements(part.get("bufferView"), offset, count, dtype, shape, f"{where}.sparse.{name}"))
         at = parts[0][:, 0].astype(np.int64)
+        if at.size > 1 and not np.all(np.diff(at) > 0) and "sparse" not in self._broken:
+            self._broken.add("sparse")
+            say(f"model '{self.path}': {where}: sparse indices are not strictly increasing; of those that are there twice the last counts")
         if at.size and int(at.max()) >= len(values):
             raise self.error(where, f"sparse index {int(at.max())} is beyond the accessor's {len(values)} elements")
         values = values.copy()

@@ -17,7 +17,7 @@ from tilegpu.scene.gltf_animation import Animation, read_animations
 from tilegpu.scene.gltf_nodes import NodeTree
 from tilegpu.scene.gltf_views import read_lights, read_views
 from tilegpu.scene.matrices import product
-from tilegpu.scene.model_file import say, shown
+from tilegpu.scene.model_file import named, say, shown
 from tilegpu.scene.part import Array, F, Morphs
 from tilegpu.scene.pose import PartPose
 
@@ -154,6 +154,10 @@ class GltfPoser:
         self.moves = bool(self._animations or skins or self._weights)
         self._views, self._lights = read_views(doc, tree.visits), read_lights(doc, tree.visits)
         self.cameras = [(view.name, view.aspect) for view in self._views]
+        # Cameras that no node of the scene places, for messages: (number, name).
+        placed = {doc.json["nodes"][visit.node].get("camera") for visit in tree.visits}
+        tables = enumerate(doc.json["cameras"])
+        self.unplaced_cameras = [(k, named(table.get("name"), f"camera {k}")) for k, table in tables if k not in placed]
         self.has_lights = bool(self._lights)
         self._kept: tuple[int | None, float, dict[int, dict[str, Any]], list[Array]] | None = None  # of the moment asked for last
 

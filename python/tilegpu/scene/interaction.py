@@ -6,12 +6,54 @@ Without a window (``tilegpu render``) nothing is pressed, and the mouse is nowhe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilegpu import Device, Image, Pipeline, ValidationError
+from tilegpu import Device, Image, Pipeline, ValidationError, arguments
+from tilegpu.errors import candidates
 from tilegpu.fixed import Spelt
 from tilegpu.scene.camera import OrbitCamera
+
+#: What keys are called.
+KEY_NAMES = (
+    *map(chr, range(ord("a"), ord("z") + 1)), *map(str, range(10)), "space", "left", "right", "up", "down", "enter", "tab", "escape",
+    "shift", "control", "alt", "+", "-", "?",
+)  # fmt: skip
+_BUTTONS = ("left", "middle", "right")
+#: What others call keys: as GLFW, SDL, the web and Qt have it.
+_OTHERS = {"ctrl": "control", "esc": "escape", "return": "enter", " ": "space", "spacebar": "space", "option": "alt", "lshift": "shift",
+           "arrowleft": "left", "arrowright": "right", "arrowup": "up", "arrowdown": "down", "plus": "+", "minus": "-"}  # fmt: skip
+
+
+def require_name(name: Any, known: Sequence[str], what: str) -> None:
+    """Raises for what nothing is called, which would never be held. ``what``: "key", "button"."""
+    if not isinstance(name, str):
+        raise ValidationError(f"{what} {arguments.shown(name)} is no name; there are: {', '.join(known)}")
+    if name in known:
+        return
+    lower = name.lower().removeprefix("key_")
+    meant = lower if lower in known else _OTHERS.get(lower, _OTHERS.get(lower.removesuffix("left").removesuffix("right").strip("_"), ""))
+    near = f"; did you mean '{meant}'? there are: {', '.join(known)}" if meant in known else candidates(name, known)
+    raise ValidationError(f"there is no {what} '{name}'{near}")
+
+
+class _Names(frozenset[str]):
+    """Of what is held: asked for what nothing is called it raises, where a plain set would say no for ever."""
+
+    known: Sequence[str] = KEY_NAMES
+    what = "key"
+
+    def __contains__(self, name: object) -> bool:
+        return frozenset.__contains__(self, name) if isinstance(name, str) and name in self.known else self._refuse(name)
+
+    def _refuse(self, name: object) -> bool:
+        require_name(name, self.known, self.what)
+        return False
+
+
+class _Buttons(_Names):
+    known, what = _BUTTONS, "button"
 
 
 @dataclass(frozen=True)
@@ -25,17 +67,25 @@ class Mouse:
     buttons: frozenset[str] = frozenset()
     wheel: float = 0.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "buttons", _Buttons(self.buttons))
+
 
 @dataclass(frozen=True)
 class Keys:
     """``held``: names of the keys that are down: ``"a"`` to ``"z"``, ``"0"`` to ``"9"``, ``"space"``, ``"left"``, ``"right"``, ``"up"``,
-    ``"down"``, ``"enter"``, ``"tab"``, ``"shift"``, ``"control"``, ``"alt"``. ``pressed``: those that went down since the last picture.
+    ``"down"``, ``"enter"``, ``"tab"``, ``"escape"``, ``"shift"``, ``"control"``, ``"alt"``, ``"+"``, ``"-"``, ``"?"``. ``pressed``: those
+    that went down since the last picture.
 
-    ``"w" in keys`` asks whether one is held.
+    ``"w" in keys`` asks whether one is held. A name that no key has (``"W"``, ``"ctrl"``) is a :class:`tilegpu.ValidationError`.
     """
 
     held: frozenset[str] = frozenset()
     pressed: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held", _Names(self.held))
+        object.__setattr__(self, "pressed", _Names(self.pressed))
 
     def __contains__(self, name: object) -> bool:
         return name in self.held

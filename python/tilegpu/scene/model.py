@@ -135,9 +135,10 @@ class ModelScene(Scene):
             out.default_size = out._natural_size()
         lights = options.get("lights")
         if lights is not None:
-            if lights not in ("file", "studio") or (lights == "file" and not (self._poser and self._poser.has_lights)):
+            named = isinstance(lights, str) and lights in ("file", "studio")
+            if not named or (lights == "file" and not (self._poser and self._poser.has_lights)):
                 there = "there is studio, and file where it has lights of its own"
-                raise ValidationError(f"model '{self._source}': lights is '{lights}'; {there}")
+                raise ValidationError(f"model '{self._source}': lights is {arguments.shown(lights)}; {there}")
             out._lights = lights
         exposure = options.get("exposure")
         if exposure is not None:
@@ -172,6 +173,9 @@ class ModelScene(Scene):
         if text.isascii() and text.isdigit() and int(text) < len(names):
             return int(text)
         there = ", ".join(f"{k} '{name}'" for k, name in enumerate(names)) or "none"
+        if what == "camera" and self._poser is not None and (unplaced := self._poser.unplaced_cameras):
+            some = ", ".join(f"{k} '{name}'" for k, name in unplaced[:4]) + (", ..." if len(unplaced) > 4 else "")
+            there += f" that a node of the scene places (the file's cameras {some} stand nowhere: give a node 'camera')"
         raise ValidationError(f"model '{self._source}': {what} is '{text}'; there is {there}")
 
     # ---------------------------------------------------------------------------------------------------------- space
@@ -232,6 +236,10 @@ class ModelScene(Scene):
         width = round(math.sqrt(1280 * 720 * aspect) / 16) * 16
         return width, round(width / aspect / 16) * 16
 
+    @property
+    def _title(self) -> str:
+        return f"model '{self._source}'"
+
     def camera(self, aspect: float | None = None) -> OrbitCamera:
         """A camera that frames the model for ``aspect`` = width / height (default: that of ``default_size``), or one at the place of the
         chosen camera, without its roll."""
@@ -247,9 +255,6 @@ class ModelScene(Scene):
     def _framed(self, aspect: float | None, turn: bool = False) -> OrbitCamera:
         if aspect is None:
             aspect = self.default_size[0] / self.default_size[1]
-        must = "it must be width / height, above 0, or None"
-        if not 0 < arguments.number(aspect, f"model '{self._source}': aspect", must) < math.inf:
-            raise ValidationError(f"model '{self._source}': aspect is {arguments.shown(aspect)}; {must}")
         return OrbitCamera.framing(
             self.low, self.high, self._yaw, self._pitch, points=self._points, aspect=aspect, fill=0.94, turn=turn
         )

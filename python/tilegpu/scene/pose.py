@@ -53,6 +53,8 @@ class Poser(Protocol):
     moves: bool
     #: (name, width / height that the file asks for or None) of each camera.
     cameras: list[tuple[str, float | None]]
+    #: (number in the file, name) of cameras that stand nowhere.
+    unplaced_cameras: list[tuple[int, str]]
     has_lights: bool
 
     def pose(self, animation: int | None, time: float) -> list[PartPose]:

@@ -84,6 +84,8 @@ class SceneRenderer(Spelt):
         Raises :class:`tilegpu.Error` for what the device can't do; the message names the draw's program.
         """
         require_frame(frame, "SceneRenderer.render")
+        if type(shift_px) is not tuple or shift_px != (0.0, 0.0) or window is not None or read is not True:
+            shift_px, window, read = _request(frame, shift_px, window, read)
         if isinstance(frame, DrawnFrame):
             if window is not None:
                 why = "its function draws by itself, so no window of it can be drawn; return a Frame"
@@ -364,6 +366,9 @@ class SceneRenderer(Spelt):
             return self._kept.get((id(value), "texture"), value, lambda: self._texture(value))
         key = (id(value), id(pipeline), name)
         if isinstance(value, Mapping):
+            if not all(isinstance(member, str) for member in value):
+                must = "it must be a mapping from names of the block's members"
+                raise tg.ValidationError(f"{self._title(draw)}: bind '{name}' is {arguments.shown(value)}; {must}")
             # The layout is the program's: the same mapping may be packed differently for another one.
             return self._kept.get(key, value, lambda: self._block(pipeline.struct(name, **value), name), pipeline)
         if isinstance(value, np.ndarray) and not value.dtype.names and (value.ndim > 1 or value.itemsize >= 8):
@@ -432,7 +437,9 @@ class SceneRenderer(Spelt):
                 )
 
     def _texture(self, texture: Texture) -> tg.Texture:
-        mipmaps = texture.mipmaps if isinstance(texture.mipmaps, bool) else list(texture.mipmaps)
+        must = "it must be True, False, or the levels from 1 down as arrays"
+        given = texture.mipmaps
+        mipmaps = given if isinstance(given, bool) else arguments.sequence(given, f"texture '{texture.label}': mipmaps", must)
         return self.device.texture(
             texture.pixels,
             texture.format,
@@ -440,6 +447,16 @@ class SceneRenderer(Spelt):
             sampler=self._sampler(texture.sampler),
             label=texture.label,
         )
+
+
+def _request(frame: Frame, shift_px: Any, window: Any, read: Any) -> tuple[tuple[float, float], tuple[int, int, int, int] | None, bool]:
+    """What a frame is rendered with, of the kinds that it is said to be."""
+    what = f"SceneRenderer.render: frame '{frame.label}'"
+    x_px, y_px = arguments.numbers(shift_px, f"{what}: shift_px", (2,), "it must be (x, y) in pixels")
+    if window is not None:
+        x, y, width, height = arguments.wholes(window, f"{what}: window", 4, "it must be (x, y, width, height) in pixels, or None")
+        window = x, y, width, height
+    return (x_px, y_px), window, arguments.flag(read, f"{what}: read")
 
 
 class _Recording:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tilegpu import ValidationError
+from tilegpu import ValidationError, arguments
 from tilegpu.scene.mesh import Mesh, grid_indices
 from tilegpu.scene.tangents import generate_tangents
 
@@ -18,8 +19,47 @@ Array = NDArray[Any]
 DETAIL_VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 4), ("uv", "<f4", 2)])
 
 
+#: Steps of a shape end here.
+_MOST_STEPS = 8192
+
+
+def is_number(value: Any) -> bool:
+    """A real number of Python's or NumPy's."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def size_of(value: Any, what: str) -> float:
+    """Above 0, and finite. Raises :class:`tilegpu.ValidationError` for anything else, as the others here."""
+    if not is_number(value) or not 0 < value < math.inf:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a size above 0")
+    return float(value)
+
+
+def steps_of(value: Any, least: int, what: str) -> int:
+    """How fine: a whole number."""
+    if not is_number(value) or not least <= value <= _MOST_STEPS or value != int(value):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a whole number from {least} to {_MOST_STEPS}")
+    return int(value)
+
+
+def _turns(value: Any, what: str) -> int:
+    """Of a knot: either way round, or none."""
+    if not is_number(value) or not abs(value) <= _MOST_STEPS or value != int(value):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a whole number")
+    return int(value)
+
+
+def _finite(value: Any, what: str) -> float:
+    if not is_number(value) or not abs(value) <= sys.float_info.max:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be a finite number")
+    return float(value)
+
+
 def cos_sin(angles: Array) -> tuple[Array, Array]:
-    """Cosine and sine in float64 through the C library, the same on every CPU whatever NumPy vectorises."""
+    """Of an array: cosine and sine in float64 through the C library, the same on every CPU whatever NumPy vectorises."""
+    angles = np.asarray(arguments.array(angles, "cos_sin: angles"))
+    if angles.dtype.kind not in "fiu" or not np.isfinite(angles).all():
+        raise ValidationError("cos_sin: angles are of another kind than finite numbers")
     flat = angles.reshape(-1).tolist()
     cosine, sine = [math.cos(a) for a in flat], [math.sin(a) for a in flat]
     return np.array(cosine).reshape(angles.shape), np.array(sine).reshape(angles.shape)
@@ -40,8 +80,25 @@ def _unit(v: Array) -> Array:
     return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-20)
 
 
+def _check_mesh(attributes: Mapping[str, tuple[Any, int]], indices: Any) -> None:
+    """``attributes``: arrays, with how many numbers a vertex has of each."""
+    for name, (array, width) in attributes.items():
+        numbers = isinstance(array, np.ndarray) and array.dtype.kind in "fiu" and array.size
+        if not numbers or array.ndim < 2 or array.shape[-1] != width:
+            raise ValidationError(f"make_mesh: {name} is {arguments.shown(array)}; it must be an array of numbers, (..., {width})")
+    counts = {name: array.size // width for name, (array, width) in attributes.items()}
+    if len(set(counts.values())) > 1:
+        raise ValidationError(f"make_mesh: there are {', '.join(f'{n} of {name}' for name, n in counts.items())}; they must be as many")
+    count = counts["position"]
+    whole = isinstance(indices, np.ndarray) and indices.dtype.kind in "iu" and indices.size % 3 == 0 and indices.size
+    if not whole or int(indices.min()) < 0 or int(indices.max()) >= count:
+        must = f"it must be an array of whole numbers from 0 to {count - 1}, (n, 3)"
+        raise ValidationError(f"make_mesh: indices is {arguments.shown(indices)}; {must}")
+
+
 def make_mesh(position: Array, normal: Array, uv: Array, indices: Array) -> Mesh:
-    """Vertices with generated tangents. ``indices``: (n, 3)."""
+    """Vertices with generated tangents. ``position``, ``normal``: (..., 3), ``uv``: (..., 2), of as many; ``indices``: (n, 3)."""
+    _check_mesh({"position": (position, 3), "normal": (normal, 3), "uv": (uv, 2)}, indices)
     p, n, t = position.reshape(-1, 3), normal.reshape(-1, 3), uv.reshape(-1, 2)
     tangent, source, triangles = generate_tangents(p, n, t, indices.reshape(-1, 3))
     vertices = np.empty(len(source), DETAIL_VERTEX)
@@ -59,12 +116,15 @@ def _floats(value: Any, tail: tuple[int, ...], least: int, what: str) -> Array:
     if array.dtype.kind not in "fiu" or array.ndim != 1 + len(tail) or array.shape[1:] != tail or len(array) < least:
         shape = ", ".join(["n", *map(str, tail)])
         raise ValidationError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be numbers, ({shape}), n from {least}")
+    if not np.isfinite(array).all():
+        raise ValidationError(f"{what} has numbers that are not finite")
     return array.astype(np.float64)
 
 
 def curve(points: ArrayLike, steps: int = 8) -> Array:
-    """(n, 2) points of a Catmull-Rom curve through ``points``, ``steps`` to each span."""
-    p = _floats(points, (2,), 2, "curve: points")
+    """(n, 2) points of a Catmull-Rom curve through ``points``, ``steps`` to each span, at least 1. Raises
+    :class:`tilegpu.ValidationError` for other values, as all shapes."""
+    p, steps = _floats(points, (2,), 2, "curve: points"), steps_of(steps, 1, "curve: steps")
     p = np.vstack([2 * p[0] - p[1], p, 2 * p[-1] - p[-2]])
     t = (np.arange(steps) / steps)[:, None]
     spans = []
@@ -78,14 +138,20 @@ def curve(points: ArrayLike, steps: int = 8) -> Array:
 def lathe(
     profile: ArrayLike, segments: int = 64, sharp: float = 35.0, uv_scale: tuple[float, float] = (1.0, 1.0), smooth_ends: bool = False
 ) -> Mesh:
-    """Surface of revolution about y of a profile of (radius, height), from its lower or inner end outwards round to the upper one.
+    """Surface of revolution about y of a profile of (radius, height), from its lower or inner end outwards round to the upper one, in
+    ``segments`` round, at least 3.
 
     Corners of more than ``sharp`` degrees get two normals. u goes round, v along the profile. ``smooth_ends``: the surface goes on
     smoothly beyond the ends of the profile, round the axis where an end is on it, else where the other end is the same point.
     """
-    p = _floats(profile, (2,), 2, "lathe: profile")
+    p, segments = _floats(profile, (2,), 2, "lathe: profile"), steps_of(segments, 3, "lathe: segments")
+    sharp, smooth_ends = _finite(sharp, "lathe: sharp"), arguments.flag(smooth_ends, "lathe: smooth_ends")
+    uv_scale = arguments.numbers(uv_scale, "lathe: uv_scale", (2,), "it must be two numbers, for u and v")  # type: ignore[assignment]
     step = np.diff(p, axis=0)
     length = _hypot(step[:, 0], step[:, 1])
+    if not length.all():
+        at = p[int(np.argmin(length))].tolist()
+        raise ValidationError(f"lathe: profile has the point {tuple(at)} twice in a row, so a span has no length; leave one out")
     along = np.concatenate([[0], np.cumsum(length)]) / length.sum()
     face = np.stack([step[:, 1], -step[:, 0]], -1) / length[:, None]  # outward normal of each span
     rows: list[tuple[Array, Array, float]] = []
@@ -134,6 +200,11 @@ def torus_knot(
     sides: int = 28,
 ) -> Mesh:
     """Tube along the (p, q) torus knot; u goes along, v round."""
+    p, q, depth = _turns(p, "torus_knot: p"), _turns(q, "torus_knot: q"), _finite(depth, "torus_knot: depth")
+    if p == q == 0:
+        raise ValidationError("torus_knot: p and q are 0, which is no way round; one of them must be another")
+    radius, tube = size_of(radius, "torus_knot: radius"), size_of(tube, "torus_knot: tube")
+    steps, sides = steps_of(steps, 8, "torus_knot: steps"), steps_of(sides, 3, "torus_knot: sides")
     t = np.arange(steps + 1) * (2 * math.pi / steps)
     cp, sp = cos_sin(p * t)
     cq, sq = cos_sin(q * t)
@@ -155,12 +226,15 @@ def torus_knot(
 
 def ball(radius: float, segments: int = 64) -> Mesh:
     """Sphere about the origin."""
+    radius, segments = size_of(radius, "ball: radius"), steps_of(segments, 4, "ball: segments")
     c, s = cos_sin(np.linspace(-math.pi / 2, math.pi / 2, segments // 2 + 1))
     return lathe(np.stack([np.abs(c) * radius, s * radius], -1), segments, sharp=90, uv_scale=(2.0, 1.0))
 
 
 def ring(radius: float, tube: float, segments: int = 96, sides: int = 16, smooth_ends: bool = False) -> Mesh:
     """Torus about y."""
+    radius, tube, sides = size_of(radius, "ring: radius"), size_of(tube, "ring: tube"), steps_of(sides, 3, "ring: sides")
+    segments = steps_of(segments, 3, "ring: segments")
     c, s = cos_sin(np.arange(sides + 1) * (2 * math.pi / sides))
     return lathe(np.stack([radius + tube * c, tube * s], -1), segments, sharp=90, smooth_ends=smooth_ends)
 
@@ -174,7 +248,8 @@ def faceted(corners: Array) -> Mesh:
 
 
 def gem(radius: float, height: float, sides: int = 8) -> Mesh:
-    """A brilliant: table, crown and pavilion with ``sides`` facets each."""
+    """A brilliant of flat facets: table, crown and pavilion with ``sides`` facets each, at least 3."""
+    radius, height, sides = size_of(radius, "gem: radius"), size_of(height, "gem: height"), steps_of(sides, 3, "gem: sides")
     angle = np.arange(sides) * (2 * math.pi / sides)
     c, s = cos_sin(angle)
     ch, sh = cos_sin(angle + math.pi / sides)
@@ -195,6 +270,7 @@ def gem(radius: float, height: float, sides: int = 8) -> Mesh:
 
 def disc(radius: float, tile: float, segments: int = 96) -> Mesh:
     """Horizontal disc that faces up; uv = (x, z) / tile."""
+    radius, tile, segments = size_of(radius, "disc: radius"), size_of(tile, "disc: tile"), steps_of(segments, 3, "disc: segments")
     c, s = cos_sin(np.arange(segments) * (2 * math.pi / segments))
     position = np.vstack([np.zeros((1, 3)), np.stack([radius * c, 0 * c, -radius * s], -1)])
     k = np.arange(segments)

@@ -28,10 +28,10 @@ import numpy as np
 
 from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError, arguments
 from tilegpu.errors import ClampedValueWarning, candidates, users_level
+from tilegpu.picture_file import FAR_BELOW
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
 from tilegpu.scene.interaction import Interaction, View
-from tilegpu.texels import FAR_BELOW
 
 #: What a function may ask for.
 PARAMETERS = ("device", "size", "samples", "time", "t", "camera", "mouse", "keys", "view")
@@ -202,6 +202,11 @@ class FunctionScene(Scene):
     def parameters(self) -> tuple[str, ...]:
         """What it asks for."""
         return tuple(name for name in self._parameters if name in PARAMETERS)
+
+    @property
+    def why_still(self) -> str:
+        """It may use a clock of its own, or chance: nobody knows whether its pictures are alike."""
+        return f"the function {self.name}() asks for no time"
 
     @property
     def draws_itself(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import notebook
+from tilegpu import arguments, notebook
 from tilegpu.errors import needs_packages
 from tilegpu.testing.pictures import GoldenError, as_array, check_number
 
@@ -71,6 +71,8 @@ def difference_of(expected: Array, actual: Array, tolerance: float = 0.0, *, per
     if expected.shape != actual.shape or expected.dtype != actual.dtype:
         raise GoldenError(f"pictures are {expected.dtype} {expected.shape} and {actual.dtype} {actual.shape}; they must be alike")
     check_number("tolerance", tolerance)
+    if not isinstance(perceptual, (bool, np.bool_)):
+        raise GoldenError(f"difference_of: perceptual is {arguments.shown(perceptual)}; it must be True or False")
     far = _by_pixel(expected, actual)
     rows, columns = np.nonzero(far > tolerance)
     box = first = None

@@ -21,6 +21,7 @@ from tilegpu.testing import naming
 from tilegpu.testing.claims import claimed
 from tilegpu.testing.difference import Difference, difference_of, marked, shown, side_by_side
 from tilegpu.testing.pictures import (
+    UNREADABLE,
     Array,
     GoldenError,
     as_array,
@@ -122,7 +123,7 @@ def _assert_equal(
     if name is not None and not isinstance(name, (str, os.PathLike)):
         raise GoldenError(f"assert_image_equal: name is {name!r}; it must be a file's name, such as 'name.png'")
     path, name = naming.golden_path(name, ".png" if array.dtype == np.uint8 else ".npy")
-    check_name(array, path)  # wrong whether there is a golden or not
+    check_name(array, path, image)  # wrong whether there is a golden or not
     for what, value in (("tolerance", tolerance), ("differing_px", differing_px), ("perceptual", perceptual)):
         if value is not None or what != "perceptual":
             check_number(f"assert_image_equal: {what}", value, 1 if what == "perceptual" else None)
@@ -174,7 +175,7 @@ def _compare(asked: _Asked, array: Array, tolerance: float, differing_px: int, p
         golden, made_by = decode(path)
     except FileNotFoundError:
         golden, made_by = None, None
-    except (OSError, ValueError) as error:
+    except UNREADABLE as error:
         raise GoldenError(f"golden picture '{path}': {getattr(error, 'strerror', None) or error}") from None
 
     if golden is None:
@@ -183,7 +184,8 @@ def _compare(asked: _Asked, array: Array, tolerance: float, differing_px: int, p
             _keep(asked, "written", actual=array)
             return
         message = f"there is no golden {_relative(path)} yet for picture '{asked.name}'; "
-        message += "`pytest --tilegpu-update` writes it: look at it, commit it"
+        writes = "`pytest --tilegpu-update`" if naming.test_id() else "TILEGPU_GOLDEN_UPDATE=1 in the environment"
+        message += f"{writes} writes it: look at it, commit it"
         _fail(asked, "missing", message, actual=array)
     assert golden is not None
     array = like_golden(array, golden)

@@ -22,6 +22,10 @@ _MADE_BY = "tilegpu"
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 
 
+#: What reading a picture's file raises; the last two are Pillow's, of damaged ones.
+UNREADABLE = (OSError, ValueError, SyntaxError, EOFError)
+
+
 class GoldenError(Error, ValueError, TypeError):
     """An argument of ``tilegpu.testing``, or a file of a golden picture, that makes no sense. Code that catches ``ValueError`` or
     ``TypeError`` goes on working."""
@@ -65,7 +69,7 @@ def _of_file(path: Path) -> Array:
             picture = picture.convert("L" if picture.mode == "1" else "RGBA" if "transparency" in picture.info else "RGB")
         array = np.asarray(picture)
         return as_array(array.astype(np.uint16) if picture.mode.startswith("I") else array.copy())
-    except (OSError, ValueError) as error:
+    except UNREADABLE as error:
         raise GoldenError(f"a picture's file, '{path}': {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -98,8 +102,20 @@ def png_bytes(array: Array, made_by: str | None = None) -> bytes:
     return out.getvalue()
 
 
-def check_name(array: Array, path: Path) -> None:
-    """Raises :class:`GoldenError` for a suffix that can't hold the picture exactly."""
+def _one_of(array: Array, image: Any) -> str:
+    """How one picture comes of what has four dimensions: the samples of an image, or several pictures; "" for what is one."""
+    image = getattr(image, "image", image)
+    if isinstance(image, Image) and image.samples > 1:
+        return f"it has {image.samples} samples a pixel: resolve it (resolve= of its attachment, or dev.resolve), and compare that"
+    if array.ndim > 3:
+        one = "[0]" * (array.ndim - 3)
+        count = f"{array.shape[0]} picture{'s' if array.shape[0] > 1 else ''}"
+        return f"an array of four dimensions, or a list of pictures, is {count}: compare one, such as image{one}"
+    return ""
+
+
+def check_name(array: Array, path: Path, image: Any = None) -> None:
+    """Raises :class:`GoldenError` for a suffix that can't hold the picture exactly. ``image``: what the array is of."""
     if path.suffix == ".npy":
         return
     if path.suffix != ".png":
@@ -107,7 +123,9 @@ def check_name(array: Array, path: Path) -> None:
     if not _fits_png(array):
         fix = f"name it '{path.stem}.npy'"
         bytes_ = array.dtype.kind in "iu" and array.min() >= 0 and array.max() <= 255
-        if bytes_ and _fits_png(array.astype(np.uint8)):
+        if one := _one_of(array, image):
+            fix = f"{one}; or {fix}"
+        elif bytes_ and _fits_png(array.astype(np.uint8)):
             fix = f"its numbers are 0 to 255: give it as .astype(np.uint8), or {fix}"
         raise GoldenError(
             f"golden picture '{path.name}': PNG holds 1 to 4 channels of uint8 or one of uint16 exactly, this picture has {array.dtype} "

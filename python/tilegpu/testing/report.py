@@ -8,13 +8,15 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from tilegpu import __version__
+from tilegpu import ValidationError, __version__, arguments
 from tilegpu.files import place, suffix_problem
 from tilegpu.testing.golden import Picture, Status
-from tilegpu.testing.pictures import GoldenError, write_file
+from tilegpu.testing.pictures import UNREADABLE, GoldenError, write_file
 
 #: Pictures that are as they should be are shown no larger, so that the page of a large suite stays small.
 _THUMBNAIL_PX = 256
@@ -62,19 +64,19 @@ document.querySelectorAll('.failed .pictures').forEach(row => {
 
 
 def _read(path: str, largest_px: int | None) -> tuple[bytes, tuple[int, int]] | None:
-    """The file's picture for a page, and its width and height; None if it is gone."""
+    """The file's picture for a page, and its width and height; None if it is gone, or none."""
     from PIL import Image as Pillow
 
     try:
         data = Path(path).read_bytes()
-    except OSError:
+        picture: Pillow.Image = Pillow.open(io.BytesIO(data))
+        if largest_px is not None and max(picture.size) > largest_px:
+            picture.thumbnail((largest_px, largest_px))
+            out = io.BytesIO()
+            picture.save(out, "png")
+            data = out.getvalue()
+    except (*UNREADABLE, TypeError):
         return None
-    picture: Pillow.Image = Pillow.open(io.BytesIO(data))
-    if largest_px is not None and max(picture.size) > largest_px:
-        picture.thumbnail((largest_px, largest_px))
-        out = io.BytesIO()
-        picture.save(out, "png")
-        data = out.getvalue()
     return data, picture.size
 
 
@@ -104,19 +106,38 @@ def _article(picture: Picture) -> str:
     )
 
 
+def _checked(pictures: Any, who: str) -> list[Picture]:
+    """A list of them. Raises :class:`GoldenError` for what is none, such as the function that gives them."""
+    must = "it must be the comparisons of a run, such as take_pictures()"
+    if isinstance(pictures, (str, os.PathLike)) and who == "write_report":
+        must += ", and the path comes behind: write_report(take_pictures(), path)"
+    try:
+        given = arguments.sequence(pictures, f"{who}: pictures", must)
+    except ValidationError as wrong:
+        raise GoldenError(str(wrong)) from None
+    for number, one in enumerate(given):
+        if not isinstance(one, Picture) or one.status not in _WORDS or not isinstance(one.files, Mapping):
+            raise GoldenError(f"{who}: pictures[{number}] is {arguments.shown(one)}; {must}")
+    return given
+
+
 def summary(pictures: Iterable[Picture]) -> str:
-    """How many there are of each status, in words: "1 different, 3 equal"."""
-    statuses = [picture.status for picture in pictures]
+    """How many there are of each status, in words: "1 different, 3 equal". Raises :class:`tilegpu.testing.GoldenError` for what are no
+    comparisons."""
+    statuses = [picture.status for picture in _checked(pictures, "summary")]
     return ", ".join(f"{n} {words}" for status, words in _WORDS.items() if (n := statuses.count(status))) or "no pictures"
 
 
 def write_report(pictures: Iterable[Picture], path: str | Path) -> Path:
     """Writes the page; its path. Pictures whose files are gone are named without. Raises :class:`tilegpu.testing.GoldenError` for a path
-    whose suffix is of something else."""
+    whose suffix is of something else, and for what are no comparisons."""
+    rows = _checked(pictures, "write_report")
+    if not isinstance(path, (str, os.PathLike)):
+        raise GoldenError(f"write_report: path is {arguments.shown(path)}; it must be a path, such as 'report.html'")
     if problem := suffix_problem(path, "HTML pages"):
         raise GoldenError(f"write_report: {problem}")
     order = list(_WORDS)
-    rows = sorted(pictures, key=lambda p: order.index(p.status))
+    rows = sorted(rows, key=lambda p: order.index(p.status))
     title = f"Pictures: {summary(rows)}"
     bad = [p for p in rows if _wants_a_look(p)]
     fine = [p for p in rows if p not in bad]

@@ -14,7 +14,7 @@ from typing import Any
 from tilegpu import ValidationError, profile_names
 from tilegpu.files import output_problem
 from tilegpu.picture_file import suffix_of
-from tilegpu.scene import FunctionScene
+from tilegpu.scene import KEY_NAMES, FunctionScene
 from tilegpu.viewer.keys import ACTIONS
 from tilegpu.viewer.state import SAMPLE_CHOICES
 from tilegpu.viewer.window import view
@@ -42,9 +42,9 @@ def _own_keys(keys: str | Mapping[str, str]) -> dict[str, str]:
         raise ValidationError(f"show: own_keys is {keys!r}; {must}")
     given = dict.fromkeys(keys, "") if isinstance(keys, str) else dict(keys)
     for name in given:
-        if not isinstance(name, str) or name != name.lower() or name in ("h", "?", "escape"):
+        if not isinstance(name, str) or name not in KEY_NAMES or name in ("h", "?", "escape"):
             raise ValidationError(
-                f"show: own_keys has {name!r}; names are lower-case letters, digits and 'space', 'left', 'enter', ...; "
+                f"show: own_keys has {name!r}; names are lower-case letters, digits and {', '.join(map(repr, KEY_NAMES[36:]))}; "
                 "h, ? and escape are the window's"
             )
     return given
