@@ -89,7 +89,7 @@ def test_what_a_binding_does_not_take(program: Program, name: str, value: Any, s
         ({"clear_colors": (1, 0, 0, 1)}, "clear_colors is 1; it must be a tuple of colours"),
         ({"clear_colors": np.ones((1, 4))}, "clear_colors is array"),
         ({"passes": (Pass(color=(Output(TARGET, load="yes"),)),)}, "load of target 'shadow' is 'yes'; it must be 'clear', 'load' or"),  # type: ignore[arg-type]
-        ({"passes": (Pass(color=(Output(TARGET),), samples=3),)}, "samples is 3; allowed are 1, 2, 4, 8 and 16"),
+        ({"passes": (Pass(color=(Output(TARGET),), samples=3),)}, "samples is 3; it must be 1, 2, 4, 8 or 16"),
     ],
 )
 def test_fields_of_frames(fields: dict[str, Any], said: str) -> None:

@@ -114,7 +114,7 @@ def test_new_descriptions_of_the_same_draw_to_the_same_images(
         ),
         (frame(paint(A), dataclasses.replace(paint(A, load="load"), samples=4)), "has 4 samples and loads target 'a'"),
         (frame(Pass((Output(A),), Output(DEPTH), samples=4)), "has 4 samples and stores depth target 'depth'"),
-        (frame(Pass((Output(A),), samples=3)), "samples is 3; allowed are 1, 2, 4, 8 and 16"),
+        (frame(Pass((Output(A),), samples=3)), "samples is 3; it must be 1, 2, 4, 8 or 16"),
     ],
 )
 def test_what_makes_no_sense_is_said_before_anything_is_drawn(

@@ -119,6 +119,18 @@ def test_what_can_not_be_done_says_why() -> None:
     assert state.profile == "host" and state.saying == "a device of its own"
 
 
+def test_what_was_asked_of_a_device_that_draws_nothing() -> None:
+    asked = "profile, threads"
+    state = state_of(lambda t: None, tell_device=asked)
+    state.fix(limits.fixed_by(FunctionScene("mine", lambda t: None, Path(__file__)), drawn=True, described=True))
+    assert not state.saying, "a frame that it returns is drawn by the window's device"
+    state.fix(limits.fixed_by(FunctionScene("mine", lambda t: None, Path(__file__)), drawn=True))
+    assert state.saying.startswith("profile, threads: no effect, as the function asks for no device of the window")
+    state.say("")
+    state.fix(dict(state.fixed))
+    assert not state.saying, "it is told once"
+
+
 def test_escape_closes_the_help_first() -> None:
     state = state_of(lambda view: None)
     state.key("?")

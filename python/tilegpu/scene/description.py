@@ -14,13 +14,11 @@ those that are read-only (``array.flags.writeable = False``, ``types.MappingProx
 
 from __future__ import annotations
 
-import functools
 import inspect
-import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 from pathlib import Path
 from types import FunctionType
@@ -30,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import arguments
-from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
+from tilegpu.errors import UnusedNameWarning, ValidationError
 from tilegpu.sampler import addresses_of, say_all_given
+from tilegpu.scene import methods
 from tilegpu.scene.arrays import as_indices, as_vertices
 from tilegpu.scene.fields import tell_frozen
 from tilegpu.scene.sending import NOTHING, Sendable
@@ -439,15 +438,15 @@ class Scene:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _say_misspelt(cls)
-        if isinstance(drawn := cls.__dict__.get("frame"), FunctionType) and not _takes_request(drawn):
-            cls.frame = _telling_request(drawn)  # type: ignore[method-assign]
+        methods.say_misspelt(cls, Scene)
+        if isinstance(drawn := cls.__dict__.get("frame"), FunctionType) and not methods.takes_request(drawn):
+            cls.frame = methods.telling_request(drawn)  # type: ignore[method-assign]
         for name in ("camera", "turn_camera"):
             own = cls.__dict__.get(name)
             if isinstance(own, FunctionType):
                 takes = list(inspect.signature(own).parameters)
                 if (len(takes) == 1 and name == "camera") or takes[1:] == ["aspect"]:
-                    setattr(cls, name, _taking_aspect(own, len(takes) == 2))
+                    setattr(cls, name, methods.taking_aspect(own, len(takes) == 2))
 
     def camera(self, aspect: float | None = None) -> OrbitCamera | None:
         """A new camera at the scene's own viewpoint; ``None`` if the scene has no viewpoint to move. ``aspect``: width / height of the
@@ -536,62 +535,6 @@ class Scene:
         while frame.f_back is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_locals.get("self") is self):
             frame, level = frame.f_back, level + 1
         return level
-
-
-def _say_misspelt(cls: type[Scene]) -> None:
-    """Warns of what the body of a class has under almost the name of an attribute that scenes have: nobody would look at it."""
-    if cls.__module__.startswith("tilegpu."):
-        return
-    import difflib
-
-    known = [name for name in dir(Scene) if not name.startswith("_") and name not in cls.__dict__]
-    for name in cls.__dict__:
-        if name.startswith("_") or any(name in base.__dict__ for base in cls.__mro__[1:]):
-            continue
-        if near := difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.85):
-            what = f"class {cls.__qualname__}: {name} is no attribute of a scene, and has no effect; did you mean {near[0]}?"
-            warnings.warn(what, UnusedNameWarning, stacklevel=users_level())
-
-
-def _takes_request(method: Callable[..., Any]) -> bool:
-    """Whether a ``frame`` takes what it is called with."""
-    try:
-        inspect.signature(method).bind(None, None, None, camera=None, time=0.0)
-        inspect.signature(method).bind(None, None, None, None, 0.0)
-    except TypeError:
-        return False
-    return True
-
-
-def _telling_request(method: Callable[..., Frame]) -> Callable[..., Frame]:
-    """A ``frame`` that takes less: calls of the class's own go on as before, others are told what it must take."""
-    signature = inspect.signature(method)
-
-    @functools.wraps(method)
-    def frame(self: Any, *given: Any, **named: Any) -> Frame:
-        try:
-            signature.bind(self, *given, **named)
-        except TypeError as wrong:
-            must = "define frame(self, size=None, samples=None, camera=None, time=0.0), which all scenes are called with"
-            raise ValidationError(f"{self._title}: {type(self).__name__}.frame{signature} is called with more: {wrong}; {must}") from None
-        return method(self, *given, **named)
-
-    return frame
-
-
-def _taking_aspect(method: Callable[..., OrbitCamera | None], takes: bool) -> Callable[..., OrbitCamera | None]:
-    """A ``camera`` that looks whether it is told an aspect; one that frames nothing, and so ``takes`` none, can be told it like any."""
-
-    @functools.wraps(method)
-    def camera(self: Any, aspect: float | None = None) -> OrbitCamera | None:
-        if aspect is not None:
-            what, must = f"{self._title}: aspect", "it must be width / height, above 0, or None"
-            if not 0 < arguments.number(aspect, what, must) < math.inf:
-                raise ValidationError(f"{what} is {arguments.shown(aspect)}; {must}")
-        return method(self, aspect) if takes else method(self)
-
-    del camera.__wrapped__  # its signature is its own
-    return camera
 
 
 @dataclass

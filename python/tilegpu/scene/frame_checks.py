@@ -203,8 +203,6 @@ def check_passes(frame: Frame) -> None:
 def _check_outputs(what: str, one: Pass, frame: Frame) -> None:
     if not one.outputs:
         raise ValidationError(f"{what} has no attachment; give color= or depth=")
-    if one.samples not in _SAMPLES:
-        raise ValidationError(f"{what}: samples is {one.samples}; allowed are 1, 2, 4, 8 and 16")
     sizes = {output.target.label: frame.size_of(output.target) for output in one.outputs}
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"'{label}' {width}x{height}" for label, (width, height) in sizes.items())

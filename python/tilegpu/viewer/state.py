@@ -88,6 +88,7 @@ class ViewState:
     own_keys: Mapping[str, str] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=dict)
     tell_samples: bool = False  # samples were asked for: say so if the picture has others
+    tell_device: str = ""  # what was asked of the window's device: say so if the picture is of none of its passes
     turns: bool = True  # without a time of its own, the scene's camera turns while time runs
     camera: OrbitCamera | None = field(init=False)
 
@@ -129,6 +130,13 @@ class ViewState:
         else:
             self._held.discard(name)
         self.changed |= name in self.own_keys
+
+    def fix(self, fixed: dict[str, str]) -> None:
+        """What keys can't do to the picture that is there now; with it the same of what was asked for the device, once."""
+        self.fixed = fixed
+        if self.tell_device and (why := fixed.get("next_profile")):
+            self.say(f"{self.tell_device}: no effect, as {why}")
+            self.tell_device = ""
 
     def say(self, text: str) -> None:
         """A message for a moment, in the picture and in the title."""

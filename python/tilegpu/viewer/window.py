@@ -199,7 +199,7 @@ class _Loop:
         if shown.hsr and state.hsr is None:
             state.default_hsr = shown.hsr
         if shown.picture is not None:
-            state.fixed = fixed_by(state.scene, shown.drawn, shown.described, shown.own_device)
+            state.fix(fixed_by(state.scene, shown.drawn, shown.described, shown.own_device))
             if state.tell_samples and shown.asked == state.samples:
                 state.tell_samples = False
                 state.say(samples_told(state.scene, shown.asked, shown.samples) or state.message)
@@ -361,6 +361,7 @@ def view(
         scene, samples or scene.default_samples, profile, tilegpu.profile_names(), time=start_time, spin=spin, turns=turns,
         own_keys=dict(own_keys or {}), fixed=fixed_by(scene, isinstance(scene, FunctionScene) and scene.draws_itself),
         tell_samples=samples is not None,
+        tell_device=", ".join(name for name, given in (("profile", profile != "host"), ("threads", threads), ("lanes", lanes)) if given),
     )  # fmt: skip
     options: dict[str, Any] = {k: v for k, v in (("threads", threads), ("lanes", lanes)) if v is not None}
     if isolate_compiler:
