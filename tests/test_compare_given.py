@@ -121,7 +121,7 @@ def test_what_can_not_be_compared_is_said(file: str, capsys: pytest.CaptureFixtu
         assert code == 2 and message in err and reference in err, err
     for words, message in (
         ((ramp, "--reference", f"{file}:two"), "has 2 pictures, ramp 1; they must be as many"),
-        ((ramp, "--reference", f"{file}:nothing"), "there is no 'nothing' to draw; there is ramp"),
+        ((ramp, "--reference", f"{file}:nothing"), "there is no 'nothing' to draw; there are: ramp"),
         ((ramp, "--reference", f"{file}:by_numpy", "-o", str(tmp_path / "no" / "a.png")), "there is no folder"),
     ):
         code, _, err = compared(capsys, *words)

@@ -264,7 +264,7 @@ class Buffer(Fixed, AsArray):
     def held(self) -> np.dtype[Any] | None:
         """What its numbers are: of the array that it was made from; where that was a size, of the arrays that were written since, if all
         were of one dtype. ``None`` where nobody knows."""
-        return self.dtype if self.dtype is not None else None if self._written == _BYTES else self._written
+        return self.dtype if self.dtype is not None else None if self._written is None or self._written == _BYTES else self._written
 
     @property
     def origin(self) -> str:
@@ -286,8 +286,10 @@ class Buffer(Fixed, AsArray):
 
     def _note_written(self, kind: np.dtype[Any]) -> None:
         """Another kind than before, or bytes: what it holds is known no more."""
-        if self.dtype is None and kind != self._written:  # the same object for what is equal: draws look at that alone
-            self._written = kind if self._written is None else _BYTES
+        if self.dtype is None and self._written is None:
+            self._written = kind
+        elif self.dtype is None and kind != self._written:  # the same object for what is equal: draws look at that alone
+            self._written = _BYTES
 
     @property
     def size(self) -> int:
@@ -334,7 +336,7 @@ class Buffer(Fixed, AsArray):
             )
         if open_here.passes:
             self._say_order()
-        if self.dtype is None and kind.base != self._written:  # it may be written through
+        if self.dtype is None and (self._written is None or kind.base != self._written):  # it may be written through
             self._written, self._viewed = _BYTES, kind if kind in _INDICES[1:] else None
         raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
         if kind.subdtype is not None:

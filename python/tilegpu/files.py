@@ -51,7 +51,7 @@ def regular_size_B(path: str | os.PathLike[str]) -> int:
     return _size_of(os.stat(_readable(path)))  # noqa: PTH116 -- pathlib would be imported for this alone
 
 
-#: How what Git LFS leaves in a file's place begins. Source: Git LFS, docs/spec.md, "The Pointer".
+#: How what Git LFS leaves in a file's place begins. Source: Git LFS specification, "The Pointer".
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 #: How files of pictures begin, by Pillow's names.
 _SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "PNG"), (b"\xff\xd8\xff", "JPEG"), (b"GIF8", "GIF"), (b"BM", "BMP"), (b"II*\0", "TIFF"),
