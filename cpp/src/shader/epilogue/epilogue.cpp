@@ -28,6 +28,7 @@ struct Target {
   uint32_t words = 1;
   uint32_t mask[4] = {};                                   // bits that are written, by word
   bool blends = false, logic = false, keeps_bits = false;  // keeps_bits: some bits of the texel stay
+  uint32_t keeps_below = 0;                                // blend_keeps_below
   bool converts = false;                                   // by an advanced operator that does not read the tile
   Value pointer = nullptr;
   std::array<Value, 4> source{};
@@ -107,6 +108,7 @@ std::vector<Target> find_targets(const EpilogueKey& key) {
     const bool reads = vk::reads_destination(t.blend.colorBlendOp);
     t.blends = enabled && reads && !blend_is_copy(t.blend);
     t.converts = enabled && !reads;
+    if (t.blends && !vk::is_advanced(t.blend.colorBlendOp)) t.keeps_below = blend_keeps_below(*format, t.blend);
     targets.push_back(t);
   }
   return targets;
@@ -124,6 +126,7 @@ class Builder {
   void write_sample(Value sample, Value sample_shift);
   void read_sources(Target& t, WholePacket* whole);
   std::vector<Value> blended(const Target& t, const std::vector<Value>& old, WholePacket* whole);
+  Value shows(const Target& t) const;
   bool reads_words(const Target& t) const { return t.keeps_bits || (t.logic && logic_op_reads(key.logic_op)); }
   std::vector<Value> load_whole(const Target& t, Value sample);
   void write_whole(const Target& t, Value sample, const std::vector<Value>& values, WholePacket* whole);
@@ -237,6 +240,19 @@ std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& o
   return {words, words + t.words};
 }
 
+/// i32, a bit a lane: the source has something of what changes a texel. With none in all of a packet, as beside what is drawn in a texture,
+/// the tile is neither read nor written.
+Value Builder::shows(const Target& t) const {
+  assert(t.keeps_below);
+  Value most = nullptr;
+  for (uint32_t c = 0; c < 4; ++c) {
+    if (!(t.keeps_below >> c & 1)) continue;
+    Value above = ir.fgt(t.source[c], ir.fk(0));
+    most = most ? ir.or_(most, above) : above;
+  }
+  return ir.movemask(most);
+}
+
 std::vector<Value> Builder::load_whole(const Target& t, Value sample) {
   std::vector<Value> words;
   for (uint32_t w = 0; w < t.words; ++w)
@@ -313,7 +329,12 @@ void Builder::write_sample(Value sample, Value sample_shift) {
   ir.br(ir.ne(live, ir.c32(0)), work, done);
   ir.at(work);
   Value full = ir.and_(packet.contiguous, ir.eq(live, ir.c32(ir.lanes == 32 ? ~0u : (1u << ir.lanes) - 1)));
-  for (Target& t : targets) write_target(t, sample, live, full);
+  for (Target& t : targets) {
+    if (t.keeps_below)
+      ir.if_then(ir.ne(ir.and_(shows(t), live), ir.c32(0)), [&] { write_target(t, sample, live, full); });
+    else
+      write_target(t, sample, live, full);
+  }
   ir.br(done);
   ir.at(done);
 }
@@ -450,8 +471,14 @@ void Builder::run_whole(WholePacket& whole) {
   packet.within[0] = ir.shl(ir.and_(whole.tile_pixel, ir.c64(12)), 2);
   for (Target& t : targets) {
     read_sources(t, &whole);
-    write_whole(t, ir.c64(0), t.blends ? blended(t, load_whole(t, ir.c64(0)), &whole) : std::vector<Value>(t.packed, t.packed + t.words),
-                &whole);
+    const auto write = [&] {
+      write_whole(t, ir.c64(0), t.blends ? blended(t, load_whole(t, ir.c64(0)), &whole) : std::vector<Value>(t.packed, t.packed + t.words),
+                  &whole);
+    };
+    if (t.keeps_below && !whole.constant)
+      ir.if_then(ir.ne(shows(t), ir.c32(0)), write);
+    else
+      write();
   }
 }
 
@@ -554,7 +581,7 @@ Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& k
     }
   }
   const uint32_t lanes = jit.lanes();
-  CodeKey code("epilogue 3");
+  CodeKey code("epilogue 4");
   add_epilogue(code, key);
   Expected<const CodeSlot*> slot = jit.function(code, [key, lanes](LLVMModuleRef module, const char* name) -> Status {
     Ir ir(module, lanes);

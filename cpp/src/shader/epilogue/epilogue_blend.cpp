@@ -177,6 +177,32 @@ bool blend_is_copy(const VkPipelineColorBlendAttachmentState& b) {
          equation_is_copy(b.srcAlphaBlendFactor, b.dstAlphaBlendFactor, b.alphaBlendOp);
 }
 
+uint32_t blend_keeps_below(const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& b) {
+  // Codes that are clamped to 0 from below, and come back from what they stand for; no bits beside them.
+  if (range_of(format) != Range::unorm || format.is_compressed()) return 0;
+  uint32_t bits = 0, written = 0;
+  for (uint32_t c = 0; c < 4; ++c) {
+    bits += format.rgba[c].bits;
+    if (format.rgba[c].bits && b.colorWriteMask >> c & 1) written |= 1u << c;
+  }
+  if (bits != 8 * format.texel_B) return 0;
+  const auto keeps = [&](uint32_t c, uint32_t zeros) {
+    const VkBlendFactor s = factor_of(c < 3 ? b.srcColorBlendFactor : b.srcAlphaBlendFactor, c);
+    const VkBlendFactor d = factor_of(c < 3 ? b.dstColorBlendFactor : b.dstAlphaBlendFactor, c);
+    const bool own = zeros >> c & 1, alpha = zeros >> 3 & 1;
+    const bool nothing = s == VK_BLEND_FACTOR_ZERO || (own && !is_source1(s)) || (alpha && s == VK_BLEND_FACTOR_SRC_ALPHA);
+    const bool leaves = d == VK_BLEND_FACTOR_ONE || (alpha && d == VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA) ||
+                        (own && d == VK_BLEND_FACTOR_ONE_MINUS_SRC_COLOR);
+    return nothing && leaves && (c < 3 ? b.colorBlendOp : b.alphaBlendOp) == VK_BLEND_OP_ADD;
+  };
+  for (const uint32_t zeros : {8u, written, written | 8u}) {
+    bool all = written;
+    for (uint32_t c = 0; c < 4; ++c) all = all && (!(written >> c & 1) || keeps(c, zeros));
+    if (all) return zeros;
+  }
+  return 0;
+}
+
 bool blend_uses_source1(const VkPipelineColorBlendAttachmentState& b) {
   return (uses_factors(b.colorBlendOp) && (is_source1(b.srcColorBlendFactor) || is_source1(b.dstColorBlendFactor))) ||
          (uses_factors(b.alphaBlendOp) && (is_source1(b.srcAlphaBlendFactor) || is_source1(b.dstAlphaBlendFactor)));

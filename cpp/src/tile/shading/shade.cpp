@@ -30,20 +30,19 @@ inline void place_packet(FragmentArgs& args, i32x4 x_px, i32x4 y_px) {
 // The same four pixels for every sample.
 inline uint64_t spread(uint32_t pixels) { return pixels * 0x1111111111111111ull; }
 
-// Samples that the shader's mask and alpha leave of a quad.
+// Samples that the shader's mask and alpha leave of a quad: four pixels at once, sample by sample.
 uint64_t mask_of_outputs(const Shading& sh, const FragmentArgs& args, uint32_t sample_count, uint32_t quad) {
-  uint64_t mask = ~uint64_t{0};
-  for (uint32_t p = 0; p < 4; p++) {
-    const uint32_t lane = 4 * quad + p;
-    uint32_t samples = ~0u;
-    if (sh.sample_mask_out) samples &= args.sample_mask_out[lane];
-    if (sh.alpha_to_coverage) {
-      const float alpha = args.color[0][3][lane];
-      const float count = (alpha > 0 ? (alpha < 1 ? alpha : 1.0f) : 0.0f) * static_cast<float>(sample_count) + 0.5f;
-      samples &= (1u << static_cast<uint32_t>(count)) - 1;
-    }
-    for (uint32_t s = 0; s < sample_count; s++)
-      if (!(samples >> s & 1)) mask &= ~(uint64_t{1} << (4 * s + p));
+  assert(sample_count >= 1 && sample_count <= kMaxSamples);
+  i32x4 left = i32x4{} + static_cast<int32_t>(sample_count), given = ~i32x4{};
+  if (sh.alpha_to_coverage) {
+    const f32x4 alpha = clamp((f32x4)load4(reinterpret_cast<const uint32_t*>(args.color[0][3]) + 4 * quad), 0, 1);
+    left = __builtin_convertvector(alpha * static_cast<float>(sample_count) + 0.5f, i32x4);
+  }
+  if (sh.sample_mask_out) given = load4(args.sample_mask_out + 4 * quad);
+  uint64_t mask = 0;
+  for (uint32_t s = 0; s < sample_count; s++) {
+    const i32x4 keeps = (left > static_cast<int32_t>(s)) & (given << static_cast<int32_t>(31 - s));
+    mask |= uint64_t{sign_bits(keeps)} << 4 * s;
   }
   return mask;
 }
