@@ -212,3 +212,11 @@ def test_methods_of_other_interfaces(dev: tg.Device, of: str, name: str, said: s
         assert not hasattr(things[of], name)
         with pytest.raises(AttributeError, match=rf"there is no attribute '{name}'.*{said}"):
             getattr(things[of], name)
+
+
+def test_texels_of_another_kind_are_told_theirs(dev: tg.Device) -> None:
+    """float64 in (N,) was told to be (N,)."""
+    reads = "layout(binding = 0) uniform samplerBuffer t; layout(binding = 1) buffer B { vec4 b; };"
+    pipe = dev.compute_pipeline(f"#version 450\n{reads}\nvoid main() {{ b = texelFetch(t, 0); }}")
+    with pytest.raises(tg.ValidationError, match=r"dtype float64 and shape \(4,\) can't be texels .* of float32, float16 or normalised"):
+        dev.dispatch(pipe, (1, 1, 1), bind={"t": np.zeros(4), "B": dev.buffer(16)})

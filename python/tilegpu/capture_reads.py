@@ -9,7 +9,6 @@ left the time before.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -72,6 +71,8 @@ def _part(pieces: Mapping[str, Any], name: str) -> _Part:
 def stores_in_use(submission: _core.Submission) -> set[tuple[int, str]]:
     """Number of the pass, and attachment: also of one that is not stored and keeps what it had (``store_op="none"``)."""
     passes = range(submission.pass_count())
+    import json
+
     pieces = [json.loads(submission.describe_framebuffer(number)) for number in passes]
     parts = [{name: _part(of, name) for name in of["store"]} for of in pieces]
     reads = [[*_loaded(pieces[number]), *_sampled(submission, number)] for number in passes]

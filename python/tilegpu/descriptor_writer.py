@@ -108,6 +108,14 @@ def _declared_format(binding: Slot) -> str | None:
     return next((n for n in enums.format_names() if enums.parse_format(n, "").number == number), None) if number else None
 
 
+#: dtypes of arrays that are texels as they are, by what the shader reads.
+_TEXEL_KINDS = {
+    "float": "float32, float16 or normalised integers of 8 or 16 bits",
+    "int": "int32, int16 or int8",
+    "uint": "uint32, uint16 or uint8",
+}
+
+
 def _texel_format(array: np.ndarray[Any, Any], base: str) -> str | None:
     """The format of an array's rows, as a shader with texels of ``base`` reads them."""
     components = 1 if array.ndim == 1 else array.shape[1] if array.ndim == 2 else 0
@@ -455,7 +463,7 @@ class DescriptorWriter:
                 return _core.BufferView(self._upload(array.tobytes()), format_, 0, array.nbytes)
             raise ValidationError(
                 f"{what}: an array of dtype {array.dtype} and shape {array.shape} can't be texels of a shader that reads {base}; "
-                "give (N,) or (N, C) with C 1, 2 or 4, or buffer.texels(format)"
+                f"give (N,) or (N, C) with C 1, 2 or 4, of {_TEXEL_KINDS.get(base, base)}, or buffer.texels(format)"
             )
         raise ValidationError(
             f"{what} is a {binding.descriptor}; given is {arguments.shown(value)}, it must be buffer.texels(format)"

@@ -136,7 +136,7 @@ def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
             raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near}'?")
 
 
-class MissingAttributeError(AttributeError):
+class MissingAttributeError(ValidationError, AttributeError):
     """Of a thing of ours, with what is near, or what other interfaces' word is here. Its words are found when somebody reads them:
     ``hasattr`` asks often, and never does."""
 
@@ -163,6 +163,8 @@ class Fixed(OfThisProcess):
     if not TYPE_CHECKING:  # else every name would be one
 
         def __getattr__(self, name: str) -> Any:
+            if isinstance(own := getattr(type(self), name, None), property):
+                return own.__get__(self)  # which has an AttributeError of its own to say
             if name[0] == "_":
                 raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
             raise MissingAttributeError(self, name)
