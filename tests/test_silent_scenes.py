@@ -27,6 +27,7 @@ from tilegpu.scene import (
     frozen,
     scenes,
 )
+from tilegpu.scene.interaction import Interaction, View
 from tilegpu.scene.seals import is_fixed
 
 FLAT = State(depth_test=False, depth_write=False)
@@ -234,3 +235,11 @@ def test_misspelt_attributes_of_a_scene() -> None:
             cameras = 4
 
     assert Mine.default_size == Other.default_size == (1920, 1080)
+
+
+def test_what_a_view_keeps_is_made_by_a_function(renderer: SceneRenderer) -> None:
+    """A value was called: 'int' object is not callable."""
+    view = View(renderer.device, (8, 8), 1, 0.0, None, Interaction())
+    with pytest.raises(tg.ValidationError, match=r"view\.keep: make is 5; it must be a function of the device"):
+        view.keep("x", 5)
+    assert view.keep("x", lambda device: device) is renderer.device

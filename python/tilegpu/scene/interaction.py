@@ -167,6 +167,9 @@ class View(Spelt):
     def keep(self, name: str, make: Any) -> Any:
         """What ``make(device)`` returned the first time: textures, buffers, whatever takes long."""
         key = ("kept", name)
+        if not callable(make):
+            must = "it must be a function of the device that makes it, such as lambda device: device.texture(pixels)"
+            raise ValidationError(f"view.keep: make is {arguments.shown(make)}; {must}")
         if key not in self._kept:
             self._kept[key] = make(self.device)
         return self._kept[key]
