@@ -30,7 +30,7 @@ _ENVIRONMENT = (
 _NO_PAGES = frozenset(
     (
         *(".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tga", ".tif", ".tiff", ".ppm", ".exr", ".hdr", ".svg"),
-        *(".mp4", ".npy", ".npz", ".json", ".tgcap", ".pdf"),
+        *(".mp4", ".npy", ".npz", ".json", ".tgcap", ".pdf", ".txt", ".md", ".xml"),
     )
 )
 #: What a variable says where something is off; as tilegpu.testing reads it, which is not imported here.

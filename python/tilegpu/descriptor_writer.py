@@ -5,6 +5,7 @@ In: what a binding is, a value. Out: writes to a descriptor set. Errors name the
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +16,7 @@ from tilegpu import _core, arguments, enums
 from tilegpu.array_fit import array_misfit, block_misfit, matrix_misfit, texel_misfit
 from tilegpu.buffer import Buffer, BufferSlice, BufferView, matrix_rows, native, require_usage, upload_layout
 from tilegpu.context import Context
-from tilegpu.errors import ValidationError, beyond_vulkan
+from tilegpu.errors import ClampedValueWarning, ValidationError, beyond_vulkan, users_level
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
@@ -251,6 +252,12 @@ def check_sampling(compares: bool | None, view: ImageView, sampler: Sampler, wha
             f"{what}: the sampler's border_color is of {sampler.border}s, and image '{label}' holds "
             f"{'integers' if integers else 'no integers'}; give {fix}"
         )
+    if sampler.border == "float" and sampler.border_numbers != (0.0, 1.0) and info.numeric in ("unorm", "srgb", "snorm"):
+        (low, high), least = sampler.border_numbers, -1 if info.numeric == "snorm" else 0
+        if low < least or high > 1:
+            given = f"the sampler's border_color is from {low:g} to {high:g}, and image '{label}' of {info.name} has {least} to 1"
+            fix = "; divide colours of 255 by 255" if high > 2 else ""
+            warnings.warn(f"{what}: {given}: it is clamped{fix}", ClampedValueWarning, stacklevel=users_level())
 
 
 class DescriptorWriter:

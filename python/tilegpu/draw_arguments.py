@@ -312,8 +312,18 @@ class DrawArguments:
             offset = f" with vertex_offset={vertex_offset}" if vertex_offset else ""
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: indices{offset} reach vertex {low if low < 0 else high}; "
-                f"there are {self._vertex_count} vertices"
+                f"there are {self._vertex_count} vertices" + self._restart_hint(pipeline, high - vertex_offset)
             )
+
+    def _restart_hint(self, pipeline: Pipeline, index: int) -> str:
+        """Of an index that restarts a strip where indices are of another type, or where nothing restarts."""
+        if index not in (0xFF, 0xFFFF, 0xFFFFFFFF):
+            return ""
+        if not self._restarts(pipeline):
+            return "; a strip restarts there with primitive_restart=True alone"
+        assert self._index_values is not None
+        kind = self._index_values.dtype
+        return f"; indices of {kind} restart a strip at {np.iinfo(kind).max}, the largest of their type"
 
     def _there(self, available: int | None, indexed: bool) -> int | None:
         """What a draw may reach: of attributes that are given outright the last may end before its stride does."""

@@ -119,6 +119,9 @@ class Frame(WithBlock):
                 "its with block lies within the frame's"
             )
         if kind is None:
+            if not self.nodes and not self._host_wrote and not self.takes_inner:
+                text = f"{self._what}: nothing was recorded in it; a frame has what its own device executes ({self._device!r})"
+                warnings.warn(text, UnusedNameWarning, stacklevel=users_level())
             self._look_at_outputs()
 
     def _look_at_outputs(self) -> None:

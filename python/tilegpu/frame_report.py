@@ -131,13 +131,16 @@ def _summary(
     done = ", ".join(f"{n} {kind if n == 1 else words.get(kind, kind + 's')}" for kind, n in kinds.items())
     commands = sum(node.stats.moved_B for node in nodes if isinstance(node.stats, CommandStats))
     share = f"{saves / (moved + commands):.0%} of the bytes moved" if saves and moved + commands else ""
-    most = modelled.changes[0] if modelled.changes and not saves else None
+    mine = own.profile in CONSTANTS  # a modelled GPU: what helps another one is not its affair
+    changes = [one for one in modelled.changes if own.profile in one["saves"]] if mine else modelled.changes
+    most = changes[0] if changes and not saves else None
     finding = card("the dearest finding saves", size_text(saves) if saves else "no bytes", share, "bad" if saves else "good")
     if most:  # nothing across passes, but a change that the model knows of
-        found = most["saves"].values()
-        cycles, bytes_ = (max(one[name] for one in found) for name in ("cycles_share", "bytes_share"))
+        by_profile = {own.profile: most["saves"][own.profile]} if mine else most["saves"]
+        name, best = max(by_profile.items(), key=lambda item: max(item[1]["bytes_share"], item[1]["cycles_share"]))
+        bytes_, cycles = best["bytes_share"], best["cycles_share"]
         of = f"{bytes_:.0%} of the bytes" if bytes_ >= cycles else f"{cycles:.0%} of the cycles"
-        finding = card("what would help most saves", of, f"modelled: {most['text']}", "bad")
+        finding = card("what would help most saves", of, f"modelled on {name}: {most['text']}", "bad")
     cards = [
         card("between tile memory and images", size_text(moved), f"attachments of passes alone; {rate}"),
         card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else ""),

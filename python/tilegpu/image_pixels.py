@@ -357,6 +357,10 @@ class ImagePixels:
             picture_file.check_integers(self.numpy(level, layer, name), suffix, f"{who} of {self.format_info.name}")
         if name == "depth" or self.format_info.numeric in ("sfloat", "ufloat"):
             picture_file.say_clamped(self.numpy(level, layer, name), suffix, f"{who} of {self.format_info.name}")
+        elif self.format_info.numeric == "snorm":
+            values = self.numpy(level, layer, name)
+            scale = np.iinfo(values.dtype).max if values.dtype.kind == "i" else 1
+            picture_file.say_clamped(values.astype(np.float32) / scale, suffix, f"{who} of {self.format_info.name}")
         picture = self._pillow(name, sample, level, layer)
         with whole_file(target, who) as stream:
             picture_file.save_picture(picture, stream, suffix, who, quality)

@@ -180,7 +180,7 @@ class Interface(OfThisProcess):
         for b in reflection.bindings:
             self._add_binding(stage, b)
         for c in reflection.constants:
-            same = next((k for k in self.constants if k.constant_id == c.constant_id and k.name == c.name), None)
+            same = next((k for k in self.constants if (k.constant_id, k.name, k.base) == (c.constant_id, c.name, c.type.base)), None)
             if same:
                 self.constants[self.constants.index(same)] = Constant(
                     same.name, same.constant_id, same.base, same.default, tuple(dict.fromkeys((*same.stages, stage)))

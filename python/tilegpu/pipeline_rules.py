@@ -111,11 +111,20 @@ def check_pipeline(
 
 
 def _words(variable: _core.ReflectedVariable, arrayed: bool) -> set[tuple[int, int]] | None:
-    """(location, component) of a scalar or vector of 32 bits; ``None`` of what takes several locations."""
+    """(location, component) of what has 32 bits: scalars, vectors, matrices, arrays of these; ``None`` of what has other numbers, and of
+    structures, whose members may have locations of their own. ``arrayed``: one for each vertex of a primitive, which is no array here."""
     type_ = variable.type
-    if (type_.array_length and not arrayed) or type_.members or type_.columns > 1 or type_.base not in ("float", "int", "uint"):
+    if arrayed and type_.kind == "array" and type_.members:
+        type_ = type_.members[0][2]
+    count = 1
+    if type_.kind == "array" and type_.members:
+        count, type_ = type_.array_length, type_.members[0][2]
+    if type_.kind not in ("scalar", "vector", "matrix") or type_.base not in ("float", "int", "uint") or not count:
         return None
-    return {(variable.location, variable.component + k) for k in range(max(1, type_.rows))}
+    columns = max(1, type_.columns)
+    return {
+        (variable.location + row, variable.component + k) for row in range(count * columns) for k in range(max(1, type_.rows))
+    }
 
 
 def _check_interfaces(stages: Stages, what: str) -> None:
@@ -130,7 +139,8 @@ def _check_interfaces(stages: Stages, what: str) -> None:
             wanted = _words(variable, reader_stage in _ARRAYED_INPUTS) if variable.used else None
             if not wanted or not any((variable.location, k) in written for k in range(4)):
                 continue
-            there = [(o, w) for o, w in zip(outputs, words, strict=True) if o.location == variable.location and w is not None]
+            at = {location for location, _ in wanted}
+            there = [(o, w) for o, w in zip(outputs, words, strict=True) if w is not None and not at.isdisjoint(one for one, _ in w)]
             writer = max(there, key=lambda found: len(found[1] & wanted))[0]
             bases = writer.type.base, variable.type.base
             if (bases[0] == "float") != (bases[1] == "float"):

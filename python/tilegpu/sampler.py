@@ -49,7 +49,9 @@ class Sampler(Fixed):
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
 
-    __slots__ = ("__weakref__", "_text", "border", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr")
+    __slots__ = (
+        "__weakref__", "_text", "border", "border_numbers", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -113,6 +115,9 @@ class Sampler(Fixed):
             )
         #: Kind of the border's numbers, ``"float"`` or ``"int"``, where it has some and shows; else ``""``.
         self.border = _border_kind(info.border_color) if border in (info.address_u, info.address_v, info.address_w) else ""
+        custom = self.border == "float" and not isinstance(border_color, str)
+        #: Of its own floats, where they show: their least and greatest.
+        self.border_numbers = (float(min(border_color)), float(max(border_color))) if custom else (0.0, 1.0)
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         if info.max_anisotropy > 1 and info.min_filter != linear:
             warnings.warn(

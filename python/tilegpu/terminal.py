@@ -73,6 +73,10 @@ def positive(text: str) -> int:
     return int(text)
 
 
+#: What folders are not called.
+_FILES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".html", ".json", ".txt", ".exr", ".npy", ".gif", ".mp4"})
+
+
 def check_output(path: str | Path, option: str, folder: bool = False, content: str = "") -> Path:
     """The path of what a command is going to write. Raises :class:`UsageError` where that can't be done, before the work is, and where its
     suffix is not of its ``content`` (:func:`tilegpu.files.suffix_problem`)."""
@@ -83,6 +87,8 @@ def check_output(path: str | Path, option: str, folder: bool = False, content: s
         raise UsageError(f"{option} {path}: {problem}")
     if content and (problem := suffix_problem(path, content)):
         raise UsageError(f"{option} {problem}")
+    if folder and not Path(path).exists() and Path(path).suffix.lower() in _FILES:
+        raise UsageError(f"{option} {path}: it is a folder for several pictures, and {Path(path).suffix} says that it is a file")
     if folder:  # some file systems, such as /proc, say that they may be written to
         try:
             Path(path).mkdir(parents=True, exist_ok=True)

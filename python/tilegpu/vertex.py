@@ -160,6 +160,7 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
             _say_missing_location(explicit, reflection, what)
         raise
     _check_rows(dtypes, attributes, reflection, what)
+    _check_signs(attributes, reflection, what)
     layout.attributes += [_of_booleans(attribute, dtypes) for attribute in attributes]
     return layout.finish()
 
@@ -202,6 +203,22 @@ def _check_rows(
             raise ValidationError(
                 f"{what}: vertex={dtype} is one number for each vertex, and the vertex shader's '{variable.name}' is "
                 f"{_core.type_name(variable.type)}; give np.dtype(({dtype.str[1:]!r}, {rows})) and arrays of rows, of shape (n, {rows})"
+            )
+
+
+def _check_signs(attributes: Sequence[tuple[int, int, int, int]], reflection: _core.Reflection, what: str) -> None:
+    """Integers with a sign for an input without, or the reverse: -1 is 2^32 - 1 (VUID-VkGraphicsPipelineCreateInfo-Input-08733)."""
+    inputs = {variable.location: variable for variable in reflection.inputs if variable.used}
+    for location, _, format_, _ in attributes:
+        variable, info = inputs.get(location), enums.format_of(format_)
+        if variable is None or info.numeric not in ("sint", "uint") or variable.type.base not in ("int", "uint"):
+            continue
+        if (info.numeric == "sint") != (variable.type.base == "int"):
+            bits = info.component_bits
+            has, wants = (f"int{bits}", f"uint{bits}") if info.numeric == "sint" else (f"uint{bits}", f"int{bits}")
+            raise ValidationError(
+                f"{what}: the vertex shader's '{variable.name}' ({_core.type_name(variable.type)}, location {location}) gets {has} "
+                f"({info.name}); make the array's field {wants}, or declare the input {'signed' if info.numeric == 'sint' else 'unsigned'}"
             )
 
 
@@ -342,6 +359,6 @@ def index_array(indices: Any, restart: bool, what: str) -> NDArray[Any]:
         if high > 0xFFFFFFFF or low < (-1 if restart else 0):
             raise ValidationError(
                 f"{what}: indices go from {low} to {high}; allowed are 0 to {0xFFFFFFFF}"
-                + (" (and -1, the restart index)" if restart else "")
+                + (" (and -1, the restart index)" if restart else "; -1 restarts a strip, with primitive_restart=True" if low == -1 else "")
             )
     return array.astype(np.uint32)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tilegpu import arguments
-from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
+from tilegpu.errors import ClampedValueWarning, ModelWarning, ValidationError, users_level
 from tilegpu.files import read_regular
 from tilegpu.fixed import Spelt
 from tilegpu.hdr import read_hdr
@@ -61,6 +61,7 @@ class Environment(Spelt):
         if any(np.isnan(values[first : first + _STRIP_px, :, :3]).any() for first in range(0, len(values), _STRIP_px)):
             raise ValidationError(f"environment '{name}': has values that are no numbers (NaN)")
         _warn_of_clamped(values, name)
+        _warn_of_shape(values, name)
         self.name = name
         background = _BACKGROUND_px if len(values) > _TOP_px else _TOP_px
         small = _shrunk(values, {_IRRADIANCE_px, *(_averaged(values.shape, size) for size in (*_map_sizes(_TOP_px), background))})
@@ -112,6 +113,15 @@ def _warn_of_clamped(values: Array, name: str) -> None:
         said.append(f"the largest is {high:g}, and values above {_LARGEST_VALUE:g} count as that")
     if said:
         warnings.warn(f"environment '{name}': {'; '.join(said)}", ClampedValueWarning, stacklevel=users_level())
+
+
+def _warn_of_shape(values: Array, name: str) -> None:
+    """All the way round is twice as far as from top to bottom; light probes, crosses and strips of cubes are other maps."""
+    height, width = values.shape[:2]
+    if abs(width - 2 * height) * 50 > width:
+        is_not = f"the picture is {width}x{height}, and equirectangular ones are twice as wide as high: it is taken for one, stretched"
+        text = f"environment '{name}': {is_not}; light probes, crosses and cubes have to be converted first"
+        warnings.warn(text, ModelWarning, stacklevel=users_level())
 
 
 #: Environments by the name and the digest of their files, the last one asked for last: a window reads its scene again at each change of a

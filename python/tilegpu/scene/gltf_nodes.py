@@ -16,8 +16,11 @@ import numpy as np
 
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.matrices import rotation
-from tilegpu.scene.model_file import shown
+from tilegpu.scene.model_file import say, shown
 from tilegpu.scene.part import Array
+
+#: So far from 1 a length may be that was rounded to a few digits.
+_UNIT = 0.01
 
 _MAX_DEPTH = 256
 
@@ -86,16 +89,20 @@ class NodeTree:
                 row = ", ".join(f"{v:g}" for v in matrix[3])
                 raise doc.error(where, f"the last row of matrix is ({row}), not (0, 0, 0, 1); it is written column by column")
             return Local(matrix=matrix)
+        turned = doc.numbers(node, "rotation", 4, [0.0, 0.0, 0.0, 1.0], where)
+        length = math.sqrt(sum(v * v for v in turned))
+        if abs(length - 1) > _UNIT:
+            say(f"model '{doc.path}': {where}: rotation has length {length:.4g}; it is a quaternion of length 1, and no angles")
         return Local(
             doc.numbers(node, "translation", 3, [0.0, 0.0, 0.0], where),
-            doc.numbers(node, "rotation", 4, [0.0, 0.0, 0.0, 1.0], where),
+            turned,
             doc.numbers(node, "scale", 3, [1.0, 1.0, 1.0], where),
         )
 
     def _roots(self) -> tuple[list[Any], str]:
         doc = self.doc
         table = doc.json
-        if table["scenes"]:
+        if table["scenes"] or "scene" in table:
             index = table.get("scene", 0)
             roots, where = doc.item("scenes", index, "scene").get("nodes", []), f"scenes[{index}]"
         else:  # no scene: every node that is nobody's child

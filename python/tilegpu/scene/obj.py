@@ -32,8 +32,14 @@ from tilegpu.scene.plain_mesh import (
 )
 
 _FREE_FORM = frozenset((b"curv", b"curv2", b"surf", b"cstype"))
+#: What says nothing of a picture here, or what is said of no picture.
+_LEFT_OUT = frozenset(
+    b"o g s vp mg lod bevel c_interp d_interp usemap maplib shadow_obj trace_obj deg step bmat parm trim hole scrv sp end con ctech stech "
+    b"call csh bzp bsp cdc cdp res".split()
+)
 _TABLES = ("v", "vt", "vn")
 _MAX_PARTS = 20_000
+_MOST_TOLD = 4  # keywords that are no words of OBJ
 _MAX_MAP_B = 8192  # of a map's options and its file's name
 
 
@@ -95,6 +101,7 @@ def _sort_lines(file: ModelFile, data: bytes) -> _Lines:
     tables = {b"v": _Rows(), b"vt": _Rows(), b"vn": _Rows()}
     out = _Lines(tables, _Rows(), {}, [], [])
     faces = out.faces
+    lost: dict[bytes, list[int]] = {}  # keywords that nobody reads: how many lines, the first of them
     for number, line in enumerate(lines_of(data), 1):
         words = line.split(None, 1)
         if len(words) < 2:
@@ -115,6 +122,14 @@ def _sort_lines(file: ModelFile, data: bytes) -> _Lines:
             out.libraries.append(rest.strip().decode("utf-8", "replace"))
         elif key in _FREE_FORM:
             raise file.error(f"line {number}", f"'{key.decode()}': free-form curves and surfaces are not read; export the model as faces")
+        elif key not in _LEFT_OUT and not key.startswith(b"#"):
+            lost.setdefault(key, [0, number])[0] += 1
+    for key, (count, number) in list(lost.items())[:_MOST_TOLD]:
+        name = key.decode("utf-8", "replace")[:20]
+        what = {"l": "lines", "p": "points"}.get(name)
+        why = f"{what} are not drawn" if what else f"'{name}' is no keyword of OBJ files"
+        left = f"{count} lines of the file that begin so are left out" if count > 1 else "that line of the file is left out"
+        say(f"model '{file.path}': line {number}: {why}; {left}")
     return out
 
 

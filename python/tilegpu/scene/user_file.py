@@ -102,15 +102,19 @@ class DrawnFrame(Frame):
 
     def say_clamped(self) -> None:
         """Of what :meth:`call` returned last, where it is saved or shown as 8 bits: a warning, once for each function, where an array of
-        floats goes far beyond 0 to 1, or has NaN. Images with such floats are lit so; files of floats keep them."""
+        floats goes far beyond 0 to 1; whole numbers, beyond 0 to 255. Images with such floats are lit so; files of floats keep them."""
         returned = self.live.returned
         arrays = [v for v in (returned if isinstance(returned, (list, tuple)) else [returned]) if isinstance(v, np.ndarray)]
         for array in arrays:
-            if array.dtype.kind != "f" or not array.size or self.live.clamped:
+            if array.dtype.kind not in "fiu" or array.dtype == np.uint8 or not array.size or self.live.clamped:
                 continue
             low, high = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
             where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
-            if nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
+            if array.dtype.kind != "f":
+                if low >= 0 and high <= 255:
+                    continue
+                text = f"{where} returned whole numbers from {low:g} to {high:g}; 8 bits take 0 to 255, and others are clamped"
+            elif nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
                 pixels = f"{nans:,} pixel{'s that are' if nans > 1 else ' that is'} NaN"
                 text = f"{where} returned {pixels}, which 8 bits hold as 0: find what divides by 0, or save as .exr or .npy to keep them"
             elif low < -FAR_BELOW or high > 1.5:
