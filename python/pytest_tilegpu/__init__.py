@@ -30,7 +30,7 @@ _ENVIRONMENT = (
 _NO_PAGES = frozenset(
     (
         *(".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tga", ".tif", ".tiff", ".ppm", ".exr", ".hdr", ".svg"),
-        *(".mp4", ".npy", ".npz", ".json", ".tgcap", ".pdf", ".txt", ".md", ".xml"),
+        *(".mp4", ".npy", ".npz", ".json", ".tgcap", ".pdf"),
     )
 )
 #: What a variable says where something is off; as tilegpu.testing reads it, which is not imported here.
