@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -263,3 +264,36 @@ def test_what_the_main_thread_does_at_the_end_still_works() -> None:
     late += "atexit.register(lambda: print(tg.Device(threads=1).buffer(np.arange(3)).numpy().tolist()))\n"
     done = subprocess.run([sys.executable, "-c", late + code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2]\n", "")
+
+
+FORKED = """
+import os, signal, threading, time
+from tilegpu.fixed import made_once
+
+class Thing:
+    @made_once
+    def slow(self):
+        begun.set()
+        time.sleep(wait_s)
+        return object()
+
+begun, wait_s, first = threading.Event(), 1.0, Thing()
+threading.Thread(target=lambda: first.slow, daemon=True).start()
+begun.wait()
+wait_s = 0.0
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    Thing().slow
+    os._exit(0)
+print(os.waitpid(child, 0)[1], Thing().slow is not first.slow, first.slow is first.slow)
+"""
+
+
+def test_a_child_does_not_wait_for_what_another_thread_makes() -> None:
+    """functools.cached_property has a lock for the whole class up to Python 3.11: children by fork hung, one of some hundred under load."""
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("0 True True\n", 0), done.stderr
+    package = Path(tg.__file__).parent
+    uses = [str(path) for path in package.rglob("*.py") if "@functools.cached_property" in path.read_text(encoding="utf-8")]
+    assert not uses, "tilegpu.fixed.made_once has no lock"

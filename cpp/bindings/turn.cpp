@@ -15,9 +15,10 @@ bool Turn::take() {
   if (!PyThread_acquire_lock(lock_, NOWAIT_LOCK)) {
     for (;;) {
       PyLockStatus status;
-      Py_BEGIN_ALLOW_THREADS;
-      status = PyThread_acquire_lock_timed(lock_, -1, 1);
-      Py_END_ALLOW_THREADS;
+      {
+        const ReleasedGil released;
+        status = PyThread_acquire_lock_timed(lock_, -1, 1);
+      }
       if (status == PY_LOCK_ACQUIRED) break;
       if (PyErr_CheckSignals() != 0) return false;
     }

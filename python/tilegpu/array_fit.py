@@ -123,7 +123,7 @@ def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable
     given = buffer.held
     if given is None or given.base == _BYTES:
         return ""
-    made = f"{what}: buffer '{buffer.label}' {buffer.origin}"
+    made = f"{what}: {buffer.said_of(given)}"
     if dtype is None:
         infos = [enums.format_of(number) for number in formats]
         kinds = list(dict.fromkeys(_leaves(given)))
@@ -161,7 +161,7 @@ def texel_misfit(buffer: Buffer, info: enums.FormatInfo, what: str) -> str:
     kind = _plain(buffer)
     if kind is None or texels_fit(kind, info):
         return ""
-    return f"{what}: buffer '{buffer.label}' was made from {kind}, format is {info.name}; make it from such numbers {_FIX}"
+    return f"{what}: {buffer.said_of(kind)}, format is {info.name}; make it from such numbers {_FIX}"
 
 
 def number_misfit(buffer: Buffer, kinds: Collection[np.dtype[Any]], how: str, what: str) -> str:
@@ -170,7 +170,7 @@ def number_misfit(buffer: Buffer, kinds: Collection[np.dtype[Any]], how: str, wh
     if kind is None or _kind(kind) in map(_kind, kinds):
         return ""
     written = " and ".join(dict.fromkeys(str(k) for k in kinds))
-    return f"{what}: buffer '{buffer.label}' was made from {kind}, {how} are {written}; make it from such numbers {_FIX}"
+    return f"{what}: {buffer.said_of(kind)}, {how} are {written}; make it from such numbers {_FIX}"
 
 
 def _leaves_of(struct: _Struct) -> Iterator[_Leaf]:
@@ -197,7 +197,7 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int 
     if buffer.held.names:
         return _fields_misfit(buffer.held, f"{what}: buffer '{buffer.label}'", layout, offset_B, size_B)
     kind = _real(buffer.held.base)
-    made = f"{what}: buffer '{buffer.label}' was {'made from' if buffer.dtype is not None else 'written with'} {buffer.held.base}"
+    made = f"{what}: {buffer.said_of(buffer.held.base)}"
     if wrong := _kind_misfit(kind, layout, made):
         return wrong
     if _kind(kind) == ("f", 2):

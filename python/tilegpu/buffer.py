@@ -266,10 +266,9 @@ class Buffer(Fixed, AsArray):
         were of one dtype. ``None`` where nobody knows."""
         return self.dtype if self.dtype is not None else None if self._written is None or self._written == _BYTES else self._written
 
-    @property
-    def origin(self) -> str:
-        """Of messages: "was made from float32"."""
-        return f"was {'made from' if self.dtype is not None else 'written with'} {self.held}"
+    def said_of(self, kind: np.dtype[Any] | None) -> str:
+        """Of messages: "buffer 'b' was made from float32"; ``kind``: of what it holds."""
+        return f"buffer '{self.label}' was {'made from' if self.dtype is not None else 'written with'} {kind}"
 
     def index_kind(self, what: str) -> np.dtype[Any]:
         """The kind of the indices in it; of a buffer made of a size they are what was written, else uint32, which shaders write. Raises
@@ -282,7 +281,7 @@ class Buffer(Fixed, AsArray):
                 how = "bytes, which don't say how wide an index is; give an array, such as np.frombuffer(data, np.uint16)"
                 raise ValidationError(f"{what}: index buffer '{self.label}' holds {how}")
             return self._viewed or _INDICES[-1]
-        raise ValidationError(f"{what}: index buffer '{self.label}' {self.origin}; make it from uint8, uint16 or uint32")
+        raise ValidationError(f"{what}: index {self.said_of(kind)}; make it from uint8, uint16 or uint32")
 
     def _note_written(self, kind: np.dtype[Any]) -> None:
         """Another kind than before, or bytes: what it holds is known no more."""
@@ -628,5 +627,4 @@ def require_words(buffer: Buffer, what: str, offset_B: int = 0, size_B: int | No
         kinds = [kind for at, kind in _spread(dtype).items() if any(at < end and at + kind.itemsize > start for start, end in ends)]
     wrong = [k for k in kinds if k != np.uint8 and (k.kind not in "iu" or k.itemsize != 4)]
     if wrong:
-        how = "made from" if buffer.dtype is not None else "written with"
-        raise ValidationError(f"{what}: buffer '{buffer.label}' was {how} {wrong[0]}; make it from uint32")
+        raise ValidationError(f"{what}: {buffer.said_of(wrong[0])}; make it from uint32")

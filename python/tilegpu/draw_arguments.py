@@ -6,7 +6,6 @@ the pass's arena; what a draw doesn't say is the pipeline's.
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import StateOfPass, scissors_of, viewports_of
 from tilegpu.errors import LostPrimitivesWarning, ValidationError, beyond_vulkan, users_level
+from tilegpu.fixed import made_once
 from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_rules import require_sample_places, require_triangles, say_sample_interpolation
@@ -113,45 +113,45 @@ class DrawArguments:
 
     # What plain draws don't ask is made when a draw does.
 
-    @functools.cached_property
+    @made_once
     def commands(self) -> _core.CommandBuffer:
         """Where it records."""
         assert self.plain is not None
         return self.plain.commands
 
-    @functools.cached_property
+    @made_once
     def arena(self) -> Arena:
         """Copies of arrays, for as long as somebody holds it."""
         return Arena(self.device, None if self.plain is None else self.plain.arena)
 
-    @functools.cached_property
+    @made_once
     def uses(self) -> Uses:
         """What draws read and write, for frames."""
         return Uses(self.device, None if self.plain is None else self.plain.notes)
 
-    @functools.cached_property
+    @made_once
     def undefined(self) -> dict[str, None]:
         """What draws may read though nobody wrote it."""
         return {}
 
-    @functools.cached_property
+    @made_once
     def _whole(self) -> list[list[int]]:
         return [[0, 0, *self._size]]
 
-    @functools.cached_property
+    @made_once
     def _vertex(self) -> dict[int, tuple[_core.Buffer, int]]:
         return {}
 
-    @functools.cached_property
+    @made_once
     def _binder(self) -> DescriptorBinder:
         return DescriptorBinder(self.arena, uses=self.uses, undefined=self.undefined)
 
-    @functools.cached_property
+    @made_once
     def hazards(self) -> Hazards:
         """What draws read that others write too late."""
         return Hazards(part=self.plain is None)
 
-    @functools.cached_property
+    @made_once
     def state(self) -> StateOfPass:
         """What was set for draws that follow."""
         return StateOfPass()

@@ -22,6 +22,19 @@ _T = TypeVar("_T")
 _SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
 
 
+class made_once(functools.cached_property[_T]):
+    """What is made when somebody asks for it first, as Python's own from 3.12 on. Before, that takes a lock, one for all objects of the
+    class: threads wait for each other, and a child by fork for ever, for a thread that it has not (gh-87634)."""
+
+    def __get__(self, thing: Any, owner: type | None = None) -> Any:
+        if thing is None:
+            return self
+        name = self.attrname
+        assert name is not None
+        own: dict[str, Any] = vars(thing)
+        return own[name] if name in own else own.setdefault(name, self.func(thing))
+
+
 #: Classes whose methods make objects for users: :func:`makes_things`.
 _makers: list[type] = []
 

@@ -184,6 +184,8 @@ class Frame(WithBlock):
 
     def add_pass(self, render_pass: PassResults, commands: _core.CommandBuffer) -> None:
         """A pass was executed."""
+        if render_pass._steps is None:
+            render_pass._steps = reads_since.Steps()
         uses, steps = LaterUses(lambda: render_pass.uses), render_pass._steps
         node = Node(0, "pass", render_pass.label, uses, render_pass.stats, render_pass, commands=commands, steps=steps)
         self._add(node, render_pass.images_used())

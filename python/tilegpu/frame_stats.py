@@ -5,13 +5,13 @@ In: the statistics of its passes and dispatches. Out: their sums, under the name
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 from tilegpu import notebook
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats
+from tilegpu.fixed import made_once
 from tilegpu.stats import PassStats, bytes_of_cause, bytes_text
 
 #: What is not added up: two passes share it.
@@ -43,7 +43,7 @@ class FrameStats:
         self.label = label
         self.passes, self.dispatches, self.commands = tuple(passes), tuple(dispatches), tuple(commands)
 
-    @functools.cached_property
+    @made_once
     def _values(self) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for one in self.passes:

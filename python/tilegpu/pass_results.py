@@ -49,13 +49,12 @@ class PassResults:
     _undefined: list[str]  # what is read, or may be, though nobody wrote it; for lint() and a warning
     _size = _held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
     _window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
-    _steps: reads_since.Steps  # of frames
+    _steps: reads_since.Steps | None = None  # of frames
     _left: list[weakref.ref[reads_since.Left]]  # what it left in images as a step of these
 
     def __init__(self, device: Context, label: str, trace: bool | str | Sequence[Any]) -> None:
         own = vars(self)
-        own.update(label=label, _device=device, _what=f"pass '{label}'", _trace_pixels=[], _reads=[], _undefined=[])
-        own.update(_steps=reads_since.Steps(), _left=[])
+        own.update(label=label, _device=device, _what=f"pass '{label}'", _trace_pixels=[], _reads=[], _undefined=[], _left=[])
         if trace is not False:
             self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
 

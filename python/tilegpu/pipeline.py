@@ -12,6 +12,7 @@ from tilegpu.buffer import matrix_fields, native_dtype
 from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import made_once
 from tilegpu.interface import Binding, Interface, Stages
 from tilegpu.pipeline_rules import check_pipeline, reads_layer
 from tilegpu.pipeline_state import (
@@ -131,7 +132,7 @@ class Pipeline(Program):
             return f"say it with dev.pipeline's arguments, or with dynamic=[{name!r}] there and rp.set({name}=...)"
         return ""
 
-    @functools.cached_property
+    @made_once
     def reads_layer(self) -> bool:
         """Whether one of its shaders names gl_Layer."""
         return reads_layer(self._stages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import struct as _struct
 import warnings
@@ -15,7 +14,7 @@ import numpy as np
 from tilegpu import _core, arguments, notebook
 from tilegpu.constant_numbers import with_levels
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, near_names, users_level
-from tilegpu.fixed import Fixed
+from tilegpu.fixed import Fixed, made_once
 from tilegpu.image_layers import layers_read
 from tilegpu.interface import Interface, Stages
 from tilegpu.sampler_pairs import Place, pairs
@@ -82,7 +81,7 @@ class Program(Fixed):
             self.__dict__.pop(known, None)
         self.__dict__.update(made.__dict__)
 
-    @functools.cached_property
+    @made_once
     def interface(self) -> Interface:
         """The table of names that its shaders ask for."""
         return Interface(self.title, self._stages)
@@ -91,7 +90,7 @@ class Program(Fixed):
         """What it is, and what its shaders ask for."""
         return f"<pre>{notebook.escaped(repr(self))}</pre>{self.interface._repr_html_()}"
 
-    @functools.cached_property
+    @made_once
     def may_write(self) -> bool:
         """Whether a shader stores through a descriptor, or may."""
         bindings = self.interface.bindings.values()
@@ -99,12 +98,12 @@ class Program(Fixed):
             return False
         return any(access.vertex_writes or access.fragment_writes for access in self.accesses.values())
 
-    @functools.cached_property
+    @made_once
     def samplers_apart(self) -> frozenset[tuple[int, int]]:
         """Where samplers stand that no image comes with: each (set, binding) in use."""
         return frozenset(place for place, b in self.interface.bindings.items() if b.used and b.descriptor == "sampler")
 
-    @functools.cached_property
+    @made_once
     def sampler_pairs(self) -> list[tuple[Place, Place, bool]]:
         """Images and samplers that come apart and are sampled together, and whether depths are compared: of those that always are, or
         never."""
@@ -114,7 +113,7 @@ class Program(Fixed):
                 found[pair] = found.get(pair, frozenset()) | compares
         return [(image, sampler, True in compares) for (image, sampler), compares in found.items() if len(compares) == 1]
 
-    @functools.cached_property
+    @made_once
     def accesses(self) -> dict[tuple[int, int], Accesses]:
         """What the shaders do with the memory at each (set, binding), as far as the constants let them."""
         found: dict[tuple[int, int], list[bool]] = {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any
 
 from tilegpu import _core, notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError, candidates
+from tilegpu.fixed import made_once
 
 #: Heading, counters and what they are called when they are printed.
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -105,7 +105,7 @@ class PassStats:
         self.label = label
         self._counters: _core.PassStats | None = counters  # a copy, made when the pass had ended
 
-    @functools.cached_property
+    @made_once
     def _values(self) -> dict[str, Any]:
         """Made when someone asks: frames that only draw do not pay for it."""
         assert self._counters is not None  # a pickled one has its values

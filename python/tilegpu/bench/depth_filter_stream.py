@@ -8,7 +8,6 @@ near or behind the far plane is left out fragment by fragment, which is as good 
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.bench.depth_filter_models import SIZE_PX, Model
+from tilegpu.fixed import made_once
 
 #: Candidates that are looked at together: pixels of bounding boxes.
 _TOGETHER = 1 << 21
@@ -42,7 +42,7 @@ class Stream:
         x, y = self.pixel % width_px, self.pixel // width_px
         return (y // shape_px[1] * (width_px // shape_px[0]) + x // shape_px[0]).astype(np.int32)
 
-    @functools.cached_property
+    @made_once
     def stored(self) -> NDArray[np.float32]:
         """The depth that is stored where each fragment comes: the least of those before it at its pixel; infinity: none yet."""
         out = np.full(len(self), np.inf, np.float32)

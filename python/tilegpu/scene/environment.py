@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from tilegpu import arguments
 from tilegpu.errors import ClampedValueWarning, ModelWarning, ValidationError, users_level
 from tilegpu.files import read_regular
-from tilegpu.fixed import Spelt
+from tilegpu.fixed import Spelt, made_once
 from tilegpu.hdr import read_hdr
 from tilegpu.scene.description import CLAMPED, Draw, Sampler, State, Texture
 from tilegpu.scene.programs import program
@@ -92,7 +92,7 @@ class Environment(Spelt):
         """What ``pbr.frag`` has with ENVIRONMENT defined."""
         return {"sky_map": self._filtered, "brdf_table": brdf_table(), "Environment": self._block}
 
-    @functools.cached_property
+    @made_once
     def _block(self) -> dict[str, Any]:
         return frozen({"irradiance": np.concatenate([self.irradiance, np.zeros((9, 1))], 1).astype(F)})
 

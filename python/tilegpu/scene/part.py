@@ -6,13 +6,13 @@ here, and the memory that this takes is told by :func:`part_cost`.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilegpu.fixed import made_once
 from tilegpu.scene.camera import transform
 from tilegpu.scene.materials import Material
 from tilegpu.scene.tangents import flat_normals, generate_tangents
@@ -62,7 +62,7 @@ class Part:
         """Names of the vertex fields."""
         return tuple(self.vertices.dtype.names or ())
 
-    @functools.cached_property
+    @made_once
     def variant(self) -> dict[str, object]:
         """What ``pbr.vert`` and ``pbr.frag`` have to know of the mesh, as names to define; none for a mesh that stands still."""
         out: dict[str, object] = {}
@@ -79,7 +79,7 @@ class Part:
                 out["LIGHTLESS"] = 1
         return out
 
-    @functools.cached_property
+    @made_once
     def mirrored(self) -> bool:
         """Whether the matrix turns the winding round."""
         return bool(np.linalg.det(self.matrix[:3, :3].astype(np.float64)) < 0)

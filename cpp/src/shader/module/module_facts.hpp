@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/fork_gate.hpp"
 #include "shader/compiler.hpp"
 #include "shader/spirv/module.hpp"
 #include "tilegpu/shader.hpp"
@@ -30,12 +31,12 @@ template <class T, class Find>
 Expected<T> known_or(ModuleFacts& facts, std::map<Specialization, T> ModuleFacts::* table, const Specialization& specialization,
                      Find find) {
   {
-    std::lock_guard lock(facts.mutex);
+    const LockedAgainstFork lock(facts.mutex);
     if (const auto found = (facts.*table).find(specialization); found != (facts.*table).end()) return found->second;
   }
   Expected<T> made = find();
   if (!made) return made;
-  std::lock_guard lock(facts.mutex);
+  const LockedAgainstFork lock(facts.mutex);
   if ((facts.*table).size() >= ModuleFacts::kMost) (facts.*table).clear();
   (facts.*table).insert_or_assign(specialization, *made);
   facts.grown = true;

@@ -346,7 +346,7 @@ std::string write_record(const Reflection& reflection, ModuleFacts& facts) {
   Writer archive;
   Reflection copy = reflection;
   fields(archive, copy);
-  std::lock_guard lock(facts.mutex);
+  const LockedAgainstFork lock(facts.mutex);
   fields(archive, facts);
   facts.grown = false;
   return std::move(archive.bytes);
@@ -355,7 +355,7 @@ std::string write_record(const Reflection& reflection, ModuleFacts& facts) {
 bool read_record(const std::string& bytes, Reflection& reflection, ModuleFacts& facts) {
   Reader archive(bytes);
   fields(archive, reflection);
-  std::lock_guard lock(facts.mutex);
+  const LockedAgainstFork lock(facts.mutex);
   fields(archive, facts);
   facts.grown = false;
   return archive.good() && archive.at_end();
@@ -363,7 +363,7 @@ bool read_record(const std::string& bytes, Reflection& reflection, ModuleFacts& 
 
 void keep_record(const Jit& jit, const ShaderModule& module) {
   {
-    std::lock_guard lock(module.facts().mutex);
+    const LockedAgainstFork lock(module.facts().mutex);
     if (!module.facts().grown) return;
   }
   jit.store_bytes(record_key(module.words(), module.reflection().entry_point), write_record(module.reflection(), module.facts()));
