@@ -86,14 +86,20 @@ bool asks_constant(VkBlendFactor factor) {
 
 }  // namespace
 
-const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format) {
+const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend, bool logic_op, bool alpha_to_one, VkFormat format) {
   const vk::FormatInfo* info = vk::find_format(format);
   if (!info || !blend.colorWriteMask) return nullptr;
-  if (op != VK_LOGIC_OP_COPY) return "it is a logic operation";
-  if (!blend.blendEnable || info->is_integer()) return nullptr;
-  const bool fixed_point = info->numeric == vk::Numeric::unorm || info->numeric == vk::Numeric::srgb;
-  if (!fixed_point || info->rgba[0].bits > 10) return "the unit does not blend this format";
+  if (logic_op) return "it is a logic operation";
+  if (alpha_to_one) return "alpha to one changes what the fragment shader wrote";
   assert(info->component_count >= 1);
+  VkColorComponentFlags all = 0;
+  for (uint32_t c = 0; c < 4; c++) all |= info->rgba[c].bits ? 1u << c : 0;
+  const bool blends = blend.blendEnable && !info->is_integer();
+  if (!blends && (blend.colorWriteMask & all) == all) return nullptr;
+  const bool fixed_point = info->numeric == vk::Numeric::unorm || info->numeric == vk::Numeric::srgb;
+  if (!fixed_point || info->rgba[0].bits > 10)
+    return blends ? "the unit does not blend this format" : "the unit does not mask components of this format";
+  if (!blends) return nullptr;
   if (const char* why = equation_obstacle(blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, false)) return why;
   return equation_obstacle(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, true);
 }

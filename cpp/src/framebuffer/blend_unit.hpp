@@ -2,8 +2,9 @@
 //
 // In: blending of one attachment and its format. Out: why a shader is needed, or null. Source: PanVK's framebuffer article ("Mali only
 // supports hardware blending for a small subset of the possible color formats and blending modes"); which: Mesa's driver,
-// src/panfrost/lib/pan_blend.c (can_fixed_function_equation, homogeneous constants) and its table of blendable formats (fixed point of up
-// to 10 bits). That the newest hardware blends some float formats is not modelled.
+// src/panfrost/lib/pan_blend.c (can_fixed_function_equation, homogeneous constants), PanVK's blend_needs_shader (alpha to one, any logic
+// operation, write masks on formats that the unit does not know) and its table of blendable formats (fixed point of up to 10 bits). That
+// the newest hardware blends some float formats is not modelled.
 #pragma once
 
 #include "framebuffer/profile.hpp"
@@ -14,10 +15,12 @@ namespace tilegpu::framebuffer {
 /// The GPU has such a unit: Arm's.
 inline bool has_blend_unit(const Profile& profile) { return profile.tile_model == TileModel::buffer; }
 
-/// Of one attachment that is blended; `op`: COPY where there is no logic operation. Null: the unit does it, or nothing is blended.
-const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
-/// Arithmetic of the blend shader for one sample, an operation for each component (as docs/costs.md counts shaders): the equation, each
-/// factor and its "one minus", with the conversions of a logic operation. Loading, storing and packing are the tile's.
+/// Of one attachment: pipeline::blend_attachments' state, and whether there are a logic operation and alpha to one. Null: the unit does it,
+/// or nothing is blended and all components of the format are written.
+const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend, bool logic_op, bool alpha_to_one, VkFormat format);
+/// `op`: COPY where there is no logic operation. Arithmetic of the blend shader for one sample, an operation for each component (as
+/// docs/costs.md counts shaders): the equation, each factor and its "one minus", with the conversions of a logic operation. Loading,
+/// storing and packing are the tile's.
 uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
 /// It reads the blend constants, of which the unit has one value.
 bool asks_blend_constants(const VkPipelineColorBlendAttachmentState& blend);

@@ -84,15 +84,16 @@ std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState&
   const pipeline::Resolved& resolved = *state.resolved;
   if (!resolved.blends) return std::nullopt;
   std::string text;
-  uint32_t targets = 0, operations = 0;
+  uint32_t targets = 0, operations = 0, reads = 0;
   for (uint32_t i = 0; i < kMaxColorAttachments; i++) {
     const char* why = blend_shader_reason(state, i);
     if (!why) continue;
     if (text.empty()) text = "color" + std::to_string(i) + " needs a blend shader: " + why;
     targets++, operations += resolved.blend_operations[i];
+    reads += !(resolved.classification.overwritten_colors >> i & 1);
   }
   if (!targets) return TechniqueExplanation{"blend_unit", "on", "", "", -1};
-  text += "; " + std::to_string(operations) + " operations and " + std::to_string(targets) + (targets == 1 ? " read" : " reads") +
+  text += "; " + std::to_string(operations) + " operations and " + std::to_string(reads) + (reads == 1 ? " read" : " reads") +
           " of the tile for each " + (resolved.samples > 1 ? "sample" : "fragment");
   if (resolved.samples > 1 && !resolved.classification.per_sample)
     text += ", and the whole fragment shader runs " + std::to_string(resolved.samples) + " times, once for each";

@@ -23,6 +23,17 @@ VkColorComponentFlags components_of(VkFormat format) {
   return mask;
 }
 
+// Enabled blending of the components in `mask`; disabled where it is a copy.
+VkPipelineColorBlendAttachmentState blending_of(VkPipelineColorBlendAttachmentState b, VkColorComponentFlags mask, bool has_alpha) {
+  b.colorWriteMask = mask;
+  if (vk::is_advanced(b.colorBlendOp)) return {b.blendEnable, {}, {}, b.colorBlendOp, {}, {}, b.colorBlendOp, mask};  // no factors
+  // Alpha that the format has not is one.
+  if (!has_alpha)
+    for (VkBlendFactor* factor : {&b.srcColorBlendFactor, &b.dstColorBlendFactor})
+      if (*factor == VK_BLEND_FACTOR_DST_ALPHA) *factor = VK_BLEND_FACTOR_ONE;
+  return vk::blend_is_copy(b) ? VkPipelineColorBlendAttachmentState{} : b;
+}
+
 shader::StageTraits fragment_traits(const Program& program) {
   return program.fragment() ? program.fragment()->traits : shader::StageTraits();
 }
@@ -68,14 +79,34 @@ std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program
   const auto& given = state.blend.attachments;
   std::vector<VkPipelineColorBlendAttachmentState> states(program.color_formats.size());
   for (size_t i = 0; i < states.size(); i++) {
-    if (i < given.size() && given[i].blendEnable) states[i] = given[i];
-    states[i].colorWriteMask = i < given.size() ? given[i].colorWriteMask : 0xf;
-    if (!(state.blend.color_write_enables >> i & 1)) states[i] = {};
-    if (!vk::is_advanced(states[i].colorBlendOp)) continue;
-    const VkPipelineColorBlendAttachmentState& a = states[i];
-    states[i] = {a.blendEnable, {}, {}, a.colorBlendOp, {}, {}, a.colorBlendOp, a.colorWriteMask};  // it has no factors
+    if (program.color_formats[i] == VK_FORMAT_UNDEFINED || !(state.blend.color_write_enables >> i & 1)) continue;
+    const VkColorComponentFlags there = components_of(program.color_formats[i]);
+    const VkColorComponentFlags mask = (i < given.size() ? given[i].colorWriteMask : 0xf) & there;
+    if (i < given.size() && given[i].blendEnable && !state.blend.logic_op_enable)
+      states[i] = blending_of(given[i], mask, there & VK_COLOR_COMPONENT_A_BIT);
+    states[i].colorWriteMask = mask;
   }
   return states;
+}
+
+VkLogicOp logic_op_of(const ColorBlendState& blend, VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  if (!blend.logic_op_enable || !info) return VK_LOGIC_OP_COPY;
+  const bool takes = info->is_integer() || info->numeric == vk::Numeric::unorm || info->numeric == vk::Numeric::snorm;
+  return takes ? blend.logic_op : VK_LOGIC_OP_COPY;
+}
+
+bool reads_color(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op) {
+  switch (op) {
+    case VK_LOGIC_OP_COPY:
+      return blend.blendEnable && vk::blend_reads_destination(blend);
+    case VK_LOGIC_OP_CLEAR:
+    case VK_LOGIC_OP_COPY_INVERTED:
+    case VK_LOGIC_OP_SET:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& program, const GraphicsState& state) {
@@ -117,13 +148,11 @@ Classification classify(const Program& program, const GraphicsState& state) {
   c.reads_tile = c.reads_inputs;
   c.opaque = shaded && !c.reads_tile;
   const auto blends = blend_attachments(program, state);
-  const bool logic_reads = state.blend.logic_op_enable && state.blend.logic_op != VK_LOGIC_OP_COPY;
   for (size_t i = 0; i < program.color_formats.size(); i++) {
     if (program.color_formats[i] == VK_FORMAT_UNDEFINED) continue;
     const VkColorComponentFlags all = components_of(program.color_formats[i]);
-    const bool written = program.writes(i) && (blends[i].colorWriteMask & all);
-    const bool partial = (blends[i].colorWriteMask & all) != all;
-    const bool reads = (blends[i].blendEnable && vk::reads_destination(blends[i].colorBlendOp)) || logic_reads || partial;
+    const bool written = program.writes(i) && blends[i].colorWriteMask;
+    const bool reads = reads_color(blends[i], logic_op_of(state.blend, program.color_formats[i])) || blends[i].colorWriteMask != all;
     if (written) c.writes_color = true;
     if (written && reads) c.reads_tile = true;
     if (written && !reads) c.overwritten_colors |= 1u << i;

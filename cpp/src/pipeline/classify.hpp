@@ -16,8 +16,13 @@ uint32_t written_targets(const Program& program, const GraphicsState& state);
 shader::EpilogueKey epilogue_key(const Program& program, const GraphicsState& state, const Classification& classification);
 
 /// Blend states, one for each colour format, in one form for all that mean the same: where the application gave none, no blending, all
-/// components written; nothing else where blending is off; no mask where colour writes are.
+/// components written, of those that the format has; nothing else where blending is off, or gives the source as it is; no mask where colour
+/// writes are off.
 std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program& program, const GraphicsState& state);
+/// COPY where there is none, and on formats that take none (float, sRGB).
+VkLogicOp logic_op_of(const ColorBlendState& blend, VkFormat format);
+/// What one of blend_attachments, or the logic operation, makes of the components that are written depends on what they held.
+bool reads_color(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op);
 /// What goes with advanced operators, the default where an attachment has none.
 std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& program, const GraphicsState& state);
 

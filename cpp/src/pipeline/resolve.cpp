@@ -72,12 +72,14 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   resolved->classification = classify(program, state);
   resolved->output.written_targets = written_targets(program, state);
   const auto blends = blend_attachments(program, state);
-  const VkLogicOp op = state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY;
   for (uint32_t i = 0; i < blends.size() && i < program.color_formats.size(); i++) {
     if (!(resolved->output.written_targets >> i & 1)) continue;
-    resolved->blend_shader[i] = framebuffer::needs_blend_shader(blends[i], op, program.color_formats[i]);
-    resolved->blend_operations[i] = framebuffer::blend_operations(blends[i], op, program.color_formats[i]);
-    resolved->blends |= static_cast<uint32_t>(blends[i].blendEnable || op != VK_LOGIC_OP_COPY) << i;
+    const VkFormat format = program.color_formats[i];
+    const VkLogicOp op = logic_op_of(state.blend, format);
+    resolved->blend_shader[i] =
+        framebuffer::needs_blend_shader(blends[i], state.blend.logic_op_enable, state.multisample.alpha_to_one, format);
+    resolved->blend_operations[i] = framebuffer::blend_operations(blends[i], op, format);
+    resolved->blends |= static_cast<uint32_t>(blends[i].blendEnable || op != VK_LOGIC_OP_COPY || resolved->blend_shader[i]) << i;
     resolved->asks_blend_constants |= static_cast<uint32_t>(framebuffer::asks_blend_constants(blends[i])) << i;
   }
   return resolved;

@@ -33,46 +33,6 @@ bool reads_stencil(const VkStencilOpState& face, bool depth_may_fail) {
   return (fails && changes(face.failOp)) || (passes && changes(face.passOp)) || (passes && depth_may_fail && changes(face.depthFailOp));
 }
 
-bool of_destination(VkBlendFactor factor) {
-  switch (factor) {
-    case VK_BLEND_FACTOR_DST_COLOR:
-    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
-    case VK_BLEND_FACTOR_DST_ALPHA:
-    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
-    case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool equation_reads(VkBlendOp op, VkBlendFactor source, VkBlendFactor destination) {
-  if (op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX) return true;
-  return destination != VK_BLEND_FACTOR_ZERO || of_destination(source);
-}
-
-bool blend_reads(const VkPipelineColorBlendAttachmentState& blend) {
-  if (!blend.blendEnable) return false;
-  if (vk::is_advanced(blend.colorBlendOp)) return vk::reads_destination(blend.colorBlendOp);
-  constexpr VkColorComponentFlags kColors = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT;
-  return ((blend.colorWriteMask & kColors) && equation_reads(blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor)) ||
-         ((blend.colorWriteMask & VK_COLOR_COMPONENT_A_BIT) &&
-          equation_reads(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor));
-}
-
-bool logic_reads(const ColorBlendState& blend) {
-  if (!blend.logic_op_enable) return false;
-  switch (blend.logic_op) {
-    case VK_LOGIC_OP_CLEAR:
-    case VK_LOGIC_OP_COPY:
-    case VK_LOGIC_OP_COPY_INVERTED:
-    case VK_LOGIC_OP_SET:
-      return false;
-    default:
-      return true;
-  }
-}
-
 }  // namespace
 
 TargetReads target_reads(const Program& program, const GraphicsState& state) {
@@ -92,7 +52,8 @@ TargetReads target_reads(const Program& program, const GraphicsState& state) {
   const auto blends = blend_attachments(program, state);
   assert(blends.size() == program.color_formats.size() && blends.size() <= kMaxColorAttachments);
   for (size_t i = 0; i < program.color_formats.size(); i++)
-    if (program.writes(i) && blends[i].colorWriteMask && (blend_reads(blends[i]) || logic_reads(state.blend))) reads.blended |= 1u << i;
+    if (program.writes(i) && blends[i].colorWriteMask && reads_color(blends[i], logic_op_of(state.blend, program.color_formats[i])))
+      reads.blended |= 1u << i;
   if (program.fragment()->traits.reads_tile)
     for (const shader::InputSource& input : program.inputs) {
       assert(input.target <= shader::kInputStencil);

@@ -45,6 +45,9 @@ class CoverageSink : public RecordTests {
     if (w_.covers.any)
       for (uint32_t q = 0; q < 4; q++)
         if (covered >> 4 * q & 0xf) expand_cover(tile_pixels[q] >> 4);
+    if (settles_)
+      for (uint32_t q = 0; q < 4; q++)
+        if (covered >> 4 * q & 0xf) settle(tile_pixels[q] >> 4);
     if (w_.draw.plan.early != EarlyTests::none) {
       live = w_.draw.test.functions.window(w_.draw.test, batch, lane, number_, record_.draw_flags & records::kFrontFacing ? 0 : 1,
                                            tile_pixels, w_.bin.origin_x_px + x, w_.bin.origin_y_px + y, covered);
@@ -108,6 +111,7 @@ class CoverageSink : public RecordTests {
       wait(block_x, block_y, masks);
       return;
     }
+    settle(w_.shape.block_of(block_x, block_y));
     if (w_.lrz.now) {
       prepare();
       if (lrz_hidden(block_x, block_y, 1)) return;
@@ -143,6 +147,8 @@ class CoverageSink : public RecordTests {
       for (int32_t i = 0; i < count; i++) block(block_x + i, block_y, all);
       return;
     }
+    if (settles_)
+      for (int32_t i = 0; i < count; i++) settle(w_.shape.block_of(block_x + i, block_y));
     if (w_.lrz.now) {
       prepare();
       for (int32_t i = 0; i < count; i += 8) {
@@ -165,6 +171,9 @@ class CoverageSink : public RecordTests {
     uint32_t hidden = 0;
     if (prefers_windows()) {
       prepare();
+      if (settles_)
+        for (uint32_t left = full | part; left; left &= left - 1)
+          settle(w_.shape.block_of(block_x + (std::countr_zero(left) & 3), block_y + (std::countr_zero(left) >> 2)));
       if constexpr (kTraced)
         detail::each_run(full, [&](int32_t x, int32_t y, int32_t run) {
           for (int32_t i = 0; i < run; i++) trace::rasterized_block(w_, source(), w_.shape.block_of(block_x + x + i, block_y + y), kAll);

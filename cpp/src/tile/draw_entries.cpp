@@ -83,16 +83,30 @@ void select_state(Worker& w, const command::DrawState& state) {
   assert(d.wide_triangles || d.plan.coverage != Coverage::at_once);
 }
 
+bool reads_depth_or_stencil(const pipeline::Resolved& resolved) {
+  return std::ranges::any_of(resolved.inputs, [](const shader::InputSource& input) { return input.target >= shader::kInputDepth; });
+}
+
 // What the draw's quads do to those that wait, and may have done to them.
-void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool visibility) {
+void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool across_draws, bool filtered) {
+  assert(kill.on && (!across_draws || phase == Phase::ordinary));
   const pipeline::Resolved& resolved = *d.state->resolved;
   const pipeline::Classification& c = resolved.classification;
-  const bool tested = d.plan.early == EarlyTests::full, reads_tile = resolved.classification.reads_inputs;
-  const bool queued = phase == Phase::ordinary && d.plan.route == Route::shade && tested && !reads_tile;
+  const TestRules& rules = d.late_test;
+  const bool tested = d.plan.early == EarlyTests::full, shades = d.plan.route == Route::shade;
+  kill.draw = nullptr;
   kill.colors = static_cast<uint8_t>(resolved.output.written_targets);
-  kill.retains = queued && !visibility;
-  kill.killer = queued && !c.kills && kill.colors && c.overwritten_colors == kill.colors;
-  kill.victim = !c.side_effects && tested;
+  kill.reads = shades && c.reads_inputs;
+  kill.pins = across_draws && shades && (!tested || reads_depth_or_stencil(resolved));
+  kill.retains = across_draws && !(kill.pins && filtered);  // a filter learns what is written in order
+  kill.killer =
+      phase == Phase::ordinary && shades && tested && !c.kills && !c.reads_inputs && kill.colors && c.overwritten_colors == kill.colors;
+  kill.victim = !c.side_effects && tested && !kill.pins;
+  // A test that only kills and is repeated may come too early, where what waits can only make it harder.
+  if (!kill.any_pinned()) kill.shrink = kill.grow = false;
+  kill.settles =
+      tested || (d.plan.early == EarlyTests::kill && !(rules.nearer_wins() && !kill.grow) && !(rules.farther_wins() && !kill.shrink));
+  if (kill.pins) kill.shrink |= rules.breaks_near(), kill.grow |= rules.breaks_far();
 }
 
 }  // namespace
@@ -117,9 +131,11 @@ void select_draw(Worker& w, uint32_t draw) {
   if (call.state != d.state || w.bin.phase != Phase::ordinary) select_state(w, *call.state);
   d.early_query = d.plan.early == EarlyTests::full && w.bin.phase != Phase::main ? call.query : -1;
   if (w.kill.on) {
-    const bool retained = w.kill.retains;
-    select_kill(w.kill, d, w.bin.phase, w.visibility.enabled);
-    if (retained && !w.kill.retains) release();
+    const bool across_draws = w.bin.phase == Phase::ordinary && !w.visibility.enabled;
+    if (!across_draws) release();
+    select_kill(w.kill, d, w.bin.phase, across_draws, w.filter.tile.on());
+    // Bounds are found where all depth is written: here, and later of blocks that were written before shading, and so settled, since.
+    if (w.kill.pins) refresh_bounds(w.shape, d.test, w.bounds, w.covers);
   }
   lrz_select_draw(w.lrz, draw);
   d.coverage = coverage_of_draw(d.plan, {d.early_query >= 0, w.lrz.now != nullptr});
@@ -135,7 +151,7 @@ void select_draw(Worker& w, uint32_t draw) {
   }
   w.packets.setups.reset();
   w.packets.vertices.reset_if_large();
-  bind_shading(w, d, w.packets, w.results, draw, d.moment);
+  bind_shading(w, d.late(), w.packets, w.results, draw, d.moment);
 }
 
 namespace {
@@ -174,7 +190,7 @@ bool lists_blocks(const CurrentDraw& d) { return d.takes_lists && d.coverage == 
 // Of the triangles `left` of a batch the first ones, as far as the blocks of all of them can be tested in one go. Returns the others.
 uint32_t draw_run(Worker& w, const records::TriangleRecord* const* records, const records::Chunk& chunk, const TriangleBatch& batch,
                   uint32_t left) {
-  if (!(w.draw.coverage == Coverage::at_once || lists_blocks(w.draw))) return left;
+  if (!(w.draw.coverage == Coverage::at_once || lists_blocks(w.draw)) || w.kill.any_pinned()) return left;
   const uint32_t others = left & ~(batch.medium | batch.small);
   const uint32_t run = left & ((others & (0u - others)) - 1);
   if (!run) return left;
@@ -224,7 +240,7 @@ __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleReco
     else
       cover_ruled(*batch[k], rule, x_px, y_px, w.draw.rect, samples, sink);
     sink.finish();
-    if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
+    if (w.draw.plan.one_by_one && !w.kill.pins) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }
 }
 
@@ -264,7 +280,7 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
       cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, sink);
     }
     sink.finish();
-    if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
+    if (w.draw.plan.one_by_one && !w.kill.pins) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }
 }
 

@@ -28,7 +28,8 @@ class RecordRoute {
         record_(record),
         chunk_(chunk),
         number_(number ? number : static_cast<uint32_t>(w.visibility.primitives.size()) + 1),
-        numbered_(number) {
+        numbered_(number),
+        settles_(w.kill.settles && w.kill.any_pinned()) {
     if (w.bin.phase != Phase::main || !w.prepass.opaque_replay) return;
     uint32_t& next = w.prepass.replay_next;
     if (next < w.visibility.primitives.size() && w.visibility.primitives[next].record == &record) id_ = ++next;
@@ -120,6 +121,11 @@ class RecordRoute {
     }
   }
 
+  // Before a test in the block. Quads that the record itself pins are of other blocks.
+  void settle(uint32_t block) {
+    if (settles_) settle_block(w_, w_.draw, w_.kill, w_.packets, w_.results, block);
+  }
+
   // Its number is in the ids now, at so many pixels.
   void see(uint32_t pixels) {
     assert(w_.draw.plan.route == Route::visibility);
@@ -150,7 +156,8 @@ class RecordRoute {
   bool seen_ = false;
   const uint32_t number_;
   const bool numbered_;
-  uint32_t id_ = 0;  // main phase: in the ids; 0: nothing of it is seen
+  const bool settles_;  // its tests wait for pinned quads
+  uint32_t id_ = 0;     // main phase: in the ids; 0: nothing of it is seen
 };
 
 }  // namespace tilegpu::TILEGPU_TILE

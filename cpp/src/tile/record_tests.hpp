@@ -61,6 +61,7 @@ class RecordTests : public RecordRoute {
   void single_block(int32_t block_x, int32_t block_y, uint32_t covered) {
     assert(w_.shape.samples == 1 && covered <= 0xffff);
     if (w_.draw.plan.masks_samples) return;
+    settle(w_.shape.block_of(block_x, block_y));
     if (w_.lrz.now) {
       prepare();
       if (lrz_hidden(block_x, block_y, 1)) return;

@@ -1,4 +1,4 @@
-// vk/blend_op.cpp -- names of blend operations, for messages; see blend_op.hpp.
+// vk/blend_op.cpp -- see blend_op.hpp; the names of blend operations are for messages.
 #include "vk/blend_op.hpp"
 
 #include <iterator>
@@ -58,7 +58,44 @@ constexpr const char* kAdvanced[] = {"ZERO",
 static_assert(std::size(kOrdinary) == VK_BLEND_OP_MAX + 1);
 static_assert(std::size(kAdvanced) == VK_BLEND_OP_BLUE_EXT - VK_BLEND_OP_ZERO_EXT + 1);
 
+constexpr VkColorComponentFlags kColors = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT;
+
+bool is_copy(VkBlendFactor source, VkBlendFactor destination, VkBlendOp op) {
+  return (op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT) && source == VK_BLEND_FACTOR_ONE && destination == VK_BLEND_FACTOR_ZERO;
+}
+
+bool asks_destination(VkBlendFactor factor, bool alpha) {
+  switch (factor) {
+    case VK_BLEND_FACTOR_DST_COLOR:
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_COLOR:
+    case VK_BLEND_FACTOR_DST_ALPHA:
+    case VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA:
+      return true;
+    case VK_BLEND_FACTOR_SRC_ALPHA_SATURATE:
+      return !alpha;  // of alpha it is one
+    default:
+      return false;
+  }
+}
+
+bool reads(VkBlendFactor source, VkBlendFactor destination, VkBlendOp op, bool alpha) {
+  if (op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX) return true;  // factors do not count
+  return destination != VK_BLEND_FACTOR_ZERO || asks_destination(source, alpha);
+}
+
 }  // namespace
+
+bool blend_is_copy(const VkPipelineColorBlendAttachmentState& b) {
+  if (is_advanced(b.colorBlendOp)) return false;
+  return (!(b.colorWriteMask & kColors) || is_copy(b.srcColorBlendFactor, b.dstColorBlendFactor, b.colorBlendOp)) &&
+         (!(b.colorWriteMask & VK_COLOR_COMPONENT_A_BIT) || is_copy(b.srcAlphaBlendFactor, b.dstAlphaBlendFactor, b.alphaBlendOp));
+}
+
+bool blend_reads_destination(const VkPipelineColorBlendAttachmentState& b) {
+  if (is_advanced(b.colorBlendOp)) return reads_destination(b.colorBlendOp);
+  return ((b.colorWriteMask & kColors) && reads(b.srcColorBlendFactor, b.dstColorBlendFactor, b.colorBlendOp, false)) ||
+         ((b.colorWriteMask & VK_COLOR_COMPONENT_A_BIT) && reads(b.srcAlphaBlendFactor, b.dstAlphaBlendFactor, b.alphaBlendOp, true));
+}
 
 std::string blend_op_name(VkBlendOp op) {
   if (!is_blend_op(op)) return "number " + std::to_string(static_cast<int64_t>(op));

@@ -29,7 +29,7 @@ struct Target {
   uint32_t mask[4] = {};                                   // bits that are written, by word
   bool blends = false, logic = false, keeps_bits = false;  // keeps_bits: some bits of the texel stay
   uint32_t keeps_below = 0;                                // blend_keeps_below
-  bool converts = false;                                   // by an advanced operator that does not read the tile
+  bool converts = false;                                   // by an operator or equation that does not read the tile
   Value pointer = nullptr;
   std::array<Value, 4> source{};
   Value packed[4] = {};  // when nothing of the tile is read for the value
@@ -105,9 +105,9 @@ std::vector<Target> find_targets(const EpilogueKey& key) {
     t.logic = key.logic_op_enable && fixed_or_integer && key.logic_op != VK_LOGIC_OP_COPY;
     if (t.logic && key.logic_op == VK_LOGIC_OP_NO_OP) continue;
     const bool enabled = !key.logic_op_enable && t.blend.blendEnable && format->blend;
-    const bool reads = vk::reads_destination(t.blend.colorBlendOp);
-    t.blends = enabled && reads && !blend_is_copy(t.blend);
-    t.converts = enabled && !reads;
+    const bool reads = vk::blend_reads_destination(t.blend);
+    t.blends = enabled && reads;
+    t.converts = enabled && !reads && !vk::blend_is_copy(t.blend);
     if (t.blends && !vk::is_advanced(t.blend.colorBlendOp)) t.keeps_below = blend_keeps_below(*format, t.blend);
     targets.push_back(t);
   }
@@ -125,6 +125,7 @@ class Builder {
   void load_packet();
   void write_sample(Value sample, Value sample_shift);
   void read_sources(Target& t, WholePacket* whole);
+  std::array<Value, 4> blend(const Target& t, const std::array<Value, 4>& destination, WholePacket* whole, std::array<PackHints, 4>& hints);
   std::vector<Value> blended(const Target& t, const std::vector<Value>& old, WholePacket* whole);
   Value shows(const Target& t) const;
   bool reads_words(const Target& t) const { return t.keeps_bits || (t.logic && logic_op_reads(key.logic_op)); }
@@ -209,21 +210,21 @@ void Builder::read_sources(Target& t, WholePacket* whole) {
   }
   if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
   if (t.blends) return;
-  once(ir, whole && whole->constant ? whole : nullptr, [&] {
-    const std::array<Value, 4> color = t.converts ? emit_blend(ir, *t.format, t.blend.colorBlendOp, t.advanced, t.source, {}) : t.source;
-    emit_pack_texel(ir, *t.format, color, t.packed);
+  // Of a constant colour too, but for a second one.
+  const bool hoisted = whole && whole->constant && !(t.converts && blend_uses_source1(t.blend));
+  once(ir, hoisted ? whole : nullptr, [&] {
+    std::array<PackHints, 4> hints;
+    Value none = ir.fk(0);
+    const std::array<Value, 4> color = t.converts ? blend(t, {none, none, none, none}, whole, hints) : t.source;
+    emit_pack_texel(ir, *t.format, color, t.packed, hints);
     return t.packed[0];
   });
 }
 
-std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, WholePacket* whole) {
-  assert(t.blends && old.size() == t.words);
-  const std::array<Value, 4> destination = emit_unpack_texel(ir, *t.format, old.data());
-  Value words[4];
-  if (vk::is_advanced(t.blend.colorBlendOp)) {
-    emit_pack_texel(ir, *t.format, emit_blend(ir, *t.format, t.blend.colorBlendOp, t.advanced, t.source, destination), words);
-    return {words, words + t.words};
-  }
+std::array<Value, 4> Builder::blend(const Target& t, const std::array<Value, 4>& destination, WholePacket* whole,
+                                    std::array<PackHints, 4>& hints) {
+  assert(t.blends || t.converts);
+  if (vk::is_advanced(t.blend.colorBlendOp)) return emit_blend(ir, *t.format, t.blend.colorBlendOp, t.advanced, t.source, destination);
   std::array<Value, 4> source1{};
   if (blend_uses_source1(t.blend)) {
     for (uint32_t c = 0; c < 4; ++c)
@@ -234,8 +235,14 @@ std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& o
   std::array<Value, 4> constants;
   for (uint32_t c = 0; c < 4; ++c)
     constants[c] = once(ir, whole, [&] { return ir.splat(ir.field(ir.f32, args, offsetof(FragmentArgs, blend_constants) + 4 * c)); });
+  return emit_blend(ir, *t.format, t.blend, t.source, source1, destination, constants, hints);
+}
+
+std::vector<Value> Builder::blended(const Target& t, const std::vector<Value>& old, WholePacket* whole) {
+  assert(t.blends && old.size() == t.words);
+  Value words[4];
   std::array<PackHints, 4> hints;
-  const std::array<Value, 4> color = emit_blend(ir, *t.format, t.blend, t.source, source1, destination, constants, hints);
+  const std::array<Value, 4> color = blend(t, emit_unpack_texel(ir, *t.format, old.data()), whole, hints);
   emit_pack_texel(ir, *t.format, color, words, hints);
   return {words, words + t.words};
 }

@@ -31,10 +31,6 @@ bool is_source1(VkBlendFactor f) {
 
 bool uses_factors(VkBlendOp op) { return op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT; }
 
-bool equation_is_copy(VkBlendFactor source, VkBlendFactor destination, VkBlendOp op) {
-  return (op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT) && source == VK_BLEND_FACTOR_ONE && destination == VK_BLEND_FACTOR_ZERO;
-}
-
 Value clamp_range(const Ir& ir, Value x, Range range) {
   if (range == Range::unlimited) return x;
   if (range == Range::snorm) x = ir.select(ir.is_nan(x), ir.fk(x, 0), x);
@@ -171,11 +167,6 @@ PackHints result_hints(VkBlendFactor s, VkBlendFactor d, VkBlendOp op, uint32_t 
 }
 
 }  // namespace
-
-bool blend_is_copy(const VkPipelineColorBlendAttachmentState& b) {
-  return equation_is_copy(b.srcColorBlendFactor, b.dstColorBlendFactor, b.colorBlendOp) &&
-         equation_is_copy(b.srcAlphaBlendFactor, b.dstAlphaBlendFactor, b.alphaBlendOp);
-}
 
 uint32_t blend_keeps_below(const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& b) {
   // Codes that are clamped to 0 from below, and come back from what they stand for; no bits beside them.

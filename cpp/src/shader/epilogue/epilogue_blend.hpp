@@ -11,14 +11,13 @@
 
 namespace tilegpu::shader {
 
-/// The equation gives the source, whatever the destination holds.
-bool blend_is_copy(const VkPipelineColorBlendAttachmentState& blend);
 /// A bit for each component of the source: where all of these are 0 or less, or no number, the texel stays as it is, to the bit. 0: no
 /// such.
 uint32_t blend_keeps_below(const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& blend);
 bool blend_uses_source1(const VkPipelineColorBlendAttachmentState& blend);
 
-/// `hints`: what is known of each component of the result, for packing.
+/// `destination`: any values where it is not read (vk::blend_reads_destination). `hints`: what is known of each component of the result,
+/// for packing.
 std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& blend,
                                 const std::array<Value, 4>& source, const std::array<Value, 4>& source1,
                                 const std::array<Value, 4>& destination, const std::array<Value, 4>& constants,

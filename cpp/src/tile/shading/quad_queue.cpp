@@ -2,8 +2,10 @@
 //
 // With forward pixel kill a quad, the group of Arm's articles, first waits in a longer queue, in order of all draws, where a later
 // opaque quad whose tests were early kills those at its place whose samples it covers, all of them (or, as an option, takes the samples
-// that it covers from any), except of draws with side effects and those that still have tests to come. Source: docs/decisions.md, 8; Arm,
-// "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
+// that it covers from any), except of draws with side effects and those that still have tests to come. The latter are pinned: a later
+// quad whose tests write, or could be wrong without theirs, waits for those of its block, and so for all in front of them. Nothing else
+// empties the queue between draws.
+// Source: docs/decisions.md, 8 and 356; Arm, "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
 #include "tile/shading/quad_queue.hpp"
 
 #include <algorithm>
@@ -37,23 +39,33 @@ namespace {
 // The oldest quads go on to the packing queue, which holds one draw at a time.
 void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t count) {
   assert(count <= k.end - k.first);
+  bool pinned = false;
   for (; count; count--) {
     const KillQuad& old = k.quads[k.first++ % k.capacity];
     if (!old.quad.live) continue;
     if (p.bound_draw != old.draw) {
       if (p.queue_count) drain_queue(t, p, r, true);
-      ShadeMoment moment;  // d.moment: the same for all draws whose quads wait, but for the tests before
+      ShadeMoment moment;  // d.moment: the same for all draws whose quads wait, but for the tests before and after
       if (!old.seen) moment = d.moment;
       moment.early = old.early;
-      bind_shading(t, d, p, r, old.draw, moment);
+      if (const PinnedDraw* const own = old.pinned)
+        bind_shading(t, {own->state, &own->test, 0}, p, r, old.draw, own->moment);
+      else
+        bind_shading(t, old.draw == d.number ? d.late() : LateTests{}, p, r, old.draw, moment);
     }
     push_quad(t, p, r, old.quad);
+    pinned |= old.pinned != nullptr;
   }
+  // When their depth is written is a matter of how many quads came, not of how many lanes a packet has.
+  if (pinned && p.queue_count) drain_queue(t, p, r, true);
 }
 
-}  // namespace
-
-namespace {
+// All up to quad `number` are shaded.
+void shade_up_to(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t number) {
+  assert(number <= k.end);
+  if (number > k.first) pass_on(t, d, k, p, r, number - k.first);
+  if (p.queue_count) drain_queue(t, p, r, true);
+}
 
 // At the end of the queue, which has room.
 void enqueue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, KillQuad quad) {
@@ -63,6 +75,18 @@ void enqueue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
   quad.previous = newest;
   k.quads[k.end % k.capacity] = quad;
   newest = ++k.end;
+  if (quad.pinned) k.newest_pinned = k.pinned[quad.quad.tile_pixel >> 4] = k.end;
+}
+
+// The current draw, kept until the last of its quads is shaded.
+const PinnedDraw* pinned_draw(const CurrentDraw& d, KillQueue& k) {
+  assert(k.pins && d.moment.phase == Phase::ordinary);
+  if (!k.draw) {
+    PinnedDraw& own = k.draws[k.draw_count++ % k.draws.size()];
+    own = {d.state, d.late_test, d.moment};
+    k.draw = &own;
+  }
+  return k.draw;
 }
 
 }  // namespace
@@ -77,29 +101,32 @@ void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pa
         if constexpr (kTraced) trace::killed_waiting(*t.traced, old.quad, left, quad);
         old.quad.live = left;
       }
+      if (old.reads && old.quad.live) break;
       n = old.previous;
     }
-  enqueue(t, d, k, p, r, {quad, d.number, 0, d.plan.early, k.victim, false, k.colors});
+  enqueue(t, d, k, p, r, {quad, d.number, 0, d.plan.early, k.victim, false, k.reads, k.colors, k.pins ? pinned_draw(d, k) : nullptr});
 }
 
 void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t draw,
                     const WaitingQuad& quad) {
   const pipeline::Resolved& resolved = *t.pass->draws[draw].state->resolved;
   enqueue(t, d, k, p, r,
-          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true,
-           static_cast<uint8_t>(resolved.output.written_targets)});
+          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true, false,
+           static_cast<uint8_t>(resolved.output.written_targets), nullptr});
+}
+
+void settle_block(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t block) {
+  assert(k.on && block < k.pinned.size());
+  if (k.pinned[block] > k.first) shade_up_to(t, d, k, p, r, k.pinned[block]);
 }
 
 void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r) {
-  if (k.on && k.end != k.first) {
-    pass_on(t, d, k, p, r, k.end - k.first);
-    // Numbers begin anew long before they wrap around.
-    if (k.end > 1u << 30) {
-      k.first = k.end = 0;
-      std::fill(k.newest.begin(), k.newest.end(), 0);
-    }
+  if (k.on) {
+    shade_up_to(t, d, k, p, r, k.end);
+    if (k.end > 1u << 30) k.begin_numbers();  // long before they wrap around
+  } else if (p.queue_count) {
+    drain_queue(t, p, r, true);
   }
-  if (p.queue_count) drain_queue(t, p, r, true);
 }
 
 }  // namespace tilegpu::TILEGPU_TILE

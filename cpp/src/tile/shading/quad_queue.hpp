@@ -19,6 +19,8 @@ inline void push_quad(const TileContext& t, Packets& p, Results& r, const Waitin
 void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r);
 /// Forward pixel kill: the quad waits; where its draw, which is the current one, is a killer, what waits behind it is not shaded any more.
 void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, const WaitingQuad& quad);
+/// Before a test of the current draw: pinned quads of the block are shaded, and all that wait in front of them.
+void settle_block(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t block);
 /// The same of what is seen when the pre-pass of a bin ends, of any draw: it kills nothing, since no two lie at one place.
 void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t draw,
                     const WaitingQuad& quad);

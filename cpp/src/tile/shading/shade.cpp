@@ -324,7 +324,7 @@ void attribute_fragments(Results& r, uint32_t counted) {
   r.counted_from = now;
 }
 
-void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, Results& r, uint32_t draw, ShadeMoment moment) {
+void bind_shading(const TileContext& t, const LateTests& tests, Packets& p, Results& r, uint32_t draw, ShadeMoment moment) {
   assert(draw < t.pass->draws.size() && p.queue_count == 0 && p.packet_count == 0);
   const command::DrawCall& call = t.pass->draws[draw];
   const command::DrawState& state = *call.state;
@@ -335,10 +335,10 @@ void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, 
   Shading& sh = p.shading;
   // Ten thousand draws of one state are planned once.
   if (sh.state != &state || sh.moment != moment) choose_shading(t.shape.traits, state, moment, p);
-  assert(!sh.late || current.state == &state);  // tests after shading are those of the current draw
-  sh.late_test = &current.late_test;
-  sh.replay_ids = current.replay_ids;
-  sh.late_block = sh.late && !sh.per_sample && t.shape.quads_per_packet == shader::kMaxQuads && takes_late_blocks(sh, current.late_test);
+  assert(!sh.late || (tests.test && tests.state == &state));
+  sh.late_test = tests.test;
+  sh.replay_ids = tests.replay_ids;
+  sh.late_block = sh.late && !sh.per_sample && t.shape.quads_per_packet == shader::kMaxQuads && takes_late_blocks(sh, *tests.test);
   sh.query = sh.counts ? call.query : -1;
   p.bound_draw = draw;
   if (t.buffers.equal && state.resolved->classification.reads_inputs) tile_io::expand_quads(t.pass->tile, t.buffers.memory.data());

@@ -17,9 +17,8 @@ inline ShadeMoment moment_of(const Bin& bin, const Visibility& v, const PrePass&
   moment.late = plan.late;
   return moment;
 }
-/// Points the packet and Packets::shading at a draw. `moment`: but for what is the draw's own (a query, deferred vertices); `current`:
-/// whose late tests are made, if there are any.
-void bind_shading(const TileContext& t, const CurrentDraw& current, Packets& p, Results& r, uint32_t draw, ShadeMoment moment);
+/// Points the packet and Packets::shading at a draw. `moment`: but for what is the draw's own (a query, deferred vertices).
+void bind_shading(const TileContext& t, const LateTests& tests, Packets& p, Results& r, uint32_t draw, ShadeMoment moment);
 /// Fragments that were shaded since the last call are those of the draw that was bound.
 void attribute_fragments(Results& r, uint32_t counted);
 /// Puts a quad into the open packet; its place is not there yet. A full packet must be shaded before the next one.

@@ -312,7 +312,7 @@ void shade_gathered_draws(const TileContext& t, const CurrentDraw& d, const Shad
     uint32_t slot = ~0u;
     if (at < v.gathered.size()) slot = slot_of(v, v.gathered[at].id);
     if (group < group_count) slot = std::min(slot, group_slot(group));
-    bind_shading(t, d, p, r, v.draws[slot], moment);
+    bind_shading(t, d.late(), p, r, v.draws[slot], moment);
     const size_t quads = at = shade_whole(t, v, p, r, at, slot);
     const uint32_t first_group = group;
     if (one_draw) group = group_count;

@@ -113,32 +113,65 @@ struct Packets {
   }
 };
 
+/// The tests after shading that a draw's quads are shaded with, if they have any.
+struct LateTests {
+  const command::DrawState* state = nullptr;
+  const TestState* test = nullptr;
+  uint32_t replay_ids = 0;  // main phase: primitives that the pre-pass recorded before it
+};
+/// A draw whose quads may have tests to come when another one is the current draw.
+struct PinnedDraw {
+  const command::DrawState* state = nullptr;
+  TestState test;
+  ShadeMoment moment;
+};
+
 /// Forward pixel kill: quads in order, waiting before the packing queue.
 struct KillQuad {
   WaitingQuad quad;
   uint32_t draw, previous;  // previous: older quad at the same place, as in newest
   EarlyTests early;
   bool victim, seen;  // seen: at the end of the bin's pre-pass, by which the current draw is not bound
+  bool reads;         // the tile's colours: what lies behind is seen through it
   uint8_t colors;
+  const PinnedDraw* pinned;  // or null
 };
 struct KillQueue {
   bool on = false, single_samples = false;
-  bool killer = false, victim = false, retains = false;  // of the current draw
+  // Of the current draw. retains: what waits may stay when the next one comes. pins: its quads write, or look at, depth or stencil when
+  // they are shaded. settles: its tests before shading must not go past such a quad (settle_block).
+  bool killer = false, victim = false, retains = false, reads = false, pins = false, settles = false;
   uint8_t colors = 0;
   uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
   std::vector<KillQuad> quads;
-  std::vector<uint32_t> newest;  // by place: number of the newest waiting quad; at most `first`: none
+  std::vector<uint32_t> newest;       // by place: number of the newest waiting quad; at most `first`: none
+  std::vector<uint32_t> pinned;       // by block: the same of pinned quads
+  uint32_t newest_pinned = 0;         // of all
+  bool shrink = false, grow = false;  // depth may, by pinned quads
+  std::vector<PinnedDraw> draws;      // a ring: those with pinned quads
+  uint32_t draw_count = 0;
+  const PinnedDraw* draw = nullptr;  // the current one, if it is one of them
 
   void begin_pass(const PassContext& pass, uint32_t blocks) {
     on = pass.hsr.forward_pixel_kill;
     single_samples = pass.hsr.kill_single_samples;
-    retains = false;
+    retains = pins = settles = false;
+    newest_pinned = first = 0;
     if (!on) return;
     capacity = std::max(1u, pass.fpk_quads);
     quads.resize(capacity);
-    newest.assign(size_t{blocks} * 4, 0);
-    first = end = 0;
+    // Each of them has one waiting quad at least; two more are of the draw that is packed, and of the one that comes.
+    draws.resize(size_t{capacity} + 2);
+    newest.resize(size_t{blocks} * 4);
+    pinned.resize(blocks);
+    begin_numbers();
   }
+  void begin_numbers() {
+    first = end = newest_pinned = 0;
+    std::fill(newest.begin(), newest.end(), 0);
+    std::fill(pinned.begin(), pinned.end(), 0);
+  }
+  bool any_pinned() const { return newest_pinned > first; }
 };
 
 }  // namespace tilegpu::tile

@@ -143,6 +143,7 @@ struct CurrentDraw {
     takes_lists = takes_covers = false;
     forget();
   }
+  LateTests late() const { return {state, &late_test, replay_ids}; }
   /// The next one is selected whatever it is.
   void forget() {
     number = ~0u;
