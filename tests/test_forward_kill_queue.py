@@ -30,6 +30,9 @@ void main() { atomicAdd(hits[int(gl_FragCoord.x) / 4 + 16 * (int(gl_FragCoord.y)
 void main() { atomicAdd(hits[int(gl_FragCoord.x) / 4 + 16 * (int(gl_FragCoord.y) / 4)], 1u); o = v_color; }""",
     "tile": HEAD + """layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput below;
 void main() { o = subpassLoad(below).gbra * 0.75 + v_color * 0.25; }""",
+    "tile across": HEAD
+    + """layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput below;
+void main() { o = abs(dFdx(subpassLoad(below))) * 4.0; }""",
     "tile depth": HEAD + """layout(input_attachment_index = 1, set = 0, binding = 0) uniform subpassInput below;
 void main() { o = vec4(subpassLoad(below).xxx, 1.0); }""",
     "none": None,
@@ -102,7 +105,9 @@ def test_what_is_tested_before_shading_waits_for_what_writes_depth_after(kind: s
     """The draw between covers the far one: all in front of it is shaded before the near one is tested."""
     shaded = []
     for hsr in (KILL, "off"):
-        stats = Machine(hsr=hsr).draw([("plain", FAR, {}), (kind, rect(2, 2, 10, 10, 0.5), {}), ("plain", NEAR, {})]).stats
+        stats = (
+            Machine(hsr=hsr).draw([("plain", FAR, {}), (kind, rect(2, 2, 10, 10, 0.5), {}), ("plain", NEAR, {})]).stats
+        )
         assert stats.fragments_killed_by_fpk == 0
         shaded.append(stats.fragments_shaded)
     assert shaded[0] == shaded[1] > 128
@@ -117,12 +122,13 @@ def test_reverse_z_keeps_what_waits() -> None:
 
 
 def test_what_reads_the_tile_keeps_what_it_reads() -> None:
-    """Half of what reads is hidden by the near draw, and none of what lies behind it may be killed."""
-    reads = ("tile", rect(2, 2, 10, 10, 0.5), {})
+    """The near draw hides one column of a quad, whose neighbours ask by a derivative what lies there."""
+    across = ("tile across", rect(2, 2, 10, 10, 0.5), {})
+    far = np.concatenate([rect(x, 2, x + 1, 10, 0.9, (x / 16, 0.2, 0.8, 1)) for x in range(2, 10)])
     pictures = []
-    for hsr in (KILL, "off"):
+    for hsr in (["forward_pixel_kill:samples"], "off"):
         machine = Machine(hsr=hsr)
-        machine.draw([("plain", FAR, {}), reads, ("plain", rect(2, 2, 5, 10, 0.2), {})])
+        machine.draw([("plain", far, {}), across, ("plain", rect(2, 2, 5, 10, 0.2), {})])
         pictures.append(machine.results())
     assert pictures[0] == pictures[1]
 
