@@ -363,3 +363,34 @@ if __name__ == "__main__":
         dev = tg.Device(profile=one, threads=2, lanes=8)
         table[one] = {scene: small(counts_of(dev, scene)) for scene in SCENES}
     COUNTS.write_text(json.dumps(table, indent=0) + "\n")
+
+
+def test_what_bins_nothing_is_not_split() -> None:
+    """A desktop GPU, and Adreno rendering in memory, have no heap for primitives, and the host's bins are none of theirs."""
+    vertices = np.zeros((3000, 4), "f4")
+    vertices[:] = np.tile(np.array([(-0.9, -0.9, 0.5, 1), (0.9, -0.9, 0.5, 1), (0, 0.9, 0.5, 1)], "f4"), (1000, 1))
+
+    def splits(profile: str, **options: Any) -> tuple[int, int]:
+        dev = tg.Device(profile, tiler_heap=2000, **options)
+        image = dev.image((64, 64), "r8g8b8a8_unorm")
+        pipe = dev.pipeline(
+            "#version 450\nlayout(location = 0) in vec4 p; void main() { gl_Position = p; }",
+            "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }",
+            vertex=np.dtype([("p", "f4", 4)]), color=["r8g8b8a8_unorm"],
+        )  # fmt: skip
+        with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
+            for _ in range(3):
+                rp.draw(pipe, vertices.view([("p", "f4", 4)]).ravel())
+        return rp.stats.splits, rp.stats.tiler_heap_B
+
+    for bin_px in (32, 64, 128):
+        with pytest.warns(tg.UnusedNameWarning, match="tiler_heap splits no pass on desktop-immediate, which bins nothing"):
+            assert splits("desktop-immediate", bin_px=bin_px) == (0, 0)
+        assert splits("adreno-a740", bin_px=bin_px, render_mode="sysmem") == (0, 0)
+        assert splits("mali-g57", bin_px=bin_px)[0] > 10
+        assert splits("adreno-a740", bin_px=bin_px, render_mode="gmem")[0] > 10
+    dev = tg.Device("desktop-immediate")
+    image = dev.image((64, 64), "r8g8b8a8_unorm")
+    with pytest.warns(tg.UnusedNameWarning, match="draws_a_part splits no pass on desktop-immediate"):
+        layout = tg.FramebufferLayout(["r8g8b8a8_unorm"], size=(64, 64))
+        dev.framebuffer(layout, store={"color0": image}, desc=tg.FramebufferDesc(draws_a_part=2))

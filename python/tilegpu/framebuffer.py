@@ -7,13 +7,14 @@ parallel copy from targets or images to targets; each is in two halves, in bound
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.attachment import Attachment, clear_color, clear_depth_stencil, rect_of
 from tilegpu.context import Context
-from tilegpu.errors import Error, ValidationError
+from tilegpu.errors import Error, UnusedNameWarning, ValidationError, users_level
 from tilegpu.fixed import Fixed
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.uses import Use, use_of_view
@@ -141,6 +142,10 @@ class Resolve:
         return _piece(self, source=self.source, mode=self.mode, border=self.border)
 
 
+#: Profiles that bin nothing, and have no heap for it.
+WITHOUT_TILES = ("desktop-immediate",)
+
+
 class FramebufferDesc:
     """Fifth piece: what is neither layout nor operation. ``None``: as the profile and the device have it.
 
@@ -209,6 +214,10 @@ class Framebuffer(Fixed):
         if desc is not None and not isinstance(desc, FramebufferDesc):
             raise ValidationError(f"{self._what}: desc is {arguments.shown(desc)}; it must be a tilegpu.FramebufferDesc")
         self.layout, self.desc = layout, desc or FramebufferDesc()
+        parts = [name for name in ("tiler_heap_B", "draws_a_part") if getattr(self.desc, name)]
+        if parts and device.profile in WITHOUT_TILES:
+            said = f"{self._what}: desc: {' and '.join(parts)} splits no pass on {device.profile}, which bins nothing; leave it out"
+            warnings.warn(said, UnusedNameWarning, stacklevel=users_level())
         self.load = self._pieces(load, "load", Load)
         self.store = self._pieces(store, "store", Store)
         self.resolve = self._pieces(resolve, "resolve", Resolve)

@@ -230,7 +230,8 @@ std::string repeat_obstacle(const PassExecution& last) {
     if (loads(f.load.rts[i])) return "it begins with what color[" + std::to_string(i) + "] held (load), and that is not there any more";
   if (loads(f.load.z)) return "it begins with the depth that the image held (load), and that is not there any more";
   if (loads(f.load.s)) return "it begins with the stencil that the image held (load), and that is not there any more";
-  if (last.stats.splits) return "the tiler's heap was full and the pass was split";
+  const auto whole = [](const exec::PartTraits& part) { return part.part == framebuffer::Part::normal; };
+  if (!std::ranges::all_of(last.parts, whole)) return "the tiler's heap was full and the pass was split";
   const auto writes = [](const command::DrawCall& draw) {
     const auto& stages = draw.state->resolved->stages;
     return std::any_of(stages.begin(), stages.end(), [](const pipeline::ResolvedStage& stage) { return stage.traits.writes_memory; });

@@ -127,8 +127,9 @@ Status run_phases(PassRun& run) {
       const bool rejected = chunk->stats.lrz_primitives_rejected_in_binning && !chunk->stats.bin_entries;  // all of it
       if (rejected && chunk->runs.empty()) continue;
       const uint64_t heap_B = chunk->stats.tiler_heap_B, chunk_B = chunk->stats.peak_arena_B;
-      const bool full = used_B + heap_B > run.heap_B || kept_B + chunk_B > std::max(run.heap_B, kMostArena_B);
-      if (!s.used_chunks.empty() && !rejected && (full || ends_part)) {
+      const bool ends = run.has_parts && (used_B + heap_B > run.heap_B || ends_part);
+      const bool full = kept_B + chunk_B > std::max(run.heap_B, kMostArena_B);
+      if (!s.used_chunks.empty() && !rejected && (ends || full)) {
         if (Status ok = split(run); !ok) return ok;
         used_B = kept_B = 0;
       }

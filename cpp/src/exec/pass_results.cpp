@@ -142,7 +142,7 @@ void sum_counters(PassRun& run) {
   });
   if (run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate) {
     // Nothing is binned, loaded or stored there: what the host does so that this pass runs is its own business.
-    stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = 0;
+    stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = stats.splits = 0;
     total = {};
   }
   fill_traffic(run.pass, total, stats);
@@ -160,7 +160,7 @@ void finish_render_mode(PassRun& run) {
   stats.rendered_in_sysmem = run.sysmem;
   if (run.sysmem) {
     // Nothing is binned, no tile is loaded or stored: what the host does so that this pass runs is its own business.
-    stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = 0;
+    stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = stats.splits = 0;
     for (AttachmentTraffic& row : stats.traffic) row.bytes = {};
     for (TileTrace& tile : run.out.tile_trace) std::fill(tile.bytes.begin(), tile.bytes.end(), decltype(tile.bytes)::value_type{});
   }

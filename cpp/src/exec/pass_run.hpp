@@ -93,6 +93,7 @@ struct PassRun {
   hsr::LrzPassInfo lrz_info;
   hsr::FilterPosition* filter_position = nullptr;
   uint64_t heap_B = 0;                       // of the tiler
+  bool has_parts = true;                     // a pass is split where the heap is full, or after so many draws; false: nothing is binned
   std::vector<records::StageCounts> counts;  // by DrawCall::counted
   CapturedState captured;
 

@@ -152,7 +152,11 @@ void set_up_geometry(PassRun& run) {
   const PassOptions& options = run.options;
   geometry::GeometryPass& geometry = run.geometry;
   const framebuffer::DescInfo& desc = run.pass.framebuffer.desc;
+  const framebuffer::Profile& profile = *run.pass.framebuffer.layout.profile;
+  const bool immediate = profile.tile_model == framebuffer::TileModel::immediate;
+  run.has_parts = !immediate && !run.sysmem;
   run.heap_B = options.tiler_heap_B && !desc.own_heap ? options.tiler_heap_B : desc.tiler_heap_B;
+  if (!run.has_parts) run.heap_B = profile.heap_B;
   geometry.draws_a_part = desc.draws_a_part;
   geometry.draws = run.context.draws;
   geometry.commands = run.plan->commands;
@@ -164,10 +168,9 @@ void set_up_geometry(PassRun& run) {
   geometry.samples = run.pass.samples;
   geometry.vertex_batch = options.vertex_batch ? options.vertex_batch : shader::kBatchStride;
   geometry.vertex_ranges = options.vertex_batch == 0;
-  geometry.vertex_group = run.pass.framebuffer.layout.profile->vertex_group;
+  geometry.vertex_group = profile.vertex_group;
   geometry.wide = wide_vectors(options.lanes);
   // The end of a chunk cuts a batch of vertices: a modelled GPU's are all of one size, whatever its heap.
-  const bool immediate = run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate;
   const bool small = run.heap_B < kHeapOfLargeChunks_B || immediate;
   const uint64_t most_primitives = small ? geometry::kChunkPrimitives : run.plan->chunk_primitives;
   geometry.chunk_primitives = static_cast<uint32_t>(std::clamp<uint64_t>(run.heap_B / kHeapPerPrimitive_B, 1, most_primitives));
