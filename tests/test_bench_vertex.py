@@ -159,6 +159,8 @@ def test_a_profile_has_its_batch(profile: str) -> None:
     row = CONSTANTS[profile]
     assert (batch, group) == (row.vertex_batch.value, row.vertex_group.value) and batch == 32
     assert tg.Device("host").info["vertex_batch"] == 0
+    for name in ("kill_queue", "deferred_triangle_px2", "vertex_input_cache_B"):
+        assert device.info[name] == getattr(row, name).value, name
     found = vertex.count_on(profile, [mesh(grid(30))], "given")
     assert found == vertex.count_on(profile, [mesh(grid(30))], "given", batch)
     assert found.shaded == {0: 1920, 1: by_queue(grid(30), 32), 4: 4 * by_queue(grid(30) // 4, 8)}[group]

@@ -64,6 +64,9 @@ py::dict info_of(Device& device) {
   d["threads"] = i.threads;
   d["vertex_batch"] = i.vertex_batch;
   d["vertex_group"] = i.vertex_group;
+  d["kill_queue"] = i.kill_queue;
+  d["deferred_triangle_px2"] = i.deferred_triangle_px2;
+  d["vertex_input_cache_B"] = i.vertex_input_cache_B;
   return d;
 }
 

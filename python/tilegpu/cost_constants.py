@@ -33,6 +33,10 @@ SOURCES = {
     "that no neighbours come along is an estimate",
     "article": "Giesen's article: batches of different vertices, each from nothing; that this GPU does so is an estimate",
     "room": "estimate: as in Giesen's article, between 16 and 64; no vendor publishes how many shaded vertices are remembered",
+    "caches of vertices": "estimate: Giesen's article has such a cache; no vendor publishes its size",
+    "queue": "estimate: Arm's article on forward pixel kill has a queue of fixed size; no source says which size",
+    "small triangles": "estimate: Arm's article defers vertices of small triangles; how small is not published",
+    "heap": "estimate: drivers let a heap grow to such a size; what happens then is PanVK's article (incremental rendering)",
     "calls": "estimate: a jump and a return",
     "none": "there is no such thing",
 }
@@ -78,15 +82,20 @@ class Constants:
     wave: Figure = dataclasses.field(metadata={"is": "invocations that a core runs together: a workgroup takes whole ones"})
     vertex_batch: Figure = dataclasses.field(metadata={"is": "shaded vertices that are remembered, in a batch or in a cache"})
     vertex_group: Figure = dataclasses.field(metadata={"is": "vertices of a request to a cache, from an aligned index on; 0: batches"})
+    vertex_input_cache_B: Figure = dataclasses.field(metadata={"is": "bytes of the cache that vertices are fetched through: four ways"})
+    kill_queue: Figure = dataclasses.field(metadata={"is": "groups of four fragments that forward pixel kill's queue holds; 0: none"})
+    deferred_triangle_px2: Figure = dataclasses.field(metadata={"is": "bounding box of the largest triangle that is deferred; 0: none"})
+    tiler_heap_B: Figure = dataclasses.field(metadata={"is": "bytes of binned primitives from which on a pass is split; 0: never"})
     blend_call: Figure = dataclasses.field(metadata={"is": "operations of a blend shader beside its equation; 0: nothing needs one"})
 
 
+_INPUT, _HEAP = Figure(16 * 2**10, "caches of vertices"), Figure(128 * 2**20, "heap")
 _ROOM, _FOUR, _BATCHES, _GATHERED = Figure(32, "room"), Figure(4, "requests"), Figure(0, "article"), Figure(1, "gathered")
 
 
 def _mali(
     cores: Figure, operations: float, texels: float, pixels: float, bus_B: float, l2_MiB: float, *, overlap: float = 0.0,
-    group: Figure = _FOUR,
+    group: Figure = _FOUR, deferred: bool = True,
 ) -> Constants:
     return Constants(
         kind="buffer", cores=cores, operations=Figure(operations, "libGPUInfo"), texels=Figure(texels, "libGPUInfo"),
@@ -94,7 +103,9 @@ def _mali(
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(4, "lists"),
         prepass_overlap=Figure(overlap, "overlap" if overlap else "none"), wave=Figure(16, "warps"),
-        vertex_batch=_ROOM, vertex_group=group, blend_call=Figure(2, "calls"),
+        vertex_batch=_ROOM, vertex_group=group, vertex_input_cache_B=_INPUT, kill_queue=Figure(256, "queue"),
+        deferred_triangle_px2=Figure(256, "small triangles") if deferred else Figure(0, "none"), tiler_heap_B=_HEAP,
+        blend_call=Figure(2, "calls"),
     )  # fmt: skip
 
 
@@ -104,7 +115,8 @@ def _adreno(cores: float, bus_B: float, l2_MiB: float) -> Constants:
         pixels=Figure(8, "units"), depth_tests=Figure(32, "early tests"), primitives=Figure(1, "set-up"),
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(0.125, "streams"), prepass_overlap=Figure(0, "none"),
-        wave=Figure(64, "warps"), vertex_batch=_ROOM, vertex_group=_BATCHES, blend_call=Figure(0, "none"),
+        wave=Figure(64, "warps"), vertex_batch=_ROOM, vertex_group=_BATCHES, vertex_input_cache_B=_INPUT,
+        kill_queue=Figure(0, "none"), deferred_triangle_px2=Figure(0, "none"), tiler_heap_B=_HEAP, blend_call=Figure(0, "none"),
     )  # fmt: skip
 
 
@@ -117,8 +129,8 @@ CONSTANTS: dict[str, Constants] = {
     "mali-g625": _mali(Figure(4, _DEVICE), 128, 8, 4, 32, 1, overlap=0.95, group=_GATHERED),
     "immortalis-g920": _mali(Figure(12, _PRODUCTS), 128, 8, 4, 48, 4),
     "mali-g720": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2),
-    "mali-g610": _mali(Figure(4, _DEVICE), 64, 8, 4, 32, 1),
-    "mali-g57": _mali(Figure(5, _DEVICE), 32, 4, 2, 32, 1),
+    "mali-g610": _mali(Figure(4, _DEVICE), 64, 8, 4, 32, 1, deferred=False),
+    "mali-g57": _mali(Figure(5, _DEVICE), 32, 4, 2, 32, 1, deferred=False),
     "adreno-a630": _adreno(2, 40, 1),
     "adreno-a650": _adreno(3, 64, 1),
     "adreno-a740": _adreno(6, 96, 2),
@@ -139,6 +151,10 @@ CONSTANTS: dict[str, Constants] = {
         wave=Figure(32, "warps"),
         vertex_batch=_ROOM,
         vertex_group=_BATCHES,
+        vertex_input_cache_B=_INPUT,
+        kill_queue=Figure(0, "none"),
+        deferred_triangle_px2=Figure(0, "none"),
+        tiler_heap_B=Figure(0, "none"),
         blend_call=Figure(0, "none"),
     ),
 }

@@ -20,6 +20,7 @@
 #include "device/device_state.hpp"
 #include "framebuffer/profile.hpp"
 #include "geometry/geometry.hpp"
+#include "geometry/vertex_fetch.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/kernel.hpp"
 #include "shader/jit/compile_crew.hpp"
@@ -151,7 +152,11 @@ DeviceInfo Device::info() const {
   info.threads = state_->threads;
   info.profile = state_->info.profile;
   info.vertex_batch = state_->info.vertex_batch;
-  info.vertex_group = framebuffer::find_profile(info.profile)->vertex_group;
+  const framebuffer::Profile& profile = *framebuffer::find_profile(info.profile);
+  info.vertex_group = profile.vertex_group;
+  info.kill_queue = profile.fpk_quads;
+  info.deferred_triangle_px2 = profile.deferred_vertices ? profile.deferred_triangle_px2 : 0;
+  info.vertex_input_cache_B = geometry::VertexFetch::kSize_B;
   return info;
 }
 

@@ -16,7 +16,7 @@ namespace tilegpu::geometry {
 
 class VertexFetch {
  public:
-  static constexpr uint32_t kLine_B = 64, kWays = 4, kSets = 64;
+  static constexpr uint32_t kLine_B = 64, kWays = 4, kSets = 64, kSize_B = kLine_B * kWays * kSets;
 
   void begin_chunk();
   void begin_draw(const command::DrawCall& draw);

@@ -50,7 +50,6 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
   if (c.side_effects && t.writes_memory && reads_what_it_writes(state))
     return stop("3", "the fragment shader reads memory that it writes through another binding", &t.side_effect_line);
   if (t.interlocked) return stop("3", "fragments of a pixel wait for each other (interlock)");
-  if (t.asks_who_runs) return stop("4", "the rasterizer's coverage is needed: operations on those of a subgroup that run");
   if (t.uses_centroid) return stop("4", "the rasterizer's coverage is needed: centroid interpolation");
   if (t.reads_sample_mask) return stop("4", "the rasterizer's coverage is needed: gl_SampleMaskIn");
   if (t.reads_helper) return stop("4", "the rasterizer's coverage is needed: gl_HelperInvocation");
@@ -63,8 +62,11 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
     return stop("6", "early_fragment_tests, depth or stencil is written, and the fragment shader changes coverage", &t.discard_line);
   const DepthStencilState& ds = state.depth_stencil;
   if (c.side_effects && t.early_fragment_tests && (ds.depth_test || ds.stencil_test || ds.depth_bounds_test))
-    return stop("8", "writes memory for fragments that pass early tests: what depth and stencil were then is not known any more",
-                &t.side_effect_line);
+    return t.writes_memory
+               ? stop("8", "writes memory for fragments that pass early tests: what depth and stencil were then is not known any more",
+                      &t.side_effect_line)
+               : stop("8", "asks which invocations of a subgroup run, of those that pass early tests: what depth and stencil were then is not "
+                           "known any more");
   if (counts && t.reads_tile && c.kills)
     return stop("8", "an occlusion query counts fragments whose coverage depends on the tile", &t.discard_line);
   return {};
