@@ -11,10 +11,10 @@ struct DeviceInfo {
   std::string cpu, cpu_features, llvm_version, jit_target, cache_dir, profile;
   uint32_t lanes = 0, threads = 0;
   uint32_t vertex_group = 1;  ///< vertices of a request to the cache of vertices of the profile's GPU; 0: it has batches that begin empty
-  uint32_t kill_queue = 0;           ///< groups of four fragments that forward pixel kill's queue holds; 0: the profile's GPU has none
-  float deferred_triangle_px2 = 0;   ///< deferred vertex shading: bounding box of the largest triangle that is deferred; 0: it has none
+  uint32_t kill_queue = 0;    ///< groups of four fragments that forward pixel kill's queue holds; 0: the profile's GPU has none
+  float deferred_triangle_px2 = 0;    ///< deferred vertex shading: bounding box of the largest triangle that is deferred; 0: it has none
   uint64_t vertex_input_cache_B = 0;  ///< cache that vertices are fetched through
-  uint32_t vertex_batch = 0;  ///< unique vertices in a batch, as asked for or the profile's; 0: 32, or none where indices are dense
+  uint32_t vertex_batch = 0;          ///< unique vertices in a batch, as asked for or the profile's; 0: 32, or none where indices are dense
 };
 
 struct CompileStats {

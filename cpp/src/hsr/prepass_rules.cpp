@@ -65,8 +65,9 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
     return t.writes_memory
                ? stop("8", "writes memory for fragments that pass early tests: what depth and stencil were then is not known any more",
                       &t.side_effect_line)
-               : stop("8", "asks which invocations of a subgroup run, of those that pass early tests: what depth and stencil were then is not "
-                           "known any more");
+               : stop("8",
+                      "asks which invocations of a subgroup run, of those that pass early tests: what depth and stencil were then is not "
+                      "known any more");
   if (counts && t.reads_tile && c.kills)
     return stop("8", "an occlusion query counts fragments whose coverage depends on the tile", &t.discard_line);
   return {};
