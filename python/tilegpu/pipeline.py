@@ -394,7 +394,8 @@ def create_pipeline(
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    layout = make_layout(vertex, instance, interface.reflections["vertex"] if interface else stages["vertex"].reflection, what)
+    reflections = interface.reflections if interface else {stage: module.reflection for stage, module in stages.items()}
+    layout = make_layout(vertex, instance, reflections["vertex"], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":
@@ -417,7 +418,7 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
-    check_pipeline(info, stages, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
+    check_pipeline(info, stages, reflections, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
