@@ -31,6 +31,9 @@ _NO_PAGES = frozenset(
     (
         *(".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tga", ".tif", ".tiff", ".ppm", ".exr", ".hdr", ".svg"),
         *(".mp4", ".npy", ".npz", ".json", ".tgcap", ".pdf"),
+        *(".txt", ".log", ".md", ".rst", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".toml", ".ini"),
+        *(".py", ".ipynb", ".sh", ".js", ".css", ".c", ".h", ".cpp", ".hpp", ".glsl", ".vert", ".frag", ".comp", ".spv"),
+        *(".gltf", ".glb", ".obj", ".ply", ".stl", ".mtl", ".zip", ".gz", ".tar", ".xz", ".7z"),
     )
 )
 #: What a variable says where something is off; as tilegpu.testing reads it, which is not imported here.
