@@ -182,11 +182,33 @@ _MADE_BY = {
     "Device": "tilegpu.Device",
     "FramebufferDesc": "tilegpu.FramebufferDesc",
     "FramebufferLayout": "tilegpu.FramebufferLayout",
+    "Interface": "tilegpu.Interface",
     "Load": "tilegpu.Load",
     "Resolve": "tilegpu.Resolve",
     "Sampler": "dev.sampler",
     "SamplerYcbcrConversion": "dev.sampler_ycbcr_conversion",
     "Store": "tilegpu.Store",
+    "Texture": "tilegpu.Texture",
     "VertexBinding": "tilegpu.VertexBinding",
 }
+#: And by which.
+_MADE_OTHERWISE = {
+    "Buffer": "a device makes buffers, dev.buffer(array) or dev.buffer(size); dev = tilegpu.Device()",
+    "BufferSlice": "buffers have them: buffer.slice(offset, size)",
+    "BufferView": "buffers have them: buffer.texels(format)",
+    "ComputePipeline": "a device makes pipelines, dev.compute_pipeline(comp); dev = tilegpu.Device()",
+    "DescriptorSet": "a device makes sets, dev.descriptor_set(layout or pipeline, bind={...}); dev = tilegpu.Device()",
+    "DescriptorSetLayout": "a device makes layouts, dev.descriptor_set_layout(bindings); dev = tilegpu.Device()",
+    "Frame": "a device makes frames, with dev.frame('name') as f; dev = tilegpu.Device() (frames of scenes are tilegpu.scene.Frame)",
+    "Framebuffer": "a device makes framebuffers, dev.framebuffer(layout, load, store, resolve, desc); dev = tilegpu.Device()",
+    "Image": "a device makes images, dev.image((width, height), format), or dev.texture(pixels) of an array; dev = tilegpu.Device()",
+    "ImageView": "images have them: image.view(...)",
+    "Pipeline": "a device makes pipelines, dev.pipeline(vert, frag, color=[format]); dev = tilegpu.Device()",
+    "Query": "passes have them: with rp.query() as q",
+    "RenderPass": "a device makes passes, with dev.render_pass(color=[...]) as rp; dev = tilegpu.Device()",
+    "Replay": "a device reads captures, dev.load_capture(path); dev = tilegpu.Device()",
+    "SecondaryCommandBuffer": "a device makes them, with dev.secondary(color=[format]) as s; dev = tilegpu.Device()",
+    "StatisticsQuery": "passes have them: with rp.statistics() as q",
+}
 keywords.explain_calls(globals(), __all__, "tilegpu", _MADE_BY)
+keywords.refuse_calls(globals(), _MADE_OTHERWISE)
