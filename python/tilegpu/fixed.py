@@ -120,6 +120,10 @@ class NoInterfaceError(ValidationError, AttributeError):
     """An AttributeError too: NumPy then takes the array by ``__array__``."""
 
 
+class NoElementsError(ValidationError, TypeError):
+    """Of what is no sequence. A TypeError too, as Python's own."""
+
+
 def no_interface(thing: Any) -> NoInterfaceError:
     """Of what NumPy takes and who looks for its older interface does not."""
     return NoInterfaceError(f"{said(thing)} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
@@ -133,6 +137,14 @@ class AsArray:
     @property
     def __array_interface__(self) -> Any:
         raise no_interface(self)
+
+    if not TYPE_CHECKING:  # else it could be indexed
+
+        def __getitem__(self, key: Any) -> Any:
+            raise NoElementsError(f"{said(self)} has no elements by number; give np.asarray(...) of it, which is an array")
+
+        def __setitem__(self, key: Any, value: Any) -> None:
+            raise NoElementsError(f"{said(self)} has no elements by number; what writes to images and buffers is their write(...)")
 
 
 def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
