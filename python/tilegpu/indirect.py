@@ -109,11 +109,11 @@ def rows_read(
     return rows[:drawn], step_B
 
 
-def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
+def check_parameter_rows(buffer: Buffer, words: int, what: str, whole: bool) -> None:
     """Rows of an array that are of another width than a draw's parameters: all but the first would be read from their middles. What makes
-    several draws of a row, or one of several rows, is right."""
+    several draws of a row, or one of several rows, is right. ``whole``: nobody said which part of it is read."""
     dtype = buffer.held
-    if words == 4 and buffer.size == 20 and dtype in (np.dtype(np.uint32), np.dtype(np.int32)):
+    if whole and words == 4 and buffer.size == 20 and dtype in (np.dtype(np.uint32), np.dtype(np.int32)):
         warnings.warn(
             f"{what}: buffer '{buffer.label}' holds 5 numbers, as draws with indices= have; a draw takes 4 ({', '.join(_PARAMETERS[4])}), "
             "and the fifth is read by nothing",
