@@ -14,12 +14,25 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tilegpu import argument_names
+from tilegpu import argument_names, arguments
 from tilegpu.errors import ValidationError, candidates, near_names
 from tilegpu.keywords import names_of
 
 _T = TypeVar("_T")
-_SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
+
+
+def _check_trace(value: Any, what: str) -> None:
+    if not isinstance(value, bool) and not (isinstance(value, tuple) and len(value) == 2):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be True, False or (x, y), shares of the picture from 0 to 1")
+
+
+#: What may be set, and what asks whether a value is one of it.
+_SETTABLE: dict[str, Callable[[Any, str], Any]] = {
+    "label": arguments.text,
+    "strict": arguments.flag,
+    "takes_inner": arguments.flag,
+    "default_trace": _check_trace,
+}
 
 
 class made_once(functools.cached_property[_T]):
@@ -229,9 +242,10 @@ class Made(Told):
         return ""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if (
+        if name in _SETTABLE and hasattr(self, name):
+            _SETTABLE[name](value, f"{said(self)}: {name}")
+        elif (
             name[0] != "_"
-            and (name not in _SETTABLE or not hasattr(self, name))
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
@@ -257,7 +271,7 @@ class Fixed(OfThisProcess, Made):
             """Python looks for it before it enters."""
 
 
-class Spelt:
+class Spelt(Told):
     """Base of what is made to be set: only what it has not, and what looks as if it had, is refused."""
 
     __slots__ = ()

@@ -11,7 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from tilegpu import argument_names
@@ -92,6 +92,21 @@ def refuse_calls(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
     for name, said in how.items():
         cls = door[name]
         setattr(cls, "__init__", _made_otherwise(cls.__init__, f"{cls.__module__.split('.')[0]}.{name}", said))  # noqa: B010
+
+
+class _Module(ModuleType):
+    """One of the package's modules that is called as a method of a device is: ``tilegpu.image(...)`` in place of ``dev.image(...)``."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ValidationError(f"{self.__name__} is a module of the package, and not called: {vars(self)['_instead']}")
+
+
+def refuse_modules(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
+    """Of a package's modules by name: calling one says what is meant."""
+    for name, said in how.items():
+        module = door[name]
+        vars(module)["_instead"] = said
+        module.__class__ = _Module
 
 
 def _snake(name: str) -> str:
