@@ -4,7 +4,11 @@ of five numbers, arrays as names of golden pictures."""
 from __future__ import annotations
 
 import operator
+import os
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,3 +90,41 @@ def test_an_array_as_the_name_of_a_golden_picture() -> None:
     with pytest.raises(testing.GoldenError, match=r"name is array\(\[.* \.\.\.; it must be a file's name") as caught:
         testing.assert_image_equal(picture, picture)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+TESTED = """
+import numpy as np
+from tilegpu.testing import assert_image_equal
+
+def test_first():
+    assert_image_equal(np.full((8, 8, 4), 9, np.uint8), "a.png")
+
+def test_second():
+    assert_image_equal(np.full((8, 8, 4), 7, np.uint8), "a.png")
+"""
+
+
+def run_pytest(folder: Path, *options: str, **variables: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TILEGPU_")} | variables
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False).stdout
+
+
+def test_pictures_that_nobody_can_write(tmp_path: Path) -> None:
+    """What differs is told all the same; it was a FileNotFoundError, and the picture was not counted. Golden pictures are an error."""
+    (tmp_path / "test_a.py").write_text(TESTED)
+    (tmp_path / "golden").mkdir()
+    testing.pictures.write_file(tmp_path / "golden" / "a.png", testing.pictures.png_bytes(np.full((8, 8, 4), 9, np.uint8)))
+    text = run_pytest(tmp_path, "--tilegpu-output", "/proc/pictures")
+    assert "tilegpu.testing.ImageMismatch: 64 of 64 pixels (100 %) differ" in text
+    assert "/proc/pictures/test_a.test_second/a.png.side_by_side.png can't be written: No such file or directory" in text
+    assert "1 different, 1 equal" in text and "look at" not in text
+    text = run_pytest(tmp_path, "-k", "first", TILEGPU_GOLDEN_UPDATE="1", TILEGPU_GOLDEN_FOLDER="/proc/golden")
+    assert "tilegpu.testing.GoldenError: /proc/golden/a.png can't be written: No such file or directory" in text
+
+
+def test_variables_that_nobody_reads(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_a(): pass\n")
+    text = run_pytest(tmp_path, TILEGPU_GOLDEN_UPDAET="1", TILEGPU_THREADS="2", TILEGPU_MINE="1", TILEGPU_GOLDEN_UPDATE="0")
+    assert "the variable TILEGPU_GOLDEN_UPDAET of the environment is read by nobody; did you mean TILEGPU_GOLDEN_UPDATE?" in text
+    assert text.count("is read by nobody") == 1
