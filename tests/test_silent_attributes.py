@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import importlib
 import pickle
+import pydoc
 import re
 from typing import Any
 
@@ -181,6 +182,18 @@ def test_parts_of_scenes_and_results(things: dict[str, Any]) -> None:
     for name, value, said in (("sampler", "linear", r"it must be dev\.sampler\(\)"), ("image", texture, "it must be an image")):
         with pytest.raises(tg.ValidationError, match=f"texture: {name} is .*; {said}"):
             setattr(texture, name, value)
+
+
+@pytest.mark.parametrize("cls", [tg.Buffer, tg.Image, tg.RenderPass, tg.Frame, tg.Pipeline, tg.Device, tg.Sampler])
+def test_help_is_of_the_interface(cls: type, things: dict[str, Any]) -> None:
+    """What only the package calls stood between what users do."""
+    text = pydoc.plain(pydoc.render_doc(cls))
+    listed = {line[4:].split("(")[0].strip() for line in text.splitlines() if line[:4] == " |  " and line[4:5].isalpha()}
+    inside = {"content_hash", "fitting", "create", "check_order", "add_pass", "say_left_out", "push_bytes", "levels_of", "host_wrote"}
+    assert not listed & inside and not inside & {*dir(cls), *dir(things["buffer"]), *dir(things["pass"])}
+    assert cls is not tg.Buffer or {"numpy", "slice", "write", "texels", "held", "size"} <= listed
+    assert cls is not tg.RenderPass or {"draw", "query", "explain", "why", "stats", "lint"} <= listed
+    assert things["buffer"].content_hash() and "views" in dir(tg.Query)
 
 
 def test_a_texture_is_of_an_image_and_a_sampler(things: dict[str, Any]) -> None:

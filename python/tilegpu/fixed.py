@@ -188,16 +188,26 @@ class MissingAttributeError(ValidationError, AttributeError):
         what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'{self._how}"
         if elsewhere := self._where or argument_names.method_elsewhere(cls.__name__, name):
             return f"{what}; {elsewhere}"
-        own = (n for n in dir(thing) if n[0] != "_" and n != name and n not in argument_names.INTERNAL)
+        own = (n for n in dir(thing) if n[0] != "_" and n != name)
         # A slot that is not set yet is no name to offer.
         known = [n for n in own if not self._how or n in vars(cls).get("__slots__", ())]
         return what + candidates(name, known, argument_names.methods_meant(name, known))
 
 
-class Told:
+class _Listed(type):
+    """Of classes that users ask ``help()`` of: what only the package calls is there, and not listed."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in argument_names.INTERNAL]
+
+
+class Told(metaclass=_Listed):
     """Base of what users read: an attribute that there is not is an error that says what is near."""
 
     __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in argument_names.INTERNAL]
 
     def _where_else(self, name: str) -> str:
         """Who has an attribute of this name; for messages."""
