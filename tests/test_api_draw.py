@@ -470,7 +470,7 @@ def test_stats_are_attributes_a_table_a_dictionary_and_html(dev: tg.Device, out:
     assert "pass 'main'" in str(stats)
     assert "color0 store" in str(stats)
     assert stats._repr_html_().startswith("<table>")
-    with pytest.raises(AttributeError, match="no counter 'fragment'"):
+    with pytest.raises(AttributeError, match="no attribute 'fragment'; did you mean 'fragments_shaded'"):
         _ = stats.fragment
 
 

@@ -29,7 +29,7 @@ def frame_of() -> tg.Frame:
     return frame
 
 
-@pytest.mark.parametrize("name", ["x.png", "x.JPG", "x.json", "x.tgcap", "x.npy"])
+@pytest.mark.parametrize("name", ["x.png", "x.JPG", "x.json", "x.tgcap", "x.npy", "x.txt", "x.CSV", "x.py", "x.obj", "x.zip"])
 def test_pages_are_no_pictures(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(tg.ValidationError, match=r"report: .* is the suffix of .*; name HTML pages \*\.html"):
         frame_of().report(tmp_path / name)
@@ -49,6 +49,8 @@ def test_nor_are_captures_statistics_and_manifests(tmp_path: Path, capsys: pytes
     assert ".png is the suffix of pictures; name JSON *.json" in capsys.readouterr().err
     with pytest.raises(farm.FarmError, match=r"the manifest .*\.png is the suffix of pictures"):
         farm.render(farm.Job("triangle"), tmp_path / "y.png", executor="threads", manifest=path)
+    assert main(["render", "triangle", "-o", str(tmp_path / "y.png"), "--stats", str(tmp_path / "x.txt")]) == 0  # JSON is text
+    (tmp_path / "x.txt").unlink(), (tmp_path / "y.png").unlink()
     for name in ("report", "report.xhtml", "report.htm"):  # what says nothing, or that it is one
         frame_of().report(tmp_path / name)
     frame_of().capture(tmp_path / "c")
@@ -113,19 +115,19 @@ def test_attributes_of_neighbours_are_named() -> None:
     texture = dev.texture(np.zeros((4, 4, 4), np.uint8))
     view = texture.image.view()
     for name in ("write", "save", "numpy", "mip_levels"):
-        with pytest.raises(AttributeError, match=f"'Texture' object has no attribute '{name}'; its image has: texture.image.{name}"):
+        with pytest.raises(AttributeError, match=f"Texture: there is no attribute '{name}'; its image has: texture.image.{name}"):
             getattr(texture, name)
     with pytest.raises(AttributeError, match=r"its image has: view\.image\.save"):
         _ = view.save
     for value in (texture, view):
-        with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        with pytest.raises(AttributeError, match=r"there is no attribute 'nothing'; there are: |among the"):
             _ = value.nothing
     secondary = dev.secondary(color=["r8g8b8a8_unorm"])
     for name in OF_THE_PASS:
         assert hasattr(tg.RenderPass, name) and not hasattr(secondary, name)
         with pytest.raises(AttributeError, match=f"that is of the pass which executes it: rp.{name}"):
             getattr(secondary, name)
-    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=r"there is no attribute 'nothing'; there are: |among the"):
         _ = secondary.nothing
 
 

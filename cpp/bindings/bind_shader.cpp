@@ -74,6 +74,7 @@ void bind_shader(py::module_& m) {
       .def_property_readonly("base", [](const ReflectedType& t) { return base_name(t.base); })
       .def_readonly("rows", &ReflectedType::rows)
       .def_readonly("columns", &ReflectedType::columns)
+      .def_property_readonly("locations", [](const ReflectedType& t) { return locations_of(t); })
       .def_readonly("array_length", &ReflectedType::array_length)
       .def_readonly("array_stride_B", &ReflectedType::array_stride_B)
       .def_readonly("matrix_stride_B", &ReflectedType::matrix_stride_B)
@@ -93,6 +94,7 @@ void bind_shader(py::module_& m) {
       .def_property_readonly("name", [](const ReflectedVariable& r) { return text(r.name); })
       .def_readonly("location", &ReflectedVariable::location)
       .def_readonly("component", &ReflectedVariable::component)
+      .def_readonly("patch", &ReflectedVariable::patch)
       .def_readonly("type", &ReflectedVariable::type)
       .def_readonly("used", &ReflectedVariable::used);
   py::class_<ReflectedBinding>(m, "ReflectedBinding")

@@ -48,6 +48,7 @@ from tilegpu.errors import (
     UnusedNameWarning,
     ValidationError,
     WriteError,
+    near_names,
 )
 from tilegpu.frame import Frame, FrameExplanation
 from tilegpu.frame_graph import Edge, Node
@@ -105,8 +106,17 @@ def __getattr__(name: str) -> Any:
     elif name == "show":
         from tilegpu.viewer import show as found  # type: ignore[no-redef, assignment]
     else:
-        raise AttributeError(f"module 'tilegpu' has no attribute '{name}'", name=name)
+        raise AttributeError(f"module 'tilegpu' has no attribute '{name}'{_meant(name)}", name=name)
     return found
+
+
+def _meant(name: str) -> str:
+    if name[:1] == "_":
+        return ""
+    if hasattr(Device, name):
+        return f"; a device has it: dev.{name}, with dev = tilegpu.Device()"
+    near = near_names(name, [*__all__, "farm", "math", "scene", "shapes", "show", "testing"])
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def __dir__() -> list[str]:
@@ -182,11 +192,51 @@ _MADE_BY = {
     "Device": "tilegpu.Device",
     "FramebufferDesc": "tilegpu.FramebufferDesc",
     "FramebufferLayout": "tilegpu.FramebufferLayout",
+    "Interface": "tilegpu.Interface",
     "Load": "tilegpu.Load",
     "Resolve": "tilegpu.Resolve",
     "Sampler": "dev.sampler",
     "SamplerYcbcrConversion": "dev.sampler_ycbcr_conversion",
     "Store": "tilegpu.Store",
+    "Texture": "tilegpu.Texture",
     "VertexBinding": "tilegpu.VertexBinding",
 }
+#: And by which.
+_MADE_OTHERWISE = {
+    "Buffer": "a device makes buffers, dev.buffer(array) or dev.buffer(size); dev = tilegpu.Device()",
+    "BufferSlice": "buffers have them: buffer.slice(offset, size)",
+    "BufferView": "buffers have them: buffer.texels(format)",
+    "ComputePipeline": "a device makes pipelines, dev.compute_pipeline(comp); dev = tilegpu.Device()",
+    "DescriptorSet": "a device makes sets, dev.descriptor_set(layout or pipeline, bind={...}); dev = tilegpu.Device()",
+    "DescriptorSetLayout": "a device makes layouts, dev.descriptor_set_layout(bindings); dev = tilegpu.Device()",
+    "Frame": "a device makes frames, with dev.frame('name') as f; dev = tilegpu.Device() (frames of scenes are tilegpu.scene.Frame)",
+    "Framebuffer": "a device makes framebuffers, dev.framebuffer(layout, load, store, resolve, desc); dev = tilegpu.Device()",
+    "Image": "a device makes images, dev.image((width, height), format), or dev.texture(pixels) of an array; dev = tilegpu.Device()",
+    "ImageView": "images have them: image.view(...)",
+    "Pipeline": "a device makes pipelines, dev.pipeline(vert, frag, color=[format]); dev = tilegpu.Device()",
+    "Query": "passes have them: with rp.query() as q",
+    "RenderPass": "a device makes passes, with dev.render_pass(color=[...]) as rp; dev = tilegpu.Device()",
+    "Replay": "a device reads captures, dev.load_capture(path); dev = tilegpu.Device()",
+    "SecondaryCommandBuffer": "a device makes them, with dev.secondary(color=[format]) as s; dev = tilegpu.Device()",
+    "StatisticsQuery": "passes have them: with rp.statistics() as q",
+}
 keywords.explain_calls(globals(), __all__, "tilegpu", _MADE_BY)
+keywords.refuse_calls(globals(), _MADE_OTHERWISE)
+#: Modules that are named as what makes something.
+_MODULES = {
+    "attachment": "tilegpu.Attachment(image, clear=...)",
+    "buffer": _MADE_OTHERWISE["Buffer"],
+    "capture": "rp.capture(path), frame.capture(path) and dev.capture(path) write captures, dev.load_capture(path) reads one",
+    "descriptor_set": _MADE_OTHERWISE["DescriptorSet"],
+    "device": "dev = tilegpu.Device()",
+    "frame": _MADE_OTHERWISE["Frame"],
+    "framebuffer": _MADE_OTHERWISE["Framebuffer"],
+    "image": _MADE_OTHERWISE["Image"],
+    "pipeline": _MADE_OTHERWISE["Pipeline"],
+    "query": _MADE_OTHERWISE["Query"],
+    "render_pass": _MADE_OTHERWISE["RenderPass"],
+    "sampler": "a device makes samplers, dev.sampler(filter='linear'); dev = tilegpu.Device()",
+    "secondary": _MADE_OTHERWISE["SecondaryCommandBuffer"],
+    "transform_feedback": "passes have it: with rp.transform_feedback(buffer)",
+}
+keywords.refuse_modules(globals(), _MODULES)

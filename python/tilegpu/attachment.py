@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import OfThisProcess, Slotted
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.texels import MOST_FINITE, MOST_UNSIGNED
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-5
 _HOLD_0_TO_1 = frozenset({"unorm", "srgb", "snorm", "sfloat"})
 
 
-class Attachment(OfThisProcess):
+class Attachment(OfThisProcess, Slotted):
     """An image in a pass: what happens to it before (load), after (store) and to whom it is resolved.
 
     ``load_op``: ``"load"``, ``"clear"``, ``"dont_care"``, ``"none"``; by default ``"clear"`` if ``clear`` is given,
@@ -40,6 +40,14 @@ class Attachment(OfThisProcess):
     """
 
     __slots__ = ("clear", "image", "layer", "level", "load_op", "resolve", "resolve_mode", "store_op")
+    image: Image | ImageView | Texture
+    load_op: str
+    clear: Any
+    store_op: str
+    resolve: Image | ImageView | Texture | None
+    resolve_mode: str | None
+    level: int
+    layer: int
 
     def __init__(
         self,
@@ -52,14 +60,15 @@ class Attachment(OfThisProcess):
         level: int = 0,
         layer: int = 0,
     ) -> None:
-        self.image = image
-        self.load_op = load_op if load_op is not None else ("clear" if clear is not None else "load")
-        self.clear = clear
-        self.store_op = store_op
-        self.resolve = resolve
-        self.resolve_mode = resolve_mode
-        self.level = level
-        self.layer = layer
+        # By the slots themselves: a pass makes some, and __setattr__ looks at each name.
+        _image(self, image)
+        _load_op(self, load_op if load_op is not None else ("clear" if clear is not None else "load"))
+        _clear(self, clear)
+        _store_op(self, store_op)
+        _resolve(self, resolve)
+        _resolve_mode(self, resolve_mode)
+        _level(self, level)
+        _layer(self, layer)
 
     def _repr_html_(self) -> str:
         """What happens to the image."""
@@ -166,6 +175,10 @@ class Attachment(OfThisProcess):
         if layers == 1:
             self._keep_built(aspect, core, view)
         return core, view
+
+
+_image, _load_op, _clear, _store_op = (vars(Attachment)[name].__set__ for name in ("image", "load_op", "clear", "store_op"))
+_resolve, _resolve_mode, _level, _layer = (vars(Attachment)[name].__set__ for name in ("resolve", "resolve_mode", "level", "layer"))
 
 
 class Built(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,31 @@ def _numbered(interface: Interface, name: object) -> str:
     return f": a key is a name, or (set, binding), such as {meant}"
 
 
+class ReadLate(NamedTuple):
+    """Sets of a draw of which some are read as they are when an execution begins (``update_after_bind``), and what came with them."""
+
+    pipeline: Program
+    sets: dict[int, DescriptorSet]
+    held: tuple[Held, ...]  # of bind=, where images and samplers come apart
+    what: str
+
+    @property
+    def key(self) -> Any:
+        """Equal ones are asked the same."""
+        return id(self.pipeline), tuple((n, id(s)) for n, s in self.sets.items()), tuple(id(one.thing) for one in self.held), self.what
+
+    def check(self) -> None:
+        """Raises where what they hold now does not fit the shaders."""
+        for number, descriptors in self.sets.items():
+            if descriptors.late:
+                DescriptorBinder._check_fit(self.pipeline, number, descriptors.held(), self.set_title(number))
+        DescriptorBinder._check_pairs(self.pipeline, self.held, self.sets, self.what)
+
+    def set_title(self, number: int) -> str:
+        """A set, for messages."""
+        return f"{self.what}, {self.pipeline.title}: set {number}, '{self.sets[number].label}'"
+
+
 class DescriptorBinder:
     """Keeps the sets of one pass: draws that bind the same objects share them. ``compute``: of dispatches. ``uses``, ``undefined``: where
     others note such things too."""
@@ -86,6 +111,9 @@ class DescriptorBinder:
         self.undefined: dict[str, None] = {} if undefined is None else undefined
         self._notes: dict[str, None] = {}  # the same of the set that is made
         self._made: list[Held] = []  # what it holds
+        #: Sets of draws that are read when the pass is executed, and looked at then, and those of the draw that was bound last.
+        self.late: dict[Any, ReadLate] = {}
+        self._late_of_draw: ReadLate | None = None
         self._of_draw: list[dict[str, None]] = []  # the same of the draw that was bound last, which may draw nothing
         #: Of the draw that was bound last, where sets were made for it, and nothing is to be said of it: what :meth:`keep_plain` keeps.
         self.fresh: tuple[Program, Mapping[Any, Any], list[tuple[int, _core.DescriptorSet]], list[Held]] | None = None
@@ -98,6 +126,8 @@ class DescriptorBinder:
         self._seen.clear()
         self._parts.clear()
         self._storage.clear()
+        self.late = {}
+        self._late_of_draw = None
         self._made = []
 
     def forget_bound(self) -> None:
@@ -118,6 +148,7 @@ class DescriptorBinder:
                 f"{what}, {pipeline.title}: bind is {arguments.shown(bind)}; it must be a mapping by name or (set, binding)"
             )
         self._of_draw.clear()
+        self._late_of_draw = None
         if pipeline.samplers_apart or self._apart:
             self._apart = self._samplers_apart(pipeline, bind, sets)
             self._apart_ids = tuple(map(id, self._apart))
@@ -127,7 +158,7 @@ class DescriptorBinder:
             if pipeline.interface.bindings:
                 self._require_all(pipeline, (), whole_sets, what)
             if self._apart:
-                self._check_pairs(pipeline, [], sets, what)
+                self._check_pairs_now(pipeline, [], sets, what)
             return
         key = self._key(pipeline, bind, whole_sets)
         made = self._sets.get(key) if key is not None else None
@@ -139,7 +170,7 @@ class DescriptorBinder:
                 self._keep.append((pipeline, list(bind.values()), self._apart))
         descriptors_of, notes, held = made
         if self._apart:
-            self._check_pairs(pipeline, held, sets, what)
+            self._check_pairs_now(pipeline, held, sets, what)
         if notes:
             self._of_draw.append(notes)
         for number, descriptors in descriptors_of:
@@ -158,6 +189,26 @@ class DescriptorBinder:
             if isinstance(descriptors, DescriptorSet):
                 values += [thing for at, thing in descriptors.bound() if (number, at) in pipeline.samplers_apart]
         return tuple(value for value in values if isinstance(value, Sampler))
+
+    def _check_pairs_now(self, pipeline: Program, held: list[Held], sets: Mapping[int, DescriptorSet] | None, what: str) -> None:
+        if self._late_of_draw is not None:
+            self._late_of_draw = self._late_of_draw._replace(held=tuple(held))
+        if self._late_of_draw is None or self._compute:
+            self._check_pairs(pipeline, held, sets, what)
+
+    def check_late(self) -> None:
+        """The pass is about to be executed: sets that are read then are looked at as the others were at the draw. Notes what may be
+        read undefined. Raises :class:`ValidationError`."""
+        for one in self.late.values():
+            one.check()
+        late = [(one, number, set_) for one in self.late.values() for number, set_ in one.sets.items() if set_.late]
+        for one, number, descriptors in late:
+            self._note_stores_of_set(one.pipeline, number, descriptors.held())
+        for one, number, descriptors in late:
+            self._apart = self._samplers_apart(one.pipeline, None, one.sets)
+            self._apart += tuple(held.thing for held in one.held if isinstance(held.thing, Sampler))
+            self._notes = self.undefined
+            self._note_views_of_set(one.pipeline, number, descriptors.held())
 
     @staticmethod
     def _check_pairs(pipeline: Program, held: Iterable[Held], sets: Mapping[int, DescriptorSet] | None, what: str) -> None:
@@ -190,6 +241,8 @@ class DescriptorBinder:
         """What was bound last is used: something is drawn, or dispatched."""
         for notes in self._of_draw:
             self.undefined.update(notes)
+        if self._late_of_draw is not None:
+            self.late[self._late_of_draw.key] = self._late_of_draw
 
     def _bind_one(self, commands: _core.CommandBuffer, number: int, descriptors: _core.DescriptorSet) -> None:
         if self._compute:
@@ -218,9 +271,9 @@ class DescriptorBinder:
             if number not in used:
                 pipeline.warn_unused(f"set {number}", f"the shaders do not use set {number}")
                 continue
-            seen = (id(descriptors), descriptors.updates, id(pipeline), self._apart_ids)
+            seen = (id(descriptors), 0 if self._waits(descriptors) else descriptors.updates, id(pipeline), self._apart_ids)
             known = self._seen.get(seen)
-            held = descriptors.held() if known is None else []
+            held = descriptors.held() if known is None and not self._waits(descriptors) else []
             if held:  # first: what does not fit is not bound, and is told again
                 self._check_fit(pipeline, int(number), held, f"{what}, {pipeline.title}: set {number}, '{descriptors.label}'")
             if self._bound.get(number) is not descriptors.core:
@@ -232,7 +285,13 @@ class DescriptorBinder:
                 self._note_set(pipeline, int(number), descriptors, held)
             if known:
                 self._of_draw.append(known)
+        if any(sets[number].late for number in numbers):
+            self._late_of_draw = ReadLate(pipeline, {number: sets[number] for number in numbers}, (), what)
         return tuple(numbers)
+
+    def _waits(self, descriptors: DescriptorSet) -> bool:
+        """It is looked at when the pass is executed; a dispatch is at once."""
+        return descriptors.late and not self._compute
 
     @staticmethod
     def _check_fit(pipeline: Program, number: int, held: Iterable[Held], what: str) -> None:
@@ -282,9 +341,17 @@ class DescriptorBinder:
             self.uses.note(lambda: uses_of_set(bindings, number, descriptors.held()))
         else:
             self.uses.note(uses_of_set, bindings, number, held)
+        if self._waits(descriptors):
+            return
+        self._note_views_of_set(pipeline, number, held)
+        self._note_stores_of_set(pipeline, number, held)
+
+    def _note_views_of_set(self, pipeline: Program, number: int, held: list[Held]) -> None:
         for one in held:
             if isinstance(one.thing, ImageView):
                 self._note_view(pipeline, (number, one.binding), one.thing, one.what, one.sampler)
+
+    def _note_stores_of_set(self, pipeline: Program, number: int, held: list[Held]) -> None:
         for one in held:
             if one.slot.descriptor == "storage_image":
                 self._note_stores(pipeline, (number, one.binding), one.thing)

@@ -13,7 +13,7 @@ import numpy as np
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import ClampedValueWarning, OutOfMemoryError, ValidationError, users_level, users_place
-from tilegpu.fixed import AsArray, Fixed, makes_things
+from tilegpu.fixed import AsArray, Fixed, Slotted, makes_things
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -474,7 +474,11 @@ class Buffer(Fixed, AsArray):
             raise ValidationError(
                 f"buffer '{self.label}': slice of {size} bytes at offset {offset}; the buffer has {self.size} bytes"
             )
-        return BufferSlice(self, offset, size)
+        made = object.__new__(BufferSlice)  # draws make some: without what looks at who calls
+        _of_buffer(made, self)
+        _offset(made, offset)
+        _size(made, size)
+        return made
 
     def texels(self, format: Any, offset: int = 0, size: int | None = None) -> BufferView:
         """The bytes from ``offset`` on (a multiple of 16; ``size``: so many, by default all) as texels of ``format``, for shaders
@@ -538,13 +542,18 @@ class Buffer(Fixed, AsArray):
         return f"<tilegpu.Buffer '{self.label}', {self.size} bytes{kind}>"
 
 
-class BufferSlice:
+class BufferSlice(Slotted):
     """Bytes ``offset`` to ``offset + size`` of a buffer."""
 
     __slots__ = ("__weakref__", "buffer", "offset", "size")
+    buffer: Buffer
+    offset: int
+    size: int
 
     def __init__(self, buffer: Buffer, offset: int, size: int) -> None:
-        self.buffer, self.offset, self.size = buffer, offset, size
+        _of_buffer(self, buffer)
+        _offset(self, offset)
+        _size(self, size)
 
     @property
     def device_address(self) -> int:
@@ -558,6 +567,9 @@ class BufferSlice:
 
     def __repr__(self) -> str:
         return f"<tilegpu.BufferSlice of '{self.buffer.label}', bytes {self.offset} to {self.offset + self.size}>"
+
+
+_of_buffer, _offset, _size = (vars(BufferSlice)[name].__set__ for name in ("buffer", "offset", "size"))  # without __setattr__
 
 
 class BufferView(Fixed):

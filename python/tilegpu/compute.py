@@ -267,7 +267,7 @@ def _run(
         found.time_ms,
     )
     if frame is not None:
-        frame.add_dispatch(pipeline.label, commands, binder.uses, stats, arena)
+        frame.add_dispatch(pipeline.label, commands, binder.uses, stats, arena, tuple(binder.late.values()))
     elif device._frames:
         reads_since.executed(binder.uses)
     return stats

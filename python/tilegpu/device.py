@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Path_ = str | os.PathLike[str]
+_begin_pass = RenderPass.__init__  # without what looks at who calls (keywords.refuse_calls): small frames would notice
+_begin_frame = Frame.__init__
 _RENDER_MODES = ("gmem", "sysmem", "autotune")
 _NO_CACHE: set[tuple[str, str]] = set()  # folders, and why, that were told of
 _LIMITS = {"tiler_heap": 1 << 50, "loop_budget": 1 << 62, "indirect_budget": 1 << 62, "compile_memory": 1 << 50}
@@ -107,7 +109,8 @@ class Device(Context):
     address space that such a process may have beyond those it begins with, 2**25 or more, 0 for 2**30.
 
     None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result. Threads are made at the first pass, and anew in
-    a forked child.
+    a forked child. A device lives as long as something names it, and has nothing to close: ``with tilegpu.Device() as dev:`` is taken,
+    and leaving the block ends nothing.
     """
 
     def __init__(
@@ -522,7 +525,9 @@ class Device(Context):
         the pass and leaves the
         images as they were. Ctrl-C ends a long pass.
         """
-        return RenderPass(self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window, framebuffer)
+        made = object.__new__(RenderPass)
+        _begin_pass(made, self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window, framebuffer)
+        return made
 
     def framebuffer(
         self,
@@ -559,7 +564,9 @@ class Device(Context):
         :class:`UndefinedContentsError` before it is executed; else ``f.lint()`` says so. ``outputs``: images that the frame is drawn for;
         by default what its last pass stores in colour, and what the program has read. Frames don't nest. See :class:`Frame`.
         """
-        return Frame(self, label, strict, outputs)
+        made = object.__new__(Frame)
+        _begin_frame(made, self, label, strict, outputs)
+        return made
 
     @property
     def open_frame(self) -> Frame | None:
@@ -589,6 +596,12 @@ class Device(Context):
             lost = f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now"
             warnings.warn(f"{lost}; the next pass goes to {os.fsdecode(path)}", UnusedNameWarning, stacklevel=users_level())
         self._capture_next(files.place(path))
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Nothing: what it made may be in use, and goes with its names."""
 
     def load_capture(self, path: str | os.PathLike[str]) -> Replay:
         """Reads a capture; its ``run()`` draws it. Files from strangers are safe to read: what is wrong with one is an error."""

@@ -15,7 +15,7 @@ import numpy as np
 from tilegpu import _core, arguments, captured_outputs, enums
 from tilegpu.arena import Arena
 from tilegpu.array_fit import vertex_misfit
-from tilegpu.binding import DescriptorBinder
+from tilegpu.binding import DescriptorBinder, ReadLate
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
@@ -192,6 +192,10 @@ class DrawArguments:
     def has_drawn(self) -> bool:
         """Whether a pipeline was bound, as each draw does."""
         return self._pipeline is not None
+
+    def read_late(self, late: Mapping[Any, ReadLate]) -> None:
+        """Sets that another recording, which is executed here, reads as they are then."""
+        self._binder.late.update(late)
 
     def require_pipeline(self, pipeline: Any) -> None:
         """Raises for anything else."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from tilegpu import notebook
 from tilegpu.errors import Error
+from tilegpu.fixed import Told
 
 #: Of early tests: what fails is killed before shading, what passes is written after it. The plan calls it "early tests without writes".
 _TESTS_ONLY, _WRITTEN_LATER = "tests only", "written after shading"
@@ -14,7 +15,7 @@ _WIDEST = 24  #: of a cell of the printed table; what is longer is a note
 _HEADINGS = ("draws", "pipeline", "early tests", "visibility buffer", "low-resolution Z")
 
 
-class Explanation:
+class Explanation(Told):
     """For each run of draws with the same pipeline: which techniques were on, and the reason where one was off or stopped.
 
     *Early tests*: depth and stencil are tested and written before shading; "tests only": what fails is killed before, what passes is

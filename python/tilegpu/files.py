@@ -161,7 +161,13 @@ _CONTENTS = {
     "JSON": (".json",),
     "captures": (".tgcap",),
     "PDF": (".pdf",),
+    "text": (".txt", ".log", ".md", ".rst", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".toml", ".ini"),
+    "programs": (".py", ".ipynb", ".sh", ".js", ".css", ".c", ".h", ".cpp", ".hpp", ".glsl", ".vert", ".frag", ".comp", ".spv"),
+    "models": (".gltf", ".glb", ".obj", ".ply", ".stl", ".mtl"),
+    "archives": (".zip", ".gz", ".tar", ".xz", ".7z"),
 }
+#: What may be called so as well: JSON is text.
+_ALSO = {("text", "JSON")}
 
 
 def suffix_problem(path: str | os.PathLike[str], content: str) -> str:
@@ -169,7 +175,7 @@ def suffix_problem(path: str | os.PathLike[str], content: str) -> str:
     says nothing."""
     suffix = os.path.splitext(os.fsdecode(path))[1].lower()  # noqa: PTH122
     for other, suffixes in _CONTENTS.items():
-        if suffix in suffixes and other != content:
+        if suffix in suffixes and other != content and (other, content) not in _ALSO:
             return f"{os.fsdecode(path)}: {suffix} is the suffix of {other}; name {content} *{_CONTENTS[content][0]}"
     return ""
 

@@ -14,12 +14,25 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tilegpu import argument_names
+from tilegpu import argument_names, arguments
 from tilegpu.errors import ValidationError, candidates, near_names
 from tilegpu.keywords import names_of
 
 _T = TypeVar("_T")
-_SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
+
+
+def _check_trace(value: Any, what: str) -> None:
+    if not isinstance(value, bool) and not (isinstance(value, tuple) and len(value) == 2):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be True, False or (x, y), shares of the picture from 0 to 1")
+
+
+#: What may be set, and what asks whether a value is one of it.
+_SETTABLE: dict[str, Callable[[Any, str], Any]] = {
+    "label": arguments.text,
+    "strict": arguments.flag,
+    "takes_inner": arguments.flag,
+    "default_trace": _check_trace,
+}
 
 
 class made_once(functools.cached_property[_T]):
@@ -120,6 +133,10 @@ class NoInterfaceError(ValidationError, AttributeError):
     """An AttributeError too: NumPy then takes the array by ``__array__``."""
 
 
+class NoElementsError(ValidationError, TypeError):
+    """Of what is no sequence. A TypeError too, as Python's own."""
+
+
 def no_interface(thing: Any) -> NoInterfaceError:
     """Of what NumPy takes and who looks for its older interface does not."""
     return NoInterfaceError(f"{said(thing)} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
@@ -133,6 +150,14 @@ class AsArray:
     @property
     def __array_interface__(self) -> Any:
         raise no_interface(self)
+
+    if not TYPE_CHECKING:  # else it could be indexed
+
+        def __getitem__(self, key: Any) -> Any:
+            raise NoElementsError(f"{said(self)} has no elements by number; give np.asarray(...) of it, which is an array")
+
+        def __setitem__(self, key: Any, value: Any) -> None:
+            raise NoElementsError(f"{said(self)} has no elements by number; what writes to images and buffers is their write(...)")
 
 
 def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
@@ -151,27 +176,42 @@ def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
 
 class MissingAttributeError(ValidationError, AttributeError):
     """Of a thing of ours, with what is near, or what other interfaces' word is here. Its words are found when somebody reads them:
-    ``hasattr`` asks often, and never does."""
+    ``hasattr`` asks often, and never does. ``where``: who has it instead; ``how``: what can't be done with it."""
 
-    def __init__(self, thing: Any, missing: str) -> None:
+    def __init__(self, thing: Any, missing: str, where: str = "", how: str = "") -> None:
         super().__init__(missing)
-        self._thing, self._missing = thing, missing
+        self._thing, self._missing, self._where, self._how = thing, missing, where, how
 
     def __str__(self) -> str:
         thing, name = self._thing, self._missing
         cls = type(thing)
-        what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'"
-        if elsewhere := argument_names.method_elsewhere(cls.__name__, name):
+        what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'{self._how}"
+        if elsewhere := self._where or argument_names.method_elsewhere(cls.__name__, name):
             return f"{what}; {elsewhere}"
-        known = [n for n in dir(cls) if n[0] != "_" and n != name]  # a slot that is not set yet is no name to offer
+        own = (n for n in dir(thing) if n[0] != "_" and n != name)
+        # A slot that is not set yet is no name to offer.
+        known = [n for n in own if not self._how or n in vars(cls).get("__slots__", ())]
         return what + candidates(name, known, argument_names.methods_meant(name, known))
 
 
-class Fixed(OfThisProcess):
-    """The same, with attributes that say what it was made with. Classes with ``__slots__`` take no others."""
+class _Listed(type):
+    """Of classes that users ask ``help()`` of: what only the package calls is there, and not listed."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in argument_names.INTERNAL]
+
+
+class Told(metaclass=_Listed):
+    """Base of what users read: an attribute that there is not is an error that says what is near."""
 
     __slots__ = ()
-    _users: frozenset[str] = frozenset()  # attributes that the user added
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in argument_names.INTERNAL]
+
+    def _where_else(self, name: str) -> str:
+        """Who has an attribute of this name; for messages."""
+        return ""
 
     if not TYPE_CHECKING:  # else every name would be one
 
@@ -180,26 +220,68 @@ class Fixed(OfThisProcess):
                 return own.__get__(self)  # which has an AttributeError of its own to say
             if name[0] == "_":
                 raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-            raise MissingAttributeError(self, name)
+            raise MissingAttributeError(self, name, self._where_else(name))
+
+
+class Slotted(Told):
+    """The same, of what is made to be set and has ``__slots__``: there is nothing else to set."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            object.__setattr__(self, name, value)
+        except AttributeError:
+            pass
+        else:
+            return
+        if hasattr(type(self), name):
+            raise ValidationError(f"{said(self)}: {name} can't be set")
+        raise MissingAttributeError(self, name, how=" to set")
+
+
+class Made(Told):
+    """The same, with attributes that say what it was made with. Classes with ``__slots__``, and with ``_closed``, take no others."""
+
+    __slots__ = ()
+    _users: frozenset[str] = frozenset()  # attributes that the user added
+    _closed = False
 
     def _said_elsewhere(self, name: str) -> str:
         """Where what an attribute of this name would say is said, if it is; for messages."""
         return ""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if (
+        if name in _SETTABLE and hasattr(self, name):
+            _SETTABLE[name](value, f"{said(self)}: {name}")
+        elif (
             name[0] != "_"
-            and (name not in _SETTABLE or not hasattr(self, name))
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
             _refuse(self, name, _almost)
+            if self._closed or not hasattr(self, "__dict__"):
+                raise MissingAttributeError(self, name, "it takes none but its own", " to set")
             if not _is_method(type(self), name):
                 object.__setattr__(self, "_users", self._users | {name})
         object.__setattr__(self, name, value)
 
 
-class Spelt:
+class Fixed(OfThisProcess, Made):
+    """The same, of what a device makes: it lives as long as something names it, and is no ``with`` block unless it says so."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # else every one could be entered
+
+        def __enter__(self) -> Any:
+            raise ValidationError(f"{said(self)} is no with block; {argument_names.FREED}")
+
+        def __exit__(self, *raised: Any) -> None:
+            """Python looks for it before it enters."""
+
+
+class Spelt(Told):
     """Base of what is made to be set: only what it has not, and what looks as if it had, is refused."""
 
     __slots__ = ()

@@ -17,10 +17,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments, reads_since
+from tilegpu.binding import ReadLate
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats, Context, open_passes
 from tilegpu.errors import UndefinedContentsError, UnusedNameWarning, ValidationError, users_level
 from tilegpu.files import output_problem, place, suffix_problem
+from tilegpu.fixed import Told
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node, Unread
 from tilegpu.frame_lint import Finding, findings
 from tilegpu.frame_stats import FrameStats
@@ -191,10 +193,16 @@ class Frame(WithBlock):
         self._add(node, render_pass.images_used())
 
     def add_dispatch(
-        self, label: str, commands: _core.CommandBuffer, uses: Iterable[Use], stats: DispatchStats, keep: Any
+        self,
+        label: str,
+        commands: _core.CommandBuffer,
+        uses: Iterable[Use],
+        stats: DispatchStats,
+        keep: Any,
+        late: Sequence[ReadLate] = (),
     ) -> None:
-        """A dispatch was executed; ``keep``: memory that its commands read."""
-        self._add(Node(0, "dispatch", label, tuple(uses), stats, commands=commands, keep=keep))
+        """A dispatch was executed; ``keep``: memory that its commands read; ``late``: sets that each execution reads as they are then."""
+        self._add(Node(0, "dispatch", label, tuple(uses), stats, commands=commands, keep=keep, late=late))
 
     def add_command(self, kind: str, commands: _core.CommandBuffer, uses: Iterable[Use], stats: CommandStats) -> None:
         """A copy, a clear, ... was executed."""
@@ -278,6 +286,8 @@ class Frame(WithBlock):
             if node.render_pass is not None:
                 node.stats = node.render_pass.replay()
             else:
+                for late in node.late:
+                    late.check()
                 submission = self._device._submit(node.commands)
                 reads_since.executed(node.uses, node.steps)
                 for one in node.left.values():
@@ -406,7 +416,7 @@ class Frame(WithBlock):
         return f"<tilegpu.Frame '{self.label}', {self._state}, {_counted(self.nodes)}>"
 
 
-class FrameExplanation:
+class FrameExplanation(Told):
     """Explanations of a frame's passes, in order; printed, one after another. ``rows``: all draws' rows, each with its ``pass``."""
 
     def __init__(self, label: str, passes: Sequence[Explanation]) -> None:

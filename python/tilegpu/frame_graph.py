@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import notebook
+from tilegpu.binding import ReadLate
 from tilegpu.buffer import Buffer
+from tilegpu.fixed import Told
 from tilegpu.image import Image
 from tilegpu.reads_since import Left, Steps
 from tilegpu.uses import Use, level_size_B
@@ -24,7 +26,7 @@ BEFORE = -1  #: the number of what was there before the frame began
 
 
 @dataclasses.dataclass(eq=False)
-class Node:
+class Node(Told):
     """A step of a frame: ``kind`` is ``"pass"``, ``"dispatch"``, ``"copy"``, ``"blit"``, ``"clear"``, ``"resolve"`` or
     ``"generate_mipmaps"``; ``stats``: what it cost, of a pass or a dispatch, or moved, of a command."""
 
@@ -37,6 +39,7 @@ class Node:
     undefined: tuple[str, ...] = ()
     commands: Any = dataclasses.field(default=None, repr=False)
     keep: Any = dataclasses.field(default=None, repr=False)  # memory that its commands read
+    late: Sequence[ReadLate] = dataclasses.field(default=(), repr=False)  # sets that are read as they are when it is executed
     host_reads: dict[int, int] = dataclasses.field(default_factory=dict, repr=False)
     left: dict[int, Left] = dataclasses.field(default_factory=dict, repr=False)  # by id of its uses: what it wrote of images
     steps: Steps = dataclasses.field(default_factory=Steps, repr=False)
@@ -55,7 +58,7 @@ class Node:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Edge:
+class Edge(Told):
     """Something that node ``source`` wrote (-1: it was there before the frame) and node ``target`` reads.
 
     ``written``, ``read``: how (``"store"``, ``"resolve"``, ``"copy"``; ``"load"``, ``"sampled"``, ``"vertices"``). ``levels`` and

@@ -11,8 +11,8 @@ from typing import Any
 from tilegpu import notebook
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats
-from tilegpu.fixed import made_once
-from tilegpu.stats import PassStats, bytes_of_cause, bytes_text
+from tilegpu.fixed import Made, MissingAttributeError, made_once
+from tilegpu.stats import GROUPS, PassStats, bytes_of_cause, bytes_text
 
 #: What is not added up: two passes share it.
 _GREATEST = {"peak_arena_B"}
@@ -30,18 +30,23 @@ def moved_B(traffic: dict[str, dict[str, int]]) -> int:
     return sum(n for causes in traffic.values() for cause, n in causes.items() if not cause.startswith(NOT_MOVED))
 
 
-class FrameStats:
+class FrameStats(Made):
     """Counters of all passes added up, as attributes (``stats.fragments_shaded``); ``peak_arena_B`` is the greatest.
 
     ``passes``, ``dispatches`` and ``commands`` (copies, blits, resolves, clears, mip chains) have each by itself. ``traffic`` has the bytes
     between tile memory and images, by pass and attachment: ``stats.traffic["2 main: color0"]["store"]``; :meth:`bytes` adds one cause up.
     """
 
+    label: str
+    passes: tuple[PassStats, ...]
+    dispatches: tuple[DispatchStats, ...]
+    commands: tuple[CommandStats, ...]
+
     def __init__(
         self, label: str, passes: Sequence[PassStats], dispatches: Sequence[DispatchStats] = (), commands: Sequence[CommandStats] = ()
     ) -> None:
-        self.label = label
-        self.passes, self.dispatches, self.commands = tuple(passes), tuple(dispatches), tuple(commands)
+        # Not by __setattr__, which asks what counters there are.
+        vars(self).update(label=label, passes=tuple(passes), dispatches=tuple(dispatches), commands=tuple(commands))
 
     @made_once
     def _values(self) -> dict[str, Any]:
@@ -63,7 +68,12 @@ class FrameStats:
         try:
             return self._values[name]
         except KeyError:
-            raise AttributeError(f"FrameStats has no counter '{name}'; there are: {', '.join(self._values)}") from None
+            if not self.passes and any(name == field for fields in GROUPS.values() for field, _ in fields):
+                return 0  # of frames of dispatches and commands alone
+        raise MissingAttributeError(self, name)
+
+    def _said_elsewhere(self, name: str) -> str:
+        return "it is what was counted" if name in self._values else ""
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]

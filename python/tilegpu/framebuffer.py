@@ -15,7 +15,7 @@ from tilegpu import _core, arguments, enums, notebook
 from tilegpu.attachment import Attachment, clear_color, clear_depth_stencil, rect_of
 from tilegpu.context import Context
 from tilegpu.errors import Error, UnusedNameWarning, ValidationError, users_level
-from tilegpu.fixed import Fixed
+from tilegpu.fixed import Fixed, Made
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.uses import Use, use_of_view
 
@@ -32,7 +32,13 @@ def _piece(piece: object, **fields: object) -> str:
     return f"<tilegpu.{type(piece).__name__} {said or 'of nothing'}>"
 
 
-class FramebufferLayout:
+class _Piece(Made):
+    """Base of the five. There is nothing to set: what a piece says is looked at when it is made."""
+
+    _closed = True
+
+
+class FramebufferLayout(_Piece):
     """First piece: what tile memory holds, and where the pass works. Nothing of images.
 
     ``color``: formats, ``None`` for an unused slot; ``depth``, ``stencil``: formats (one with both for both). ``size``: (width, height) in
@@ -91,7 +97,7 @@ class FramebufferLayout:
         return max(self.layers, self.view_mask.bit_length())
 
 
-class Load:
+class Load(_Piece):
     """Second piece, of one target: what a tile starts with.
 
     ``image``: of the layout's format, with its samples or with one, which goes to all; or ``clear``: a colour, or a number for depth or
@@ -110,7 +116,7 @@ class Load:
         return _piece(self, image=self.image, clear=self.clear, border=self.border)
 
 
-class Store:
+class Store(_Piece):
     """Third piece, of one target: where it goes.
 
     ``image``: of the layout's format. ``samples``: ``"all"``, of an image with as many; else how they become the one of the image:
@@ -126,7 +132,7 @@ class Store:
         return _piece(self, image=self.image, samples=self.samples, always=self.always)
 
 
-class Resolve:
+class Resolve(_Piece):
     """Fourth piece, of one target: what its samples become at the end of the pass, before the store.
 
     ``source``: a target (``"color0"``, ``"depth"``, ...), this one or another; or an image, whose texels come in. All resolves of a pass
@@ -146,7 +152,7 @@ class Resolve:
 WITHOUT_TILES = ("desktop-immediate",)
 
 
-class FramebufferDesc:
+class FramebufferDesc(_Piece):
     """Fifth piece: what is neither layout nor operation. ``None``: as the profile and the device have it.
 
     ``tiler_heap_B``: bytes of binned geometry beyond which the pass is split. ``draws_a_part``: draws after which it is split, as by a

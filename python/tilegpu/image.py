@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import AsArray, Fixed, OfThisProcess, makes_things, no_interface
+from tilegpu.fixed import AsArray, Fixed, OfThisProcess, Slotted, makes_things
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -336,8 +336,8 @@ class ImageView(Fixed, AsArray):
         self.view_info = image.format_info  #: what shaders and passes take its texels for
         self.aspects = tuple(image.format_info.aspects)  #: of those of the image's format the ones that it shows
 
-    def __getattr__(self, name: str) -> Any:
-        raise no_interface(self) if name == "__array_interface__" else _no_attribute(self, name)
+    def _where_else(self, name: str) -> str:
+        return _of_the_image(self, name)
 
     def require_identity(self, what: str, use: str) -> None:
         """Raises where it swaps components, for uses that can't."""
@@ -465,16 +465,29 @@ class ImageView(Fixed, AsArray):
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
 
 
-class Texture(OfThisProcess, AsArray):
+class Texture(OfThisProcess, Slotted, AsArray):
     """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`.
 
     ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.
     """
 
     __slots__ = ("__weakref__", "image", "sampler", "swizzle")
+    image: Image
+    sampler: Sampler
+    swizzle: str | None
 
     def __init__(self, image: Image, sampler: Sampler, swizzle: str | None = None) -> None:
-        self.image, self.sampler, self.swizzle = image, sampler, swizzle
+        if not isinstance(image, Image) or not isinstance(sampler, Sampler):
+            wrong = ("sampler", sampler) if isinstance(image, Image) else ("image", image)
+            raise ValidationError(f"{_wrong_part(*wrong)}; dev.texture(pixels) makes both of an array")
+        _image(self, image)
+        _sampler(self, sampler)
+        _swizzle(self, swizzle)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("image", "sampler") and not isinstance(value, Image if name == "image" else Sampler):
+            raise ValidationError(_wrong_part(name, value))
+        super().__setattr__(name, value)
 
     @property
     def format(self) -> str:
@@ -490,8 +503,8 @@ class Texture(OfThisProcess, AsArray):
         """The image's pixels: :meth:`Image.__array__`."""
         return self.image.__array__(dtype, copy)
 
-    def __getattr__(self, name: str) -> Any:
-        raise no_interface(self) if name == "__array_interface__" else _no_attribute(self, name)
+    def _where_else(self, name: str) -> str:
+        return _of_the_image(self, name)
 
     def _repr_png_(self) -> bytes | None:
         return self.image._repr_png_()
@@ -500,12 +513,18 @@ class Texture(OfThisProcess, AsArray):
         return f"<tilegpu.Texture of {self.image!r}, {self.sampler!r}>"
 
 
-def _no_attribute(value: Texture | ImageView, name: str) -> AttributeError:
-    """With where it is, if the image has it."""
+_image, _sampler, _swizzle = (vars(Texture)[name].__set__ for name in ("image", "sampler", "swizzle"))  # without __setattr__
+
+
+def _wrong_part(name: str, value: Any) -> str:
+    return f"texture: {name} is {arguments.shown(value)}; it must be {'an image' if name == 'image' else 'dev.sampler()'}"
+
+
+def _of_the_image(value: Texture | ImageView, name: str) -> str:
+    """Where it is, if the image has it."""
     kind = "texture" if isinstance(value, Texture) else "view"
-    has = name != "image" and not name.startswith("_") and (hasattr(Image, name) or name in vars(value.image))
-    where = f"; its image has: {kind}.image.{name}" if has else ""
-    return AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'{where}", name=name, obj=value)
+    has = name != "image" and (hasattr(Image, name) or name in vars(value.image))
+    return f"its image has: {kind}.image.{name}" if has else ""
 
 
 def image_of(value: Any) -> Any:

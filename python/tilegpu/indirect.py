@@ -5,6 +5,7 @@ Source: Vulkan specification, VkDrawIndirectCommand, VkDrawIndexedIndirectComman
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from tilegpu import arguments
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.transform_feedback import Place, place_of
 
 if TYPE_CHECKING:
@@ -108,10 +109,17 @@ def rows_read(
     return rows[:drawn], step_B
 
 
-def check_parameter_rows(buffer: Buffer, words: int, what: str) -> None:
+def check_parameter_rows(buffer: Buffer, words: int, what: str, whole: bool) -> None:
     """Rows of an array that are of another width than a draw's parameters: all but the first would be read from their middles. What makes
-    several draws of a row, or one of several rows, is right."""
+    several draws of a row, or one of several rows, is right. ``whole``: nobody said which part of it is read."""
     dtype = buffer.held
+    if whole and words == 4 and buffer.size == 20 and dtype in (np.dtype(np.uint32), np.dtype(np.int32)):
+        warnings.warn(
+            f"{what}: buffer '{buffer.label}' holds 5 numbers, as draws with indices= have; a draw takes 4 ({', '.join(_PARAMETERS[4])}), "
+            "and the fifth is read by nothing",
+            UnusedNameWarning,
+            stacklevel=users_level(),
+        )
     if dtype is None or (dtype.names is None and (len(buffer.row_shape) != 1 or dtype.base == np.uint8)):  # bytes may be anything
         return
     row_B, draw_B = dtype.itemsize * (1 if dtype.names else buffer.row_shape[0]), words * 4

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tilegpu import _core, notebook
 from tilegpu.enums import name_of
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import OfThisProcess
+from tilegpu.fixed import OfThisProcess, Told
 from tilegpu.structs import SCALAR_CODES, StructLayout, block_conflict, type_name
 
 Stages = dict[str, _core.ShaderModule]
@@ -115,12 +115,17 @@ def _variables(reflected: Sequence[_core.ReflectedVariable]) -> list[Variable]:
     return [Variable(v.name, v.location, v.component, v.type, v.used) for v in reflected]
 
 
-class Interface(OfThisProcess):
+class Interface(OfThisProcess, Told):
     """Printed, it is the table of everything that the shaders name."""
 
     def __init__(
         self, label: str, stages: Stages, specialization: Mapping[str, list[tuple[int, int]]] | None = None
     ) -> None:
+        if not isinstance(stages, Mapping) or not all(isinstance(module, _core.ShaderModule) for module in stages.values()):
+            raise ValidationError(
+                f"interface: stages is {type(stages).__name__}; it must be a mapping from stages to what tilegpu.compile_glsl gives; "
+                "pipelines have theirs: pipeline.interface"
+            )
         self.label = label
         self.specialization = {stage: list(pairs) for stage, pairs in (specialization or {}).items()}  #: (id, bits) by stage
         self.inputs: list[Variable] = []

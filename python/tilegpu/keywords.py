@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from tilegpu import argument_names
@@ -70,6 +71,42 @@ def _explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
 
     setattr(called, _EXPLAINED, True)
     return called
+
+
+def _made_otherwise(function: Callable[..., Any], what: str, how: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        if caller != "tilegpu" and not caller.startswith("tilegpu."):
+            raise ValidationError(f"{what} is not called: {how}")
+        return function(*args, **kwargs)
+
+    setattr(called, _EXPLAINED, True)
+    return called
+
+
+def refuse_calls(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
+    """Of a module's classes that users don't call: the error says how objects of them are made. Where that costs more than it may, the
+    package calls what was there before (``__wrapped__``)."""
+    for name, said in how.items():
+        cls = door[name]
+        setattr(cls, "__init__", _made_otherwise(cls.__init__, f"{cls.__module__.split('.')[0]}.{name}", said))  # noqa: B010
+
+
+class _Module(ModuleType):
+    """One of the package's modules that is called as a method of a device is: ``tilegpu.image(...)`` in place of ``dev.image(...)``."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ValidationError(f"{self.__name__} is a module of the package, and not called: {vars(self)['_instead']}")
+
+
+def refuse_modules(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
+    """Of a package's modules by name: calling one says what is meant."""
+    for name, said in how.items():
+        module = door[name]
+        vars(module)["_instead"] = said
+        module.__class__ = _Module
 
 
 def _snake(name: str) -> str:

@@ -6,9 +6,11 @@ In: the recorded command buffer, which may be executed again. Out: statistics, t
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core, arguments, notebook, reads_since
+from tilegpu.binding import ReadLate
 from tilegpu.context import Context, open_here
 from tilegpu.enums import parse_format
 from tilegpu.errors import ValidationError, candidates
@@ -46,6 +48,7 @@ class PassResults:
     _submission: _core.Submission | None = None  # the last execution
     _stats: PassStats | None = None  # of it, once somebody asked
     _hsr: _core.HiddenSurfaceRemoval | None = None  # where it is not the device's
+    _late: Sequence[ReadLate] = ()  # sets that are read as they are when it is executed
     _undefined: list[str]  # what is read, or may be, though nobody wrote it; for lint() and a warning
     _size = _held = (0, 0)  # of the framebuffer; of the window of it that the attachments hold
     _window: tuple[int, int, int, int] | None = None  # x, y, and the framebuffer's size
@@ -109,6 +112,8 @@ class PassResults:
             raise ValidationError(
                 f"{self._what}: replay() is for a pass whose with block has ended without an exception"
             )
+        for one in self._late:
+            one.check()
         self._execute(self._recorded)
         return self.stats
 

@@ -219,6 +219,11 @@ def _specialize(
     return Interface(what, stages, specialization) if specialization else interface, specialization
 
 
+def _reflections(interface: Interface | None, stages: Stages) -> dict[str, _core.Reflection]:
+    """Of the stages, with the constants' values."""
+    return interface.reflections if interface else {stage: module.reflection for stage, module in stages.items()}
+
+
 def _start_info(
     label: str, stages: Stages, specialization: Mapping[str, list[tuple[int, int]]], layout: VertexLayout
 ) -> _core.GraphicsPipelineCreateInfo:
@@ -394,7 +399,7 @@ def create_pipeline(
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    layout = make_layout(vertex, instance, interface.reflections["vertex"] if interface else stages["vertex"].reflection, what)
+    layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))["vertex"], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":
@@ -417,7 +422,7 @@ def create_pipeline(
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
-    check_pipeline(info, stages, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
+    check_pipeline(info, stages, reflections, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _POINTS_AND_LINES = frozenset(
 )
 _DISABLED: int = _core.ENUMS["conservative_rasterization_mode"]["disabled"]
 _STAGES = ("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "fragment")
-#: Stages whose inputs, or outputs, are arrays with an element for each vertex.
-_ARRAYED_INPUTS, _ARRAYED_OUTPUTS = frozenset(_STAGES[1:4]), frozenset({"tessellation_control"})
+_WIDE = frozenset({"double", "int64_t", "uint64_t"})
 _MOST_LOCATIONS = 32  # maxVertexOutputComponents / 4
 _LEAST_TEXEL, _MOST_TEXEL = -8, 7  # minTexelOffset, maxTexelOffset, and of gathers
 _LEAST_INTERPOLATION, _MOST_INTERPOLATION = -0.5, 0.4375
@@ -85,15 +84,17 @@ class Words:
 def check_pipeline(
     info: _core.GraphicsPipelineCreateInfo,
     stages: Stages,
+    reflections: Mapping[str, _core.Reflection],
     dynamic: frozenset[str],
     factors: Sequence[frozenset[str]],
     given: Mapping[str, Any],
     what: str,
     strict: bool,
 ) -> None:
-    """``factors``: names of blend factors of each attachment; ``given``: the arguments of ``dev.pipeline``; ``strict``: the device."""
-    _check_interfaces(stages, what)
-    _check_locations(stages, what)
+    """``reflections``: of the stages, with the constants' values.
+    ``factors``: names of blend factors of each attachment; ``given``: the arguments of ``dev.pipeline``; ``strict``: the device."""
+    _check_locations(reflections, what)
+    _check_interfaces(reflections, what)
     for stage, module in stages.items():
         _check_offsets(Words(module.spirv), stage, what)
     if info.rasterization.rasterization_stream:
@@ -110,47 +111,62 @@ def check_pipeline(
 # ------------------------------------------------------------------------------------------------------- between stages
 
 
-def _words(variable: _core.ReflectedVariable, arrayed: bool) -> set[tuple[int, int]] | None:
-    """(location, component) of what has 32 bits: scalars, vectors, matrices, arrays of these; ``None`` of what has other numbers, and of
-    structures, whose members may have locations of their own. ``arrayed``: one for each vertex of a primitive, which is no array here."""
-    type_ = variable.type
-    if arrayed and type_.kind == "array" and type_.members:
-        type_ = type_.members[0][2]
-    count = 1
-    if type_.kind == "array" and type_.members:
-        count, type_ = type_.array_length, type_.members[0][2]
-    if type_.kind not in ("scalar", "vector", "matrix") or type_.base not in ("float", "int", "uint") or not count:
-        return None
-    columns = max(1, type_.columns)
-    return {
-        (variable.location + row, variable.component + k) for row in range(count * columns) for k in range(max(1, type_.rows))
-    }
+class _Part(NamedTuple):
+    """What one name of an interface stands for: a scalar, a vector, a matrix, or an array of these; ``s[1].uv`` within structures."""
+
+    name: str
+    location: int
+    type: _core.ReflectedType
+    base: str
+    words: frozenset[tuple[bool, int, int]]  #: (of the patch, location, component), two for a number of 64 bits
 
 
-def _check_interfaces(stages: Stages, what: str) -> None:
+def _parts(variable: _core.ReflectedVariable) -> Iterator[_Part]:
+    """All parts of an input or output, one for each vertex left out as the reflection leaves it; structures' members follow each other."""
+
+    def walk(name: str, type_: _core.ReflectedType, location: int, component: int) -> Iterator[_Part]:
+        element = type_
+        while element.kind == "array" and element.members:
+            element = element.members[0][2]
+        if element.kind != "structure":
+            count, columns, rows = type_.locations, max(1, element.columns), max(1, element.rows)
+            step, wide = max(1, element.locations // columns), 2 if element.base in _WIDE else 1
+            places = itertools.product(range(0, count, step), range(rows * wide))
+            words = ((variable.patch, location + at + (component + word) // 4, (component + word) % 4) for at, word in places)
+            yield _Part(name, location, type_, element.base, frozenset(words))
+        elif type_.kind == "array":
+            step = type_.members[0][2].locations
+            for k in range(type_.array_length):
+                yield from walk(f"{name}[{k}]", type_.members[0][2], location + k * step, 0)
+        else:
+            for member, _, inner in type_.members:
+                yield from walk(f"{name}.{member}", inner, location, 0)
+                location += inner.locations
+
+    return walk(variable.name, variable.type, variable.location, variable.component)
+
+
+def _check_interfaces(reflections: Mapping[str, _core.Reflection], what: str) -> None:
     """A shader must not read components that the one before it does not declare (VUID-RuntimeSpirv-OpEntryPoint-08743), nor integers with
     the other sign (-07754)."""
-    chain = [stage for stage in _STAGES if stage in stages]
+    chain = [stage for stage in _STAGES if stage in reflections]
     for writer_stage, reader_stage in itertools.pairwise(chain):
-        outputs = stages[writer_stage].reflection.outputs
-        words = [_words(output, writer_stage in _ARRAYED_OUTPUTS) for output in outputs]
-        written = {word for found in words if found is not None for word in found}
-        for variable in stages[reader_stage].reflection.inputs:
-            wanted = _words(variable, reader_stage in _ARRAYED_INPUTS) if variable.used else None
-            if not wanted or not any((variable.location, k) in written for k in range(4)):
-                continue
-            at = {location for location, _ in wanted}
-            there = [(o, w) for o, w in zip(outputs, words, strict=True) if w is not None and not at.isdisjoint(one for one, _ in w)]
-            writer = max(there, key=lambda found: len(found[1] & wanted))[0]
-            bases = writer.type.base, variable.type.base
-            if (bases[0] == "float") != (bases[1] == "float"):
+        inputs = [variable for variable in reflections[reader_stage].inputs if variable.used]
+        outputs = [part for output in (reflections[writer_stage].outputs if inputs else ()) for part in _parts(output)]
+        for part in itertools.chain.from_iterable(map(_parts, inputs)):
+            at = {place[:2] for place in part.words}
+            there = [output for output in outputs if any(place[:2] in at for place in output.words)]
+            if not there:
                 continue  # the core says so
-            read, wrote = _core.type_name(variable.type), _core.type_name(writer.type)
+            writer = max(there, key=lambda found: len(found.words & part.words))
+            if writer.base.removeprefix("u") != part.base.removeprefix("u"):
+                continue  # as well
+            read, wrote = _core.type_name(part.type), _core.type_name(writer.type)
             reader, by = _stage_words(reader_stage), _stage_words(writer_stage)
-            reads = f"{what}: the {reader} shader reads '{variable.name}' (location {variable.location}) as {read}, which the {by}"
-            if None not in words and not wanted <= written:
+            reads = f"{what}: the {reader} shader reads '{part.name}' (location {part.location}) as {read}, which the {by}"
+            if not part.words <= frozenset().union(*(output.words for output in there)):
                 raise ValidationError(f"{reads} shader writes as {wrote} '{writer.name}'; declare as many components there")
-            if bases[0] != bases[1]:
+            if writer.base != part.base:
                 raise ValidationError(f"{reads} shader writes as {wrote} '{writer.name}'; declare both alike, signed or not")
 
 
@@ -158,17 +174,19 @@ def _stage_words(stage: str) -> str:
     return stage.replace("_", " ")
 
 
-def _check_locations(stages: Stages, what: str) -> None:
+def _check_locations(reflections: Mapping[str, _core.Reflection], what: str) -> None:
     """Between stages there are 32 locations (VUID-RuntimeSpirv-Location-06272)."""
-    for stage, module in stages.items():
-        sides = ([] if stage == "vertex" else [("reads", module.reflection.inputs)]) + (
-            [] if stage == "fragment" else [("writes", module.reflection.outputs)]
+    for stage, reflection in reflections.items():
+        sides = ([] if stage == "vertex" else [("reads", reflection.inputs)]) + (
+            [] if stage == "fragment" else [("writes", reflection.outputs)]
         )
         for verb, variables in sides:
             for variable in variables:
-                if _MOST_LOCATIONS <= variable.location < 1 << 16:
+                first, last = variable.location, variable.location + max(1, variable.type.locations) - 1
+                if last >= _MOST_LOCATIONS and first < 1 << 16:
+                    place = f"location {first}" if first == last else f"locations {first} to {last}"
                     raise ValidationError(
-                        f"{what}: the {_stage_words(stage)} shader {verb} '{variable.name}' at location {variable.location}; between "
+                        f"{what}: the {_stage_words(stage)} shader {verb} '{variable.name}' at {place}; between "
                         f"stages locations go from 0 to {_MOST_LOCATIONS - 1}"
                     )
 

@@ -372,6 +372,9 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                 commands.discard_rendering()
                 return
             has_nothing_to_say = plain.end_pass()
+            if (binder := draws.made("_binder")) is not None and binder.late:
+                binder.check_late()
+                own["_late"] = tuple(binder.late.values())
             undefined, hazards, state = draws.made("undefined"), draws.made("hazards"), draws.made("state")
             if undefined or (hazards is not None and hazards.found):
                 found = () if hazards is None else hazards.found
@@ -535,6 +538,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                     raise ValidationError(str(refused).partition(_OTHER_FORMATS)[0] + how) from None
                 self._open().state.executed()
                 self._reads.append(secondary)
+                if secondary.late:
+                    self._open().read_late(secondary.late)
                 self._open().uses.take(secondary.uses)
                 self._open().hazards.take(secondary.hazards)
                 self._blocks += secondary._blocks

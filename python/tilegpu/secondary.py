@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from tilegpu import _core, arguments
+from tilegpu.binding import ReadLate
 from tilegpu.context import Context
 from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
@@ -73,6 +74,7 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
         self._ended: _core.CommandBuffer | None = None
         self._discarded = False
         self.uses = Uses(device)  #: what draws read and write, for frames
+        self.late: dict[Any, ReadLate] = {}  #: sets that its draws read as they are when a pass executes them
         self.undefined: list[str] = []  #: what draws may read though nobody wrote it, for lint()
         self.hazards = Hazards(part=True)  #: what draws read and write, for those of the pass around it
 
@@ -99,6 +101,8 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
                 draws.state.warn_unused(self._what, draws.has_drawn)
                 self._ended, self._reads, self._discarded = draws.commands, draws.arena, False
                 self.undefined = list(draws.undefined)
+                if (binder := draws.made("_binder")) is not None:
+                    self.late = binder.late
                 self.uses, self.hazards = draws.uses, draws.hazards
         finally:
             draws.end()
@@ -110,11 +114,8 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
             raise ValidationError(f"{who}: execute_commands: {self._what} has not ended; {why}")
         return self._ended
 
-    def __getattr__(self, name: str) -> Any:
-        what = f"'{type(self).__name__}' object has no attribute '{name}'"
-        if name in OF_THE_PASS:
-            what += f"; that is of the pass which executes it: rp.{name}"
-        raise AttributeError(what, name=name, obj=self)
+    def _where_else(self, name: str) -> str:
+        return f"that is of the pass which executes it: rp.{name}" if name in OF_THE_PASS else ""
 
     def __repr__(self) -> str:
         ended = "ended" if self._ended is not None else "discarded" if self._discarded else "not entered"

@@ -8,7 +8,7 @@ from typing import Any
 from tilegpu import _core, notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError, candidates
-from tilegpu.fixed import made_once
+from tilegpu.fixed import Made, MissingAttributeError, made_once
 
 #: Heading, counters and what they are called when they are printed.
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -93,7 +93,7 @@ _TOGETHER = (
 )  # fmt: skip
 
 
-class PassStats:
+class PassStats(Made):
     """Counters of one executed pass as attributes (``stats.fragments_shaded``); printed, a table; in a notebook too.
 
     ``traffic`` has the bytes between tile memory and images: ``stats.traffic["color0"]["store"]``. Everything but
@@ -101,9 +101,12 @@ class PassStats:
     same for any number of threads and lanes.
     """
 
+    label: str
+    _counters: _core.PassStats | None
+
     def __init__(self, label: str, counters: _core.PassStats) -> None:
-        self.label = label
-        self._counters: _core.PassStats | None = counters  # a copy, made when the pass had ended
+        # Not by __setattr__, which asks what counters there are. A copy, made when the pass had ended.
+        vars(self).update(label=label, _counters=counters)
 
     @made_once
     def _values(self) -> dict[str, Any]:
@@ -121,7 +124,11 @@ class PassStats:
         try:
             return self._values[name]
         except KeyError:
-            raise AttributeError(f"PassStats has no counter '{name}'; there are: {', '.join(self._values)}") from None
+            pass
+        raise MissingAttributeError(self, name)
+
+    def _said_elsewhere(self, name: str) -> str:
+        return "it is what was counted" if name in self._values else ""
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._values]
