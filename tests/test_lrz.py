@@ -257,7 +257,8 @@ def test_random_scenes_reject_something(worlds: list[World]) -> None:
         sums = [play(world, scene(seed))[1] for seed in range(6)]
         assert sum(s["lrz_primitives_rejected"] for s in sums) > 5
         assert sum(s["lrz_primitives_rejected_in_binning"] for s in sums) > 20
-        assert sum(s["lrz_feedback_texels"] for s in sums) > 20
+        learnt = sum(s["lrz_feedback_texels"] for s in sums)
+        assert learnt == 0 if world is worlds[1] else learnt > 20  # a630 has no feedback
         assert sum(s["lrz_blocks_rejected"] for s in sums) > 20
     assert any(play(worlds[2], scene(seed))[1]["splits"] for seed in range(6))
 

@@ -66,6 +66,7 @@ class Programs:
     tests_depth: bool
     writes_depth: bool
     per_sample: bool = False  #: it asks to be run for each sample
+    opaque: bool = True  #: overwrites what is below, if it writes colours
     blend_targets: int = 0  #: colours that a blend shader blends, and what it executes for one sample in all of them
     blend_operations: int = 0
 
@@ -84,6 +85,7 @@ class DrawCounts:
     vertices: Mapping[str, int] = dataclasses.field(default_factory=dict)  #: as of ``draw_vertices``
     #: Invocations that run for their quad alone, for each fragment that is shaded, and sliced; ``None``: not counted.
     helper_share: float | None = None
+    prepass_share: float = 0.0  #: of its fragments: those that a pre-pass tested, by the tiles where none had ended before it
     sliced_helper_share: float | None = None
 
     @property
@@ -189,7 +191,7 @@ def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
         textures=tuple(_texture(t) for t in row["textures"] if t["stage"] == _FRAGMENT), varyings_B=row["varyings_B"],
         color_B=color_B, color_targets=color_targets, decides_coverage=row["decides_coverage"], reads_tile=row["reads_tile"],
         tests_depth=row["tests_depth"], writes_depth=row["writes_depth"], per_sample=row["per_sample"],
-        blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
+        opaque=row["opaque"], blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
     )  # fmt: skip
 
 
@@ -218,6 +220,7 @@ def counts_of(
                 DrawCounts(draw, programs, cost.get("fragments_rasterized", 0), cost.get("fragments_shaded", 0),
                            cost.get("sliced_invocations", 0), cost.get("fragments_overwritten", 0), killed,
                            vertices.get(draw, {}), _share(cost, "helper_invocations", "fragments_shaded"),
+                           _in_prepass(counters, programs, draw),
                            _share(cost, "sliced_helper_invocations", "sliced_invocations"))
             )  # fmt: skip
     names = frozenset(name.partition(":")[0] for name in techniques)
@@ -254,6 +257,16 @@ def without_chains(counts: PassCounts, shapes: Collection[tuple[str, int, int]])
     draws = [dataclasses.replace(d, programs=dataclasses.replace(d.programs, textures=tuple(map(known, d.programs.textures))))
              for d in counts.draws]  # fmt: skip
     return dataclasses.replace(counts, draws=tuple(draws))
+
+
+def _in_prepass(counters: Mapping[str, Any], programs: Programs, draw: int) -> float:
+    """The share of the tiles with a pre-pass in which it held ``draw``; what is not opaque and writes no depth it skips."""
+    tiles = counters["prepass_tiles"]
+    if not tiles or not (programs.opaque or programs.writes_depth):
+        return 0.0
+    # A clear inside the pass has no rule: it follows the draw, which was still taken.
+    ended = sum(s["tiles"] for s in counters["prepass_stops"] if s["draw"] < draw or (s["draw"] == draw and s["rule"]))
+    return max(0.0, 1.0 - ended / tiles)
 
 
 def _share(cost: Mapping[str, Any], helpers: str, of: str) -> float | None:

@@ -472,7 +472,7 @@ class _Work:
         k, n = self.k, self.c.counters
         rasterized = float(n["fragments_rasterized"])
         # The main pass rasterizes again what is seen: a primitive without samples of its own is culled, in whatever order it came.
-        again = sum(min(d.rasterized, d.shaded) for d in self.c.draws) if self.prepassed else 0
+        again = sum(min(d.rasterized, d.shaded) * d.prepass_share for d in self.c.draws)
         written = sum(self._color_writes(d) for d in self.c.draws)
         binning = self._binning()
         binned = n["bin_entries"] if binning else max(n["primitives_in"], n["bin_entries"])
@@ -490,7 +490,8 @@ class _Work:
         if self.prepassed:
             # The main pass of a tile waits for its pre-pass; smaller tiles hide less of it.
             exposed = min(1.0, (1 - k.prepass_overlap.value) * _LARGEST_TILE_PX / max(1, self.c.tile_px))
-            busy = max(self.prepass_operations / (k.operations.value * k.cores.value), rasterized / (k.depth_tests.value * k.cores.value))
+            tested = sum(d.rasterized * d.prepass_share for d in self.c.draws)
+            busy = max(self.prepass_operations / (k.operations.value * k.cores.value), tested / (k.depth_tests.value * k.cores.value))
             stall = exposed * busy
         for unit in ("arithmetic", "bus") if binning else ():
             units[unit] -= binning[unit]  # it was added up with the rest

@@ -316,7 +316,7 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
     return (
         f'<h2>Profiles side by side</h2><div class="wide">{"".join(texts)}</div>'
         '<p class="soft">The same frame with the techniques that each profile has; the first drew it. Techniques: draws that they were on '
-        "for. What nobody has is left out, what all have alike is soft.</p>"
+        "for (deferred vertex shading: for what small triangles they have). What nobody has is left out, what all have alike is soft.</p>"
     )
 
 

@@ -38,9 +38,10 @@ VkBlendFactor plain(VkBlendFactor factor) {
 bool is_source(VkBlendFactor f, bool alpha) { return f == VK_BLEND_FACTOR_SRC_COLOR || (alpha && f == VK_BLEND_FACTOR_SRC_ALPHA); }
 bool is_destination(VkBlendFactor f, bool alpha) { return f == VK_BLEND_FACTOR_DST_COLOR || (alpha && f == VK_BLEND_FACTOR_DST_ALPHA); }
 
+bool has_factors(VkBlendOp op) { return op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT; }
+
 const char* equation_obstacle(VkBlendOp op, VkBlendFactor source, VkBlendFactor destination, bool alpha) {
-  if (op != VK_BLEND_OP_ADD && op != VK_BLEND_OP_SUBTRACT && op != VK_BLEND_OP_REVERSE_SUBTRACT)
-    return "its operation is no sum or difference";
+  if (!has_factors(op)) return "its operation is no sum or difference";
   // 2 * source * destination is one product.
   if (op == VK_BLEND_OP_ADD && is_destination(source, alpha) && is_source(destination, alpha)) return nullptr;
   for (VkBlendFactor f : {plain(source), plain(destination)}) {
@@ -80,8 +81,12 @@ uint32_t equation_operations(VkBlendOp op, VkBlendFactor source, VkBlendFactor d
   return operations + (terms == 2 || op == VK_BLEND_OP_REVERSE_SUBTRACT ? components : 0);
 }
 
-bool asks_constant(VkBlendFactor factor) {
-  return plain(factor) == VK_BLEND_FACTOR_CONSTANT_COLOR || plain(factor) == VK_BLEND_FACTOR_CONSTANT_ALPHA;
+// Colours' red, green and blue, or alpha.
+VkColorComponentFlags constants_of(VkBlendFactor factor, bool alpha) {
+  constexpr VkColorComponentFlags kColors = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT;
+  const VkBlendFactor of = plain(factor);
+  if (of == VK_BLEND_FACTOR_CONSTANT_ALPHA || (alpha && of == VK_BLEND_FACTOR_CONSTANT_COLOR)) return VK_COLOR_COMPONENT_A_BIT;
+  return of == VK_BLEND_FACTOR_CONSTANT_COLOR ? kColors : 0;
 }
 
 }  // namespace
@@ -115,10 +120,14 @@ uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLo
          equation_operations(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, components - colors);
 }
 
-bool asks_blend_constants(const VkPipelineColorBlendAttachmentState& blend) {
-  return blend.blendEnable && blend.colorWriteMask &&
-         (asks_constant(blend.srcColorBlendFactor) || asks_constant(blend.dstColorBlendFactor) ||
-          asks_constant(blend.srcAlphaBlendFactor) || asks_constant(blend.dstAlphaBlendFactor));
+VkColorComponentFlags blend_constants_asked(const VkPipelineColorBlendAttachmentState& blend) {
+  if (!blend.blendEnable || !blend.colorWriteMask) return 0;
+  VkColorComponentFlags asked = 0;
+  if (blend.colorWriteMask & ~VkColorComponentFlags{VK_COLOR_COMPONENT_A_BIT} && has_factors(blend.colorBlendOp))
+    asked |= constants_of(blend.srcColorBlendFactor, false) | constants_of(blend.dstColorBlendFactor, false);
+  if (blend.colorWriteMask & VK_COLOR_COMPONENT_A_BIT && has_factors(blend.alphaBlendOp))
+    asked |= constants_of(blend.srcAlphaBlendFactor, true) | constants_of(blend.dstAlphaBlendFactor, true);
+  return asked;
 }
 
 }  // namespace tilegpu::framebuffer

@@ -22,7 +22,7 @@ const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend,
 /// docs/costs.md counts shaders): the equation, each factor and its "one minus", with the conversions of a logic operation. Loading,
 /// storing and packing are the tile's.
 uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
-/// It reads the blend constants, of which the unit has one value.
-bool asks_blend_constants(const VkPipelineColorBlendAttachmentState& blend);
+/// Which blend constants its factors read: the unit has one value for all of them.
+VkColorComponentFlags blend_constants_asked(const VkPipelineColorBlendAttachmentState& blend);
 
 }  // namespace tilegpu::framebuffer

@@ -2,6 +2,7 @@
 #include "hsr/explain.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <string>
 
@@ -34,7 +35,7 @@ const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
   if (!resolved.shades()) return "nothing is shaded";
   if (const char* obstacle = early_test_obstacle(state)) return obstacle;
   const uint32_t colors = c.writes_color ? resolved.output.written_targets & 0xff : 0;
-  const bool kills = colors && c.overwritten_colors == colors && !c.kills && !resolved.classification.reads_inputs;
+  const bool kills = colors && c.opaque && !c.kills;
   half = true;
   const bool memory = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT).writes_memory;
   if (kills && c.side_effects)
@@ -45,7 +46,10 @@ const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
     return memory ? "the fragment shader writes memory, and what it draws is not opaque"
                   : "the fragment shader asks which invocations of a subgroup run, and what it draws is not opaque";
   }
-  if (!kills) return "can be killed, but does not kill: not opaque";
+  if (!kills)
+    return c.overwritten_colors == colors && !c.reads_inputs && !c.smooth_alpha && !c.kills
+               ? "can be killed, but does not kill: it does not write every colour attachment"
+               : "can be killed, but does not kill: not opaque";
   half = false;
   return nullptr;
 }
@@ -75,9 +79,12 @@ const char* blend_shader_reason(const command::DrawState& state, uint32_t target
   const pipeline::Resolved& resolved = *state.resolved;
   assert(target < kMaxColorAttachments);
   if (resolved.blend_shader[target]) return resolved.blend_shader[target];
-  const std::array<float, 4>& constants = state.blend_constants;
-  const bool one_value = std::all_of(constants.begin(), constants.end(), [&](float c) { return c == constants[0]; });
-  return !one_value && (resolved.asks_blend_constants >> target & 1) ? "its constant has several values" : nullptr;
+  const VkColorComponentFlags asked = resolved.blend_constants_asked[target];
+  if (!asked) return nullptr;
+  const auto first = static_cast<uint32_t>(std::countr_zero(asked));
+  for (uint32_t c = first; c < 4; c++)
+    if ((asked >> c & 1) && state.blend_constants[c] != state.blend_constants[first]) return "its constant has several values";
+  return nullptr;
 }
 
 std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state) {

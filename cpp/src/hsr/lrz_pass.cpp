@@ -173,7 +173,7 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
                      LrzPass& out) {
   out.view = nullptr;
   out.feedback = false;
-  out.in_order = info.sysmem;
+  out.in_order = info.sysmem && info.generation >= kLrzFeedback;
   out.buffer[0] = out.buffer[1] = nullptr;
   out.events.clear();
   out.binning.clear();
@@ -228,7 +228,7 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     draw_facts.query = draw.query >= 0;
     LrzDecision& decision = out.decisions[command.draw];
     decision = lrz_draw(state, draw_facts, static_cast<int32_t>(command.draw));
-    out.feedback |= decision.feedback || (info.sysmem && decision.write);
+    out.feedback |= decision.feedback || (out.in_order && decision.write);
   }
   if (!view) return;
   view->level = level;

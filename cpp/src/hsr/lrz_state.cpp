@@ -306,7 +306,8 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
   out.write = out.severity == LrzSeverity::none && d.depth_write;
   assert(!out.write || out.test);
   out.tracked = s.direction, out.valid = s.valid;
-  out.feedback = s.valid && d.depth_write && !out.write && d.compare != VK_COMPARE_OP_NEVER;
+  // A draw that it is off for has it off in the registers too, and what is tested late is in no feedback's mask.
+  out.feedback = s.generation >= kLrzFeedback && s.valid && d.depth_write && out.test && !out.write && out.z_mode != LrzZMode::late_z;
   return out;
 }
 

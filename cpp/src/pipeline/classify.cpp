@@ -24,13 +24,18 @@ VkColorComponentFlags components_of(VkFormat format) {
 }
 
 // Enabled blending of the components in `mask`; disabled where it is a copy.
-VkPipelineColorBlendAttachmentState blending_of(VkPipelineColorBlendAttachmentState b, VkColorComponentFlags mask, bool has_alpha) {
+VkPipelineColorBlendAttachmentState blending_of(VkPipelineColorBlendAttachmentState b, VkColorComponentFlags mask, VkFormat format) {
   b.colorWriteMask = mask;
   if (vk::is_advanced(b.colorBlendOp)) return {b.blendEnable, {}, {}, b.colorBlendOp, {}, {}, b.colorBlendOp, mask};  // no factors
-  // Alpha that the format has not is one.
-  if (!has_alpha)
-    for (VkBlendFactor* factor : {&b.srcColorBlendFactor, &b.dstColorBlendFactor})
+  // Alpha that the format has not is one. (Nothing of it is zero only of numbers in a range: zero times infinity is none.)
+  const vk::FormatInfo& info = *vk::find_format(format);
+  const bool fixed_point = info.numeric == vk::Numeric::unorm || info.numeric == vk::Numeric::srgb;
+  if (!info.rgba[3].bits)
+    for (VkBlendFactor* factor : {&b.srcColorBlendFactor, &b.dstColorBlendFactor}) {
       if (*factor == VK_BLEND_FACTOR_DST_ALPHA) *factor = VK_BLEND_FACTOR_ONE;
+      const bool is_zero = *factor == VK_BLEND_FACTOR_ONE_MINUS_DST_ALPHA || *factor == VK_BLEND_FACTOR_SRC_ALPHA_SATURATE;
+      if (is_zero && fixed_point) *factor = VK_BLEND_FACTOR_ZERO;
+    }
   return vk::blend_is_copy(b) ? VkPipelineColorBlendAttachmentState{} : b;
 }
 
@@ -81,9 +86,10 @@ std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program
   for (size_t i = 0; i < states.size(); i++) {
     if (program.color_formats[i] == VK_FORMAT_UNDEFINED || !(state.blend.color_write_enables >> i & 1)) continue;
     const VkColorComponentFlags there = components_of(program.color_formats[i]);
-    const VkColorComponentFlags mask = (i < given.size() ? given[i].colorWriteMask : 0xf) & there;
+    VkColorComponentFlags mask = (i < given.size() ? given[i].colorWriteMask : 0xf) & there;
+    if (logic_op_of(state.blend, program.color_formats[i]) == VK_LOGIC_OP_NO_OP) mask = 0;
     if (i < given.size() && given[i].blendEnable && !state.blend.logic_op_enable)
-      states[i] = blending_of(given[i], mask, there & VK_COLOR_COMPONENT_A_BIT);
+      states[i] = blending_of(given[i], mask, program.color_formats[i]);
     states[i].colorWriteMask = mask;
   }
   return states;

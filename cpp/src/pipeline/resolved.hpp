@@ -81,7 +81,8 @@ struct Resolved {
   Classification classification;
   std::array<const char*, kMaxColorAttachments> blend_shader{};   // by colour: why a fixed blend unit can't do it; null: it can
   std::array<uint32_t, kMaxColorAttachments> blend_operations{};  // of a blend shader, if it needs one
-  uint32_t blends = 0, asks_blend_constants = 0;                  // bit i: colour i
+  std::array<VkColorComponentFlags, kMaxColorAttachments> blend_constants_asked{};
+  uint32_t blends = 0;  // bit i: colour i
   VkFormat depth_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;
 

@@ -99,8 +99,7 @@ void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool across
   kill.reads = shades && c.reads_inputs;
   kill.pins = across_draws && shades && (!tested || reads_depth_or_stencil(resolved));
   kill.retains = across_draws && !(kill.pins && filtered);  // a filter learns what is written in order
-  kill.killer =
-      phase == Phase::ordinary && shades && tested && !c.kills && !c.reads_inputs && kill.colors && c.overwritten_colors == kill.colors;
+  kill.killer = phase == Phase::ordinary && shades && tested && kill.colors && c.opaque && !c.kills;
   kill.victim = !c.side_effects && tested && !kill.pins;
   // A test that only kills and is repeated may come too early, where what waits can only make it harder.
   if (!kill.any_pinned()) kill.shrink = kill.grow = false;
@@ -309,7 +308,9 @@ bool enter_draw(Worker& w, uint32_t draw) {
   if (w.bin.phase == Phase::pre) {
     if (w.visibility.primitives.size() + kBatch > kMaxVisible) return false;
     if (draw == w.draw.number) return true;
+    leave_prepass_draw(w);
     if (!enter_prepass_draw(*w.pass, w.prepass, draw)) return false;
+    w.prepass.recorded = w.results.recorded;
     if (w.prepass.skips) {
       release_queue(w, w.draw, w.kill, w.packets, w.results);
       w.draw.forget();

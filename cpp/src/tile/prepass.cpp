@@ -60,6 +60,13 @@ void replay(Worker& w) {
 
 }  // namespace
 
+void leave_prepass_draw(Worker& w) {
+  assert(w.bin.phase == Phase::pre);
+  release_queue(w, w.draw, w.kill, w.packets, w.results);
+  if (w.prepass.runs_all) w.results.recorded = w.prepass.recorded;
+  w.prepass.runs_all = false;
+}
+
 bool enter_prepass_draw(const PassContext& pass, PrePass& p, uint32_t draw) {
   assert(p.enabled && draw < pass.draws.size());
   const command::DrawCall& call = pass.draws[draw];
@@ -71,6 +78,7 @@ bool enter_prepass_draw(const PassContext& pass, PrePass& p, uint32_t draw) {
   p.verdict = verdict;
   p.replays_draw = hsr::draws_again(*call.state, verdict);
   p.skips = hsr::skips(verdict, call.query >= 0);
+  p.runs_all = call.state->resolved->classification.side_effects;
   p.census.enter(draw, p.skips, call.state->resolved->classification.needs_slice);
   return true;
 }
@@ -82,7 +90,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   const std::vector<records::BinSegment>& segments = w.pass->geometry->segments;
   p.history = {};
   p.replays.clear();
-  p.stopped = false;
+  p.stopped = p.runs_all = false;
   w.visibility.queued = false;
   w.results.recorded = 0;
   p.tiles++;
@@ -109,7 +117,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     at = 0;
     segment++;
   }
-  release_queue(w, w.draw, w.kill, w.packets, w.results);
+  leave_prepass_draw(w);
   for (uint32_t i = first_segment; p.census.on() && i <= segment && i < end; i++)
     p.census.pass_over(segments[i], i == first_segment ? first_entry : 0, i == segment ? at : segments[i].count);
 

@@ -36,15 +36,20 @@ void drain_queue(const TileContext& t, Packets& p, Results& r, bool all) {
 
 namespace {
 
+// The packing queue is empty, and all that left the longer one is shaded.
+void drain_passed(const TileContext& t, KillQueue& k, Packets& p, Results& r, uint32_t passed) {
+  if (p.queue_count) drain_queue(t, p, r, true);
+  k.shaded = passed;
+}
+
 // The oldest quads go on to the packing queue, which holds one draw at a time.
 void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t count) {
   assert(count <= k.end - k.first);
-  bool pinned = false;
   for (; count; count--) {
     const KillQuad& old = k.quads[k.first++ % k.capacity];
     if (!old.quad.live) continue;
     if (p.bound_draw != old.draw) {
-      if (p.queue_count) drain_queue(t, p, r, true);
+      drain_passed(t, k, p, r, k.first - 1);
       ShadeMoment moment;  // d.moment: the same for all draws whose quads wait, but for the tests before and after
       if (!old.seen) moment = d.moment;
       moment.early = old.early;
@@ -53,24 +58,23 @@ void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
       else
         bind_shading(t, old.draw == d.number ? d.late() : LateTests{}, p, r, old.draw, moment);
     }
+    // When their depth is written is a matter of how many quads came, not of how many lanes a packet has.
+    if (old.pinned && p.queue_count == kQueueQuads) drain_passed(t, k, p, r, k.first - 1);
     push_quad(t, p, r, old.quad);
-    pinned |= old.pinned != nullptr;
   }
-  // When their depth is written is a matter of how many quads came, not of how many lanes a packet has.
-  if (pinned && p.queue_count) drain_queue(t, p, r, true);
 }
 
 // All up to quad `number` are shaded.
 void shade_up_to(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t number) {
   assert(number <= k.end);
   if (number > k.first) pass_on(t, d, k, p, r, number - k.first);
-  if (p.queue_count) drain_queue(t, p, r, true);
+  drain_passed(t, k, p, r, k.first);
 }
 
 // At the end of the queue, which has room.
 void enqueue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, KillQuad quad) {
   assert(k.on && quad.quad.live && k.end - k.first <= k.capacity);
-  if (k.end - k.first == k.capacity) pass_on(t, d, k, p, r, std::max(1u, k.capacity / 4));
+  if (k.end - k.first == k.capacity) pass_on(t, d, k, p, r, 1);
   uint32_t& newest = k.newest[quad.quad.tile_pixel >> 2];
   quad.previous = newest;
   k.quads[k.end % k.capacity] = quad;
@@ -117,7 +121,7 @@ void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pa
 
 void settle_block(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t block) {
   assert(k.on && block < k.pinned.size());
-  if (k.pinned[block] > k.first) shade_up_to(t, d, k, p, r, k.pinned[block]);
+  if (k.pinned[block] > k.shaded) shade_up_to(t, d, k, p, r, k.pinned[block]);
 }
 
 void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r) {

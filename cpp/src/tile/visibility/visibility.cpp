@@ -156,14 +156,15 @@ void join_strata(Visibility& v) {
   for (const auto& stratum : v.strata.of) v.gathered.append(stratum.data(), stratum.size());
 }
 
-// After a pre-pass: draws with side effects are drawn again, all their fragments; the others are counted.
+bool runs_all(const PassContext& pass, const Visibility& v, const VisiblePrimitive& primitive) {
+  return pass.draws[v.draws[primitive.draw_slot]].state->resolved->classification.side_effects;
+}
+
+// After a pre-pass: draws with side effects are drawn again, all their fragments, and were not counted as recorded; the others are counted.
 void settle_prepass(const PassContext& pass, Visibility& v, bool draws_again, Results& r) {
   if (draws_again) {
-    const auto runs_all = [&](const VisibleQuad& quad) {
-      const uint32_t draw = v.draws[v.primitives[quad.id - 1].draw_slot];
-      return pass.draws[draw].state->resolved->classification.side_effects;
-    };
-    v.gathered.resize(static_cast<size_t>(std::remove_if(v.gathered.begin(), v.gathered.end(), runs_all) - v.gathered.begin()));
+    const auto leaves = [&](const VisibleQuad& quad) { return runs_all(pass, v, v.primitives[quad.id - 1]); };
+    v.gathered.resize(static_cast<size_t>(std::remove_if(v.gathered.begin(), v.gathered.end(), leaves) - v.gathered.begin()));
   }
   uint64_t seen = 0;
   for (const VisibleQuad& quad : v.gathered)
@@ -362,7 +363,8 @@ void flush_visibility(Worker& w) {
   if (!w.bin.last_flush) expand_lists(w, w.lists);
   if (!w.pass->deferral.empty()) shade_vertices(v, p.vertices, {*w.pass, counters, p.loops});
   if (w.bin.phase == Phase::main)
-    for (const VisiblePrimitive& primitive : v.primitives) counters.primitives_culled_by_prepass += !primitive.setup;
+    for (const VisiblePrimitive& primitive : v.primitives)
+      counters.primitives_culled_by_prepass += !primitive.setup && !(draws_again && runs_all(*w.pass, v, primitive));
   if (v.draws.size() > 1) sort_by_draw(v);
   if (v.queued) {
     queue_seen(w);

@@ -362,7 +362,8 @@ void tested(Worker& w, Source source, uint32_t tile_pixel, uint64_t coverage, ui
   const bool ids = w.draw.plan.route == Route::visibility;
   const bool pre = w.bin.phase == Phase::pre;
   if (!w.trace.muted) count(w, FragmentMap::early_killed, tile_pixel, covered_pixels(coverage) & ~covered_pixels(live));
-  if (ids) count(w, pre ? FragmentMap::pre_pass : FragmentMap::visibility_buffer, tile_pixel, covered_pixels(live));
+  if (ids && !(pre && w.prepass.runs_all))
+    count(w, pre ? FragmentMap::pre_pass : FragmentMap::visibility_buffer, tile_pixel, covered_pixels(live));
   for_watched(w, tile_pixel, coverage, [&](Watched& watched, uint32_t s) {
     const Id id = id_of(source);
     const bool passed = live >> (4 * s + watched.lane) & 1;
@@ -450,7 +451,7 @@ void left(Worker& w, uint32_t quad, FragmentStep step, uint64_t before, uint64_t
 
 void recorded(Worker& w, uint32_t quad, uint64_t live) {
   const uint32_t tile_pixel = w.packets.args.tile_pixel[quad];
-  count(w, FragmentMap::pre_pass, tile_pixel, covered_pixels(live));
+  if (!w.prepass.runs_all) count(w, FragmentMap::pre_pass, tile_pixel, covered_pixels(live));
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
     const Id id = id_of_quad(w, quad);
     if (watched.pending[s].draw != ~0u) note(w, watched, s, FragmentStep::hidden_pre_pass, watched.pending[s], id);

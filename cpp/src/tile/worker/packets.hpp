@@ -144,11 +144,11 @@ struct KillQueue {
   uint8_t colors = 0;
   uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
   std::vector<KillQuad> quads;
-  std::vector<uint32_t> newest;       // by place: number of the newest waiting quad; at most `first`: none
-  std::vector<uint32_t> pinned;       // by block: the same of pinned quads
-  uint32_t newest_pinned = 0;         // of all
-  bool shrink = false, grow = false;  // depth may, by pinned quads
-  std::vector<PinnedDraw> draws;      // a ring: those with pinned quads
+  std::vector<uint32_t> newest;            // by place: number of the newest waiting quad; at most `first`: none
+  std::vector<uint32_t> pinned;            // by block: the same of pinned quads
+  uint32_t newest_pinned = 0, shaded = 0;  // of all blocks; all quads up to this number are shaded, those behind may be packed
+  bool shrink = false, grow = false;       // depth may, by pinned quads
+  std::vector<PinnedDraw> draws;           // a ring: those with pinned quads
   uint32_t draw_count = 0;
   const PinnedDraw* draw = nullptr;  // the current one, if it is one of them
 
@@ -156,22 +156,22 @@ struct KillQueue {
     on = pass.hsr.forward_pixel_kill;
     single_samples = pass.hsr.kill_single_samples;
     retains = pins = settles = false;
-    newest_pinned = first = 0;
+    newest_pinned = shaded = 0;
     if (!on) return;
     capacity = std::max(1u, pass.fpk_quads);
     quads.resize(capacity);
-    // Each of them has one waiting quad at least; two more are of the draw that is packed, and of the one that comes.
-    draws.resize(size_t{capacity} + 2);
+    // Each of them has one waiting or packed quad at least, but for the one that comes.
+    draws.resize(size_t{capacity} + kQueueQuads + 2);
     newest.resize(size_t{blocks} * 4);
     pinned.resize(blocks);
     begin_numbers();
   }
   void begin_numbers() {
-    first = end = newest_pinned = 0;
+    first = end = newest_pinned = shaded = 0;
     std::fill(newest.begin(), newest.end(), 0);
     std::fill(pinned.begin(), pinned.end(), 0);
   }
-  bool any_pinned() const { return newest_pinned > first; }
+  bool any_pinned() const { return newest_pinned > shaded; }
 };
 
 }  // namespace tilegpu::tile

@@ -1,0 +1,186 @@
+"""Rules of modelled GPUs, each against what its source says: forward pixel kill's queue, killers, what a pre-pass kills and costs, blend
+constants, low-resolution Z's feedback. Sources: Arm, "Killing Pixels" and the article on the fragment pre-pass; Mesa: PanVK
+(``!(rt_mask & ~rt_written)``, pan_blend_constant_mask), Turnip and freedreno's table of devices (has_lrz_feedback)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+VERTEX = np.dtype([("position", "f4", 4), ("color", "f4", 4)])
+VERT = """#version 450
+layout(location = 0) in vec4 position; layout(location = 1) in vec4 color; layout(location = 0) out vec4 v_color;
+void main() { gl_Position = position; v_color = color; }"""
+HEAD = "#version 450\nlayout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o;\n"
+PLAIN = HEAD + "void main() { o = v_color; }"
+DISCARD = HEAD + "void main() { if (v_color.a < 0.1) discard; o = v_color; }"
+DEPTH = HEAD + "void main() { gl_FragDepth = gl_FragCoord.z; o = v_color; }"
+MEMORY = HEAD + """layout(set = 0, binding = 0) buffer B { uint hits[]; };
+void main() { atomicAdd(hits[0], 1u); o = v_color; }"""  # fmt: skip
+
+
+def rect(size: int, x0: float, y0: float, x1: float, y1: float, z: float) -> np.ndarray:
+    corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y0), (x1, y1), (x0, y1)]
+    out = np.zeros(6, VERTEX)
+    out["position"] = [(2 * x / size - 1, 2 * y / size - 1, z, 1) for x, y in corners]
+    out["color"] = 1
+    return out
+
+
+def layer(z: float) -> np.ndarray:
+    """One triangle over everything: each quad of it comes once."""
+    out = np.zeros(3, VERTEX)
+    out["position"], out["color"] = [(-1, -1, z, 1), (3, -1, z, 1), (-1, 3, z, 1)], 1
+    return out
+
+
+class Pass:
+    """Draws on a device of its own: (fragment shader, vertices, state of the pipeline, arguments of the draw)."""
+
+    def __init__(
+        self, profile: str, draws: list[tuple[Any, ...]], size: int = 64, colors: int = 1, trace: Any = False, **options: Any
+    ) -> None:
+        self.dev = tg.Device(profile, **options)
+        images = [self.dev.image((size, size), "r8g8b8a8_unorm") for _ in range(colors)]
+        depth = self.dev.image((size, size), "d32_sfloat")
+        hits = self.dev.buffer(np.zeros(4, np.uint32))
+        attachments = [tg.Attachment(image, clear=(0, 0, 0, 0)) for image in images]
+        made: dict[Any, tg.Pipeline] = {}
+        with self.dev.render_pass(color=attachments, depth=tg.Attachment(depth, clear=1.0), trace=trace) as self.rp:
+            for fragment, vertices, state, *rest in draws:
+                key = (fragment, str(state))
+                if key not in made:
+                    of = {"color": ["r8g8b8a8_unorm"] * colors, "depth": "d32_sfloat", "depth_compare": "less"} | state
+                    made[key] = self.dev.pipeline(VERT, fragment, vertex=VERTEX, **of)
+                bind = {"B": hits} if fragment and "buffer B" in fragment else None
+                self.rp.draw(made[key], vertices, bind=bind, **(rest[0] if rest else {}))
+        self.stats = self.rp.stats
+        self.hits = int(hits.numpy()[0])
+
+
+# -- forward pixel kill
+
+
+@pytest.mark.parametrize("quads", [64, 192, 224, 240, 256])
+def test_all_that_the_queue_has_room_for_waits(quads: int) -> None:
+    cut = {"scissor": (0, 0, 32, quads // 8)}  # two rows of 16 quads for each two of pixels
+    found = Pass("immortalis-g925", [(PLAIN, layer(z), {}, cut) for z in (0.9, 0.2)], hsr=["forward_pixel_kill"]).stats
+    assert (found.fragments_killed_by_fpk, found.fragments_shaded) == (4 * quads, 4 * quads)
+
+
+def test_what_the_queue_has_no_room_for_is_shaded() -> None:
+    cut = {"scissor": (0, 0, 64, 64)}  # 1,024 quads: the first has left it long before the second layer comes
+    found = Pass("immortalis-g925", [(PLAIN, layer(z), {}, cut) for z in (0.9, 0.2)], hsr=["forward_pixel_kill"]).stats
+    assert found.fragments_killed_by_fpk == 0
+
+
+def test_layers_of_a_tile_shade_the_last_alone() -> None:
+    draws = [(PLAIN, layer(0.9 - 0.1 * i), {}) for i in range(8)]
+    assert Pass("mali-g610", draws, 256).stats.fragments_shaded == 256 * 256
+
+
+def test_a_killer_writes_every_colour_that_is_bound() -> None:
+    """Of both layers' two attachments one is written: the second hides all of the first, and PanVK does not let it kill."""
+    both = HEAD + "layout(location = 1) out vec4 o1; void main() { o = o1 = v_color; }"
+    for fragment, killed, words in ((PLAIN, 0, "it does not write every colour attachment"), (both, 256, "")):
+        found = Pass("mali-g57", [(fragment, rect(64, 0, 0, 16, 16, z), {}) for z in (0.9, 0.2)], colors=2)
+        assert found.stats.fragments_killed_by_fpk == killed
+        kill = next(t for t in found.rp.explain().rows[0]["techniques"] if t["technique"] == "forward_pixel_kill")
+        assert words in kill["reason"]
+
+
+# -- the pre-pass
+
+
+def test_what_runs_is_not_killed_by_the_pre_pass() -> None:
+    draws = [(PLAIN, rect(64, 0, 0, 32, 32, 0.9), {}), (MEMORY, rect(64, 0, 0, 64, 64, 0.5), {})]
+    found = Pass("immortalis-g925", draws, trace="fragments")
+    assert found.hits == 64 * 64
+    assert found.stats.fragments_rasterized == 64 * 64 + 32 * 32
+    assert found.stats.fragments_killed_by_prepass == 32 * 32 == int(found.rp.heatmap("pre_pass").sum())
+    assert found.stats.fragments_shaded == 64 * 64
+    assert found.stats.primitives_culled_by_prepass == 2
+    hidden = Pass("immortalis-g925", draws[::-1], trace="fragments")  # of what is behind, all run and the rest is killed or fails
+    assert hidden.hits == 64 * 64 and hidden.stats.fragments_killed_by_prepass == int(hidden.rp.heatmap("pre_pass").sum()) == 0
+
+
+def cost_of(draws: list[tuple[Any, ...]], **options: Any) -> Any:
+    return Pass("mali-g725", draws, 256, trace="fragments", **options).rp.costs()
+
+
+def test_a_pre_pass_that_a_draw_ended_costs_nothing_after_it() -> None:
+    blended = (PLAIN, layer(0.95), {"blend": "alpha"})  # writes depth too: rule 1.1
+    layers = [(PLAIN, layer(0.9 - 0.02 * i), {}) for i in range(20)]
+    without = ["hierarchical_z", "forward_pixel_kill", "deferred_vertex_shading"]
+    with_it, none = cost_of([blended, *layers]), cost_of([blended, *layers], hsr=without)
+    assert with_it.units["depth tests"] == none.units["depth tests"] and with_it.stall == none.stall == 0.0
+
+
+def test_what_a_pre_pass_skips_is_tested_once() -> None:
+    through = [(PLAIN, layer(0.5), {"blend": "alpha", "depth_write": False})]
+    without = ["hierarchical_z", "forward_pixel_kill", "deferred_vertex_shading"]
+    assert cost_of(through).units["depth tests"] == cost_of(through, hsr=without).units["depth tests"]
+    opaque = [(PLAIN, layer(0.5), {})]
+    assert cost_of(opaque).units["depth tests"] == 2 * cost_of(opaque, hsr=without).units["depth tests"]
+
+
+# -- blend constants
+
+
+@pytest.mark.parametrize(
+    ("factors", "constants", "needs"),
+    [
+        (("constant_alpha", "one_minus_constant_alpha", "one", "zero"), (0, 0, 0, 0.5), False),
+        (("constant_color", "one_minus_constant_color", "one", "zero"), (0.5, 0.5, 0.5, 0), False),
+        (("constant_color", "one_minus_constant_color", "one", "zero"), (0.5, 0.25, 0.5, 0.5), True),
+        (("constant_color", "zero", "constant_alpha", "zero"), (0.5, 0.5, 0.5, 0.25), True),
+        (("constant_color", "zero", "constant_alpha", "zero"), (0.5, 0.5, 0.5, 0.5), False),
+    ],
+)
+def test_constants_that_no_factor_reads_may_differ(factors: tuple[str, ...], constants: tuple[float, ...], needs: bool) -> None:
+    names = ("src_color", "dst_color", "src_alpha", "dst_alpha")
+    state = {"blend": dict(zip(names, factors, strict=True)), "blend_constants": constants}
+    row = Pass("mali-g725", [(PLAIN, layer(0.5), state)]).rp.explain().rows[0]
+    unit = next(t for t in row["techniques"] if t["technique"] == "blend_unit")
+    assert (unit["state"] == "off") == needs == ("several values" in unit["reason"])
+
+
+def test_a_logic_operation_that_does_nothing_writes_nothing() -> None:
+    draws = [(PLAIN, layer(0.9), {}), (PLAIN, layer(0.2), {"logic_op": "no_op"})]
+    found = Pass("immortalis-g925", draws)
+    assert not found.stats.prepass_stops and found.stats.fragments_shaded == 64 * 64
+    assert all(t["technique"] != "blend_unit" for t in found.rp.explain().rows[1]["techniques"])
+
+
+# -- low-resolution Z's feedback
+
+
+def many(z: float) -> np.ndarray:
+    return np.concatenate([rect(256, x, y, x + 16, y + 16, z) for x in range(0, 256, 16) for y in range(0, 256, 16)])
+
+
+@pytest.mark.parametrize("mode", ["gmem", "sysmem"])
+@pytest.mark.parametrize("profile", ["adreno-a630", "adreno-a650", "adreno-a740"])
+def test_feedback_begins_with_gpu_tracking(profile: str, mode: str) -> None:
+    found = Pass(profile, [(DISCARD, rect(256, 0, 0, 256, 256, 0.2), {}), (PLAIN, many(0.9), {})], 256, render_mode=mode).stats
+    has = profile != "adreno-a630"
+    assert (found.lrz_feedback_texels > 0, found.lrz_primitives_rejected > 0) == (has, has)
+
+
+def test_in_memory_a630_rejects_nothing() -> None:
+    draws = [(PLAIN, rect(256, 0, 0, 256, 256, 0.2), {}), (PLAIN, many(0.9), {})]
+    assert Pass("adreno-a630", draws, 256, render_mode="sysmem").stats.lrz_primitives_rejected == 0
+    assert Pass("adreno-a650", draws, 256, render_mode="sysmem").stats.lrz_primitives_rejected == 512
+
+
+@pytest.mark.parametrize("fragment", [DEPTH, MEMORY])
+def test_a_draw_that_it_is_off_for_gives_no_feedback(fragment: str) -> None:
+    sliver = (PLAIN, rect(256, 0, 0, 16, 16, 0.95), {})  # sets the direction
+    for profile in ("adreno-a650", "adreno-a740"):
+        draws = [sliver, (fragment, rect(256, 0, 0, 256, 256, 0.2), {}), (PLAIN, many(0.9), {})]
+        found = Pass(profile, draws, 256).stats
+        assert (found.lrz_feedback_texels, found.lrz_primitives_rejected) == (0, 0)
