@@ -17,6 +17,7 @@ from tilegpu.conditional import Condition
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import ValidationError
+from tilegpu.indirect import check_group_names
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
@@ -197,6 +198,7 @@ def dispatch_indirect(
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
     require_words(whole, f"{what}, {pipeline.title}: buffer", start + at, 12)
+    check_group_names(whole, start + at, f"{what}, {pipeline.title}: buffer")
     only_if = (condition, inverted)
     groups = BufferSlice(whole, start + at, 12)
     return _run(self, pipeline, what, bind, sets, push, only_if, lambda cb: cb.dispatch_indirect(whole.core, start + at), groups)

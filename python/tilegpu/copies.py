@@ -258,6 +258,7 @@ def _copy_texels(
         with _rows_named(rows):
             return device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
     if isinstance(to, Buffer):
+        to.forget_rows(destination.offset_B)
         down = (destination.offset_B, *rows, from_part, source.pos, size_px)
         with _rows_named(rows):
             return device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)

@@ -372,6 +372,10 @@ class Device(Context):
                 raise ValidationError(
                     f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} {parts}; it must be {size} and {there}"
                 )
+            if "depth" in info.aspects:  # as writes check it; bytes are codes of 0 to 1
+                array = array.astype(np.float32) / np.float32(255) if array.dtype == np.uint8 else array
+                image.write(array, level=level, aspect="depth")
+                continue
             if type == "3d":
                 image.write(array, level=level)
                 continue
