@@ -212,3 +212,4 @@ _MADE_OTHERWISE = {
 }
 keywords.explain_calls(globals(), __all__, "tilegpu", _MADE_BY)
 keywords.refuse_calls(globals(), _MADE_OTHERWISE)
+keywords.refuse_modules(globals(), __all__, _MADE_OTHERWISE)

@@ -16,7 +16,7 @@ from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
-from tilegpu.fixed import makes_things
+from tilegpu.fixed import Named, makes_things
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -207,7 +207,7 @@ class Device(Context):
     @property
     def info(self) -> dict[str, Any]:
         """CPU, lanes, threads, LLVM, cache directory (and why there is none), profile, vertices of a batch (0: ranges of indices)."""
-        return self.core.info()
+        return Named("dev.info", self.core.info())
 
     @property
     def hsr(self) -> tuple[str, ...]:
@@ -217,7 +217,7 @@ class Device(Context):
     @property
     def compile_stats(self) -> dict[str, Any]:
         """Pipelines, functions compiled or found in the cache, milliseconds; those that wait for their optimised code."""
-        return self.core.compile_stats()
+        return Named("dev.compile_stats", self.core.compile_stats())
 
     @property
     def cache_files(self) -> tuple[str, ...]:

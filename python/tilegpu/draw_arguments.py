@@ -489,8 +489,8 @@ class DrawArguments:
         for name in sorted(_OF_TARGETS & dynamic):  # of those that are fewer, the core says which attachment is meant
             given = values.get(name)
             if isinstance(given, (list, tuple)) and (len(given) > targets or (name == "color_write_enable" and len(given) < targets)):
-                counts = f"{name} has {len(given)} entries; there are {targets} colour attachments"
-                raise ValidationError(f"{what}: {counts}: give one value for all, or a list with one for each")
+                said = f"{name} has {len(given)} entries; there are {targets} colour attachments"
+                raise ValidationError(f"{what}: {said}: give one value for all, or a list with one for each")
         if "sample_locations" in dynamic and "sample_locations" in values and values.get("sample_locations_enable", True):
             samples = values.get("rasterization_samples", pipeline.samples) if "rasterization_samples" in dynamic else pipeline.samples
             require_sample_places(len(values["sample_locations"]), int(samples), f"{what}: sample_locations")

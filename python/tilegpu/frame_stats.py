@@ -12,7 +12,7 @@ from tilegpu import notebook
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats
 from tilegpu.fixed import Made, MissingAttributeError, made_once
-from tilegpu.stats import PassStats, bytes_of_cause, bytes_text
+from tilegpu.stats import PassStats, bytes_of_cause, bytes_text, counted_by_attribute
 
 #: What is not added up: two passes share it.
 _GREATEST = {"peak_arena_B"}
@@ -70,6 +70,9 @@ class FrameStats(Made):
         except KeyError:
             pass
         raise MissingAttributeError(self, name)
+
+    def __getitem__(self, name: Any) -> Any:
+        raise counted_by_attribute(self, name)
 
     def _said_elsewhere(self, name: str) -> str:
         return "it is what was counted" if name in self._values else ""

@@ -46,12 +46,20 @@ def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
     return byte_count
 
 
+def _by_name(given: tuple[Any, ...]) -> str:
+    """Of states that were given by place."""
+    if len(given) == 2 and isinstance(given[0], str) and given[0] in _core.DYNAMIC_STATES:
+        return f"states are given by name: set({given[0]}={arguments.shown(given[1])})"
+    return "states are given by name, such as set(cull_mode='back'); of a mapping set(**mapping)"
+
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _plain_first(function: _F) -> _F:
     """A draw whose arguments are plain is recorded by the core, without a step of the interpreter; ``function`` is the general way."""
-    return functools.update_wrapper(_core.PlainMethod(function), function)  # type: ignore[return-value]
+    explained = keywords.explained(function, f"rp.{function.__name__}")
+    return functools.update_wrapper(_core.PlainMethod(function, explained), function)  # type: ignore[return-value]
 
 
 class PassCommands(OfThisProcess):
@@ -111,7 +119,7 @@ class PassCommands(OfThisProcess):
 
         return commands
 
-    def set(self, **state: Any) -> None:
+    def set(self, *by_place: Never, **state: Any) -> None:
         """Sets dynamic state, by Vulkan's names, for the draws that follow with pipelines that list it in ``dynamic``.
 
         It holds until it is set again or the pass ends; pipelines that fix it are drawn with their own. Values are those of
@@ -125,6 +133,8 @@ class PassCommands(OfThisProcess):
         has takes one value for all, or a list. A draw that needs a state that was never set raises
         :class:`ValidationError`, which names it.
         """
+        if by_place:
+            raise ValidationError(f"{self._what}: set{arguments.shown(by_place)}: {_by_name(by_place)}")
         with self._turn:
             self._open().state.set(state, f"{self._what}: set", by_itself=True)
 
