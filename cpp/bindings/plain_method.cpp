@@ -1,7 +1,8 @@
 // bindings/plain_method.cpp -- rp.draw as users call it: a method in C around the one of Python.
 //
 // In: the call's arguments, as CPython has them. Out: the draw, recorded; where it is not plain, the call of the function in Python, with
-// the very same arguments; where it is not even a call of that, of another one, which says so. A function of Python with sixteen arguments that calls this one takes as long as all the rest of a draw.
+// the very same arguments; where it is not even a call of that, of another one, which says so. A function of Python with sixteen arguments
+// that calls this one takes as long as all the rest of a draw.
 #include "plain_method.hpp"
 
 #include <structmember.h>
