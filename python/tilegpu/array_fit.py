@@ -128,12 +128,7 @@ def vertex_misfit(
         return ""
     made = f"{what}: {buffer.said_of(given)}"
     if dtype is None:
-        infos = [enums.format_of(number) for number in formats]
-        kinds = list(dict.fromkeys(_leaves(given)))
-        if not infos or any(texels_fit(kind, info) for kind in kinds for info in infos):
-            return ""
-        read = ", ".join(dict.fromkeys(info.name for info in infos))
-        return f"{made}, the pipeline's attributes are {read}; make it from such numbers {_FIX}"
+        return kinds_misfit(given, formats, made)
     if given.names and dtype.names:
         same = transposed_dtype(given) == transposed_dtype(dtype)
         return "" if same else f"{made}, the pipeline was made for {dtype}"
@@ -144,6 +139,16 @@ def vertex_misfit(
     if not given.names and widths and width not in widths:
         return f"{made} with rows of {rows[-1] if rows else 2}; a vertex of the pipeline's {dtype} takes {width}"
     return ""
+
+
+def kinds_misfit(given: np.dtype[Any], formats: Iterable[int], made: str) -> str:
+    """Of an array for attributes that are given outright, by their formats' numbers: none of its numbers are one's."""
+    infos = [enums.format_of(number) for number in formats]
+    kinds = list(dict.fromkeys(_leaves(given)))
+    if not infos or any(texels_fit(kind, info) for kind in kinds for info in infos):
+        return ""
+    read = ", ".join(dict.fromkeys(info.name for info in infos))
+    return f"{made}, the pipeline's attributes are {read}; make it from such numbers {_FIX}"
 
 
 def texels_fit(kind: np.dtype[Any], info: enums.FormatInfo) -> bool:
@@ -168,7 +173,7 @@ def texel_misfit(view: BufferView, what: str) -> str:
         return ""
     if not texels_fit(kind, info):
         return f"{what}: {buffer.said_of(kind)}, format is {info.name}; make it from such numbers {_FIX}"
-    rows = view.rows
+    rows = view.number_rows
     row_B = min(_row_widths(buffer.held, rows), default=0) * kind.itemsize
     if row_B and view.core.range_B > row_B and not _in_step(row_B, info.texel_B):
         return (

@@ -390,8 +390,8 @@ class Buffer(Fixed, AsArray):
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on (element i of an array with fields begins at
         ``i * dtype.itemsize``; ``offset`` may be that of a field). Lists become the buffer's own numbers, where it was made
-        of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
-        array with fields are turned round for shaders; a matrix in an array without fields is not."""
+        of an array, else such of 32 bits; an array of other numbers than its own is refused, but where it was made of bytes
+        (``uint8``). Matrix fields of an array with fields are turned round for shaders; a matrix in an array without fields is not."""
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
         source = self.fitting(data, "write", offset)
         array = upload_layout(source)
@@ -424,6 +424,8 @@ class Buffer(Fixed, AsArray):
         own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
         if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
             array = _as_own(array, own, what)
+        elif self.dtype is None:
+            array = _of_32_bits(data, array, what)
         if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
             raise ValidationError(
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
@@ -614,7 +616,7 @@ class BufferView(Fixed):
         self.buffer, self.core, self.format_info, self._offset_B = buffer, core, format_, offset_B
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def number_rows(self) -> tuple[int, ...]:
         """The shape of the rows of numbers that lie there."""
         return self.buffer.rows_at(self._offset_B, self.core.range_B)
 

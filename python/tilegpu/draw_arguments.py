@@ -14,7 +14,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, captured_outputs, enums
 from tilegpu.arena import Arena
-from tilegpu.array_fit import vertex_misfit
+from tilegpu.array_fit import kinds_misfit, vertex_misfit
 from tilegpu.binding import DescriptorBinder, ReadLate
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
@@ -533,6 +533,11 @@ class DrawArguments:
                 self._reach = min(self._reach, layout.bindings[number].elements(size_B, layout.ends_B[number]))
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, layout, number, what)
+        if dtype is None:
+            formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
+            if wrong := kinds_misfit(array.dtype, formats, f"{what}: the array given as vertices is of {array.dtype}"):
+                raise ValidationError(wrong)
+            self._reach = min(self._reach, layout.bindings[number].elements(array.nbytes, layout.ends_B[number]))
         return self.arena.upload(array), 0, count
 
     def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:
