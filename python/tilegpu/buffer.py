@@ -405,7 +405,9 @@ class Buffer(Fixed, AsArray):
         if self.dtype is None and source.size and (source.dtype.names or source.any()):  # zeros of any kind are zeros
             self._note_written(native(source[:0]).dtype if source.ndim else source.dtype)
             self._of_bytes, self._viewed = source.dtype == _BYTES, None
-            self._note_rows(array, offset)
+            if self._rows.last != (written := (offset, array.nbytes, array.shape)):  # who writes the same again pays next to nothing
+                self._note_rows(array, offset)
+                self._rows.last = written
         elif self.dtype is None and self._written is not None:
             self.forget_rows(offset, array.nbytes)
         np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(

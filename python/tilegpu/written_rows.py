@@ -25,10 +25,11 @@ class _Part(NamedTuple):
 class WrittenRows:
     """Of one buffer."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_parts", "last")
 
     def __init__(self) -> None:
         self._parts: list[_Part] = []
+        self.last: object = None  #: what was noted last, for who notes it; nothing else has been noted since
 
     def __bool__(self) -> bool:
         return bool(self._parts)
@@ -52,10 +53,12 @@ class WrittenRows:
 
     def forget(self, start_B: int, end_B: int) -> None:
         """Zeros were written, or nobody knows what."""
+        self.last = None
         self._cut(start_B, end_B)
 
     def note(self, start_B: int, end_B: int, shape: Shape | None, row_B: int) -> bool:
         """An array was written; whether that is news."""
+        self.last = None
         made = _Part(start_B, end_B, shape, max(row_B, 1))
         if made in self._parts:
             return False
@@ -77,7 +80,7 @@ class WrittenRows:
         """Bytes were copied from another buffer. ``source``: what is known of that, or the shape of the rows, of ``row_B`` bytes each, of
         the array that it was made from."""
         parts = source._parts if isinstance(source, WrittenRows) else [_Part(0, 1 << 62, source, max(row_B, 1))]
-        news = False
+        news, self.last = False, None
         self._cut(to_B, to_B + size_B)
         for part in list(parts):
             start_B, end_B = max(part.start_B, from_B), min(part.end_B, from_B + size_B)
