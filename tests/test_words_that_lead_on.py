@@ -166,7 +166,7 @@ def test_golden_arguments_that_are_turned_round(tmp_path: Path, there: bool) -> 
         ("np.full((4, 4, 3), 200, np.uint16)",
          "returned uint16 up to 200, of which 65535 is white, so all is black; for bytes give"),
         ("np.zeros((4, 4, 3), np.uint16)", ""),
-        ("np.full((4, 4, 3), 300)", r"returned whole numbers \(int64\) from 300 to 300; 8 bits hold 0 to 255 alone"),
+        ("np.full((4, 4, 3), 300)", r"returned whole numbers from 300 to 300 \(int64\); 8 bits hold 0 to 255 alone"),
         ("np.full((4, 4, 3), 200)", ""),
     ],
 )

@@ -118,7 +118,7 @@ class DrawnFrame(Frame):
             elif array.dtype.kind != "f":
                 if low >= 0 and high <= 255:
                     continue
-                text = f"{where} returned whole numbers ({array.dtype}) from {low:g} to {high:g}; 8 bits hold 0 to 255 alone"
+                text = f"{where} returned whole numbers from {low:g} to {high:g} ({array.dtype}); 8 bits hold 0 to 255 alone"
             elif nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
                 pixels = f"{nans:,} pixel{'s that are' if nans > 1 else ' that is'} NaN"
                 text = f"{where} returned {pixels}, which 8 bits hold as 0: find what divides by 0, or save as .exr or .npy to keep them"
