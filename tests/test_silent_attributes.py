@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import importlib
 import pickle
+import pydoc
+import re
 from typing import Any
 
 import numpy as np
@@ -124,6 +128,72 @@ def test_classes_that_are_not_called(name: str) -> None:
     made_by = r"(dev\.\w+\(|buffer\.|image\.|frame\.|pipeline\.|rp\.)"
     with pytest.raises(tg.ValidationError, match=rf"^tilegpu\.{name} is not called: .*{made_by}"):
         getattr(tg, name)(*CALLS[name])
+
+
+@pytest.mark.parametrize("name", list(tg._MODULES))
+def test_modules_that_are_called(name: str) -> None:
+    """`tg.image(...)` in place of `dev.image(...)` was "'module' object is not callable"."""
+    with pytest.raises(tg.ValidationError, match=rf"^tilegpu\.{name} is a module of the package, and not called: .+"):
+        getattr(tg, name)((8, 8), F)
+    assert importlib.import_module(f"tilegpu.{name}") is getattr(tg, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("texture", "a device has it: dev.texture, with dev = tilegpu.Device()"), ("dispatch", "a device has it: dev.dispatch"),
+     ("Devcie", "did you mean 'Device'?"), ("Texure", "did you mean 'Texture'?"), ("shape", "did you mean 'shapes'?")],
+)  # fmt: skip
+def test_names_that_the_package_has_not(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(f"module 'tilegpu' has no attribute '{name}'; {meant}")):
+        getattr(tg, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("label", 3, "device: label is 3; it must be text"), ("label", None, "device: label is None; it must be text"),
+     ("strict", "no", "device: strict is 'no'; it must be True or False"), ("default_trace", "yes", "default_trace is 'yes'; it must be")],
+)  # fmt: skip
+def test_what_may_be_set_is_looked_at(name: str, value: Any, said: str) -> None:
+    """`dev.strict = "no"` was strict."""
+    dev = tg.Device(threads=1)
+    before = getattr(dev, name)
+    with pytest.raises(tg.ValidationError, match=said):
+        setattr(dev, name, value)
+    assert getattr(dev, name) == before
+    dev.label, dev.strict = "mine", True
+    assert (dev.label, dev.strict) == ("mine", True)
+
+
+def test_parts_of_scenes_and_results(things: dict[str, Any]) -> None:
+    scene = tg.scene
+    draw = scene.Draw(scene.Program(FULL, WHITE), count=3)
+    camera, history = tg.math.OrbitCamera(), things["pass"].why(1, 1)
+    things_ = (
+        (draw, "vertces", "vertices"), (draw.state, "cul", "cull"), (tg.shapes.cube(), "indicse", "indices"), (camera, "veiw", "view"),
+        (history, "fragmnts", "fragments"), (tg.farm.Job("triangle"), "scen", "scene"),
+    )  # fmt: skip
+    for thing, name, meant in things_:
+        with pytest.raises(tg.Error, match=f"there is no attribute '{name}'; did you mean '{meant}'") as caught:
+            getattr(thing, name)
+        assert isinstance(caught.value, AttributeError) and not hasattr(thing, name)
+    for again in (pickle.loads(pickle.dumps(draw)), copy.deepcopy(draw), dataclasses.replace(draw)):
+        assert (again.count, again.program.vertex) == (3, FULL)
+    texture = things["texture"]
+    for name, value, said in (("sampler", "linear", r"it must be dev\.sampler\(\)"), ("image", texture, "it must be an image")):
+        with pytest.raises(tg.ValidationError, match=f"texture: {name} is .*; {said}"):
+            setattr(texture, name, value)
+
+
+@pytest.mark.parametrize("cls", [tg.Buffer, tg.Image, tg.RenderPass, tg.Frame, tg.Pipeline, tg.Device, tg.Sampler])
+def test_help_is_of_the_interface(cls: type, things: dict[str, Any]) -> None:
+    """What only the package calls stood between what users do."""
+    text = pydoc.plain(pydoc.render_doc(cls))
+    listed = {line[4:].split("(")[0].strip() for line in text.splitlines() if line[:4] == " |  " and line[4:5].isalpha()}
+    inside = {"content_hash", "fitting", "create", "check_order", "add_pass", "say_left_out", "push_bytes", "levels_of", "host_wrote"}
+    assert not listed & inside and not inside & {*dir(cls), *dir(things["buffer"]), *dir(things["pass"])}
+    assert cls is not tg.Buffer or {"numpy", "slice", "write", "texels", "held", "size"} <= listed
+    assert cls is not tg.RenderPass or {"draw", "query", "explain", "why", "stats", "lint"} <= listed
+    assert things["buffer"].content_hash() and "views" in dir(tg.Query)
 
 
 def test_a_texture_is_of_an_image_and_a_sampler(things: dict[str, Any]) -> None:

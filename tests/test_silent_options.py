@@ -182,17 +182,33 @@ def test_options_of_a_device_that_nobody_draws_with(here: Path, capsys: pytest.C
 
 def test_numbers_as_c_writes_them(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["render", "triangle", "--size", "8x8", "--frames", "2", "-o"]
-    for name, plain in (("f_%03d.png", "f.png gives f_000.png"), ("%d.png", "frame.png gives frame_000.png"), ("a%04d_b.png", "a_b.png")):
+    for name, plain in (("f_%03d.png", "f.png gives f_000.png"), ("%d.png", "frame.png gives frame_000.png"), ("a%04d_b.png", "a_b.png"),
+                        ("f_%s.png", "f.png"), ("f_{}.png", "f.png"), ("f{:03d}.png", "f.png"), ("f_{frame:04}.png", "f.png"),
+                        ("f_####.png", "f.png")):  # fmt: skip
         for more in ([], ["--executor", "threads"]):
             assert main([*words, name, *more]) == 2
             text = capsys.readouterr().err
-            assert f"{name}: %" in text
+            assert f"{name}: " in text
             assert "would stay in the name as it is; a number is put before the suffix by itself" in text
             assert plain in text
     assert not list(here.glob("*.png"))
     assert main(["render", "triangle", "--size", "8x8", "-o", "f_%03d.png"]) == 0  # one picture is called as it is said
     assert (here / "f_%03d.png").is_file()
-    assert main([*words, "100%.png"]) == 0
+    assert main([*words, "100%.png"]) == 0 == main([*words, "set{1}#2.png"])
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "values"),
+    [("render", "-o", ("a.png", "b.png")), ("render", "--stats", ("a.json", "b.json")), ("explain", "--report", ("a.html", "b.html")),
+     ("explain", "--heatmaps", ("a", "b")), ("view", "--screenshot", ("a.png", "b.png")),
+     ("compare", "-o", ("a.png", "b.png")), ("render", "--manifest", ("a.json", "b.json"))],
+)  # fmt: skip
+def test_what_is_given_twice(here: Path, capsys: pytest.CaptureFixture[str], command: str, option: str, values: tuple[str, str]) -> None:
+    """The first picture was written by nobody. Of other options the last counts."""
+    assert main([command, "triangle", option, values[0], option, values[1]]) == 2
+    assert f"{option} is given twice, {values[0]} and {values[1]}, and one counts; leave one of them out" in capsys.readouterr().err
+    assert list(here.iterdir()) == list(here.glob("*.py"))
+    assert main(["render", "triangle", "--size", "4x4", "--size", "8x8", "--threads", "1", "--threads", "2", "-o", "a.png"]) == 0
 
 
 # -------------------------------------------------------------------------------------------------- frames and skies

@@ -112,7 +112,7 @@ def test_what_arrays_can_do(dev: tg.Device, kind: str) -> None:
     image = dev.texture(np.full((4, 4, 4), 7, np.uint8))
     thing: Any = {"image": image.image, "buffer": dev.buffer(np.ones(4, np.float32)), "texture": image, "view": image.image.view()}[kind]
     for operation in OPERATIONS:
-        said = r"(elements to|computed with|compared).*; (\.numpy\(\)|numpy\.asarray of it) is an array"
+        said = r"(no elements by number;|(computed with|compared); (\.numpy\(\)|numpy\.asarray of it) is an array)"
         with pytest.raises(tg.ValidationError, match=said) as caught:
             operation(thing)
         assert isinstance(caught.value, TypeError)
@@ -144,14 +144,14 @@ def test_what_devices_tell_by_name(dev: tg.Device) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("device", r"tilegpu\.Device\(\.\.\.\) is the class"), ("buffer", r"dev\.buffer\(array\)"), ("image", r"dev\.image\("),
-     ("attachment", r"tilegpu\.Attachment\(\.\.\.\) is the class"), ("sampler", r"tilegpu\.Sampler"),
+    [("device", r"dev = tilegpu\.Device\(\)"), ("buffer", r"dev\.buffer\(array\)"), ("image", r"dev\.image\("),
+     ("attachment", r"tilegpu\.Attachment\(image"), ("sampler", r"dev\.sampler\("),
      ("render_pass", r"with dev\.render_pass"),
      ("descriptor_set", r"dev\.descriptor_set\("), ("pipeline", r"dev\.pipeline\(vert, frag")],
 )  # fmt: skip
 def test_modules_in_small_letters(name: str, said: str) -> None:
     """`tg.device()`: 'module' object is not callable."""
-    with pytest.raises(tg.ValidationError, match=rf"tilegpu\.{name} is a module and not called: .*{said}") as caught:
+    with pytest.raises(tg.ValidationError, match=rf"tilegpu\.{name} is a module of the package, and not called: .*{said}") as caught:
         getattr(tg, name)((4, 4))
     assert isinstance(caught.value, TypeError)
 

@@ -242,6 +242,15 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
              }
              return rows;
            })
+      .def("image_uses",
+           [](const Submission& s) {
+             py::list rows;
+             for (const ImageUse& u : s.image_uses())
+               rows.append(py::make_tuple(u.step, u.pass, u.attachment, u.how, u.write, u.image, u.memory,
+                                          py::make_tuple(u.first_B, u.end_B), u.aspects, py::make_tuple(u.first_level, u.end_level),
+                                          py::make_tuple(u.first_layer, u.end_layer)));
+             return rows;
+           })
       .def(
           "dispatch_stats", [](const Submission& s, size_t dispatch) { return checked_dispatch(s, dispatch).dispatch_stats(dispatch); },
           py::arg("index"))

@@ -7,6 +7,7 @@ Processes of pytest-xdist send what they compared with their test reports.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import shutil
 import sys
@@ -84,9 +85,20 @@ def _check_outputs(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{option} {given}: the folder {above} may not be written to")
 
 
+def _warn_of_variables(config: pytest.Config) -> None:
+    """Of variables that are almost called as one of ours: nobody reads them."""
+    for name in os.environ:
+        unknown = name.startswith("TILEGPU_") and name not in _ENVIRONMENT
+        near = difflib.get_close_matches(name, _ENVIRONMENT, 1, 0.85) if unknown else []
+        if near and not hasattr(config, "workerinput"):
+            text = f"the variable {name} of the environment is read by nobody; did you mean {near[0]}?"
+            config.issue_config_time_warning(pytest.PytestConfigWarning(text), stacklevel=2)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Tells ``tilegpu.testing``, which pytest needn't know, by environment variables."""
     _check_outputs(config)
+    _warn_of_variables(config)
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     output = _output(config)
     if config.getoption("--tilegpu-update"):
@@ -166,6 +178,7 @@ class _Pictures:
         """Counts, and the page."""
         if not self.pictures or hasattr(self.config, "workerinput"):
             return
+        from tilegpu import Error
         from tilegpu.testing import Picture, summary, write_report
 
         pictures = [Picture(**fields) for fields in self.pictures]
@@ -174,7 +187,10 @@ class _Pictures:
         terminalreporter.line(summary(pictures))
         if wanted or any(picture.files for picture in pictures):
             path = self.config.rootpath / wanted if wanted else self.output / "index.html"
-            terminalreporter.line(f"look at {write_report(pictures, path)}")
+            try:
+                terminalreporter.line(f"look at {write_report(pictures, path)}")
+            except Error as error:
+                terminalreporter.line(f"no page: {error}")
 
     def pytest_unconfigure(self) -> None:
         """Leaves the environment as it was, and no folder of the run."""

@@ -48,6 +48,7 @@ from tilegpu.errors import (
     UnusedNameWarning,
     ValidationError,
     WriteError,
+    near_names,
 )
 from tilegpu.frame import Frame, FrameExplanation
 from tilegpu.frame_graph import Edge, Node
@@ -105,8 +106,17 @@ def __getattr__(name: str) -> Any:
     elif name == "show":
         from tilegpu.viewer import show as found  # type: ignore[no-redef, assignment]
     else:
-        raise AttributeError(f"module 'tilegpu' has no attribute '{name}'", name=name)
+        raise AttributeError(f"module 'tilegpu' has no attribute '{name}'{_meant(name)}", name=name)
     return found
+
+
+def _meant(name: str) -> str:
+    if name[:1] == "_":
+        return ""
+    if hasattr(Device, name):
+        return f"; a device has it: dev.{name}, with dev = tilegpu.Device()"
+    near = near_names(name, [*__all__, "farm", "math", "scene", "shapes", "show", "testing"])
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def __dir__() -> list[str]:
@@ -212,4 +222,21 @@ _MADE_OTHERWISE = {
 }
 keywords.explain_calls(globals(), __all__, "tilegpu", _MADE_BY)
 keywords.refuse_calls(globals(), _MADE_OTHERWISE)
-keywords.refuse_modules(globals(), __all__, _MADE_OTHERWISE)
+#: Modules that are named as what makes something.
+_MODULES = {
+    "attachment": "tilegpu.Attachment(image, clear=...)",
+    "buffer": _MADE_OTHERWISE["Buffer"],
+    "capture": "rp.capture(path), frame.capture(path) and dev.capture(path) write captures, dev.load_capture(path) reads one",
+    "descriptor_set": _MADE_OTHERWISE["DescriptorSet"],
+    "device": "dev = tilegpu.Device()",
+    "frame": _MADE_OTHERWISE["Frame"],
+    "framebuffer": _MADE_OTHERWISE["Framebuffer"],
+    "image": _MADE_OTHERWISE["Image"],
+    "pipeline": _MADE_OTHERWISE["Pipeline"],
+    "query": _MADE_OTHERWISE["Query"],
+    "render_pass": _MADE_OTHERWISE["RenderPass"],
+    "sampler": "a device makes samplers, dev.sampler(filter='linear'); dev = tilegpu.Device()",
+    "secondary": _MADE_OTHERWISE["SecondaryCommandBuffer"],
+    "transform_feedback": "passes have it: with rp.transform_feedback(buffer)",
+}
+keywords.refuse_modules(globals(), _MODULES)

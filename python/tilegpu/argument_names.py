@@ -218,7 +218,7 @@ _OF_THE_PACKAGE = (
     "kinds_at late layers_read left levels_of levels_read linear lod_bias lods look_whether_plain matrices may_write mip_linear "
     "only_stores open_frame pack_push part_shown plane_of push_bytes read_aspect reads_buffer reads_layer require_filter "
     "require_identity number_rows row_shape rows_at said_of sampler_pairs samplers_apart say_foreign say_left_out say_never_entered "
-    "stores_to take_matrices takes_inner undefined undefined_part uses view_info views warn_of_defines warn_short warn_unused watch "
+    "stores_to take_matrices takes_inner undefined undefined_part uses view_info warn_of_defines warn_short warn_unused watch "
     "why_undefined"
 )
 INTERNAL = frozenset(_OF_THE_PACKAGE.split())

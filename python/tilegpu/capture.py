@@ -60,8 +60,8 @@ class Replay(Fixed):
 
     def lint(self) -> list[str]:
         """What each of its passes pays without need, and what was hardly meant: lines that name their pass; after :meth:`run`. Of a store
-        that something in the capture reads, or may read, nothing is said; a capture does not name what its commands and dispatches read,
-        so that one which may stands for all. What a frame says across passes (:meth:`tilegpu.Frame.lint`) needs the frame."""
+        that something in the capture reads (passes, dispatches, copies and other commands) nothing is said. What a frame says across
+        passes (:meth:`tilegpu.Frame.lint`) needs the frame."""
         submission = self._executed("findings")
         found = [(i, lines_of_submission(submission, i, stores_in_use(submission))) for i in range(submission.pass_count())]
         return [f"pass '{submission.pass_label(i) or i}': {line.text}" for i, lines in found for line in lines]

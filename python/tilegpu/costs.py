@@ -15,6 +15,7 @@ from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
 from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines, texel_B
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import Told
 from tilegpu.stats import bytes_text
 
 _LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
@@ -24,7 +25,7 @@ Amounts = Mapping[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
-class PassCosts:
+class PassCosts(Told):
     """Of a pass, or of several. All by what it is for: ``arithmetic`` and ``texture`` operations, ``read_B`` and ``write_B`` of external
     memory; ``units``: cycles that each part of the GPU is busy; ``stall``: cycles that nothing hides; ``binning``: the same as ``units``
     of a pass over all geometry before the first tile (Adreno's), ``concurrent``: which may run while what comes before is rendered

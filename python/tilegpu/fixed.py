@@ -14,12 +14,25 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tilegpu import argument_names
+from tilegpu import argument_names, arguments
 from tilegpu.errors import ValidationError, candidates, near_names
 from tilegpu.keywords import names_of
 
 _T = TypeVar("_T")
-_SETTABLE = frozenset({"label", "strict", "default_trace", "takes_inner"})
+
+
+def _check_trace(value: Any, what: str) -> None:
+    if not isinstance(value, bool) and not (isinstance(value, tuple) and len(value) == 2):
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be True, False or (x, y), shares of the picture from 0 to 1")
+
+
+#: What may be set, and what asks whether a value is one of it.
+_SETTABLE: dict[str, Callable[[Any, str], Any]] = {
+    "label": arguments.text,
+    "strict": arguments.flag,
+    "takes_inner": arguments.flag,
+    "default_trace": _check_trace,
+}
 
 
 class made_once(functools.cached_property[_T]):
@@ -140,6 +153,10 @@ class NoInterfaceError(ValidationError, AttributeError):
     """An AttributeError too: NumPy then takes the array by ``__array__``."""
 
 
+class NoElementsError(ValidationError, TypeError):
+    """Of what is no sequence. A TypeError too, as Python's own."""
+
+
 def no_interface(thing: Any) -> NoInterfaceError:
     """Of what NumPy takes and who looks for its older interface does not."""
     return NoInterfaceError(f"{said(thing)} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
@@ -166,8 +183,6 @@ class AsArray:
     __slots__ = ()
 
     if not TYPE_CHECKING:  # else all of it could be done
-        __getitem__ = _refused("has no elements to index or to go through")
-        __setitem__ = _refused("has no elements to set")
         for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
             locals()[f"__{_name}__"] = locals()[f"__r{_name}__"] = _refused("is not computed with")
         __neg__ = __pos__ = __abs__ = __invert__ = _refused("is not computed with")
@@ -177,6 +192,14 @@ class AsArray:
     @property
     def __array_interface__(self) -> Any:
         raise no_interface(self)
+
+    if not TYPE_CHECKING:  # else it could be indexed
+
+        def __getitem__(self, key: Any) -> Any:
+            raise NoElementsError(f"{said(self)} has no elements by number; give np.asarray(...) of it, which is an array")
+
+        def __setitem__(self, key: Any, value: Any) -> None:
+            raise NoElementsError(f"{said(self)} has no elements by number; what writes to images and buffers is their write(...)")
 
 
 def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
@@ -207,16 +230,26 @@ class MissingAttributeError(ValidationError, AttributeError):
         what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'{self._how}"
         if elsewhere := self._where or argument_names.method_elsewhere(cls.__name__, name):
             return f"{what}; {elsewhere}"
-        own = (n for n in dir(thing) if n[0] != "_" and n != name and n not in argument_names.INTERNAL)
+        own = (n for n in dir(thing) if n[0] != "_" and n != name)
         # A slot that is not set yet is no name to offer.
         known = [n for n in own if not self._how or n in vars(cls).get("__slots__", ())]
         return what + candidates(name, known, argument_names.methods_meant(name, known))
 
 
-class Told:
+class _Listed(type):
+    """Of classes that users ask ``help()`` of: what only the package calls is there, and not listed."""
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if name not in argument_names.INTERNAL]
+
+
+class Told(metaclass=_Listed):
     """Base of what users read: an attribute that there is not is an error that says what is near."""
 
     __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in argument_names.INTERNAL]
 
     def _where_else(self, name: str) -> str:
         """Who has an attribute of this name; for messages."""
@@ -261,9 +294,10 @@ class Made(Told):
         return ""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if (
+        if name in _SETTABLE and hasattr(self, name):
+            _SETTABLE[name](value, f"{said(self)}: {name}")
+        elif (
             name[0] != "_"
-            and (name not in _SETTABLE or not hasattr(self, name))
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
@@ -289,7 +323,7 @@ class Fixed(OfThisProcess, Made):
             """Python looks for it before it enters."""
 
 
-class Spelt:
+class Spelt(Told):
     """Base of what is made to be set: only what it has not, and what looks as if it had, is refused."""
 
     __slots__ = ()

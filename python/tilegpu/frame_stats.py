@@ -12,7 +12,7 @@ from tilegpu import notebook
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats
 from tilegpu.fixed import Made, MissingAttributeError, made_once
-from tilegpu.stats import PassStats, bytes_of_cause, bytes_text, counted_by_attribute
+from tilegpu.stats import GROUPS, PassStats, bytes_of_cause, bytes_text, counted_by_attribute
 
 #: What is not added up: two passes share it.
 _GREATEST = {"peak_arena_B"}
@@ -68,7 +68,8 @@ class FrameStats(Made):
         try:
             return self._values[name]
         except KeyError:
-            pass
+            if not self.passes and any(name == field for fields in GROUPS.values() for field, _ in fields):
+                return 0  # of frames of dispatches and commands alone
         raise MissingAttributeError(self, name)
 
     def __getitem__(self, name: Any) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from tilegpu import notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import Told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +83,7 @@ _LOOKS = {"rasterized", "hierarchical_z", "early_test", "early_pass", "late_test
 
 
 @dataclasses.dataclass(frozen=True)
-class FragmentStep:
+class FragmentStep(Told):
     """One step of a fragment at a sample.
 
     ``step``: ``"rasterized"``, ``"lrz_primitive"``, ``"lrz_block"``, ``"hierarchical_z"``, ``"early_test"`` (failed), ``"early_pass"``,
@@ -102,7 +103,7 @@ class FragmentStep:
 
 
 @dataclasses.dataclass(frozen=True)
-class FragmentHistory:
+class FragmentHistory(Told):
     """A fragment at one sample: who (``draw``, ``instance``, ``primitive``, ``pipeline``), where in depth, and its ``steps`` in order."""
 
     draw: int
@@ -151,7 +152,7 @@ def _color(values: Iterable[float]) -> str:
 
 
 @dataclasses.dataclass(frozen=True)
-class PixelHistory:
+class PixelHistory(Told):
     """Every fragment that reached a pixel, in API order. Printed, a table.
 
     ``fragments``: a :class:`FragmentHistory` for each fragment and sample asked for. Primitives that were clipped, culled or left out

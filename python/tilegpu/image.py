@@ -478,12 +478,16 @@ class Texture(OfThisProcess, Slotted, AsArray):
 
     def __init__(self, image: Image, sampler: Sampler, swizzle: str | None = None) -> None:
         if not isinstance(image, Image) or not isinstance(sampler, Sampler):
-            wrong, must = ("sampler", "dev.sampler()") if isinstance(image, Image) else ("image", "an image")
-            given = arguments.shown(sampler if isinstance(image, Image) else image)
-            raise ValidationError(f"texture: {wrong} is {given}; it must be {must}; dev.texture(pixels) makes both of an array")
+            wrong = ("sampler", sampler) if isinstance(image, Image) else ("image", image)
+            raise ValidationError(f"{_wrong_part(*wrong)}; dev.texture(pixels) makes both of an array")
         _image(self, image)
         _sampler(self, sampler)
         _swizzle(self, swizzle)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("image", "sampler") and not isinstance(value, Image if name == "image" else Sampler):
+            raise ValidationError(_wrong_part(name, value))
+        super().__setattr__(name, value)
 
     @property
     def format(self) -> str:
@@ -510,6 +514,10 @@ class Texture(OfThisProcess, Slotted, AsArray):
 
 
 _image, _sampler, _swizzle = (vars(Texture)[name].__set__ for name in ("image", "sampler", "swizzle"))  # without __setattr__
+
+
+def _wrong_part(name: str, value: Any) -> str:
+    return f"texture: {name} is {arguments.shown(value)}; it must be {'an image' if name == 'image' else 'dev.sampler()'}"
 
 
 def _of_the_image(value: Texture | ImageView, name: str) -> str:

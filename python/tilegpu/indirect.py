@@ -6,6 +6,7 @@ Source: Vulkan specification, VkDrawIndirectCommand, VkDrawIndexedIndirectComman
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from tilegpu import arguments
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
-from tilegpu.errors import ValidationError
+from tilegpu.errors import UnusedNameWarning, ValidationError, users_level
 from tilegpu.transform_feedback import Place, place_of
 
 if TYPE_CHECKING:
@@ -110,10 +111,17 @@ def rows_read(
     return rows[:drawn], step_B
 
 
-def check_parameter_rows(buffer: Buffer, words: int, what: str, offset_B: int = 0) -> None:
+def check_parameter_rows(buffer: Buffer, words: int, what: str, offset_B: int, whole: bool) -> None:
     """Rows of an array that are of another width than a draw's parameters: all but the first would be read from their middles. What makes
-    several draws of a row, or one of several rows, is right."""
+    several draws of a row, or one of several rows, is right. ``whole``: nobody said which part of it is read."""
     dtype, rows = buffer.held, buffer.rows_at(offset_B, max(0, buffer.size - offset_B))
+    if whole and words == 4 and buffer.size == 20 and dtype in (np.dtype(np.uint32), np.dtype(np.int32)):
+        warnings.warn(
+            f"{what}: buffer '{buffer.label}' holds 5 numbers, as draws with indices= have; a draw takes 4 ({', '.join(_PARAMETERS[4])}), "
+            "and the fifth is read by nothing",
+            UnusedNameWarning,
+            stacklevel=users_level(),
+        )
     if dtype is None or (dtype.names is None and (len(rows) != 1 or dtype.base == np.uint8)):  # bytes may be anything
         return
     row_B, draw_B = dtype.itemsize * (1 if dtype.names else rows[0]), words * 4

@@ -23,7 +23,6 @@ _TAKES_ANY = inspect.CO_VARKEYWORDS
 _TAKES_ALL = inspect.CO_VARKEYWORDS | inspect.CO_VARARGS
 #: What users call an object of the class by.
 _SHORT = {"Device": "dev", "RenderPass": "rp", "PassCommands": "rp", "PassResults": "rp", "ImagePixels": "image"}
-_HOW = "_how_it_is_made"
 _TOO_MANY = re.compile(r"positional arguments? but (\d+) ")
 _EXPLAINED = "_tilegpu_explained"
 #: What draws ask of objects, and users seldom: left as it is.
@@ -113,28 +112,23 @@ def refuse_calls(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
         setattr(cls, "__init__", _made_otherwise(cls.__init__, f"{cls.__module__.split('.')[0]}.{name}", said))  # noqa: B010
 
 
-class _Room(ModuleType):
-    """A module that has the name of a class, but for its first letter."""
+class _Module(ModuleType):
+    """One of the package's modules that is called as a method of a device is: ``tilegpu.image(...)`` in place of ``dev.image(...)``."""
 
-    def __call__(self, *given: Any, **named: Any) -> NoReturn:
-        raise NoCallError(f"{self.__name__} is a module and not called: {vars(self)[_HOW]}")
-
-
-def refuse_modules(door: Mapping[str, Any], names: Iterable[str], how: Mapping[str, str]) -> None:
-    """Of a module's classes those whose names in small letters are modules: ``tilegpu.device()``. ``how``: as of :func:`refuse_calls`."""
-    for name in names:
-        room = door.get(_in_small(name))
-        if type(room) is ModuleType:
-            vars(room)[_HOW] = how.get(name, f"{door['__name__']}.{name}(...) is the class")
-            room.__class__ = _Room
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NoCallError(f"{self.__name__} is a module of the package, and not called: {vars(self)['_instead']}")
 
 
-def _in_small(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+def refuse_modules(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
+    """Of a package's modules by name: calling one says what is meant."""
+    for name, said in how.items():
+        module = door[name]
+        vars(module)["_instead"] = said
+        module.__class__ = _Module
 
 
 def _snake(name: str) -> str:
-    return _SHORT.get(name) or _in_small(name)
+    return _SHORT.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def _wanted(name: str, value: Any) -> bool:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilegpu.fixed import Told
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ DIRECTIONS = ("unknown", "less", "greater", "disabled")
 
 
 @dataclass(frozen=True)
-class LowResolutionZBuffer:
+class LowResolutionZBuffer(Told):
     """The buffer of one direction."""
 
     direction: str  #: ``"less"``: no sample of a texel ends up farther than its depth; ``"greater"``: none nearer
@@ -30,7 +32,7 @@ class LowResolutionZBuffer:
 
 
 @dataclass(frozen=True)
-class LowResolutionZ:
+class LowResolutionZ(Told):
     """What :meth:`tilegpu.RenderPass.lrz` returns."""
 
     direction: str  #: of depth writes when the pass ended: one of :data:`DIRECTIONS`

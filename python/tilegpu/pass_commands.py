@@ -302,6 +302,7 @@ class PassCommands(OfThisProcess):
             for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
                 if value is not None and not 0 <= value <= MAX_U32:
                     raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
+            whole = isinstance(indirect, Buffer) and not offset
             if isinstance(indirect, BufferSlice):
                 offset, indirect = offset + indirect.offset, indirect.buffer
             if isinstance(indirect, Buffer):
@@ -312,7 +313,7 @@ class PassCommands(OfThisProcess):
                 check_parameter_names(indirect, words, f"{what}: indirect", offset)
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 if stride is None and byte_count is None and draw_count != 1:
-                    check_parameter_rows(indirect, words, f"{what}: indirect", offset)
+                    check_parameter_rows(indirect, words, f"{what}: indirect", offset, whole)
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)

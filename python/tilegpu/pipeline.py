@@ -220,6 +220,11 @@ def _specialize(
     return Interface(what, stages, specialization) if specialization else interface, specialization
 
 
+def _reflections(interface: Interface | None, stages: Stages) -> dict[str, _core.Reflection]:
+    """Of the stages, with the constants' values."""
+    return interface.reflections if interface else {stage: module.reflection for stage, module in stages.items()}
+
+
 def _start_info(
     label: str, stages: Stages, specialization: Mapping[str, list[tuple[int, int]]], layout: VertexLayout
 ) -> _core.GraphicsPipelineCreateInfo:
@@ -395,8 +400,7 @@ def create_pipeline(
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    reflections = interface.reflections if interface else {stage: module.reflection for stage, module in stages.items()}
-    layout = make_layout(vertex, instance, reflections["vertex"], what)
+    layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))["vertex"], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     if stages.get("tessellation_control") and topology == "triangle_list":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
+from typing import NoReturn
 
 from tilegpu import _core, notebook
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, candidates
 from tilegpu.with_block import WithBlock
 
 
@@ -15,6 +16,10 @@ def _not_there(label: str, entered: bool, example: str) -> ValidationError:
     if not entered:
         return ValidationError(f"{what} was never entered, so nothing was counted; write `{example}`")
     return ValidationError(f"{what}: the result is there only after the pass's with block has ended")
+
+
+class QueryIsNoNumberError(ValidationError, TypeError):
+    """As Python's own, a TypeError too."""
 
 
 class Query(WithBlock):
@@ -38,6 +43,16 @@ class Query(WithBlock):
         if not self._pool.available(0):
             raise _not_there(self._label, self._was_entered, self._example)
         return [self._pool.value(i) for i in range(self._count)]
+
+    def _is_no_number(self, *_: object) -> NoReturn:
+        raise QueryIsNoNumberError(f"query of pass '{self._label}' is no number, and no truth; ask .samples, once the pass has ended")
+
+    __bool__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = _is_no_number
+
+    def __eq__(self, other: object) -> bool:
+        return self._is_no_number() if isinstance(other, (int, float)) else self is other
+
+    __hash__ = object.__hash__
 
     def _repr_html_(self) -> str:
         return notebook.facts("", [("occlusion query", repr(self))])
@@ -120,6 +135,9 @@ class StatisticsQuery(WithBlock):
             return f"<tilegpu.StatisticsQuery of pass '{self._label}', no result yet>"
         counts = ", ".join(f"{name} {self[name]}" for name in self.views[0])
         return f"<tilegpu.StatisticsQuery of pass '{self._label}': {counts}>"
+
+    def _where_else(self, name: str) -> str:
+        return f"counts are read by their names: q['fragment_shader_invocations']{candidates(name, [*STATISTICS, 'primitives_generated'])}"
 
     def __getitem__(self, name: str) -> int:
         """The count in all views. Raises before the pass has ended."""

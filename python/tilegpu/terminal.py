@@ -33,12 +33,31 @@ def plain(text: str) -> str:
     return re.sub(r"(?::[a-z:]+:)?`+~?([^`]*)`+", r"\1", text)
 
 
+#: Options of which whoever gives two wants both. Of all others the last counts, as with other programs, so that aliases may say some.
+_ONCE = frozenset({"output", "report", "heatmaps", "stats", "manifest", "screenshot", "plot", "plots"})
+
+
+class _Store(argparse.Action):
+    """argparse's own, which refuses a second one of :data:`_ONCE`."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest, None)
+        if self.dest in _ONCE and before is not None and before is not self.default:
+            shown = [",".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in (before, values)]
+            parser.error(f"{option_string} is given twice, {shown[0]} and {shown[1]}, and one counts; leave one of them out")
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, with near matches where a choice is wrong, and with descriptions (docstrings, most of them) in plain text."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self.description = plain(self.description or "") or None
+        self.register("action", None, _Store)
+        self.register("action", "store", _Store)
         # "-1,4" is a value that somebody means, and which its option refuses in words; no option begins with a digit.
         self._negative_number_matcher = re.compile(r"-\.?\d")
 

@@ -90,6 +90,19 @@ struct BoundDescriptors {
   VkFormat format = VK_FORMAT_UNDEFINED;  ///< of the first image, or of a texel buffer
 };
 
+/// A part of an image that a step of a submission reads or writes. Equal numbers: the same image, the same memory.
+struct ImageUse {
+  uint32_t step = 0;            ///< of passes, dispatches, copies and all else, in order
+  int32_t pass = -1;            ///< of a pass, its number
+  const char* attachment = "";  ///< of a pass's target: "color0", ..., "depth", "stencil"
+  /// Of a target: "load", "store", "resolve", "resolve_source", and "bound", where it is not stored; else "", of descriptors and commands.
+  const char* how = "";
+  bool write = false;
+  uint64_t image = 0, memory = 0, first_B = 0, end_B = 0;  ///< all bytes of the image
+  VkImageAspectFlags aspects = 0;
+  uint32_t first_level = 0, end_level = 0, first_layer = 0, end_layer = 0;
+};
+
 /// What a dispatch ran and could reach.
 struct DispatchExplanation {
   std::string pipeline;

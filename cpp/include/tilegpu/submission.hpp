@@ -74,6 +74,9 @@ class TILEGPU_API Submission {
   size_t command_count() const;
   const CommandTraffic& command_traffic(size_t command) const;
 
+  /// What all steps read and write of images, as far as targets, sets and commands name them, in order.
+  std::vector<ImageUse> image_uses() const;
+
   struct State;
   const Ptr<State> state;
 };

@@ -35,8 +35,8 @@ _PNG_LEVEL = 3
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
 
-#: A number as C's printf and FFmpeg write it in names of files.
-_C_NUMBER = re.compile(r"[_-]?(%0?\d*[du])")
+#: A number as C's printf and FFmpeg write it in names of files, as Python does, and as Blender and Nuke do.
+_C_NUMBER = re.compile(r"[_-]?(%0?\d*[duis]|\{(?:i|n|k|number|index|frame)?(?::[^{}]*)?\}|##+)")
 
 
 def number_problem(output: str | os.PathLike[str], of: int) -> str:

@@ -10,7 +10,7 @@ import dataclasses
 from typing import Any
 
 from tilegpu.errors import ValidationError, candidates
-from tilegpu.fixed import said
+from tilegpu.fixed import MissingAttributeError, said
 
 
 class FrozenFieldError(ValidationError, dataclasses.FrozenInstanceError):
@@ -21,6 +21,14 @@ def tell_frozen(*classes: type) -> None:
     """Of frozen dataclasses. Classes that users derive from them may have attributes of their own, as Python lets them."""
     for cls in classes:
         setattr(cls, "__setattr__", _refusing(cls))  # noqa: B010 -- a dataclass that is frozen takes none in its body
+        if "__getattr__" not in vars(cls):
+            setattr(cls, "__getattr__", _missing)  # noqa: B010
+
+
+def _missing(thing: Any, name: str) -> Any:
+    if name[0] == "_":
+        raise AttributeError(f"'{type(thing).__name__}' object has no attribute '{name}'")
+    raise MissingAttributeError(thing, name)
 
 
 def _refusing(cls: type) -> Any:

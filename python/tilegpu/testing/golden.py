@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tilegpu import __version__, arguments
+from tilegpu import Error, __version__, arguments
 from tilegpu.testing import naming
 from tilegpu.testing.claims import claimed
 from tilegpu.testing.difference import Difference, difference_of, marked, shown, side_by_side
@@ -267,7 +267,7 @@ def _fail(asked: _Asked, status: Status, message: str, **pictures: Any) -> None:
     __tracebackhide__ = True
     record = _keep(asked, status, message=message, **pictures)
     looked_at = ", ".join(f"{kind.replace('_', ' ')} {_relative(Path(file))}" for kind, file in record.files.items())
-    raise ImageMismatch(f"{message}\n  look at: {looked_at}", record) from None
+    raise ImageMismatch(record.message + (f"\n  look at: {looked_at}" if looked_at else ""), record) from None
 
 
 def _keep(
@@ -294,7 +294,11 @@ def _keep(
             pictures = {"side_by_side": side_by_side(pictures), **pictures}
         for kind, picture in pictures.items():
             file = folder / f"{naming.safe(asked.name)}.{kind}.png"
-            write_file(file, png_bytes(picture))
+            try:
+                write_file(file, png_bytes(picture))
+            except Error as error:  # what differs is told all the same
+                message += f"\n  {error}"
+                break
             kept[kind] = str(file.absolute())
     record = Picture(asked.name, test, str(asked.path), status, message, kept)
     _pictures.append(record)

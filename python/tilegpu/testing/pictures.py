@@ -165,5 +165,10 @@ def like_golden(array: Array, golden: Array) -> Array:
 
 def write_file(path: Path, data: bytes) -> None:
     """Makes the folder; nobody reads half a file (pytest-xdist runs tests side by side)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, data, "golden pictures")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data, "golden pictures")
+    except OSError as error:
+        if isinstance(error, Error):
+            raise
+        raise GoldenError(f"{path} can't be written: {error.strerror or error}") from None
