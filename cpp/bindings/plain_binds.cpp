@@ -69,8 +69,9 @@ PyObject* matrices() {
   static PyObject* const name = PyUnicode_InternFromString("matrices");
   return name;
 }
-PyObject* held_numbers() {
-  static PyObject* const name = PyUnicode_InternFromString("held");
+/// What is another object each time that the kind of a buffer's numbers, or their rows, may have changed.
+PyObject* known_numbers() {
+  static PyObject* const name = PyUnicode_InternFromString("_known");
   return name;
 }
 
@@ -152,7 +153,7 @@ bool PlainBinds::is_as_it_was(const Known& known) {
   for (const auto& [weak, held] : known.buffers) {
     const py::object buffer = object_of(weak);
     const auto list = py::reinterpret_steal<py::object>(buffer ? PyObject_GetAttr(buffer.ptr(), matrices()) : nullptr);
-    const auto is = py::reinterpret_steal<py::object>(list ? PyObject_GetAttr(buffer.ptr(), held_numbers()) : nullptr);
+    const auto is = py::reinterpret_steal<py::object>(list ? PyObject_GetAttr(buffer.ptr(), known_numbers()) : nullptr);
     if (!is || !is.is(held) || !PyList_CheckExact(list.ptr()) || PyList_GET_SIZE(list.ptr())) {
       PyErr_Clear();
       return false;

@@ -36,7 +36,7 @@ class PlainBinds {
     std::vector<Value> values;
     std::vector<std::pair<uint32_t, Ptr<DescriptorSet>>> sets;
     std::vector<Ptr<ImageView>> views;                       // that shaders may read
-    std::vector<std::pair<py::object, py::object>> buffers;  // weak; what they held
+    std::vector<std::pair<py::object, py::object>> buffers;  // weak; what was known of their numbers
     std::vector<std::pair<py::object, py::object>> uses;     // slots; what they were given, weak
     uint64_t pass = 0;                                       // that looked at it last
   };

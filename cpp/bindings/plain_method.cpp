@@ -1,7 +1,8 @@
 // bindings/plain_method.cpp -- rp.draw as users call it: a method in C around the one of Python.
 //
 // In: the call's arguments, as CPython has them. Out: the draw, recorded; where it is not plain, the call of the function in Python, with
-// the very same arguments. A function of Python with sixteen arguments that calls this one takes as long as all the rest of a draw.
+// the very same arguments; where it is not even a call of that, of another one, which says so. A function of Python with sixteen arguments
+// that calls this one takes as long as all the rest of a draw.
 #include "plain_method.hpp"
 
 #include <structmember.h>
@@ -17,7 +18,7 @@ namespace {
 struct PlainMethod {
   PyObject_HEAD;
   vectorcallfunc call;
-  PyObject *function, *dictionary;
+  PyObject *function, *explained, *dictionary;
 };
 
 /// In the order of Argument.
@@ -42,10 +43,10 @@ const Interned& interned() {
   return all;
 }
 
-/// False: a name that there is not, or one that is given twice; the function says so.
+/// False: a name that there is not, one that is given twice, more by place than there is, no pipeline.
 bool take(PyObject* const* arguments, Py_ssize_t count, PyObject* names, PyObject** given) {
   const Interned& known = interned();
-  if (count < 1 || count > kMostByPlace) return false;
+  if (count > kMostByPlace) return false;
   std::fill_n(given, static_cast<size_t>(kArguments), Py_None);
   given[kInstances] = known.one;
   given[kFirst] = given[kVertexOffset] = given[kFirstInstance] = known.zero;
@@ -55,14 +56,15 @@ bool take(PyObject* const* arguments, Py_ssize_t count, PyObject* names, PyObjec
     if (found == known.names.end()) return false;
     given[found - known.names.begin()] = arguments[count + i];
   }
-  return true;
+  return given[kPipeline] != Py_None;
 }
 
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
   const auto* const method = reinterpret_cast<PlainMethod*>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   PyObject* given[kArguments];
-  if (count >= 1 && take(arguments + 1, count - 1, names, given)) {
+  if (count >= 1) {
+    if (!take(arguments + 1, count - 1, names, given)) return PyObject_Vectorcall(method->explained, arguments, flags, names);
     PyObject* const quick = PyObject_GetAttr(arguments[0], interned().quick);
     if (!quick) return nullptr;
     const int drawn = draw_plainly(quick, given);
@@ -74,13 +76,13 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
 }
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  PyObject* function = nullptr;
-  if (!PyArg_ParseTuple(arguments, "O", &function)) return nullptr;
+  PyObject *function = nullptr, *explained = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OO", &function, &explained)) return nullptr;
   auto* const made = reinterpret_cast<PlainMethod*>(type->tp_alloc(type, 0));
   if (!made) return nullptr;
   made->call = call;
-  Py_INCREF(function);
-  made->function = function;
+  Py_INCREF(function), Py_INCREF(explained);
+  made->function = function, made->explained = explained;
   return reinterpret_cast<PyObject*>(made);
 }
 
@@ -94,6 +96,7 @@ void drop(PyObject* self) {
   auto* const method = reinterpret_cast<PlainMethod*>(self);
   PyTypeObject* const type = Py_TYPE(self);
   Py_CLEAR(method->function);
+  Py_CLEAR(method->explained);
   Py_CLEAR(method->dictionary);
   type->tp_free(self);
   Py_DECREF(type);

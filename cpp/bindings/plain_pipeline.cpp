@@ -35,7 +35,7 @@ void keep_bound(PlainPipeline& pipeline, const std::vector<Given>& values, std::
   for (const auto& [slot, weak] : known.uses)
     if (!PyWeakref_Check(weak.ptr())) return;
   for (const py::handle buffer : buffers)
-    known.buffers.emplace_back(watched(py::reinterpret_borrow<py::object>(buffer)), buffer.attr("held"));
+    known.buffers.emplace_back(watched(py::reinterpret_borrow<py::object>(buffer)), buffer.attr("_known"));
   pipeline.binds->keep(std::move(known));
 }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import enums
-from tilegpu.buffer import Buffer, MatrixRows, is_turned, transposed_dtype
+from tilegpu.buffer import Buffer, BufferView, MatrixRows, is_turned, transposed_dtype
 from tilegpu.structs import type_name
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def _width(dtype: np.dtype[Any]) -> int:
     return int(np.prod(dtype.shape, dtype=int)) * sum(_width(dtype.fields[name][0]) for name in dtype.names or ())
 
 
-def _row_widths(buffer: Buffer) -> set[int]:
-    """How many numbers what may be a row of the array has: (N, 4, 4) has rows of 4, or of 16."""
+def _row_widths(held: np.dtype[Any] | None, rows: tuple[int, ...]) -> set[int]:
+    """How many numbers what may be a row of an array has: (N, 4, 4) has rows of 4, or of 16."""
     widths, product = set(), 1
-    pair = (2,) if buffer.held is not None and buffer.held.base.kind == "c" else ()
-    for side in reversed((*buffer.row_shape, *pair)):
+    pair = (2,) if held is not None and held.base.kind == "c" else ()
+    for side in reversed((*rows, *pair)):
         product *= side
         widths.add(product)
     return widths
@@ -116,8 +116,11 @@ def _vertex_matrices(buffer: Buffer, dtype: np.dtype[Any], offset_B: int, what: 
     return ""
 
 
-def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable[int], what: str, offset_B: int = 0) -> str:
-    """Of a vertex binding: ``dtype`` of the pipeline, or of an explicit one the attributes' formats, by number."""
+def vertex_misfit(
+    buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable[int], what: str, offset_B: int = 0, size_B: int | None = None
+) -> str:
+    """Of a vertex binding: ``dtype`` of the pipeline, or of an explicit one the attributes' formats, by number; of so many bytes from a
+    byte on."""
     if dtype is not None and buffer.matrices and (wrong := _vertex_matrices(buffer, dtype, offset_B, what)):
         return wrong
     given = buffer.held
@@ -125,21 +128,27 @@ def vertex_misfit(buffer: Buffer, dtype: np.dtype[Any] | None, formats: Iterable
         return ""
     made = f"{what}: {buffer.said_of(given)}"
     if dtype is None:
-        infos = [enums.format_of(number) for number in formats]
-        kinds = list(dict.fromkeys(_leaves(given)))
-        if not infos or any(texels_fit(kind, info) for kind in kinds for info in infos):
-            return ""
-        read = ", ".join(dict.fromkeys(info.name for info in infos))
-        return f"{made}, the pipeline's attributes are {read}; make it from such numbers {_FIX}"
+        return kinds_misfit(given, formats, made)
     if given.names and dtype.names:
         same = transposed_dtype(given) == transposed_dtype(dtype)
         return "" if same else f"{made}, the pipeline was made for {dtype}"
     if set(_leaves(given)) != set(_leaves(dtype)):
         return f"{made}, the pipeline was made for {dtype}; make it from that {_FIX}"
-    width, widths = _width(dtype), _row_widths(buffer)
+    rows = buffer.rows_at(offset_B, buffer.size if size_B is None else size_B)
+    width, widths = _width(dtype), _row_widths(given, rows)
     if not given.names and widths and width not in widths:
-        return f"{made} with rows of {buffer.row_shape[-1]}; a vertex of the pipeline's {dtype} takes {width}"
+        return f"{made} with rows of {rows[-1] if rows else 2}; a vertex of the pipeline's {dtype} takes {width}"
     return ""
+
+
+def kinds_misfit(given: np.dtype[Any], formats: Iterable[int], made: str) -> str:
+    """Of an array for attributes that are given outright, by their formats' numbers: none of its numbers are one's."""
+    infos = [enums.format_of(number) for number in formats]
+    kinds = list(dict.fromkeys(_leaves(given)))
+    if not infos or any(texels_fit(kind, info) for kind in kinds for info in infos):
+        return ""
+    read = ", ".join(dict.fromkeys(info.name for info in infos))
+    return f"{made}, the pipeline's attributes are {read}; make it from such numbers {_FIX}"
 
 
 def texels_fit(kind: np.dtype[Any], info: enums.FormatInfo) -> bool:
@@ -156,12 +165,22 @@ def texels_fit(kind: np.dtype[Any], info: enums.FormatInfo) -> bool:
     return info.component_bits == bits or (kind.kind == "u" and info.component_bits < bits)
 
 
-def texel_misfit(buffer: Buffer, info: enums.FormatInfo, what: str) -> str:
-    """Of ``buffer.texels(format)``."""
+def texel_misfit(view: BufferView, what: str) -> str:
+    """Of ``buffer.texels(format)``. Rows that neither are whole texels nor parts of one are read across."""
+    buffer, info = view.buffer, view.format_info
     kind = _plain(buffer)
-    if kind is None or texels_fit(kind, info):
+    if kind is None:
         return ""
-    return f"{what}: {buffer.said_of(kind)}, format is {info.name}; make it from such numbers {_FIX}"
+    if not texels_fit(kind, info):
+        return f"{what}: {buffer.said_of(kind)}, format is {info.name}; make it from such numbers {_FIX}"
+    rows = view.number_rows
+    row_B = min(_row_widths(buffer.held, rows), default=0) * kind.itemsize
+    if row_B and view.core.range_B > row_B and not _in_step(row_B, info.texel_B):
+        return (
+            f"{what}: {buffer.said_of(kind)} with rows of {row_B // kind.itemsize} numbers ({row_B} bytes), and a texel of {info.name} has "
+            f"{info.texel_B} bytes: give a format of as many numbers, or a flat array (array.reshape(-1)) where that is meant"
+        )
+    return ""
 
 
 def number_misfit(buffer: Buffer, kinds: Collection[np.dtype[Any]], how: str, what: str) -> str:
@@ -202,15 +221,15 @@ def block_misfit(buffer: Buffer, layout: StructLayout, what: str, offset_B: int 
         return wrong
     if _kind(kind) == ("f", 2):
         return ""
-    members = list(layout.struct.members.values())
+    members, rows = list(layout.struct.members.values()), buffer.rows_at(offset_B, size_B)
     if len(members) == 1 and members[0].steps_B and members[0].leaf is not None:
-        return _stride_misfit(buffer, members[0], made, size_B) or _row_misfit(buffer, members[0], made, size_B)
+        return _stride_misfit(buffer, members[0], made, rows, size_B) or _row_misfit(buffer, members[0], made, rows, size_B)
     if len(members) == 1 and len(members[0].steps_B) == 1 and members[0].struct is not None:
-        stride_B, rows_B = members[0].steps_B[0], {width * kind.itemsize for width in _row_widths(buffer)}
+        stride_B, rows_B = members[0].steps_B[0], {width * kind.itemsize for width in _row_widths(buffer.held, rows)}
         if rows_B and stride_B not in rows_B:
             return (
-                f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; elements of the block's '{members[0].name}' are {stride_B} "
-                f"bytes apart: make rows of {stride_B // kind.itemsize} numbers, or an array with fields"
+                f"{made}, whose numbers lie in rows of {rows[-1] if rows else 2}; elements of the block's '{members[0].name}' are "
+                f"{stride_B} bytes apart: make rows of {stride_B // kind.itemsize} numbers, or an array with fields"
             )
     return ""
 
@@ -261,17 +280,17 @@ def array_misfit(array: NDArray[Any], layout: StructLayout, what: str) -> str:
     return ""
 
 
-def _stride_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
+def _stride_misfit(buffer: Buffer, member: _Member, made: str, rows: tuple[int, ...], size_B: int) -> str:
     """Of a block that is one array of numbers or vectors, whose elements lie further apart than they are large."""
     leaf, stride_B = member.leaf, member.steps_B[-1]
     assert leaf is not None
     own_B = _own_B(member)
     if len(member.steps_B) > 1 or leaf.type.kind == "matrix" or stride_B == own_B:
         return ""
-    rows_B = {width * leaf.dtype.itemsize for width in _row_widths(buffer)}
+    rows_B = {width * leaf.dtype.itemsize for width in _row_widths(buffer.held, rows)}
     if stride_B in rows_B or not (rows_B or own_B == leaf.dtype.itemsize) or size_B <= min(rows_B, default=leaf.dtype.itemsize):
         return ""
-    lie = f"in rows of {buffer.row_shape[-1]}" if rows_B else "one behind the other"
+    lie = f"in rows of {rows[-1] if rows else 2}" if rows_B else "one behind the other"
     return (
         f"{made}, whose numbers lie {lie}; elements of the block's '{member.name}' are {stride_B} bytes apart: give bind= the array "
         f"itself, which is laid out by name, or make rows of {stride_B // leaf.dtype.itemsize} numbers"
@@ -284,14 +303,14 @@ def _own_B(member: _Member) -> int:
     return member.leaf.dtype.itemsize * int(np.prod(member.leaf.shape[len(member.steps_B) :], dtype=int))
 
 
-def _row_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
+def _row_misfit(buffer: Buffer, member: _Member, made: str, rows: tuple[int, ...], size_B: int) -> str:
     """Of a block that is one array of vectors or matrices: rows that neither are whole vectors (of a matrix its columns) nor parts of one
     are read across."""
     leaf = member.leaf
     assert leaf is not None and buffer.held is not None
-    if leaf.type.kind not in ("vector", "matrix") or not buffer.row_shape:
+    if leaf.type.kind not in ("vector", "matrix") or not rows:
         return ""
-    row_B = min(_row_widths(buffer)) * _real(buffer.held.base).itemsize
+    row_B = min(_row_widths(buffer.held, rows)) * _real(buffer.held.base).itemsize
     if leaf.type.kind == "vector":
         step_B, what, padded = member.steps_B[-1], f"reads {member.steps_B[-1] // leaf.dtype.itemsize} at a time", False
     else:
@@ -301,7 +320,7 @@ def _row_misfit(buffer: Buffer, member: _Member, made: str, size_B: int) -> str:
     if size_B <= row_B or (row_B % step_B == 0 if padded else _in_step(row_B, step_B)):
         return ""
     return (
-        f"{made}, whose numbers lie in rows of {buffer.row_shape[-1]}; the block's '{member.name}' {what}: make rows of as many numbers, "
+        f"{made}, whose numbers lie in rows of {rows[-1]}; the block's '{member.name}' {what}: make rows of as many numbers, "
         "or a flat array (array.reshape(-1)) where that is meant"
     )
 

@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.fixed import OfThisProcess, Slotted
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-5
 #: Kinds of formats of which every component holds all from 0 to 1.
 _HOLD_0_TO_1 = frozenset({"unorm", "srgb", "snorm", "sfloat"})
+
+
+def _is_zero(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float, np.integer, np.floating)) and not value)
 
 
 class Attachment(OfThisProcess, Slotted):
@@ -85,7 +91,7 @@ class Attachment(OfThisProcess, Slotted):
     def _view(self, image: Any, layers: int, what: str) -> ImageView:
         if isinstance(image, ImageView):
             image.require_identity(what, "an attachment")
-            if self.level or self.layer:
+            if not (_is_zero(self.level) and _is_zero(self.layer)):
                 raise ValidationError(
                     f"{what}: level is {arguments.shown(self.level)} and layer {arguments.shown(self.layer)} beside a view, which says "
                     "both; leave them out, or give the image"
@@ -115,9 +121,9 @@ class Attachment(OfThisProcess, Slotted):
         if type(image) is not Image or self.resolve is not None or self.resolve_mode is not None:
             return None
         built: Built | None = image._built.get(aspect)
-        if built is None or image._device is not device or self.level != 0 or self.layer != 0:
+        if built is None or image._device is not device or not (type(self.level) is type(self.layer) is int) or self.level or self.layer:
             return None
-        if built.load_op != self.load_op or built.store_op != self.store_op or not (type(self.level) is type(self.layer) is int):
+        if not (type(self.load_op) is type(self.store_op) is str and built.load_op == self.load_op and built.store_op == self.store_op):
             return None
         return built if self.clear is built.clear or _core.same_floats(self.clear, built.clear) else None
 
@@ -164,7 +170,7 @@ class Attachment(OfThisProcess, Slotted):
             target = Attachment(self.resolve, level=0, layer=0)
             resolve_view = target._view(self.resolve, layers, f"{what}: resolve")
             default = "sample_zero" if aspect != "color" or info.is_integer else "average"
-            mode = enums.parse("resolve_mode", self.resolve_mode or default, f"{what}: resolve_mode")
+            mode = enums.parse("resolve_mode", default if self.resolve_mode is None else self.resolve_mode, f"{what}: resolve_mode")
             if mode == _core.ENUMS["resolve_mode"]["none"]:
                 raise ValidationError(f"{what}: resolve_mode is 'none' beside resolve=; leave both out where nothing is resolved")
         elif self.resolve_mode is not None:

@@ -14,6 +14,7 @@ from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import ClampedValueWarning, OutOfMemoryError, ValidationError, users_level, users_place
 from tilegpu.fixed import AsArray, Fixed, Slotted, makes_things
+from tilegpu.written_rows import WrittenRows, row_size_B
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -182,8 +183,8 @@ class Buffer(Fixed, AsArray):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_array_dtype", "_device", "_of_bytes", "_viewed", "_written", "core", "dtype", "label", "matrices",
-        "row_shape", "usage",
+        "__dict__", "__weakref__", "_array_dtype", "_device", "_known", "_of_bytes", "_rows", "_viewed", "_written", "core", "dtype",
+        "label", "matrices", "row_shape", "usage",
     )  # fmt: skip
 
     def __init__(
@@ -197,7 +198,9 @@ class Buffer(Fixed, AsArray):
         of_bytes: bool = False,
     ) -> None:
         self.core = core
-        self.row_shape = row_shape  #: of the array that it was made from, without its first dimension
+        self.row_shape = row_shape  #: of the array that it was made from, without its first dimension; of a size: that was written
+        self._rows = WrittenRows()  # of a buffer made of a size
+        self._known: object = None  # another one each time that what is known of its numbers has changed, for who has looked before
         self._device = device
         self.usage = usage
         self.label = label
@@ -286,9 +289,28 @@ class Buffer(Fixed, AsArray):
     def _note_written(self, kind: np.dtype[Any]) -> None:
         """Another kind than before, or bytes: what it holds is known no more."""
         if self.dtype is None and self._written is None:
-            self._written = kind
+            self._written, self._known = kind, object()
         elif self.dtype is None and kind != self._written:  # the same object for what is equal: draws look at that alone
-            self._written = _BYTES
+            self._written, self._known = _BYTES, object()
+
+    def rows_at(self, offset_B: int, size_B: int) -> tuple[int, ...]:
+        """The shape of the rows that lie in so many bytes from a byte on: of the array that it was made from, or that was written there."""
+        return self.row_shape if self.dtype is not None else self._rows.at(offset_B, offset_B + size_B)
+
+    def forget_rows(self, offset_B: int = 0, size_B: int = _WHOLE) -> None:
+        """Something else lies there now, or may: a shader stores it, or a view was given out."""
+        if self.dtype is None:
+            self._rows.forget(offset_B, offset_B + size_B)
+            self._rows_changed()
+
+    def _rows_changed(self) -> None:
+        self.row_shape, self._known = self._rows.whole, object()
+
+    def _note_rows(self, array: NDArray[Any], offset_B: int) -> None:
+        """An array was written to a buffer made of a size."""
+        shape = array.shape[1:]
+        if self._rows.note(offset_B, offset_B + array.nbytes, shape, row_size_B(shape, array.itemsize)):
+            self._rows_changed()
 
     @property
     def size(self) -> int:
@@ -336,7 +358,9 @@ class Buffer(Fixed, AsArray):
         if open_here.passes:
             self._say_order()
         if self.dtype is None and (self._written is None or kind.base != self._written):  # it may be written through
-            self._written, self._viewed = _BYTES, kind if kind in _INDICES[1:] else None
+            self._written, self._viewed, self._known = _BYTES, kind if kind in _INDICES[1:] else None, object()
+        if self.dtype is None and self._rows:
+            self.forget_rows()
         raw: NDArray[Any] = np.frombuffer(memoryview(self.core), np.uint8)
         if kind.subdtype is not None:
             base, inner = kind.subdtype
@@ -366,8 +390,8 @@ class Buffer(Fixed, AsArray):
     def write(self, data: Any, offset: int = 0) -> None:
         """Copies an array or bytes into the buffer from byte ``offset`` on (element i of an array with fields begins at
         ``i * dtype.itemsize``; ``offset`` may be that of a field). Lists become the buffer's own numbers, where it was made
-        of an array; an array of other numbers than its own is refused, but where it was made of bytes (``uint8``). Matrix fields of an
-        array with fields are turned round for shaders; a matrix in an array without fields is not."""
+        of an array, else such of 32 bits; an array of other numbers than its own is refused, but where it was made of bytes
+        (``uint8``). Matrix fields of an array with fields are turned round for shaders; a matrix in an array without fields is not."""
         offset = arguments.whole(offset, f"buffer '{self.label}': offset of write")
         source = self.fitting(data, "write", offset)
         array = upload_layout(source)
@@ -381,6 +405,11 @@ class Buffer(Fixed, AsArray):
         if self.dtype is None and source.size and (source.dtype.names or source.any()):  # zeros of any kind are zeros
             self._note_written(native(source[:0]).dtype if source.ndim else source.dtype)
             self._of_bytes, self._viewed = source.dtype == _BYTES, None
+            if self._rows.last != (written := (offset, array.nbytes, array.shape)):  # who writes the same again pays next to nothing
+                self._note_rows(array, offset)
+                self._rows.last = written
+        elif self.dtype is None and self._written is not None:
+            self.forget_rows(offset, array.nbytes)
         np.frombuffer(memoryview(self.core), np.uint8)[offset : offset + array.nbytes] = array.reshape(-1).view(
             np.uint8
         )
@@ -397,6 +426,8 @@ class Buffer(Fixed, AsArray):
         own = self.dtype.base if self.dtype is not None and self.dtype.names is None else None
         if own is not None and array.dtype.names is None and not isinstance(data, (np.ndarray, np.generic)):
             array = _as_own(array, own, what)
+        elif self.dtype is None:
+            array = _of_32_bits(data, array, what)
         if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
             raise ValidationError(
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
@@ -448,6 +479,12 @@ class Buffer(Fixed, AsArray):
         """The same of a copy of bytes from another buffer, and of what it holds."""
         if self.dtype is None:
             self._note_written(_BYTES if source.held is None else source.held)
+            rows = source._rows if source.dtype is None else source.row_shape
+            row_B = row_size_B(source.row_shape, 1 if source.dtype is None else source.dtype.itemsize)
+            if source is self:
+                self.forget_rows(offset_B, size_B)
+            elif self._rows.take(rows, row_B, from_B, offset_B, size_B):
+                self._rows_changed()
         if not (self.matrices or source.matrices) or source is self:
             return
         by_B, end_B = offset_B - from_B, from_B + size_B
@@ -493,7 +530,7 @@ class Buffer(Fixed, AsArray):
         only_storage = self.usage & usages["storage_texel_buffer"] and not self.usage & usages["uniform_texel_buffer"]
         if only_storage and not info.storage:
             raise ValidationError(f"{what}: {info.name} can't be stored to, and storage_texel is the only usage; give uniform_texel too")
-        return BufferView(self, _core.BufferView(self.core, info.number, offset, size), info)
+        return BufferView(self, _core.BufferView(self.core, info.number, offset, size), info, offset)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         view, what = self.numpy(), f"np.asarray: buffer '{self.label}'"
@@ -575,10 +612,15 @@ _of_buffer, _offset, _size = (vars(BufferSlice)[name].__set__ for name in ("buff
 class BufferView(Fixed):
     """Texels in a buffer. Made by :meth:`Buffer.texels`."""
 
-    __slots__ = ("__weakref__", "buffer", "core", "format_info")
+    __slots__ = ("__weakref__", "_offset_B", "buffer", "core", "format_info")
 
-    def __init__(self, buffer: Buffer, core: _core.BufferView, format_: enums.FormatInfo) -> None:
-        self.buffer, self.core, self.format_info = buffer, core, format_
+    def __init__(self, buffer: Buffer, core: _core.BufferView, format_: enums.FormatInfo, offset_B: int) -> None:
+        self.buffer, self.core, self.format_info, self._offset_B = buffer, core, format_, offset_B
+
+    @property
+    def number_rows(self) -> tuple[int, ...]:
+        """The shape of the rows of numbers that lie there."""
+        return self.buffer.rows_at(self._offset_B, self.core.range_B)
 
     @property
     def format(self) -> str:

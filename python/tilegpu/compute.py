@@ -16,7 +16,9 @@ from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
+from tilegpu.dispatch_races import race_of
 from tilegpu.errors import ValidationError
+from tilegpu.indirect import check_group_names
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
@@ -168,7 +170,8 @@ def dispatch(
                 f"{_MOST} are allowed in x, y and z: use another direction, or several dispatches with base="
             )
     first = _three(base, 0, f"{what}, {pipeline.title}: base", _MOST)
-    return _run(self, pipeline, what, bind, sets, push, (condition, inverted), lambda cb: cb.dispatch_base(first, counts))
+    work = counts, first
+    return _run(self, pipeline, what, bind, sets, push, (condition, inverted), lambda cb: cb.dispatch_base(first, counts), work=work)
 
 
 def dispatch_indirect(
@@ -197,6 +200,7 @@ def dispatch_indirect(
     whole, start = (buffer, 0) if isinstance(buffer, Buffer) else (buffer.buffer, buffer.offset)
     require_usage(whole, "indirect_buffer", f"{what}, {pipeline.title}: buffer")
     require_words(whole, f"{what}, {pipeline.title}: buffer", start + at, 12)
+    check_group_names(whole, start + at, f"{what}, {pipeline.title}: buffer")
     only_if = (condition, inverted)
     groups = BufferSlice(whole, start + at, 12)
     return _run(self, pipeline, what, bind, sets, push, only_if, lambda cb: cb.dispatch_indirect(whole.core, start + at), groups)
@@ -228,6 +232,7 @@ def _run(
     record: Callable[[_core.CommandBuffer], None],
     indirect: BufferSlice | None = None,
     empty: bool = False,
+    work: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> DispatchStats:
     condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
     arena = Arena(device)
@@ -239,6 +244,8 @@ def _run(
     binder.bind(commands, pipeline, bind, sets, what)
     if not empty:
         binder.take()
+    if work is not None and (race := race_of(pipeline, pipeline.workgroup_size, *work, bind, sets)):
+        binder.undefined[race] = None
     if only_if[0] is not None:
         binder.uses.note_buffer(only_if[0], "condition", f"{what}, {pipeline.title}: condition")
     if indirect is not None:

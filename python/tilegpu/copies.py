@@ -213,6 +213,16 @@ def _rows_named(rows: tuple[int, int]) -> Iterator[None]:
         raise ValidationError(f"{wrong}; {', '.join(named)}") from None
 
 
+def _check_aspects(from_: Image, to: Image, aspect: str | None) -> None:
+    """A copy between images is of one aspect, which both have."""
+    have, wants = from_.format_info.aspects, to.format_info.aspects
+    if aspect is None and not set(have) & set(wants):
+        raise ValidationError(
+            f"copy: image '{from_.label}' of {from_.format_info.name} has {' and '.join(have)}, image '{to.label}' of "
+            f"{to.format_info.name} has {' and '.join(wants)}, which are not copied to each other: copy to a buffer, and that to the image"
+        )
+
+
 def _copy_texels(
     device: Context, source: _Side, destination: _Side, aspect: str | None, extent: Any, layers: int | None, rows: tuple[int, int]
 ) -> CommandStats:
@@ -224,6 +234,8 @@ def _copy_texels(
             f"copy: from {arguments.shown(from_)} to {arguments.shown(to)}; "
             "both must be images or buffers (the source may be an array)"
         )
+    if isinstance(from_, Image) and isinstance(to, Image):
+        _check_aspects(from_, to, aspect)
     name = image._aspect(aspect)
     size_px = _extent_px(source, destination, extent)
     counts = (1, 1) if layers is None else (layers, layers)
@@ -258,6 +270,7 @@ def _copy_texels(
         with _rows_named(rows):
             return device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
     if isinstance(to, Buffer):
+        to.forget_rows(destination.offset_B)
         down = (destination.offset_B, *rows, from_part, source.pos, size_px)
         with _rows_named(rows):
             return device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)

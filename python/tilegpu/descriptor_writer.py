@@ -421,6 +421,8 @@ class DescriptorWriter:
             if not size_B:
                 raise ValidationError(f"{what}: the slice of buffer '{buffer.label}' has 0 bytes; a descriptor has at least 1")
             layout = None if binding.conflict else binding.layout
+            if binding.writeonly:
+                buffer.forget_rows(offset_B, size_B)
             if layout is not None and (wrong := block_misfit(buffer, layout, what, offset_B, size_B)):
                 raise ValidationError(wrong)
             _require_offset(binding, buffer, offset_B, what)
@@ -443,7 +445,7 @@ class DescriptorWriter:
         if isinstance(value, BufferView):
             require_usage(value.buffer, binding.descriptor, what)
             _require_sign(binding, value.format_info.numeric, what)
-            if wrong := texel_misfit(value.buffer, value.format_info, what):
+            if wrong := texel_misfit(value, what):
                 raise ValidationError(wrong)
             return value.core
         if isinstance(value, (Buffer, BufferSlice)):
@@ -459,7 +461,7 @@ class DescriptorWriter:
                     f"buffer.texels('r32_{numeric}')"
                 )
             view = buffer.texels(name, offset_B, size_B)
-            if wrong := texel_misfit(buffer, view.format_info, what):
+            if wrong := texel_misfit(view, what):
                 raise ValidationError(wrong)
             return view.core
         if binding.descriptor == "uniform_texel_buffer" and isinstance(value, (np.ndarray, list)):

@@ -16,7 +16,7 @@ from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
-from tilegpu.fixed import makes_things
+from tilegpu.fixed import Named, makes_things
 from tilegpu.frame import Frame
 from tilegpu.framebuffer import WITHOUT_TILES, Framebuffer, FramebufferDesc, FramebufferLayout
 from tilegpu.hsr import names as hsr_names
@@ -210,7 +210,7 @@ class Device(Context):
     @property
     def info(self) -> dict[str, Any]:
         """CPU, lanes, threads, LLVM, cache directory (and why there is none), profile, vertices of a batch (0: ranges of indices)."""
-        return self.core.info()
+        return Named("dev.info", self.core.info())
 
     @property
     def hsr(self) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ class Device(Context):
     @property
     def compile_stats(self) -> dict[str, Any]:
         """Pipelines, functions compiled or found in the cache, milliseconds; those that wait for their optimised code."""
-        return self.core.compile_stats()
+        return Named("dev.compile_stats", self.core.compile_stats())
 
     @property
     def cache_files(self) -> tuple[str, ...]:
@@ -375,6 +375,10 @@ class Device(Context):
                 raise ValidationError(
                     f"{what}: level {level} has shape {array.shape[1:3]} and {array.shape[0]} {parts}; it must be {size} and {there}"
                 )
+            if "depth" in info.aspects:  # as writes check it; bytes are codes of 0 to 1
+                array = array.astype(np.float32) / np.float32(255) if array.dtype == np.uint8 else array
+                image.write(array, level=level, aspect="depth")
+                continue
             if type == "3d":
                 image.write(array, level=level)
                 continue

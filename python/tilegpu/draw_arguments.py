@@ -14,7 +14,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, captured_outputs, enums
 from tilegpu.arena import Arena
-from tilegpu.array_fit import vertex_misfit
+from tilegpu.array_fit import kinds_misfit, vertex_misfit
 from tilegpu.binding import DescriptorBinder, ReadLate
 from tilegpu.buffer import Buffer, BufferSlice, require_usage
 from tilegpu.context import Context
@@ -37,6 +37,7 @@ _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.d
 _FRONT, _BACK = 1, 2
 _ASSEMBLY = frozenset({"primitive_topology", "patch_control_points"})
 _LAYOUT = frozenset({"vertex_input", "vertex_input_binding_stride"})
+_OF_TARGETS = frozenset({"color_blend_enable", "color_blend_equation", "color_write_mask", "color_write_enable", "color_blend_advanced"})
 _VIEWPORT, _SCISSOR = frozenset({"viewport", "viewport_with_count"}), frozenset({"scissor", "scissor_with_count"})
 #: A draw's own values in their order, and what a pipeline lists them as.
 _AS_STATE = {
@@ -376,8 +377,37 @@ class DrawArguments:
             if far.size:
                 count, first = int(rows[far[0], 0]), int(rows[far[0], 2])
                 self.check_reach(pipeline, first, count, 0, available, indexed)
+        if indexed and self._index_values is not None and self._vertex_count is not None:
+            self._check_rows_of_indices(pipeline, rows[drawn], available)
         if rest.size:
             self.say_leftover(pipeline, int(rows[rest[0], 0]), indexed)
+
+    def _check_rows_of_indices(self, pipeline: Pipeline, rows: NDArray[Any], available: int | None) -> None:
+        """Each row's indices and vertex offset, where not all of them together are within the vertices."""
+        assert self._index_values is not None and self._vertex_count is not None
+        values = self._index_values
+        if not values.size:
+            return
+        low, high = int(values.min()) + int(rows[:, 3].min()), int(values.max()) + int(rows[:, 3].max())
+        if low >= 0 and high < self._vertex_count:
+            return
+        for count, _, first, offset in np.unique(rows[:, :4], axis=0).tolist():
+            self.check_reach(pipeline, first, count, offset, available, True)
+
+    def check_instances_of_rows(self, pipeline: Pipeline, rows: NDArray[Any], elements: int) -> None:
+        """What rows of parameters draw of the data of per-instance bindings, which feeds so many instances."""
+        first = rows[:, -1]
+        drawn = (rows[:, 0] > 0) & (rows[:, 1] > 0)
+        bindings = [b for b in pipeline.vertex_layout.bindings if b.rate == "instance"]
+        if not drawn.any() or any(b.divisor != 1 or b.dtype is None for b in bindings):  # with others, each has an end of its own
+            return
+        far = np.flatnonzero(drawn & (first + rows[:, 1] > elements))
+        if far.size:
+            row = int(far[0])
+            raise ValidationError(
+                f"{self._what}, {pipeline.title}: indirect[{row}] draws {rows[row, 1]} instances from {first[row]} on; instances has data "
+                f"for {elements}"
+            )
 
     def _restarts(self, pipeline: Pipeline) -> bool:
         restart = pipeline.primitive_restart
@@ -455,9 +485,12 @@ class DrawArguments:
             counts = len(viewports_of(values["viewport"], what)), len(scissors_of(values["scissor"], what))
             if counts[0] != counts[1]:
                 raise ValidationError(f"{what}: set are {counts[0]} viewport(s) and {counts[1]} scissor(s); give as many")
-        enabled, targets = values.get("color_write_enable"), len(pipeline.color_formats)
-        if "color_write_enable" in dynamic and isinstance(enabled, (list, tuple)) and len(enabled) < targets:
-            raise ValidationError(f"{what}: color_write_enable has {len(enabled)} entries; there are {targets} colour attachments")
+        targets = len(pipeline.color_formats)
+        for name in sorted(_OF_TARGETS & dynamic):  # of those that are fewer, the core says which attachment is meant
+            given = values.get(name)
+            if isinstance(given, (list, tuple)) and (len(given) > targets or (name == "color_write_enable" and len(given) < targets)):
+                said = f"{name} has {len(given)} entries; there are {targets} colour attachments"
+                raise ValidationError(f"{what}: {said}: give one value for all, or a list with one for each")
         if "sample_locations" in dynamic and "sample_locations" in values and values.get("sample_locations_enable", True):
             samples = values.get("rasterization_samples", pipeline.samples) if "rasterization_samples" in dynamic else pipeline.samples
             require_sample_places(len(values["sample_locations"]), int(samples), f"{what}: sample_locations")
@@ -488,7 +521,7 @@ class DrawArguments:
             held = buffer.held
             if buffer.matrices or (held is not None and (dtype is None or buffer.row_shape or held != dtype)):
                 formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
-                if wrong := vertex_misfit(buffer, dtype, formats, what, offset):
+                if wrong := vertex_misfit(buffer, dtype, formats, what, offset, size_B):
                     raise ValidationError(wrong)
             self.uses.note_buffer(data, "vertices", what)
             if offset % layout.alignments_B[number]:
@@ -500,6 +533,11 @@ class DrawArguments:
                 self._reach = min(self._reach, layout.bindings[number].elements(size_B, layout.ends_B[number]))
             return buffer.core, offset, size_B // max(1, stride_B)
         array, count = vertex_array(data, layout, number, what)
+        if dtype is None:
+            formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
+            if wrong := kinds_misfit(array.dtype, formats, f"{what}: the array given as vertices is of {array.dtype}"):
+                raise ValidationError(wrong)
+            self._reach = min(self._reach, layout.bindings[number].elements(array.nbytes, layout.ends_B[number]))
         return self.arena.upload(array), 0, count
 
     def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:

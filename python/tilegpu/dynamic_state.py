@@ -181,6 +181,13 @@ def _samples(value: Any, what: str) -> list[Call]:
     return [("set_rasterization_samples", (int(value),))]
 
 
+def _patch_vertices(value: Any, what: str) -> int:
+    points = arguments.count(value, what, 32)
+    if not points:
+        raise ValidationError(f"{what} is 0; a patch has 1 to 32 vertices")
+    return points
+
+
 def _write_enable(value: Any, what: str) -> list[Call]:
     values = list(value) if isinstance(value, (list, tuple)) else [value for _ in _TARGETS]
     return [("set_color_write_enable", ([arguments.flag(v, what) for v in values],))]
@@ -231,7 +238,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "front_face": _named("front_face", "front_face"),
     "primitive_topology": _named("primitive_topology", "primitive_topology"),
     "rasterization_stream": lambda v, what: [("set_rasterization_stream", (arguments.count(v, what, 3),))],
-    "patch_control_points": lambda v, what: [("set_patch_control_points", (arguments.count(v, what, 32),))],
+    "patch_control_points": lambda v, what: [("set_patch_control_points", (_patch_vertices(v, what),))],
     "tessellation_domain_origin": _named("tessellation_domain_origin", "tessellation_domain_origin"),
     "polygon_mode": _named("polygon_mode", "polygon_mode"),
     "depth_compare_op": _named("depth_compare_op", "compare_op"),

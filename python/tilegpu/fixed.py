@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -99,6 +99,26 @@ class NotPicklableError(ValidationError, TypeError):
     """As Python's own, a TypeError too: programs that try whether something can be sent catch that."""
 
 
+class NoKeyError(ValidationError, KeyError):
+    """As Python's own, a KeyError too."""
+
+    __str__ = Exception.__str__  # KeyError's is the repr
+
+
+class Named(dict[str, Any]):
+    """What is asked by name; a name that there is not says what is near."""
+
+    def __init__(self, what: str, of: Mapping[str, Any]) -> None:
+        super().__init__(of)
+        self._what = what
+
+    def __missing__(self, name: Any) -> Any:
+        raise NoKeyError(f"{self._what} has no {name!r}{candidates(name, self)}")
+
+    def __reduce__(self) -> Any:
+        return Named, (self._what, dict(self))
+
+
 class OfThisProcess:
     """Base of what a device makes: memory and machine code of this process."""
 
@@ -142,10 +162,32 @@ def no_interface(thing: Any) -> NoInterfaceError:
     return NoInterfaceError(f"{said(thing)} is no NumPy array; give np.asarray(...) of it, such as PIL.Image.fromarray(np.asarray(image))")
 
 
+class NoOperationError(ValidationError, TypeError):
+    """As Python's own, a TypeError too."""
+
+
+def _refused(how: str) -> Callable[..., Any]:
+    """Of what arrays can do."""
+
+    def operation(self: Any, *given: Any) -> Any:
+        to_array = ".numpy()" if hasattr(self, "numpy") else "numpy.asarray of it"
+        raise NoOperationError(f"{said(self)} {how}; {to_array} is an array")
+
+    return operation
+
+
 class AsArray:
-    """Base of what NumPy takes as an array, for programs that look for the older interface and nothing else (``PIL.Image.fromarray``)."""
+    """Base of what NumPy takes as an array, for programs that look for the older interface and nothing else (``PIL.Image.fromarray``), and
+    for those that take it for one itself. Without ``__iter__``: it is no iterable."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # else all of it could be done
+        for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+            locals()[f"__{_name}__"] = locals()[f"__r{_name}__"] = _refused("is not computed with")
+        __neg__ = __pos__ = __abs__ = __invert__ = _refused("is not computed with")
+        __lt__ = __le__ = __gt__ = __ge__ = _refused("is not compared")
+        del _name
 
     @property
     def __array_interface__(self) -> Any:

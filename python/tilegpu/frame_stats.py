@@ -12,7 +12,7 @@ from tilegpu import notebook
 from tilegpu.compute import DispatchStats
 from tilegpu.context import CommandStats
 from tilegpu.fixed import Made, MissingAttributeError, made_once
-from tilegpu.stats import GROUPS, PassStats, bytes_of_cause, bytes_text
+from tilegpu.stats import GROUPS, PassStats, bytes_of_cause, bytes_text, counted_by_attribute
 
 #: What is not added up: two passes share it.
 _GREATEST = {"peak_arena_B"}
@@ -71,6 +71,9 @@ class FrameStats(Made):
             if not self.passes and any(name == field for fields in GROUPS.values() for field, _ in fields):
                 return 0  # of frames of dispatches and commands alone
         raise MissingAttributeError(self, name)
+
+    def __getitem__(self, name: Any) -> Any:
+        raise counted_by_attribute(self, name)
 
     def _said_elsewhere(self, name: str) -> str:
         return "it is what was counted" if name in self._values else ""

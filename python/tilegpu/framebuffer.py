@@ -108,7 +108,7 @@ class Load(_Piece):
     def __init__(self, image: Any = None, *, clear: Any = None, border: str | None = None) -> None:
         if image is not None and clear is not None:
             raise ValidationError("Load: image and clear are both given; a border of the other kind is border=")
-        if border not in (None, "image", "clear", "none"):
+        if border is not None and not (isinstance(border, str) and border in ("image", "clear", "none")):
             raise ValidationError(f"Load: border is {arguments.shown(border)}; it must be 'image', 'clear', 'none' or None")
         self.image, self.clear, self.border = image, clear, border
 
@@ -125,6 +125,8 @@ class Store(_Piece):
     """
 
     def __init__(self, image: Any, *, samples: str | None = None, always: bool = False) -> None:
+        if samples is not None and not isinstance(samples, str):
+            raise ValidationError(f"Store: samples is {arguments.shown(samples)}; it must be 'all', a resolve mode or None")
         self.image, self.samples = image, samples
         self.always = arguments.flag(always, "Store: always")
 

@@ -194,6 +194,8 @@ def resolve(
     pass that resolves in the tile (``resolve=`` of its attachment) writes one."""
     source, destination = _image(self, source, "resolve: source"), _image(self, destination, "resolve: destination")
     source_layer = arguments.count(source_layer, "resolve: source_layer", _MAX_U32)
+    if source_layer >= source.layers:
+        raise ValidationError(f"resolve: source_layer is {source_layer}; image '{source.label}' has {source.layers} layer(s)")
     count = source.layers - source_layer if layers is None else arguments.count(layers, "resolve: layers", _MAX_U32)
     destination_level = arguments.count(destination_level, "resolve: destination_level", _MAX_U32)
     destination_layer = arguments.count(destination_layer, "resolve: destination_layer", _MAX_U32)

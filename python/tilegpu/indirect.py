@@ -5,6 +5,7 @@ Source: Vulkan specification, VkDrawIndirectCommand, VkDrawIndexedIndirectComman
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_U32 = 0xFFFFFFFF
+_GROUPS = re.compile("^(num|dispatch)?(work|thread)?groups?(count)?")
 #: Of VkDrawIndirectCommand and VkDrawIndexedIndirectCommand.
 _PARAMETERS = {
     4: ("vertex count", "instance count", "first vertex", "first instance"),
@@ -109,10 +111,10 @@ def rows_read(
     return rows[:drawn], step_B
 
 
-def check_parameter_rows(buffer: Buffer, words: int, what: str, whole: bool) -> None:
+def check_parameter_rows(buffer: Buffer, words: int, what: str, offset_B: int, whole: bool) -> None:
     """Rows of an array that are of another width than a draw's parameters: all but the first would be read from their middles. What makes
     several draws of a row, or one of several rows, is right. ``whole``: nobody said which part of it is read."""
-    dtype = buffer.held
+    dtype, rows = buffer.held, buffer.rows_at(offset_B, max(0, buffer.size - offset_B))
     if whole and words == 4 and buffer.size == 20 and dtype in (np.dtype(np.uint32), np.dtype(np.int32)):
         warnings.warn(
             f"{what}: buffer '{buffer.label}' holds 5 numbers, as draws with indices= have; a draw takes 4 ({', '.join(_PARAMETERS[4])}), "
@@ -120,9 +122,9 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str, whole: bool) -> 
             UnusedNameWarning,
             stacklevel=users_level(),
         )
-    if dtype is None or (dtype.names is None and (len(buffer.row_shape) != 1 or dtype.base == np.uint8)):  # bytes may be anything
+    if dtype is None or (dtype.names is None and (len(rows) != 1 or dtype.base == np.uint8)):  # bytes may be anything
         return
-    row_B, draw_B = dtype.itemsize * (1 if dtype.names else buffer.row_shape[0]), words * 4
+    row_B, draw_B = dtype.itemsize * (1 if dtype.names else rows[0]), words * 4
     if buffer.size > row_B and row_B % draw_B and draw_B % row_B:
         other = "; with indices= a draw takes 20" if row_B == 20 else "; without indices a draw takes 16" if row_B == 16 else ""
         raise ValidationError(
@@ -131,10 +133,27 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str, whole: bool) -> 
         )
 
 
-def check_parameter_names(buffer: Buffer, words: int, what: str) -> None:
-    """Fields of a structured buffer that are called as parameters must be in their order."""
+def check_parameter_names(buffer: Buffer, words: int, what: str, offset_B: int = 0) -> None:
+    """Fields of a structured buffer that are called as parameters must be in their order, from a byte on."""
     if (held := buffer.held) is not None and held.names:
-        _check_order(held.names, words, f"{what}: buffer '{buffer.label}'")
+        _check_order(_names_from(held, offset_B, words), words, f"{what}: buffer '{buffer.label}'")
+
+
+def check_group_names(buffer: Buffer, offset_B: int, what: str) -> None:
+    """The same of the workgroups of a dispatch, which are x, y and z."""
+    if (held := buffer.held) is None or not held.names:
+        return
+    for at, name in enumerate(_names_from(held, offset_B, 3)):
+        plain = _GROUPS.sub("", name.lower().replace("_", ""))
+        if plain in ("x", "y", "z") and "xyz"[at] != plain:
+            raise ValidationError(f"{what}: buffer '{buffer.label}': word {at} is '{name}'; the order is x, y, z")
+
+
+def _names_from(dtype: np.dtype[Any], offset_B: int, words: int) -> list[str]:
+    """What the words of 32 bits from a byte on are called, of records; "" where no field of one number begins."""
+    fields = [(name, *dtype.fields[name][:2]) for name in dtype.names or () if dtype.fields is not None]
+    named = {at_B: name for name, kind, at_B in fields if not kind.shape}
+    return [named.get((offset_B + 4 * word) % max(1, dtype.itemsize), "") for word in range(words)]
 
 
 def _check_order(names: Sequence[str], words: int, what: str) -> None:

@@ -20,11 +20,17 @@ from tilegpu.errors import ValidationError, candidates
 #: Of ``**unknown``, for type checkers: there is none. typing has it under this name from 3.11 on.
 Never = NoReturn
 _TAKES_ANY = inspect.CO_VARKEYWORDS
+_TAKES_ALL = inspect.CO_VARKEYWORDS | inspect.CO_VARARGS
 #: What users call an object of the class by.
 _SHORT = {"Device": "dev", "RenderPass": "rp", "PassCommands": "rp", "PassResults": "rp", "ImagePixels": "image"}
+_TOO_MANY = re.compile(r"positional arguments? but (\d+) ")
 _EXPLAINED = "_tilegpu_explained"
 #: What draws ask of objects, and users seldom: left as it is.
 _OF_DRAWS = frozenset({"pack_push", "plane_of", "push_bytes", "require_filter"})
+
+
+class NoCallError(ValidationError, TypeError):
+    """As Python's own, a TypeError too."""
 
 
 def names_of(function: Callable[..., Any]) -> list[str]:
@@ -51,13 +57,25 @@ def _refused(function: Callable[..., Any], what: str, given: Mapping[str, Any], 
         return None
     names = names_of(function)
     for name in given:
-        if name not in names:
+        if name not in names and not function.__code__.co_flags & _TAKES_ANY:
             return ValidationError(_no_argument(what, name, names))
     text = re.sub(r"^\S+\(\) ", "", str(wrong))
-    return ValidationError(f"{what}: {text}; its arguments are {', '.join(names) or 'none'}")
+    parameters = inspect.signature(function).parameters.values()
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    if (many := _TOO_MANY.search(text)) is None or not named:
+        return ValidationError(f"{what}: {text}; its arguments are {', '.join(names) or 'none'}")
+    by_place = [name for name in names if name not in named]
+    extra = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) - len(by_place)  # self
+    takes = f"it takes {len(by_place)} by place ({', '.join(by_place)})" if by_place else "it takes none by place"
+    others = ", ".join(f"{name}=" for name in named)
+    count = int(many[1]) - extra
+    given_so = f"{count} argument{' is' if count == 1 else 's are'} given by place"
+    return ValidationError(f"{what}: {given_so}; {takes}, and others by name: {others}")
 
 
-def _explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+def explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """The same function, whose calls that Python refuses are errors that say what its arguments are."""
+
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pytest shows who called, and what was called
@@ -98,7 +116,7 @@ class _Module(ModuleType):
     """One of the package's modules that is called as a method of a device is: ``tilegpu.image(...)`` in place of ``dev.image(...)``."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ValidationError(f"{self.__name__} is a module of the package, and not called: {vars(self)['_instead']}")
+        raise NoCallError(f"{self.__name__} is a module of the package, and not called: {vars(self)['_instead']}")
 
 
 def refuse_modules(door: Mapping[str, Any], how: Mapping[str, str]) -> None:
@@ -114,10 +132,12 @@ def _snake(name: str) -> str:
 
 
 def _wanted(name: str, value: Any) -> bool:
-    """A public function that does not look at its names itself."""
+    """A public function that does not look at its arguments itself, and that draws don't ask."""
     if not isinstance(value, FunctionType) or name[0] == "_" or name in _OF_DRAWS:
         return False
-    return not value.__code__.co_flags & _TAKES_ANY and not hasattr(value, _EXPLAINED)
+    flags = value.__code__.co_flags
+    quick = name == "view" and flags & _TAKES_ANY  # of images, for draws
+    return not quick and flags & _TAKES_ALL != _TAKES_ALL and not hasattr(value, _EXPLAINED)
 
 
 def _explain_class(cls: type, made_by: str) -> None:
@@ -126,12 +146,12 @@ def _explain_class(cls: type, made_by: str) -> None:
             continue
         for name, value in list(vars(owner).items()):
             if _wanted(name, value):
-                setattr(owner, name, _explained(value, f"{_snake(owner.__name__)}.{name}"))
+                setattr(owner, name, explained(value, f"{_snake(owner.__name__)}.{name}"))
     maker = "__new__" if issubclass(cls, tuple) else "__init__"
     made = vars(cls).get(maker)
     made = made.__func__ if isinstance(made, staticmethod) else made
     if made_by and isinstance(made, FunctionType) and not hasattr(made, _EXPLAINED):
-        setattr(cls, maker, _explained(made, made_by))
+        setattr(cls, maker, explained(made, made_by))
 
 
 def explain_calls(door: dict[str, Any], names: Iterable[str], prefix: str, made_by: Mapping[str, str] | None = None) -> None:
@@ -142,4 +162,4 @@ def explain_calls(door: dict[str, Any], names: Iterable[str], prefix: str, made_
         if isinstance(value, type) and not issubclass(value, BaseException):
             _explain_class(value, f"{prefix}.{name}" if made_by is None else made_by.get(name, ""))
         elif isinstance(value, FunctionType) and _wanted(name, value):
-            door[name] = _explained(value, f"{prefix}.{name}")
+            door[name] = explained(value, f"{prefix}.{name}")

@@ -46,12 +46,20 @@ def _byte_count_of(given: Any, indirect: Any, indices: Any, what: str) -> int:
     return byte_count
 
 
+def _by_name(given: tuple[Any, ...]) -> str:
+    """Of states that were given by place."""
+    if len(given) == 2 and isinstance(given[0], str) and given[0] in _core.DYNAMIC_STATES:
+        return f"states are given by name: set({given[0]}={arguments.shown(given[1])})"
+    return "states are given by name, such as set(cull_mode='back'); of a mapping set(**mapping)"
+
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _plain_first(function: _F) -> _F:
     """A draw whose arguments are plain is recorded by the core, without a step of the interpreter; ``function`` is the general way."""
-    return functools.update_wrapper(_core.PlainMethod(function), function)  # type: ignore[return-value]
+    explained = keywords.explained(function, f"rp.{function.__name__}")
+    return functools.update_wrapper(_core.PlainMethod(function, explained), function)  # type: ignore[return-value]
 
 
 class PassCommands(OfThisProcess):
@@ -111,7 +119,7 @@ class PassCommands(OfThisProcess):
 
         return commands
 
-    def set(self, **state: Any) -> None:
+    def set(self, *by_place: Never, **state: Any) -> None:
         """Sets dynamic state, by Vulkan's names, for the draws that follow with pipelines that list it in ``dynamic``.
 
         It holds until it is set again or the pass ends; pipelines that fix it are drawn with their own. Values are those of
@@ -125,6 +133,8 @@ class PassCommands(OfThisProcess):
         has takes one value for all, or a list. A draw that needs a state that was never set raises
         :class:`ValidationError`, which names it.
         """
+        if by_place:
+            raise ValidationError(f"{self._what}: set{arguments.shown(by_place)}: {_by_name(by_place)}")
         with self._turn:
             self._open().state.set(state, f"{self._what}: set", by_itself=True)
 
@@ -268,7 +278,8 @@ class PassCommands(OfThisProcess):
         vertex, first instance); with ``indices`` (n, 5): index count, instance count, first index, vertex offset,
         first instance.
         ``draw_count``: how many, or a buffer with the number (uint32), read when the pass runs: no more than lie in ``indirect``.
-        ``offset`` and ``stride`` in bytes, of arrays too. ``byte_count``: ``indirect`` is a counter of transform feedback instead, and the
+        ``offset`` and ``stride`` in bytes, of arrays too. What an array's rows reach is checked as :meth:`draw` does; what lies in buffers
+        is not looked at. ``byte_count``: ``indirect`` is a counter of transform feedback instead, and the
         draw has as many vertices of so many bytes as were written. The other arguments are those of :meth:`draw`; ``instances`` is the data
         of per-instance bindings.
         """
@@ -299,10 +310,10 @@ class PassCommands(OfThisProcess):
                 draws.uses.note_buffer(given, "indirect", f"{what}: indirect")
                 read_B = 4 if byte_count is not None else words * 4
                 require_words(indirect, f"{what}: indirect", offset, read_B, read_B if stride is None and draw_count != 1 else stride)
-                check_parameter_names(indirect, words, f"{what}: indirect")
+                check_parameter_names(indirect, words, f"{what}: indirect", offset)
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 if stride is None and byte_count is None and draw_count != 1:
-                    check_parameter_rows(indirect, words, f"{what}: indirect", whole)
+                    check_parameter_rows(indirect, words, f"{what}: indirect", offset, whole)
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
@@ -334,7 +345,9 @@ class PassCommands(OfThisProcess):
             if instances is not None or pipeline.vertex_layout.per_instance:
                 if isinstance(instances, int) and instances != 1 and not pipeline.vertex_layout.per_instance:
                     raise ValidationError(f"{what}: instances is {instances}; how many there are is in indirect: leave it out")
-                draws.instances(pipeline, instances)
+                elements = draws.instances(pipeline, instances)
+                if rows is not None and counter is None and pipeline.vertex_layout.per_instance:
+                    draws.check_instances_of_rows(pipeline, rows, elements)
             if byte_count is not None:
                 draws.commands.draw_indirect_byte_count(core, offset, byte_count)
             else:
@@ -428,6 +441,8 @@ class PassCommands(OfThisProcess):
                 for buffer in () if given is None else given if isinstance(given, (list, tuple)) else (given,):
                     draws.uses.note_buffer(buffer, "transform feedback", what, write)
                     if write:
+                        whole, start_B = (buffer.buffer, buffer.offset) if isinstance(buffer, BufferSlice) else (buffer, 0)
+                        whole.forget_rows(start_B, buffer.size)
                         draws.hazards.wrote([use_of_buffer(buffer, True, "")], "transform feedback", False)
 
         made = TransformFeedback(self.label, self._recorder(), buffers, resume, keep, stream, begins, draws.capture)

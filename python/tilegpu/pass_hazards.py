@@ -56,7 +56,7 @@ def _uses_of(thing: Any, write: bool) -> Iterator[Use]:
             yield from _uses_of(item, write)
 
 
-def _bound(
+def bound_of(
     pipeline: Program, bind: Mapping[Any, Any] | None, sets: Mapping[int, DescriptorSet] | None
 ) -> Iterator[tuple[Binding, Any]]:
     """What a draw binds, by the pipeline's bindings."""
@@ -112,7 +112,7 @@ class Hazards:
         """A draw that draws something. ``fixed``: what the hardware reads for it, and how (:data:`FIXED`)."""
         assert self.listening or pipeline.may_write  # asked before: most draws are neither, and cost nothing
         accesses = pipeline.accesses
-        bound = [(binding, value) for binding, value in _bound(pipeline, bind, sets) if (binding.set, binding.binding) in accesses]
+        bound = [(binding, value) for binding, value in bound_of(pipeline, bind, sets) if (binding.set, binding.binding) in accesses]
         for binding, value in bound if self._written or self._part else ():
             access = accesses[binding.set, binding.binding]
             uniform = access.fragment_reads and binding.descriptor == "uniform_buffer"

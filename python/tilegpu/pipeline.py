@@ -42,6 +42,7 @@ from tilegpu.pipeline_warnings import (
 )
 from tilegpu.program import Program, specialization_of
 from tilegpu.set_layout import DescriptorSetLayout, layouts_by_number
+from tilegpu.unwritten import warn_of_unwritten_inputs
 from tilegpu.vertex import VertexLayout, make_layout, warn_of_layout
 
 _MOST_BLOCK_B = 1024  # of blocks whose contents draws give, packed by the core
@@ -413,8 +414,7 @@ def create_pipeline(
     set_depth(info.depth_stencil, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
     references = set_stencil(info.depth_stencil, stencil_test, stencil_front, stencil_back, what)
     _set_formats(info, colors, depth_info, stencil_info, what)
-    values = set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what)
-    info.blend_constants = list(values)
+    info.blend_constants = list(values := set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what))
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
     set_sample_locations(info.multisample, sample_locations, what)
     set_input_attachments(info, input_attachments, what)
@@ -454,6 +454,8 @@ def _finish(
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
     warn_of_position(pipeline, info, pipeline.dynamic, strict)
+    rasterizes = not info.rasterization.rasterizer_discard and "rasterizer_discard_enable" not in pipeline.dynamic
+    warn_of_unwritten_inputs(pipeline, rasterizes, strict)
     warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
     warn_of_assembly(pipeline, info, pipeline.dynamic, given)

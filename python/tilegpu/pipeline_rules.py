@@ -36,7 +36,7 @@ _CAPABILITY, _EXT_INST, _EXECUTION_MODE, _CONSTANT, _COMPOSITE, _NULL, _DECORATE
 _SAMPLES, _EMIT_STREAM = frozenset(range(87, 98)), 220
 _LEAST_SAMPLE, _MOST_SAMPLE = min(_SAMPLES), max(_SAMPLES)
 _LEAST_OFFSET_WORDS, _MOST_OFFSET_WORDS = 7, 11  # of those that may have an offset: six operands at least
-_POSITION, _OUTPUT, _TYPE_POINTER, _VARIABLE, _CALL, _CHAINS, _STORES = 0, 3, 32, 59, 57, (65, 66), (62, 63)
+POSITION, _OUTPUT, _TYPE_POINTER, _VARIABLE, _CALL, _CHAINS, _STORES = 0, 3, 32, 59, 57, (65, 66), (62, 63)
 _BUILT_IN, _STREAM, _LAYER, _OUTPUT_POINTS, _OUTPUT_LINES = 11, 29, 9, 27, 28
 _INTERPOLATION_FUNCTION, _GEOMETRY_STREAMS = 52, 54
 _AT_SAMPLE, _AT_OFFSET = 77, 78
@@ -263,17 +263,18 @@ def _check_dual_source(stages: Stages, factors: Sequence[frozenset[str]], what: 
 
 
 @functools.lru_cache(maxsize=256)
-def writes_position(spirv: bytes) -> bool:
-    """Whether a shader has a store to gl_Position anywhere, or passes it to a function; of a block that holds it, the member's."""
+def writes_built_in(spirv: bytes, built_in: int) -> bool:
+    """Whether a shader has a store to an output such as gl_Position anywhere, or passes it to a function; of a block that holds it, the
+    member's. ``built_in``: SPIR-V's number."""
     members: dict[int, int] = {}  # of structures: which member it is
     places: dict[int, int | None] = {}  # variables: which member, None: it is the position itself
     pointees: dict[int, int] = {}  # of pointers to outputs
     alone: set[int] = set()
     constants: dict[int, int] = {}
     for number, operands in Words(spirv).instructions():
-        if number == _DECORATE and operands[1:3] == [_BUILT_IN, _POSITION]:
+        if number == _DECORATE and operands[1:3] == [_BUILT_IN, built_in]:
             alone.add(operands[0])
-        elif number == _MEMBER_DECORATE and operands[2:4] == [_BUILT_IN, _POSITION]:
+        elif number == _MEMBER_DECORATE and operands[2:4] == [_BUILT_IN, built_in]:
             members[operands[0]] = operands[1]
         elif number == _TYPE_POINTER and operands[1] == _OUTPUT:
             pointees[operands[0]] = operands[2]

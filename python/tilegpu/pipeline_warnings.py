@@ -12,7 +12,7 @@ import numpy as np
 
 from tilegpu import _core
 from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning
-from tilegpu.pipeline_rules import writes_position
+from tilegpu.pipeline_rules import POSITION, writes_built_in
 from tilegpu.program import Program
 from tilegpu.structs import type_name
 
@@ -89,7 +89,7 @@ def warn_of_position(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, 
     if not draws or info.rasterization.rasterizer_discard or "rasterizer_discard_enable" in dynamic:
         return
     module = stages[stage]
-    if writes_position(bytes(module.spirv)) or any(b.used and b.descriptor in _WRITTEN for b in module.reflection.bindings):
+    if writes_built_in(bytes(module.spirv), POSITION) or any(b.used and b.descriptor in _WRITTEN for b in module.reflection.bindings):
         return
     what = f"the {stage.replace('_', ' ')} shader never writes gl_Position; write it, or give rasterizer_discard=True"
     if strict:

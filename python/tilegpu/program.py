@@ -77,7 +77,7 @@ class Program(Fixed):
         if self._again is None:
             raise ValidationError(f"{self.title}: reload() is for shaders given as paths; these were texts or SPIR-V")
         made = self._again()
-        for known in ("interface", "may_write", "accesses", "samplers_apart", "sampler_pairs", "_plain"):
+        for known in ("interface", "may_write", "accesses", "samplers_apart", "sampler_pairs", "_plain", "_races"):
             self.__dict__.pop(known, None)
         self.__dict__.update(made.__dict__)
 

@@ -8,7 +8,7 @@ from typing import Any
 from tilegpu import _core, notebook
 from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError, candidates
-from tilegpu.fixed import Made, MissingAttributeError, made_once
+from tilegpu.fixed import Made, MissingAttributeError, NoOperationError, made_once, said
 
 #: Heading, counters and what they are called when they are printed.
 GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -93,6 +93,12 @@ _TOGETHER = (
 )  # fmt: skip
 
 
+def counted_by_attribute(thing: Any, name: Any) -> NoOperationError:
+    """Of statistics that are asked as a mapping."""
+    named = name if isinstance(name, str) and name in thing._values else "draws"
+    return NoOperationError(f"{said(thing)}: counters are attributes, such as stats.{named}; stats.asdict() is a dict of them all")
+
+
 class PassStats(Made):
     """Counters of one executed pass as attributes (``stats.fragments_shaded``); printed, a table; in a notebook too.
 
@@ -126,6 +132,9 @@ class PassStats(Made):
         except KeyError:
             pass
         raise MissingAttributeError(self, name)
+
+    def __getitem__(self, name: Any) -> Any:
+        raise counted_by_attribute(self, name)
 
     def _said_elsewhere(self, name: str) -> str:
         return "it is what was counted" if name in self._values else ""

@@ -140,6 +140,12 @@ def _finite_int(values: NDArray[Any], dtype: np.dtype[Any]) -> bool:
 
 def _assign(view: NDArray[Any], leaf: _Leaf, value: Any, path: str) -> None:
     refuse_masked(value, path)
+    if hasattr(type(value), "device_address"):
+        wants = f"{path} is {shown(value)}; the shader's {type_name(leaf.type)} takes"
+        if leaf.dtype == np.uint64 or (leaf.type.base == "uint" and view.shape == (2,)):
+            raise ValidationError(f"{wants} its address, as of a buffer_reference: give buffer.device_address")
+        if np.shape(value) != view.shape:
+            raise ValidationError(f"{wants} {_shape_text(view.shape)}, and the buffer's numbers have shape {np.shape(value)}")
     try:
         array = np.asarray(value)
     except Exception as wrong:  # whatever an object's own __array__ raises

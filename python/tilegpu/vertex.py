@@ -20,7 +20,8 @@ _MOST_STRIDE_B = 2048  # maxVertexInputBindingStride
 
 
 class VertexBinding(NamedTuple):
-    """One vertex buffer, said explicitly: ``attributes`` are (location, format, offset in bytes).
+    """One vertex buffer, said explicitly: ``attributes`` are (location, format, offset in bytes). A draw takes buffers for it, and arrays
+    whose rows are ``stride`` bytes, as they lie in memory.
 
     ``rate`` is ``"vertex"`` or ``"instance"``; ``divisor``: of the latter, how many instances share an element (0: all).
     """
@@ -36,7 +37,7 @@ class BoundLayout(NamedTuple):
 
     stride_B: int
     rate: str
-    dtype: np.dtype[Any] | None  #: None: explicit, only buffers fit
+    dtype: np.dtype[Any] | None  #: None: explicit, which bytes are taken for
     divisor: int = 1
 
     def elements(self, size_B: int, end_B: int) -> int:
@@ -311,6 +312,20 @@ def _convert(array: NDArray[Any], dtype: np.dtype[Any], what: str, normalised: C
     return out
 
 
+def _bytes_of_rows(array: NDArray[Any], layout: VertexLayout, number: int, what: str) -> tuple[NDArray[Any], int]:
+    """The same for a binding that is said outright (:class:`VertexBinding`): the array as it lies in memory, whose rows are as far apart
+    as the binding says; one of one dimension is bytes, or numbers one behind the other."""
+    stride_B = layout.bindings[number].stride_B
+    plain = array.dtype.names is None and array.ndim == 1
+    row_B = array.itemsize * int(np.prod(array.shape[1:], dtype=int))
+    if not plain and stride_B and row_B != stride_B and len(array) > 1:
+        raise ValidationError(
+            f"{what}: vertices have rows of {row_B} bytes ({array.dtype}, shape {array.shape}); the stride of the pipeline's vertex "
+            f"binding {number} is {stride_B}: give rows of as many bytes, or a tilegpu.Buffer of these"
+        )
+    return upload_layout(array), array.nbytes // max(1, stride_B)
+
+
 def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tuple[NDArray[Any], int]:
     """(bytes to upload as an array, number of vertices) for a NumPy argument of a draw, which feeds a binding."""
     dtype = layout.bindings[number].dtype
@@ -324,9 +339,7 @@ def vertex_array(data: Any, layout: VertexLayout, number: int, what: str) -> tup
             f"{what}: vertices are {arguments.shown(data)}; give an array with one row for each vertex, or a tilegpu.Buffer"
         )
     if dtype is None:
-        raise ValidationError(
-            f"{what}: the pipeline's vertex binding is explicit (tilegpu.VertexBinding); give a tilegpu.Buffer"
-        )
+        return _bytes_of_rows(native(array), layout, number, what)
     if not array.size and array.ndim == 1:
         return np.zeros((0, *dtype.shape), dtype.base), 0  # no vertices, of whatever kind
     array = native(array)

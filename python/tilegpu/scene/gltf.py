@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu.scene.gltf_names import misspelt
+from tilegpu.scene.gltf_names import extensions_in, misspelt
 from tilegpu.scene.gltf_rules import problems
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
 from tilegpu.scene.model_file import ModelError, ModelFile, named, say, shown
@@ -165,7 +165,7 @@ class Document:
         """One warning for the file, of whatever it has that changes the picture and is not drawn."""
         used = self.json.get("extensionsUsed", [])
         names = {name for name in used if isinstance(name, str)} if isinstance(used, list) else set()
-        unknown = sorted(names - SUPPORTED_EXTENSIONS)
+        unknown = sorted((names | extensions_in(self.json)) - SUPPORTED_EXTENSIONS)
         left_out = [f"extension {name}" for name in unknown] if len(unknown) <= _SOME else [f"extensions {_some(unknown)}"]
         primitives = [p for mesh in self.json["meshes"] if isinstance(found := mesh.get("primitives"), list) for p in found]
         attributes = [p.get("attributes") for p in primitives if isinstance(p, dict)]

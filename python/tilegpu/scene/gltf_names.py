@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tilegpu.fixed import _almost
@@ -108,6 +108,22 @@ def _meant_attribute(name: str, given: Collection[str]) -> str:
     found = near(base, ("POSITION", "NORMAL", "TANGENT", *_NUMBERED), loose=False)
     found = f"{found}_{digits or 0}" if found in _NUMBERED else found
     return f"attribute {name} is no name of glTF's; {found} is" if found and found not in given else ""
+
+
+def extensions_in(document: Mapping[str, Any]) -> set[str]:
+    """Extensions that objects of the file have, whether extensionsUsed names them or not; what lies in extras is somebody else's."""
+    found: set[str] = set()
+    pending: list[Any] = [document]
+    while pending:
+        thing = pending.pop()
+        if isinstance(thing, list):
+            pending += [one for one in thing if isinstance(one, (dict, list))]
+            continue
+        extensions = thing.get("extensions")
+        if isinstance(extensions, dict):
+            found |= {str(name) for name in extensions}
+        pending += [one for key, one in thing.items() if isinstance(one, (dict, list)) and key != "extras"]
+    return found
 
 
 def misspelt(document: dict[str, Any]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from tilegpu.scene.part import (
     build_part,
     part_cost,
     repair_normals,
+    say_no_length,
     segments,
     triangulate,
 )
@@ -175,6 +176,8 @@ class GltfParts:
         position = doc.accessor(attributes["POSITION"], f"{where}.attributes.POSITION", ("VEC3",))
         vertex_count = len(position)
         normals, tangents = get("NORMAL", "VEC3"), get("TANGENT", "VEC4")
+        for name, given in (("NORMAL", normals), ("TANGENT", tangents)):
+            say_no_length(f"model '{doc.path}': {where}: {name}", given)
         color = get("COLOR_0", "VEC3", "VEC4")
         if color is not None and color.shape[1] == 3:
             color = np.concatenate([color, np.ones((vertex_count, 1), F)], 1)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tilegpu.fixed import made_once
 from tilegpu.scene.camera import transform
 from tilegpu.scene.materials import Material
+from tilegpu.scene.model_file import say
 from tilegpu.scene.tangents import flat_normals, generate_tangents
 
 Array = NDArray[Any]
@@ -188,6 +189,12 @@ def segments(indices: Array, mode: int) -> Array:
     if mode == 2 and indices.size > 1:
         return np.stack([indices, np.roll(indices, -1)], -1)
     return np.stack([indices[:-1], indices[1:]], -1)
+
+
+def say_no_length(what: str, vectors: Array | None) -> None:
+    """Warns of normals or tangents that are 0, all of them: nobody meant these, as of some degenerate triangles' somebody may."""
+    if vectors is not None and len(vectors) and not np.any(vectors[:, :3]):
+        say(f"{what}: all of them are 0, which have no direction; (0, 0, 1) is taken for a normal: leave them out, and they are made")
 
 
 def repair_normals(normals: Array) -> Array:

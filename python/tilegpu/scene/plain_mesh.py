@@ -18,7 +18,18 @@ from tilegpu.scene.description import Sampler, Texture
 from tilegpu.scene.materials import Material
 from tilegpu.scene.mipmaps import mip_chain
 from tilegpu.scene.model_file import ModelFile, say, shown
-from tilegpu.scene.part import PLACED_B, PLACING_B, SMOOTH_B, Array, F, Part, build_part, part_cost, repair_normals
+from tilegpu.scene.part import (
+    PLACED_B,
+    PLACING_B,
+    SMOOTH_B,
+    Array,
+    F,
+    Part,
+    build_part,
+    part_cost,
+    repair_normals,
+    say_no_length,
+)
 from tilegpu.scene.tangents import smooth_normals
 
 _CLAY = (0.62, 0.60, 0.57, 1.0)
@@ -84,6 +95,7 @@ def part_of(file: ModelFile, mesh: PlainMesh, texture: Texture | None, label: st
     normals = None
     if not mesh.facets:
         if mesh.normals is not None and np.all(np.isfinite(mesh.normals)):
+            say_no_length(f"model '{file.path}': {label}: normals", mesh.normals)
             normals = repair_normals(mesh.normals.astype(F))
         else:
             normals = smooth_normals(mesh.positions, triangles)

@@ -102,7 +102,8 @@ class DrawnFrame(Frame):
 
     def say_clamped(self) -> None:
         """Of what :meth:`call` returned last, where it is saved or shown as 8 bits: a warning, once for each function, where an array of
-        floats goes far beyond 0 to 1; whole numbers, beyond 0 to 255. Images with such floats are lit so; files of floats keep them."""
+        floats goes far beyond 0 to 1; whole numbers, beyond 0 to 255, but for those of 16 bits, of which 65535 is white: where all are
+        bytes. Images with such floats are lit so; files of floats keep them."""
         returned = self.live.returned
         arrays = [v for v in (returned if isinstance(returned, (list, tuple)) else [returned]) if isinstance(v, np.ndarray)]
         for array in arrays:
@@ -110,10 +111,14 @@ class DrawnFrame(Frame):
                 continue
             low, high = float(np.fmin.reduce(array, None)), float(np.fmax.reduce(array, None))
             where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
-            if array.dtype.kind != "f":
+            if array.dtype == np.uint16:
+                if not 0 < high <= 255:
+                    continue
+                text = f"{where} returned uint16 up to {high:g}, of which 65535 is white, so all is black; for bytes give .astype(np.uint8)"
+            elif array.dtype.kind != "f":
                 if low >= 0 and high <= 255:
                     continue
-                text = f"{where} returned whole numbers from {low:g} to {high:g}; 8 bits take 0 to 255, and others are clamped"
+                text = f"{where} returned whole numbers from {low:g} to {high:g} ({array.dtype}); 8 bits hold 0 to 255 alone"
             elif nans := int(np.isnan(array.reshape(*array.shape[:2], -1)[..., :3]).any(axis=-1).sum()):
                 pixels = f"{nans:,} pixel{'s that are' if nans > 1 else ' that is'} NaN"
                 text = f"{where} returned {pixels}, which 8 bits hold as 0: find what divides by 0, or save as .exr or .npy to keep them"

@@ -119,9 +119,12 @@ def _assert_equal(
     image: Any, name: str | os.PathLike[str] | None, tolerance: float, differing_px: int, perceptual: float | None
 ) -> None:
     __tracebackhide__ = True
-    array = as_array(image)
     if name is not None and not isinstance(name, (str, os.PathLike)):
-        raise GoldenError(f"assert_image_equal: name is {arguments.shown(name)}; it must be a file's name, such as 'name.png'")
+        said = f"assert_image_equal: name is {arguments.shown(name)}; it must be a file's name, such as 'name.png'"
+        if isinstance(image, (str, os.PathLike)):
+            said += f": the picture comes first, assert_image_equal(image, {os.fspath(image)!r})"
+        raise GoldenError(said)
+    array = as_array(image)
     path, name = naming.golden_path(name, ".png" if array.dtype == np.uint8 else ".npy")
     check_name(array, path, image)  # wrong whether there is a golden or not
     for what, value in (("tolerance", tolerance), ("differing_px", differing_px), ("perceptual", perceptual)):
