@@ -15,7 +15,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-wheels-bare test-sdist test-asserts tidy lint-tools install test-sanitize test-vulkan test-farm bench-farm fuzz fuzz-shaders faults bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
+.PHONY: help demo test test-cpp test-python compare docs test-docs lint wheel test-wheel wheels test-wheels test-wheels-bare test-sdist test-asserts tidy lint-tools install test-sanitize test-tsan test-vulkan test-farm bench-farm fuzz fuzz-shaders faults bench bench-clear bench-msaa vkframe bench-kernel bench-guard build build-tests system clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
@@ -167,6 +167,15 @@ test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under
 	  -Dpybind11_DIR="$$($(PY) -m pybind11 --cmakedir)"
 	cmake --build $(SANITIZE)
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
+
+# --- ThreadSanitizer over C++ tests in which threads meet; LLVM, glslang and SPIRV-Tools are not instrumented, nor is generated code
+TSAN := build/threads
+TSAN_TESTS ?= thread_pool|recordings.*|feedback|programs|object_cache|module_record|jit|descriptor_.*|compute|child_process|geometry_assembly|vulkan_.*
+test-tsan: system ## C++ tests in which threads meet (TSAN_TESTS) under ThreadSanitizer; what it can't see: cpp/cmake/thread_sanitizer.txt
+	cmake -S . -B $(TSAN) -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILEGPU_SANITIZE_THREADS=ON -DTILEGPU_PYTHON=OFF
+	cmake --build $(TSAN)
+	TSAN_OPTIONS="suppressions=$(abspath cpp/cmake/thread_sanitizer.txt) second_deadlock_stack=1 exitcode=66" \
+	  ctest --test-dir $(TSAN) --output-on-failure -j $(JOBS) -R '^test_($(TSAN_TESTS))$$'
 
 # --- the driver under other people's programs: their system packages, and an environment of its own for those of PyPI
 $(VENV)/.stamp-clients: packages/clients.txt $(VENV)/.stamp-test scripts/install_packages.sh

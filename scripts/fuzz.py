@@ -252,10 +252,18 @@ def merge(options: argparse.Namespace) -> int:
         fresh = WORK / "merged" / fuzzer.name
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        if fuzzer.kind == "file":  # Atheris can't start itself again for a merge; each of its cases reached something new when it was kept
-            fresh = staged(fuzzer)
+        if fuzzer.kind == "file":  # Atheris can't start itself again for a merge
+            stage = staged(fuzzer)
+            done = subprocess.run([sys.executable, "-m", "tests.file_fuzz.reach", fuzzer.name, str(stage)], cwd=ROOT, env=environment(),
+                                  capture_output=True, text=True, check=False)  # fmt: skip
+            if done.returncode:
+                print(done.stderr[-3000:])
+                return 1
+            for name in done.stdout.split():
+                shutil.copy(stage / name, fresh / name)
         else:
-            limits = ["-max_len=65536", f"-timeout={CASE_SECONDS}"]
+            # Edges alone, not how often each is passed: the corpus at hand, in build/fuzz, has those cases.
+            limits = ["-max_len=65536", f"-timeout={CASE_SECONDS}", "-use_counters=0"]
             done = subprocess.run([*command(fuzzer, options.build), "-merge=1", *limits, str(fresh), str(staged(fuzzer))],
                                   cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)  # fmt: skip
             if done.returncode:

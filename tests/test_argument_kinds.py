@@ -44,6 +44,15 @@ class Hostile:
         raise RuntimeError("no text")
 
 
+class HostilePath(os.PathLike[str]):
+    """Has a path only as long as nobody asks."""
+
+    def __fspath__(self) -> str:
+        raise RuntimeError("no path")
+
+    __repr__ = Hostile.__repr__  # type: ignore[assignment]
+
+
 class World:
     """A device and what it made, and values of every kind."""
 
@@ -175,6 +184,12 @@ def test_any_value_anywhere_is_a_result_or_an_error_of_tilegpu() -> None:
         (lambda d: d.copy(b"abcd", d.buffer(4), source_level=-1), "copy: source_level is -1; it must not be negative"),
         (lambda d: d.render_pass(d.image((4, 4), "r8_unorm"), area="all"), "area is 'all'; it must be"),
         (lambda d: d.buffer(8).write(["x"]), "what is written has dtype <U1; it must be numbers"),
+        (lambda d: d.image((4, 4), "r8_unorm", tiling=Hostile()), "tiling is a Hostile, which is no image_tiling"),
+        (lambda d: tg.math.look_at(Hostile(), (0, 0, 0)), "look_at: eye is a Hostile; it must be three numbers"),
+        (lambda d: tg.math.transform(np.eye(4), Hostile()), "transform: points is a Hostile; it must be numbers"),
+        (lambda d: tg.math.perspective(Hostile(), 1, 1, 2), "is a Hostile; it must be a number"),
+        (lambda d: tg.Replay(d, Hostile()), "path is a Hostile; it must be a path"),
+        (lambda d: tg.Replay(d, HostilePath()), "path is a HostilePath; it must be a path"),
     ],
 )
 def test_the_message_names_what_was_given(call: Callable[[tg.Device], object], message: str) -> None:
@@ -184,3 +199,8 @@ def test_the_message_names_what_was_given(call: Callable[[tg.Device], object], m
 
 def test_long_values_are_cut_in_messages() -> None:
     assert len(arguments.shown(np.zeros(10_000))) <= 80 and "\n" not in arguments.shown(np.zeros((50, 50)))
+
+
+def test_a_tiling_by_number_is_used_as_by_name() -> None:
+    made = [tg.Device(threads=1).image((16, 16), "r8g8b8a8_unorm", tiling=tiling) for tiling in ("block_compressed", 1)]
+    assert made[0].usage == made[1].usage

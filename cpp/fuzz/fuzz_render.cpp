@@ -1,13 +1,17 @@
 // fuzz/fuzz_render.cpp -- fuzzer: passes of random state, by two devices that may differ in everything but the result.
 //
 // In: bytes that choose formats, samples, states, draws, and what the second device has: threads, lanes, bins, heap, profile,
-// hidden-surface removal, kept samples. Wrong is: one bit of an attachment, a resolve or an occlusion count that differs, or a pass that
-// one device alone refuses. What the right picture is, `tests/test_framebuffer_model.py` asks.
+// hidden-surface removal, kept samples; how its passes are split, and which states its commands say instead of its pipelines. Wrong is: one
+// bit of an attachment, a resolve, a count of samples or a buffer that differs, or a pass that one device alone refuses. What the right
+// picture is, `tests/test_framebuffer_model.py` asks.
 #include <algorithm>
 
 #include "common/bench.hpp"
+#include "common/dynamic_states.hpp"
+#include "common/render_stages.hpp"
 
 using namespace tilegpu;
+using fuzz::is_integer;
 
 namespace {
 
@@ -37,9 +41,6 @@ constexpr VkPrimitiveTopology kTopologies[] = {VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LI
                                                VK_PRIMITIVE_TOPOLOGY_LINE_LIST,      VK_PRIMITIVE_TOPOLOGY_LINE_STRIP,
                                                VK_PRIMITIVE_TOPOLOGY_POINT_LIST};
 
-bool is_unsigned(VkFormat f) { return f == VK_FORMAT_R8_UINT || f == VK_FORMAT_R32_UINT; }
-bool is_signed(VkFormat f) { return f == VK_FORMAT_R16G16_SINT; }
-bool is_integer(VkFormat f) { return is_unsigned(f) || is_signed(f); }
 bool has_depth(VkFormat f) { return f != VK_FORMAT_UNDEFINED && f != VK_FORMAT_S8_UINT; }
 bool has_stencil(VkFormat f) { return f == VK_FORMAT_S8_UINT || f == VK_FORMAT_D24_UNORM_S8_UINT || f == VK_FORMAT_D32_SFLOAT_S8_UINT; }
 
@@ -47,39 +48,7 @@ struct Vertex {
   float position[4], color[4];
 };
 
-constexpr const char* kVertex =
-    "#version 450\nlayout(location = 0) in vec4 position;\nlayout(location = 1) in vec4 color;\nlayout(location = 0) out vec4 v;\n"
-    "layout(location = 1) flat out uint n;\nvoid main() { gl_Position = position + vec4(0.125, 0.0625, 0.03125, 0) * gl_InstanceIndex;\n"
-    "gl_PointSize = 1.0 + 3.0 * color.y; v = color; n = gl_InstanceIndex * 7 + gl_VertexIndex; }";
-
-/// What the fragment shader does beside writing its colour.
-constexpr const char* kBodies[] = {
-    "",
-    "if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 2) != 0) discard;",
-    "gl_FragDepth = v.x;",
-    "gl_SampleMask[0] = int(n * 5u + 3u);",
-    "v0 += dFdx(v) * 3.0 + fwidth(v.y);",
-    "if (v.y < 0.3) discard; v0.w = v.z;",
-    "v0 = gl_FrontFacing ? v : v.wzyx; for (uint k = 0u; k < (n & 7u); k++) v0 = v0 * 0.75 + v.yzwx * 0.25;",
-    "v0 *= interpolateAtOffset(v, vec2(0.25, -0.25));",
-    "v0.x = float(gl_SampleID) * 0.1 + gl_SamplePosition.y;",
-};
-constexpr const char* kHeads[] = {"", "layout(early_fragment_tests) in;\n", "layout(depth_greater) out float gl_FragDepth;\n"};
-
-std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, uint32_t head) {
-  if (body == 2 && head == 1) head = 0;
-  if (body != 2 && head == 2) head = 0;
-  std::string text =
-                  "#version 450\n" + std::string(kHeads[head]) + "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n",
-              writes;
-  for (size_t k = 0; k < colors.size(); k++) {
-    if (colors[k] == VK_FORMAT_UNDEFINED) continue;
-    const std::string name = "o" + std::to_string(k), type = is_unsigned(colors[k]) ? "uvec4" : is_signed(colors[k]) ? "ivec4" : "vec4";
-    text += "layout(location = " + std::to_string(k) + ") out " + type + " " + name + ";\n";
-    writes += "  " + name + " = " + (is_integer(colors[k]) ? type + "(v0 * 200.0)" : "v0 * " + std::to_string(k + 1) + ".0") + ";\n";
-  }
-  return text + "void main() {\n  vec4 v0 = v;\n  " + kBodies[body] + "\n" + writes + "}";
-}
+constexpr uint64_t kCounts_B = 64;
 
 // -- what the bytes say
 
@@ -102,6 +71,9 @@ void raster_state(fuzz::Choices& c, GraphicsState& s) {
   if (r.line_mode != VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT && c.seldom(4)) {
     r.line_stipple = true, r.line_stipple_pattern = c.half(), r.line_stipple_factor = 1 + c.below(4);
   }
+  if (!c.seldom(4)) return;
+  r.depth_clip = static_cast<DepthClip>(c.below(3)), r.depth_clip_negative_one_to_one = c.coin();
+  r.rasterizer_discard = c.seldom(8), r.extra_overestimation_px = c.unit() * kMaxExtraOverestimation_px;
 }
 
 void blend_state(fuzz::Choices& c, const std::vector<VkFormat>& colors, GraphicsState& s) {
@@ -117,7 +89,14 @@ void blend_state(fuzz::Choices& c, const std::vector<VkFormat>& colors, Graphics
       if (c.seldom(8)) a.colorBlendOp = a.alphaBlendOp = static_cast<VkBlendOp>(VK_BLEND_OP_ZERO_EXT + static_cast<int>(c.below(46)));
     }
     s.blend.attachments.push_back(a);
+    const bool is_advanced = a.colorBlendOp >= VK_BLEND_OP_ZERO_EXT;
+    if (is_advanced && c.coin()) {
+      AdvancedBlend& advanced = s.blend.advanced[s.blend.attachments.size() - 1];
+      const uint8_t bits = c.byte();
+      advanced = {bool(bits & 1), bool(bits & 2), bool(bits & 4), static_cast<VkBlendOverlapEXT>((bits >> 3) % 3)};
+    }
   }
+  if (c.seldom(8)) s.blend.color_write_enables = c.byte();
   if (c.seldom(8)) s.blend.logic_op_enable = true, s.blend.logic_op = static_cast<VkLogicOp>(c.below(16));
   for (float& x : s.blend_constants) x = c.unit();
 }
@@ -129,7 +108,6 @@ void make_plain(fuzz::Choices& c, GraphicsPipelineCreateInfo& info) {
       VK_COMPARE_OP_ALWAYS};
   const MultisampleState multisample{.samples = info.multisample.samples};
   info.rasterization = {}, info.multisample = multisample, info.blend = {}, info.primitive_restart = false;
-  info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   info.depth_stencil = {.depth_test = has_depth(info.depth_format), .depth_write = has_depth(info.depth_format)};
   info.depth_stencil.depth_compare = c.of(kOrders);
 }
@@ -138,22 +116,24 @@ GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkF
                                          VkSampleCountFlagBits samples, bool plain) {
   GraphicsPipelineCreateInfo info;
   info.label = "p", info.color_formats = colors;
-  const uint32_t body = plain ? 0 : c.below(std::size(kBodies)), head = plain ? 0 : c.below(std::size(kHeads));
-  info.stages = {{fuzz::own_shader(kVertex, VK_SHADER_STAGE_VERTEX_BIT), {}}};
-  if (Ptr<ShaderModule> fragment = fuzz::own_shader(fragment_text(colors, body, head), VK_SHADER_STAGE_FRAGMENT_BIT);
-      fragment && !c.seldom(16))
-    info.stages.push_back({fragment, {}});
   info.vertex_bindings = {{{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
   info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
-  info.topology = c.of(kTopologies);
-  info.primitive_restart = c.coin();
+  info.topology = plain ? VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST : c.of(kTopologies);
+  info.stages = fuzz::render_stages(c, colors, samples, plain, info.topology);
+  info.primitive_restart = c.coin() && info.topology != VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
   raster_state(c, info);
   MultisampleState& m = info.multisample;
   const uint8_t flags = c.byte();
   m.samples = samples;
-  m.sample_shading = (flags & 3) == 3, m.min_sample_shading = 1;
+  m.sample_shading = (flags & 3) == 3, m.min_sample_shading = flags & 128 ? c.unit() : 1;
   m.sample_mask = flags & 4 ? uint32_t{c.half()} : ~0u;
   m.alpha_to_coverage = (flags & 24) == 24, m.alpha_to_one = (flags & 96) == 96;
+  if (info.rasterization.line_mode > VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT)  // Vulkan's rule
+    m.sample_shading = m.alpha_to_coverage = m.alpha_to_one = false;
+  if (samples > 1 && c.seldom(8)) {
+    m.sample_locations_enable = true, m.sample_locations.count = samples;
+    for (uint32_t k = 0; k < 2u * samples; k++) m.sample_locations.at_px[k] = static_cast<float>(c.below(16)) / 16.0f;
+  }
   if (has_depth(depth)) {
     const uint8_t tests = c.byte();
     DepthStencilState& d = info.depth_stencil;
@@ -173,9 +153,10 @@ GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkF
 std::vector<Vertex> vertices(fuzz::Choices& c) {
   std::vector<Vertex> all(3 + c.below(30));
   constexpr float kOddW[] = {0, -1, 0.5f, 1e-6f, 3};
+  const float size = c.seldom(6) ? 1 + static_cast<float>(c.byte()) : 1;  // far beyond the framebuffer: the guard band
   for (size_t k = 0; k < all.size(); k++) {
     Vertex& v = all[k];
-    for (int i = 0; i < 2; i++) v.position[i] = static_cast<float>(static_cast<int8_t>(c.byte())) / 80.0f;
+    for (int i = 0; i < 2; i++) v.position[i] = static_cast<float>(static_cast<int8_t>(c.byte())) / 80.0f * size;
     const uint8_t z = c.byte(), color = c.byte();
     v.position[2] = static_cast<float>(z) / 240.0f - 0.02f;
     v.position[3] = (color & 31) == 31 ? kOddW[z % 5] : 1.0f;
@@ -191,8 +172,42 @@ struct Result {
   std::vector<uint8_t> bytes;
 };
 
+/// What may be done otherwise without another picture.
+struct Otherwise {
+  uint64_t open = 0;  ///< states that commands say
+  FramebufferDesc desc;
+  std::optional<HiddenSurfaceRemoval> hsr;
+};
+
+Otherwise otherwise(fuzz::Choices& c) {
+  Otherwise o;
+  const uint8_t ways = c.byte();
+  const uint64_t low = c.word(), high = c.word();
+  const uint8_t bits = c.byte(), filter = c.byte(), split = c.byte();
+  if (ways & 1) o.open = low | high << 32;
+  if (ways & 2) {
+    HiddenSurfaceRemoval h;
+    h.visibility_buffer = bits & 1, h.hierarchical_z = bits & 2, h.pre_pass = bits & 4, h.forward_pixel_kill = bits & 8;
+    h.kill_single_samples = bits & 16, h.deferred_vertex_shading = bits & 32, h.low_resolution_z = bits & 64;
+    h.lrz_bidirectional = bits & 128 && bits & 64;
+    h.depth_filter = static_cast<DepthFilter>(filter % 5);
+    h.depth_filter_position = filter / 5 % 16, h.depth_filter_spacing = filter % 17, h.depth_filter_counters = filter & 128;
+    o.hsr = h;
+  }
+  if ((ways & 12) == 12) o.desc.draws_a_part = 1 + split % 3;
+  if ((ways & 48) == 48) o.desc.tiler_heap_B = 1 + split;
+  return o;
+}
+
+/// A pipeline, and what commands say for it.
+struct Made {
+  Ptr<Pipeline> pipeline;
+  GraphicsState wanted;
+};
+
 struct Scene {
   fuzz::Choices c;
+  Otherwise how;
   Ptr<Device> device;
   uint32_t width_px, height_px, views;
   VkSampleCountFlagBits samples;
@@ -204,7 +219,9 @@ struct Scene {
   Ptr<QueryPool> queries = std::make_shared<QueryPool>(QueryType::occlusion, 8);
   Result result;
 
-  Scene(fuzz::Choices choices, Ptr<Device> of) : c(choices), device(std::move(of)) {
+  Ptr<Buffer> counts = fuzz::patterned_buffer(kCounts_B, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+
+  Scene(fuzz::Choices choices, Ptr<Device> of, Otherwise way) : c(choices), how(std::move(way)), device(std::move(of)) {
     width_px = 1 + c.below(75), height_px = 1 + c.below(70);
     views = c.seldom(8) ? 2 : 1;
     samples = c.of(kSamples);
@@ -261,7 +278,7 @@ struct Scene {
 
   RenderingInfo pass(bool first) {
     RenderingInfo info;
-    info.label = "pass";
+    info.label = "pass", info.desc = how.desc, info.hsr = how.hsr;
     info.view_mask = views > 1 ? 3 : 0;
     info.render_area = c.seldom(3) ? rect(width_px, height_px) : VkRect2D{{0, 0}, {width_px, height_px}};
     if (first) info.render_area = {{0, 0}, {width_px, height_px}};  // nothing that is loaded later is undefined
@@ -327,15 +344,30 @@ struct Scene {
     check(cb.draw_indexed(32, instances, 0, 0, 0));
   }
 
+  void bind(CommandBuffer& cb, const Made& made) {
+    cb.bind_pipeline(made.pipeline);
+    check(fuzz::say_open(cb, made.pipeline->info(), made.wanted));
+    const auto& layouts = made.pipeline->info().layout->sets;
+    if (layouts.size() < 2 || !layouts[1]) return;
+    const Ptr<DescriptorSet> set = fuzz::take(device->create_descriptor_set(layouts[1]), "a set");
+    Descriptor to;
+    to.buffer = counts;
+    check(set->write(0, 0, to));
+    cb.bind_descriptor_set(1, set);
+  }
+
   void run() {
-    std::vector<Ptr<Pipeline>> pipelines;
+    std::vector<Made> pipelines;
     for (uint32_t k = 0, count = 1 + c.below(3); k < count; k++) {
-      auto made = device->create_pipeline(pipeline_info(c, colors, depth, samples, plain));
+      GraphicsPipelineCreateInfo info = pipeline_info(c, colors, depth, samples, plain);
+      const GraphicsState wanted = info;
+      fuzz::leave_open(how.open >> k, info);
+      auto made = device->create_pipeline(info);
       if (!made) {
         result.refused = made.error().message;
         return;
       }
-      pipelines.push_back(*made);
+      pipelines.push_back({*made, wanted});
     }
     auto cb = std::make_shared<CommandBuffer>(device);
     check(cb->begin());
@@ -347,7 +379,7 @@ struct Scene {
       if (!check(cb->begin_rendering(info))) return;
       for (uint32_t k = 0, draws = 1 + c.below(plain ? 12 : 5); k < draws && result.refused.empty(); k++) {
         if (c.seldom(6)) clear(*cb, info);
-        cb->bind_pipeline(pipelines[c.below(static_cast<uint32_t>(pipelines.size()))]);
+        bind(*cb, pipelines[c.below(static_cast<uint32_t>(pipelines.size()))]);
         const bool counts = query < 8 && views == 1 && c.seldom(4);
         if (counts) check(cb->begin_query(queries, query, true));
         draw(*cb);
@@ -364,6 +396,7 @@ struct Scene {
     for (const auto& list : {color_views, resolves, {depth_view, depth_resolve}})
       for (const auto& view : list)
         if (view) fuzz::append(result.bytes, *view->image());
+    fuzz::append(result.bytes, *counts);
     for (uint32_t k = 0; k < query; k++) {
       const uint64_t value = queries->values[k];
       result.bytes.insert(result.bytes.end(), reinterpret_cast<const uint8_t*>(&value), reinterpret_cast<const uint8_t*>(&value) + 8);
@@ -419,12 +452,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
   if (size_B > kMost_B || size_B < 12) return -1;
   fuzz::Choices choices(data, size_B);
   const uint32_t number = choices.below(9);
-  const auto run = [&](const DeviceCreateInfo& info) {
-    Scene scene(choices, fuzz::device(info, fuzz::Code::quick));
+  const Otherwise way = otherwise(choices);
+  const auto run = [&](const DeviceCreateInfo& info, const Otherwise& how) {
+    Scene scene(choices, fuzz::device(info, fuzz::Code::quick), how);
     scene.run();
     return scene.result;
   };
-  const Result one = run(plain_device()), two = run(other_device(number));
+  const Result one = run(plain_device(), {});
+  if (way.open && !one.refused.empty()) return 0;  // a pipeline is looked at as a whole; what commands say, one by one
+  const Result two = run(other_device(number), way);
   if (one.refused.empty() != two.refused.empty())
     fuzz::finding("device " + std::to_string(number) + ": refused by one device alone: " + one.refused + two.refused);
   if (const std::string text = fuzz::difference(one.bytes, two.bytes); !text.empty())

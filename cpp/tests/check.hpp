@@ -1,26 +1,27 @@
 // tests/check.hpp -- the whole test framework: CHECK counts failures, finish() makes them the exit code.
 #pragma once
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
 
 namespace tilegpu::test {
 
-inline int failures = 0, checks = 0;
+inline std::atomic<int> failures = 0, checks = 0;  // threads check, too
 inline constexpr int kMostShown = 50;
 
 inline bool passed() {
-  checks++;
+  checks.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 inline bool failed(const char* expression, const char* file, int line) {
-  checks++;
+  checks.fetch_add(1, std::memory_order_relaxed);
   if (failures++ < kMostShown) std::fprintf(stderr, "%s:%d: CHECK(%s) failed\n", file, line, expression);
   return false;
 }
 __attribute__((format(printf, 4, 5))) inline bool failed(const char* expression, const char* file, int line, const char* format, ...) {
-  checks++;
+  checks.fetch_add(1, std::memory_order_relaxed);
   if (failures++ >= kMostShown) return false;
   std::fprintf(stderr, "%s:%d: CHECK(%s) failed ", file, line, expression);
   std::va_list values;
@@ -32,7 +33,7 @@ __attribute__((format(printf, 4, 5))) inline bool failed(const char* expression,
 }
 
 inline int finish(const char* name) {
-  std::printf("%s: %d checks, %d failed\n", name, checks, failures);
+  std::printf("%s: %d checks, %d failed\n", name, checks.load(), failures.load());
   return failures ? 1 : 0;
 }
 

@@ -420,6 +420,21 @@ void test_background() {
   CHECK(done == 6);
 }
 
+/// Somebody waits for what a crew does while the process ends it: the list of its threads is looked at by both.
+void test_wait_while_it_ends() {
+  for (int k = 0; k < 50; k++) {
+    std::atomic<int> done = 0;
+    {
+      BackgroundCrew crew(2, true);
+      for (int n = 0; n < 4; n++) crew.add([&done] { done++; });
+      std::thread waits([&crew] { crew.wait(); });
+      BackgroundCrew::end_all();
+      waits.join();
+    }
+    CHECK(done == 4, "%d of 4 tasks", done.load());
+  }
+}
+
 /// A device's last owner may be a thread of its own, and the process end meanwhile.
 void test_two_ends() {
   for (uint32_t k = 0; k < 20; ++k) {
@@ -589,5 +604,6 @@ int main() {
   test_placing();
   test_refusals();
   test_two_ends();
+  test_wait_while_it_ends();
   return test::finish("test_jit");
 }

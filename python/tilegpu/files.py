@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from tilegpu.arguments import shown
 from tilegpu.errors import ValidationError
 
 #: Formats that a texture's file may have: decoded inside this process, by Pillow itself or libjpeg, libtiff, libwebp.
@@ -39,8 +40,11 @@ def place(path: str | os.PathLike[str]) -> str:
     """A path that a user gave, as the system takes it: ``~`` and ``~name`` at its beginning are home folders, as in a shell (a folder that
     is called so is ``./~``). Raises :class:`ValidationError` for a zero byte, behind which the system would not look."""
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise ValidationError(f"path is {' '.join(repr(path).split())[:80]}; it must be a path")
-    name = os.fsdecode(path)
+        raise ValidationError(f"path is {shown(path)}; it must be a path")
+    try:
+        name = os.fsdecode(path)
+    except Exception:  # a __fspath__ of the user's
+        raise ValidationError(f"path is {shown(path)}; it must be a path") from None
     if "\0" in name:
         raise ValidationError(f"path {name!r}: {_ZERO_BYTE}")
     return os.path.expanduser(name) if name.startswith("~") else name  # noqa: PTH111 -- pathlib would be imported for this alone

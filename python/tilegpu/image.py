@@ -128,14 +128,15 @@ class Image(ImagePixels, Fixed, AsArray):
         levels = full_chain if mip_levels is None else arguments.whole(mip_levels, f"{what}: mip_levels")
         if not 1 <= levels <= full_chain:
             raise ValidationError(
-                f"{what}: mip_levels is {mip_levels}; a {'x'.join(str(v) for v in sizes)} image has 1 to {full_chain} (None for all)"
+                f"{what}: mip_levels is {levels}; a {'x'.join(str(v) for v in sizes)} image has 1 to {full_chain} (None for all)"
             )
         if cube and (layers % 6 or width != height):
             raise ValidationError(
                 f"{what}: cube=True takes square images with 6 layers a cube; this is {width}x{height} with {layers} layers"
             )
+        layout = enums.parse("image_tiling", tiling, f"{what}: tiling")
         mask = (
-            default_usage(info, transient, tiling)
+            default_usage(info, transient, layout)
             if usage is None
             else enums.parse_flags("image_usage", usage, f"{what}: usage", {"transient": "transient_attachment"})
         )
@@ -153,7 +154,7 @@ class Image(ImagePixels, Fixed, AsArray):
             samples,
             mask,
             cube,
-            enums.parse("image_tiling", tiling, f"{what}: tiling"),
+            layout,
             label,
             enums.parse("image_type", type_, f"{what}: size"),
             depth,

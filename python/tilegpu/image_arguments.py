@@ -25,8 +25,8 @@ def sizes_of(size: Any, what: str) -> list[int]:
     return sizes
 
 
-def default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
-    """Bits of ``image_usage``: everything that the format allows; of a transient image what lives in tiles."""
+def default_usage(info: enums.FormatInfo, transient: bool, tiling: int) -> int:
+    """Bits of ``image_usage``: all that the format allows; of a transient image what lives in tiles. ``tiling``: its number."""
     usage = _core.ENUMS["image_usage"]
     if info.planes:  # what those can do, and only a view with a conversion can't: it is sampled alone
         return default_usage(info.planes[0], transient, tiling)
@@ -42,6 +42,6 @@ def default_usage(info: enums.FormatInfo, transient: bool, tiling: str) -> int:
     mask = attachment | usage["transfer_src"] | usage["transfer_dst"]
     if attachment:
         mask |= usage["input_attachment"]
-    if "compressed" not in str(tiling).lower():
+    if tiling != _core.ENUMS["image_tiling"]["block_compressed"]:
         mask |= (usage["sampled"] if info.sampled else 0) | (usage["storage"] if info.storage else 0)
     return mask

@@ -54,17 +54,12 @@ Vector = NDArray[np.float32]
 _Array = NDArray[np.float64]
 
 
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else f"{text[:76]} ..."
-
-
 def _array(value: ArrayLike, shapes: tuple[tuple[int, ...], ...], what: str, must: str) -> _Array:
     """float64, of one of the shapes."""
     try:
         array = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        raise ValidationError(f"{what} is {_shown(value)}; {must}") from None
+    except Exception:  # of the value's own, too
+        raise ValidationError(f"{what} is {arguments.shown(value)}; {must}") from None
     if array.shape not in shapes:
         raise ValidationError(f"{what} has shape {array.shape}; {must}")
     return array
@@ -108,7 +103,7 @@ def _numbers(what: str, **given: Any) -> None:
     """Raises for what is no number, by its name; before anything is compared with it. ``far`` may be ``None``."""
     for name, value in given.items():
         if (value is not None or name != "far") and not isinstance(value, (int, float, np.integer, np.floating)):
-            raise ValidationError(f"{what}: {name} is {_shown(value)}; it must be a number")
+            raise ValidationError(f"{what}: {name} is {arguments.shown(value)}; it must be a number")
 
 
 def _finite(what: str, **given: Any) -> None:
@@ -347,8 +342,8 @@ def transform(matrix: ArrayLike, points: ArrayLike) -> Vector:
     m = _matrix(matrix, "transform: the matrix")
     try:
         p = np.asarray(points, np.float64)
-    except (TypeError, ValueError):
-        raise ValidationError(f"transform: points is {_shown(points)}; it must be numbers (..., 3)") from None
+    except Exception:  # of the value's own, too
+        raise ValidationError(f"transform: points is {arguments.shown(points)}; it must be numbers (..., 3)") from None
     if p.ndim < 1 or p.shape[-1] != 3:
         raise ValidationError(f"transform: the points have shape {p.shape}; it must be (..., 3)")
     x, y, z = p[..., 0:1], p[..., 1:2], p[..., 2:3]
@@ -367,7 +362,7 @@ def ray_through(
     x, y = _array(pixel, ((2,),), "ray_through: pixel", "it must be two numbers (x, y)")
     sides = _array(size, ((2,),), "ray_through: size", "it must be (width, height)")
     if not (sides > 0).all():
-        raise ValidationError(f"ray_through: size is {_shown(size)}; both sides must be above 0")
+        raise ValidationError(f"ray_through: size is {arguments.shown(size)}; both sides must be above 0")
     clip = 2 * (x + 0.5) / size[0] - 1, 2 * (y + 0.5) / size[1] - 1
     depths = (0.75, 0.25) if arguments.flag(reverse_z, "ray_through: reverse_z") else (0.25, 0.75)  # inside: an end may be at infinity
     near, far = (back[:, 0] * clip[0] + back[:, 1] * clip[1] + back[:, 2] * depth + back[:, 3] for depth in depths)
@@ -382,7 +377,7 @@ def _quaternion(value: ArrayLike, what: str) -> _Array:
     q = _array(value, ((4,),), what, "it must be four numbers (x, y, z, w)")
     length = math.sqrt(float(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
     if not 0 < length < math.inf:
-        raise ValidationError(f"{what} is {_shown(q.tolist())}; it must have a length")
+        raise ValidationError(f"{what} is {arguments.shown(q.tolist())}; it must have a length")
     return q / length
 
 

@@ -7,6 +7,7 @@ A new seed joins the committed corpus through ``make fuzz-corpus``, which keeps 
 
 from __future__ import annotations
 
+import base64
 import random
 import struct
 import subprocess
@@ -258,6 +259,22 @@ def make_shaders(folder: Path) -> None:
             put(folder, "spirv", f"program-{seed}.spv", module)
 
 
+def make_compressed(folder: Path) -> None:
+    """Streams of three compressions, each behind its number; meshoptimizer's behind what its view says of it."""
+    from tests.test_gltf_compressed import CASES, KTX2, draco_model, stream
+
+    from tilegpu.scene.meshopt import FILTERS, MODES
+
+    for k, case in enumerate(CASES):
+        data, mode, filter_name, count, stride = stream(case)
+        head = bytes([0, MODES.index(mode), FILTERS.index(filter_name), count & 255, count >> 8 & 255, stride // 4])
+        put(folder, "compressed", f"meshopt-{k}", head + data)
+    for k, options in enumerate(({}, {"compression_level": 0}, {"compression_level": 10})):
+        put(folder, "compressed", f"draco-{k}", b"\1" + bytes(draco_model(**options).data))
+    for name, text in KTX2.items():
+        put(folder, "compressed", name, b"\2" + base64.b64decode(text))
+
+
 def make_models(folder: Path) -> None:
     """Models, pictures, manifests; calls of the API are random bytes."""
     from tests.test_gltf import document_with_everything
@@ -270,6 +287,7 @@ def make_models(folder: Path) -> None:
         whole = document_with_everything()
         put(folder, "gltf", "all.gltf", whole.gltf(Path(place) / "all.gltf").read_bytes())
         put(folder, "glb", "all.glb", whole.glb(Path(place) / "all.glb").read_bytes())
+    make_compressed(folder)
     put(folder, "picture", "rgba.png", png())
     for kind in ("PNG", "JPEG", "TIFF", "BMP", "GIF", "WEBP", "TGA", "PPM"):
         put(folder, "picture", f"noise.{kind.lower()}", picture(kind, (8, 8)))

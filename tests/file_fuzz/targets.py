@@ -20,13 +20,18 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from tests.test_argument_kinds import World  # noqa: E402
+from tests.test_gltf_compressed import compressed as compressed_view  # noqa: E402
+from tests.test_gltf_compressed import save, textured  # noqa: E402
 
 import tilegpu as tg  # noqa: E402
+from gltf_documents import Builder  # noqa: E402
 from tilegpu.farm.job import FarmError  # noqa: E402
 from tilegpu.farm.manifest import read_manifest  # noqa: E402
 from tilegpu.hdr import HdrError, read_hdr  # noqa: E402
+from tilegpu.scene.meshopt import FILTERS, MODES  # noqa: E402
 from tilegpu.scene.model import load_model  # noqa: E402
 from tilegpu.scene.model_file import ModelError  # noqa: E402
+from tilegpu.scene.packages import DracoError, draco_counts  # noqa: E402
 
 #: A file of some kilobytes is read within this, by the processor's clock; sanitizers and busy machines are slower.
 SECONDS = 10.0
@@ -108,6 +113,39 @@ def ply(data: bytes) -> None:
 
 def stl(data: bytes) -> None:
     _model("e.stl", data)
+
+
+def compressed(data: bytes) -> None:
+    """A stream of meshoptimizer, Draco or Basis Universal, by the first byte, in a document that says of it what is true."""
+    kind, rest = data[0] % 3 if data else 0, data[1:]
+    b = Builder()
+    if kind == 0:  # mode, filter, elements, a fourth of the stride
+        mode, filter_name = MODES[rest[0] % 3 if rest else 0], FILTERS[rest[1] % 4 if len(rest) > 1 else 0]
+        count, step = int.from_bytes(rest[2:4], "little"), (rest[4] if len(rest) > 4 else 0) * 4 % 256 or 4
+        step, filter_name = (step, filter_name) if mode == "ATTRIBUTES" else (2 + (step & 2), "NONE")
+        count -= count % 3 if mode == "TRIANGLES" else 0
+        view = compressed_view(b, {"mode": mode, "filter": filter_name, "count": count, "stride": step}, rest[5:] or b"\0")
+        shape = ("SCALAR", 5123 if step == 2 else 5125) if mode != "ATTRIBUTES" else ("VEC3", 5126)
+        b.json["accessors"].append({"bufferView": view, "componentType": shape[1], "count": count, "type": shape[0]})
+        places = b.accessor(np.zeros((64, 3), "f4")) if mode != "ATTRIBUTES" else 0
+        b.mesh(**({} if mode == "ATTRIBUTES" else {"indices": 0}), attributes={"POSITION": places})
+        b.json["extensionsRequired"] = b.json["extensionsUsed"] = ["EXT_meshopt_compression"]
+    elif kind == 1:
+        try:
+            triangles = draco_counts(rest)[0]
+        except DracoError:
+            triangles = 0
+        accessors = [(5126, 36, "VEC3"), (5126, 36, "VEC3"), (5123, triangles * 3, "SCALAR")]
+        b.json["accessors"] = [dict(zip(("componentType", "count", "type"), one, strict=True)) for one in accessors]
+        extension = {"bufferView": b.view(rest or b"\0"), "attributes": {"POSITION": 6, "NORMAL": 7}}  # as DracoPy numbers them
+        b.mesh(indices=2, attributes={"POSITION": 0, "NORMAL": 1}, extensions={"KHR_draco_mesh_compression": extension})
+        b.json["extensionsRequired"] = b.json["extensionsUsed"] = ["KHR_draco_mesh_compression"]
+    else:
+        b = textured({"extensions": {"KHR_texture_basisu": {"source": 0}}}, rest or b"\0")
+        b.json["extensionsRequired"] = ["KHR_texture_basisu"]
+    path = folder() / "m.gltf"
+    save(b, path.with_name("m.glb"))
+    _model("m.gltf", path.read_bytes())
 
 
 def picture(data: bytes) -> None:
@@ -204,5 +242,5 @@ def api(data: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (gltf, glb, obj, ply, stl, picture, radiance, manifest, api)
+    target.__name__: target for target in (gltf, glb, obj, ply, stl, compressed, picture, radiance, manifest, api)
 }

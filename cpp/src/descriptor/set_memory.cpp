@@ -287,6 +287,9 @@ SetMemory& DescriptorSet::own_memory() {
   if (memory_.use_count() > 1) {
     memory_ = std::make_shared<SetMemory>(*memory_);
   } else {
+#ifdef __SANITIZE_THREAD__
+    Ptr<SetMemory>(memory_).reset();  // it sees no fences; taking part in the count has the same order
+#endif
     std::atomic_thread_fence(std::memory_order_acquire);  // what others read before they let go of it
     memory_->changes();
   }

@@ -56,7 +56,7 @@ struct BackgroundCrew::State {
   uint32_t holds = 0, hurried = 0;  // hurried: callers of wait()
   std::chrono::steady_clock::time_point calm_from{};
   std::vector<std::thread> threads;
-  std::timed_mutex ending;  // of end(): a crew's owner and the process may end it at once. Taken before `gate`.
+  bool ending = false;  // within end(): a crew's owner and the process may end it at once
 
   State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
 
@@ -96,15 +96,35 @@ struct BackgroundCrew::State {
   }
 
   void start_threads() {  // the mutex is held
+    if (stop) return;     // end() goes through the list
     try {
       while (threads.size() < std::min<size_t>(most_threads, tasks.size() + running)) threads.emplace_back([this] { work(); });
     } catch (const std::system_error&) {  // fewer threads, the same code
     }
   }
 
-  /// False: tasks still run, at `until`, or when the process ended before (it is asked twice, by the front end and by the process). The
-  /// owner of `ending` calls it.
-  bool end(std::optional<std::chrono::steady_clock::time_point> until = {}) {
+  /// One after the other. Nothing: another one is about it, and is so still at `until`.
+  std::optional<bool> end_alone(std::optional<std::chrono::steady_clock::time_point> until = {}) {
+    {
+      const auto may = [this] { return !ending; };
+      std::unique_lock lock(mutex);
+      if (!until)
+        changed.wait(lock, may);
+      else if (!changed.wait_until(lock, *until, may))
+        return {};
+      ending = true;
+    }
+    const bool ended = end(until);
+    {
+      std::lock_guard lock(mutex);
+      ending = false;
+    }
+    changed.notify_all();
+    return ended;
+  }
+
+  /// False: tasks still run, at `until`, or when the process ended before (it is asked twice, by the front end and by the process).
+  bool end(std::optional<std::chrono::steady_clock::time_point> until) {
     {
       std::unique_lock lock(mutex);
       stop = true;
@@ -116,6 +136,7 @@ struct BackgroundCrew::State {
       }
     }
     for (std::thread& thread : threads) left ? thread.detach() : thread.join();
+    std::lock_guard lock(mutex);  // who waits looks at the list
     threads.clear();
     assert(left || running == 0);
     return !left;
@@ -172,10 +193,7 @@ BackgroundCrew::~BackgroundCrew() {
   if (!ended) static_cast<void>(state_.release());  // threads that the process leaves behind use it
 }
 
-bool BackgroundCrew::end() {
-  const std::lock_guard alone(state_->ending);
-  return state_->end();
-}
+bool BackgroundCrew::end() { return state_->end_alone().value(); }
 
 void BackgroundCrew::add(std::function<void()> task) {
   assert(task);
@@ -231,10 +249,8 @@ uint32_t BackgroundCrew::waiting() const {
 void BackgroundCrew::end_all() {
   std::lock_guard lock(registry().mutex);
   const auto until = std::chrono::steady_clock::now() + kAtEnd;  // for all of them
-  for (BackgroundCrew* crew : registry().crews) {
-    // Its owner may be about it just now, without a limit: then it stays so.
-    if (const std::unique_lock alone(crew->state_->ending, until); alone.owns_lock()) crew->state_->end(until);
-  }
+  // Its owner may be about it just now, without a limit: then it stays so.
+  for (BackgroundCrew* crew : registry().crews) (void)crew->state_->end_alone(until);
 }
 
 }  // namespace tilegpu::shader
