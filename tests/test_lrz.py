@@ -332,7 +332,9 @@ def reuse(world: World, second: dict[str, Any]) -> tuple[tg.PassStats, Any]:
     kind = second.get("kind", "less")
     for number in range(2):
         if number and second.get("touched"):
-            dev.clear(depth, depth=0.25, stencil=0)
+            other = dev.image((128, 128), "d32_sfloat_s8_uint", layers=2)
+            dev.clear(other, depth=0.25, stencil=0)
+            dev.copy(other, depth, aspect="depth")
         clear = number == 0
         z = tg.Attachment(depth, clear=1.0) if clear else tg.Attachment(depth, "load", layer=second.get("layer", 0))
         s = tg.Attachment(depth, clear=0) if clear else tg.Attachment(depth, "load", layer=second.get("layer", 0))

@@ -141,7 +141,7 @@ def test_why_a_pass_left_nothing() -> None:
         "invalid until clear: the render area is a part of the depth image, which is loaded"
     ]
     other = case.dev.image(SIZE, "d32_sfloat")
-    case.dev.clear(other, depth=1.0)
+    other.write(np.ones((SIZE[1], SIZE[0]), "f4"))
     assert reasons(case.run(("less", full(0.1)), clear=None, depth=other)) == [
         "invalid until clear: no pass left low-resolution Z for this depth image"
     ]

@@ -184,3 +184,33 @@ def test_a_draw_that_it_is_off_for_gives_no_feedback(fragment: str) -> None:
         draws = [sliver, (fragment, rect(256, 0, 0, 256, 256, 0.2), {}), (PLAIN, many(0.9), {})]
         found = Pass(profile, draws, 256).stats
         assert (found.lrz_feedback_texels, found.lrz_primitives_rejected) == (0, 0)
+
+
+@pytest.mark.parametrize("profile", ["adreno-a630", "adreno-a650", "adreno-a740"])
+def test_a_depth_image_that_a_command_cleared_begins_with_low_resolution_z(profile: str) -> None:
+    """From a650 on (Turnip, tu_lrz_clear_depth_image); what comes between, other layers and other writes, ends it as ever."""
+    dev = tg.Device(profile)
+    color, depth, other = dev.image((256, 256), "r8g8b8a8_unorm"), dev.image((256, 256), "d32_sfloat"), dev.image((256, 256), "d32_sfloat")
+    pipe = dev.pipeline(VERT, PLAIN, vertex=VERTEX, color=["r8g8b8a8_unorm"], depth="d32_sfloat", depth_compare="less")
+
+    def left_out(load: bool = True) -> tuple[int, bytes]:
+        attachment = tg.Attachment(depth, load_op="load") if load else tg.Attachment(depth, clear=1.0)
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 0))], depth=attachment) as rp:
+            rp.draw(pipe, rect(256, 0, 0, 256, 256, 0.2))
+            rp.draw(pipe, many(0.9))
+        picture = depth.numpy().tobytes()
+        return rp.stats.lrz_primitives_rejected + rp.stats.lrz_primitives_rejected_in_binning, picture
+
+    expected, picture = left_out(load=False)
+    assert expected
+    dev.clear(depth, depth=1.0)
+    tracked = profile != "adreno-a630"
+    assert left_out() == (expected if tracked else 0, picture)
+    dev.clear(depth, depth=1.0)
+    dev.clear(other, depth=0.0)
+    assert left_out() == (expected if tracked else 0, picture)
+    dev.clear(depth, depth=1.0)
+    dev.copy(other, depth, aspect="depth")  # behind everything: nothing passes LESS
+    assert left_out()[0] == 0
+    dev.clear(depth, depth=0.5)  # between the two
+    assert left_out()[0] > 0 if tracked else left_out()[0] == 0

@@ -135,6 +135,7 @@ Status execute(DeviceState& s, Execution& execution, const std::atomic<bool>& ca
         return done;
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {
         exec::execute(c, *s.pool);
+        if constexpr (std::is_same_v<C, command::ClearDepthStencilImage>) s.executor->depth_cleared(c);
       }
       return Ok{};
     };

@@ -100,6 +100,10 @@ Status PassExecutor::execute(PassExecution& out, const TraceRequest* trace, cons
   return run_or_release(run);
 }
 
+void PassExecutor::depth_cleared(const command::ClearDepthStencilImage& c) {
+  state_->lrz_cache.clear_image(c.image, c.value.depth, c.ranges);
+}
+
 Expected<PassTrace> PassExecutor::repeat(const PassExecution& last, const TraceRequest& trace, const PassOptions& options,
                                          const std::atomic<bool>& cancelled) {
   assert(last.pass);

@@ -45,6 +45,9 @@ class PassExecutor {
   Expected<PassTrace> repeat(const PassExecution& last, const TraceRequest& trace, const PassOptions& options,
                              const std::atomic<bool>& cancelled);
 
+  /// A command cleared depth outside a pass.
+  void depth_cleared(const command::ClearDepthStencilImage& clear);
+
   struct State;
 
  private:

@@ -38,7 +38,7 @@ void ready_buffers(const LrzPassInfo& info, const LrzState& before, bool kept, L
       // The clear value bounds depth only until depth moves the other way.
       const LrzDirection first = s.closed[0] ? LrzDirection::less : s.closed[1] ? LrzDirection::greater : s.direction;
       const bool known = !kept && (first == direction || first == LrzDirection::unknown);
-      const float clear = info.rendering->depth.clear.depthStencil.depth;
+      const float clear = view.cleared ? view.cleared_to : info.rendering->depth.clear.depthStencil.depth;
       lrz_clear(buffer, info.generation, direction, info.depth_format, info.samples, info.width_px, info.height_px,
                 known ? &clear : nullptr);
       view.has_buffer[i] = true;
@@ -208,12 +208,16 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
     facts.left_whole = view->whole;
     facts.covers_view = covers(info);
     facts.left_by = view->label;
+    // What a command cleared is as good as what the pass clears, where the GPU tracks what belongs to it.
+    view->cleared &= info.generation >= kLrzGpuTracking && facts.load_op == VK_ATTACHMENT_LOAD_OP_LOAD && !facts.single_sampled &&
+                     view->level == level && view->layer == layer && facts.contents_kept;
+    if (view->cleared) facts.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
   }
   const LrzState before = view ? view->state : LrzState{};
   LrzState state = lrz_begin_pass(info.generation, facts, view && view->samples ? &before : nullptr, info.bidirectional);
   if (view && facts.load_op == VK_ATTACHMENT_LOAD_OP_LOAD) read_caches(level, layer, state);
   out.culprit_pass = state.cause_pass;
-  const bool kept = state.valid && rendering.depth.load_op == VK_ATTACHMENT_LOAD_OP_LOAD;
+  const bool kept = state.valid && facts.load_op == VK_ATTACHMENT_LOAD_OP_LOAD;
 
   const command::DrawState* last = nullptr;  // facts are those of the state; a query is the draw's
   LrzDrawFacts draw_facts;
@@ -240,8 +244,9 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
   view->state = state;
   if (state.off) return;
   out.view = view;
-  add_begin_events(info, facts.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR, out);
+  add_begin_events(info, rendering.depth.load_op == VK_ATTACHMENT_LOAD_OP_CLEAR, out);
   ready_buffers(info, before, kept, out);
+  view->cleared = false;
   if (kept && caches_.filled && caches_.direction != LrzDirection::unknown)
     if (LrzBuffer* buffer = out.buffer[lrz_index(caches_.direction)])
       lrz_read_through_cache(caches_, view->memory[view->pair][lrz_index(caches_.direction)], *buffer);
@@ -253,6 +258,21 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
   w.area_y1 = w.area_y0 + static_cast<int32_t>(info.render_area.extent.height);
   if (info.samples > 1) w.first_sample = 0, w.last_sample = 255;
   if (!info.sysmem) ready_binning(draws, out);
+}
+
+void LrzCache::clear_image(const Ptr<Image>& image, float depth, std::span<const VkImageSubresourceRange> ranges) {
+  const auto has_depth = [](const VkImageSubresourceRange& range) { return range.aspectMask & VK_IMAGE_ASPECT_DEPTH_BIT; };
+  const auto range = std::find_if(ranges.begin(), ranges.end(), has_depth);
+  if (range == ranges.end()) return;
+  LrzView& view = find(image);
+  view.level = range->baseMipLevel, view.layer = range->baseArrayLayer;
+  view.samples = 0, view.format = VK_FORMAT_UNDEFINED;  // no pass left anything
+  view.content_version = depth_version(*image, view.level, view.layer);
+  view.whole = true;
+  view.label.clear();
+  view.state = {};
+  view.has_buffer[0] = view.has_buffer[1] = false;
+  view.cleared = true, view.cleared_to = depth;
 }
 
 void LrzCache::end(const LrzPassInfo& info, LrzPass& pass, bool stored, std::span<const uint32_t> numbers) {

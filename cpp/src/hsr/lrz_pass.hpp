@@ -24,6 +24,8 @@ struct LrzView {
   bool whole = false;            // the pass came to its end, covered the whole view and stored depth
   std::string label;             // of the pass
   LrzState state;
+  bool cleared = false;  // since the last pass a command cleared it, to this depth
+  float cleared_to = 0;
   uint32_t pair = 0;       // A7xx: of the buffers below; the other pair is the pass's before, which may still be rendered
   LrzBuffer buffer[2][2];  // of each pair by lrz_index(direction)
   bool has_buffer[2] = {};
@@ -75,6 +77,9 @@ class LrzCache {
   /// After the tiles: keeps what the next pass may use. `stored`: depth was written to its image. `numbers`: what people call the draws;
   /// empty: their indices.
   void end(const LrzPassInfo& info, LrzPass& pass, bool stored, std::span<const uint32_t> numbers);
+  /// A command cleared ranges of a depth image: the buffer is cleared for the first of them that has depth, as nobody knows which view
+  /// comes next (Turnip, tu_lrz_clear_depth_image).
+  void clear_image(const Ptr<Image>& image, float depth, std::span<const VkImageSubresourceRange> ranges);
 
  private:
   static constexpr size_t kMostViews = 8;
