@@ -13,7 +13,7 @@ import numpy as np
 from tilegpu import _core, arguments, dlpack, enums, notebook
 from tilegpu.context import check_order, open_here, open_passes
 from tilegpu.errors import ClampedValueWarning, OutOfMemoryError, ValidationError, users_level, users_place
-from tilegpu.fixed import AsArray, Fixed, Slotted, makes_things
+from tilegpu.fixed import AsArray, Fixed, NoLength, Slotted, makes_things
 from tilegpu.written_rows import WrittenRows, row_size_B
 
 if TYPE_CHECKING:
@@ -579,7 +579,7 @@ class Buffer(Fixed, AsArray):
         return f"<tilegpu.Buffer '{self.label}', {self.size} bytes{kind}>"
 
 
-class BufferSlice(Slotted):
+class BufferSlice(Slotted, NoLength):
     """Bytes ``offset`` to ``offset + size`` of a buffer."""
 
     __slots__ = ("__weakref__", "buffer", "offset", "size")

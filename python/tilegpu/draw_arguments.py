@@ -27,7 +27,7 @@ from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_rules import require_sample_places, require_triangles, say_sample_interpolation
 from tilegpu.pipeline_state import depth_bias_of
 from tilegpu.uses import Uses
-from tilegpu.vertex import VertexLayout, index_array, vertex_array
+from tilegpu.vertex import ENDLESS, VertexLayout, index_array, vertex_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,6 @@ MAX_U32 = 0xFFFFFFFF
 _INDEX_TYPES = {np.dtype(np.uint8): "uint8", np.dtype(np.uint16): "uint16", np.dtype(np.uint32): "uint32"}
 _FRONT, _BACK = 1, 2
 _ASSEMBLY = frozenset({"primitive_topology", "patch_control_points"})
-_LAYOUT = frozenset({"vertex_input", "vertex_input_binding_stride"})
 _OF_TARGETS = frozenset({"color_blend_enable", "color_blend_equation", "color_write_mask", "color_write_enable", "color_blend_advanced"})
 _VIEWPORT, _SCISSOR = frozenset({"viewport", "viewport_with_count"}), frozenset({"scissor", "scissor_with_count"})
 #: A draw's own values in their order, and what a pipeline lists them as.
@@ -61,13 +60,14 @@ def _unequal(layout: VertexLayout, numbers: Sequence[int], sources: list[Any], c
     if len(counts) < 2 or len(set(counts)) == 1:
         return "", False
     bindings = [layout.bindings[number] for number in numbers]
-    # An element for every instance's share; a last element of an explicit binding may end before its stride does.
-    reach = [(count * binding.divisor, binding) for count, binding in zip(counts, bindings, strict=True) if binding.divisor]
-    least = min((n for n, _ in reach), default=0)
+    # An element for every instance's share; a last element of an explicit binding may end before its stride does. One that all share
+    # (divisor or stride 0) is as long as any.
+    ends = [count < ENDLESS and binding.divisor > 0 for count, binding in zip(counts, bindings, strict=True)]
+    least = min((count * b.divisor for count, b, has_end in zip(counts, bindings, ends, strict=True) if has_end), default=0)
     for i, (count, binding) in enumerate(zip(counts, bindings, strict=True)):
-        needed = -(-least // binding.divisor) if binding.divisor else count
+        needed = -(-least // binding.divisor) if ends[i] else count
         if count > needed + (binding.dtype is None):
-            shortest = next(k for k, b in enumerate(bindings) if counts[k] * b.divisor == least)
+            shortest = next(k for k, b in enumerate(bindings) if ends[k] and counts[k] * b.divisor == least)
             return f"{things}[{i}] has {count} elements, {things}[{shortest}] has {counts[shortest]}", isinstance(
                 sources[i], np.ndarray
             )
@@ -84,7 +84,6 @@ class DrawArguments:
     _captures: Sequence[Any] = ()  # buffers of the transform feedback that is active
     _captured: Pipeline | None = None  # which fits them
     views = False  #: the pass has views, which choose the layers
-    _reach = 1 << 32  # vertices that can be read of buffers whose attributes are given outright
     _vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
     _counts: list[int]  # of the last sources, elements
     _unequal = ("", False)  # what of the draw's vertices is longer than the shortest, and whether it is an array
@@ -331,8 +330,8 @@ class DrawArguments:
         return f"; indices of {kind} restart a strip at {np.iinfo(kind).max}, the largest of their type"
 
     def _there(self, available: int | None, indexed: bool) -> int | None:
-        """What a draw may reach: of attributes that are given outright the last may end before its stride does."""
-        return available if indexed or self._vertex_count is None else max(available or 0, self._vertex_count)
+        """What a draw may reach."""
+        return available if indexed or self._vertex_count is None else self._vertex_count
 
     def _assembly(self, pipeline: Pipeline) -> tuple[int, int]:
         """As :attr:`Pipeline.primitive`, of what was set."""
@@ -394,19 +393,23 @@ class DrawArguments:
         for count, _, first, offset in np.unique(rows[:, :4], axis=0).tolist():
             self.check_reach(pipeline, first, count, offset, available, True)
 
-    def check_instances_of_rows(self, pipeline: Pipeline, rows: NDArray[Any], elements: int) -> None:
-        """What rows of parameters draw of the data of per-instance bindings, which feeds so many instances."""
-        first = rows[:, -1]
-        drawn = (rows[:, 0] > 0) & (rows[:, 1] > 0)
-        bindings = [b for b in pipeline.vertex_layout.bindings if b.rate == "instance"]
-        if not drawn.any() or any(b.divisor != 1 or b.dtype is None for b in bindings):  # with others, each has an end of its own
-            return
-        far = np.flatnonzero(drawn & (first + rows[:, 1] > elements))
-        if far.size:
-            row = int(far[0])
+    def check_instances_of_rows(self, pipeline: Pipeline, rows: NDArray[Any]) -> None:
+        """What rows of parameters draw of the data of per-instance bindings, whose elements were counted when they were bound."""
+        layout = pipeline.vertex_layout
+        first, instances = rows[:, -1], rows[:, 1]
+        drawn = (rows[:, 0] > 0) & (instances > 0)
+        for place, (number, count) in enumerate(zip(layout.per_instance, self._counts, strict=True)):
+            binding = layout.bindings[number]
+            # An instance's element is the first instance, and one more for each divisor of them.
+            last = first + ((instances - 1) // binding.divisor if binding.divisor else 0)
+            far = np.flatnonzero(drawn & (last >= count))
+            if not far.size:
+                continue
+            row, name = int(far[0]), "instances" if len(layout.per_instance) == 1 else f"instances[{place}]"
+            share = "" if binding.divisor == 1 else ", which all instances share" if not binding.divisor else f" times {binding.divisor}"
             raise ValidationError(
-                f"{self._what}, {pipeline.title}: indirect[{row}] draws {rows[row, 1]} instances from {first[row]} on; instances has data "
-                f"for {elements}"
+                f"{self._what}, {pipeline.title}: indirect[{row}] draws {instances[row]} instances from {first[row]} on; {name} has data "
+                f"for {count}{share}"
             )
 
     def _restarts(self, pipeline: Pipeline) -> bool:
@@ -529,16 +532,26 @@ class DrawArguments:
                     f"{what}: the vertices begin at byte {offset} of buffer '{buffer.label}', no multiple of {layout.alignments_B[number]}",
                     self.device.strict,
                 )
-            if dtype is None:
-                self._reach = min(self._reach, layout.bindings[number].elements(size_B, layout.ends_B[number]))
-            return buffer.core, offset, size_B // max(1, stride_B)
+            count = size_B // max(1, stride_B) if dtype is not None else self._elements(layout, number, size_B, what)
+            return buffer.core, offset, count
         array, count = vertex_array(data, layout, number, what)
         if dtype is None:
             formats = [format_ for _, binding, format_, _ in layout.attributes if binding == number]
             if wrong := kinds_misfit(array.dtype, formats, f"{what}: the array given as vertices is of {array.dtype}"):
                 raise ValidationError(wrong)
-            self._reach = min(self._reach, layout.bindings[number].elements(array.nbytes, layout.ends_B[number]))
+            count = self._elements(layout, number, array.nbytes, what)
         return self.arena.upload(array), 0, count
+
+    @staticmethod
+    def _elements(layout: VertexLayout, number: int, size_B: int, what: str) -> int:
+        """How many elements of a binding whose attributes are given outright can be read of so many bytes."""
+        binding, end_B = layout.bindings[number], layout.ends_B[number]
+        if 0 < size_B < end_B:
+            raise ValidationError(
+                f"{what}: vertex binding {number} has {size_B} bytes of data, and the attributes of its first element end at byte {end_B}: "
+                "give more, or its VertexBinding smaller offsets"
+            )
+        return binding.elements(size_B, end_B)
 
     def _bind_vertex(self, number: int, source: tuple[_core.Buffer, int]) -> None:
         pipeline = self._pipeline
@@ -576,13 +589,11 @@ class DrawArguments:
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
             )
-        self._reach = 1 << 32
         available = self._bind_sources(layout, numbers, sources, f"{self._what}, {pipeline.title}")
         self._unequal = _unequal(layout, numbers, sources, self._counts, "vertices")
-        # Where attributes are given outright the last vertex may end before its stride does; state may change all of it.
-        if _LAYOUT.isdisjoint(pipeline.dynamic):
-            own = [count for number, count in zip(numbers, self._counts, strict=True) if layout.bindings[number].dtype is not None]
-            self._vertex_count = min([self._reach, *own])
+        self._vertex_count = min(self._counts)
+        if available == ENDLESS:
+            return None  # the stride is 0: any number of vertices reads the same
         if isinstance(vertices, (Buffer, BufferSlice)) and available is not None:
             self._last_vertices = (pipeline, vertices, available)
         return available
@@ -619,9 +630,9 @@ class DrawArguments:
             )
         what = f"{self._what}, {pipeline.title}: instances"
         first = arguments.count(first_instance, f"{self._what}, {pipeline.title}: first_instance", MAX_U32)
-        found = self._bind_sources(layout, numbers, sources, what, first) or 0
+        found = self._bind_sources(layout, numbers, sources, what, first)
         self._say_unequal(pipeline, *_unequal(layout, numbers, sources, self._counts, "instances"), "slices of equal lengths")
-        return found
+        return 1 if found is None else found
 
     def check_lengths(self, pipeline: Pipeline) -> None:
         """Of a draw that says no count: all of its vertices are meant, and the shortest array ends it."""
@@ -638,7 +649,7 @@ class DrawArguments:
     def _bind_sources(
         self, layout: VertexLayout, numbers: Sequence[int], sources: list[Any], what: str, first_instance: int = 0
     ) -> int | None:
-        """One source for each binding; returns how many elements the shortest has, ``None`` without bindings."""
+        """One source for each binding; returns how many elements the shortest has, ``None`` where instances share all that there are."""
         available: int | None = None
         self._counts = []
         for number, data in zip(numbers, sources, strict=True):
@@ -647,11 +658,11 @@ class DrawArguments:
             self._counts.append(count)
             self._bind_vertex(number, (buffer, offset))
             if binding.rate == "instance":
+                shared = binding.divisor == 0 or count == ENDLESS
                 if first_instance and first_instance >= count:
                     raise ValidationError(f"{what}: first_instance is {first_instance}; there are {count} elements")
                 count -= first_instance
-                if binding.divisor == 0:
-                    available = 1 if available is None and len(sources) == 1 else available
+                if shared and count:
                     continue
                 count *= binding.divisor
             available = count if available is None else min(available, count)

@@ -202,6 +202,25 @@ class AsArray:
             raise NoElementsError(f"{said(self)} has no elements by number; what writes to images and buffers is their write(...)")
 
 
+class NoLength:
+    """Base of what ``len`` is asked of, and has none: as arrays it has several dimensions, or bytes. It is true, as what has no length."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # else it had one
+
+        def __len__(self) -> int:
+            if hasattr(type(self), "offset"):
+                fix = ".size is in bytes"
+            else:
+                to_array = ".numpy()" if hasattr(type(self), "numpy") else "numpy.asarray of it"
+                fix = f".size is (width, height), and {to_array} is an array, whose length is the number of rows"
+            raise NoElementsError(f"{said(self)} has no length; {fix}")
+
+        def __bool__(self) -> bool:
+            return True  # Python would ask for the length
+
+
 def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
     """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
     what = said(thing)

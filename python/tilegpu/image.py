@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilegpu import _core, arguments, enums, keywords, notebook
 from tilegpu.context import Context
 from tilegpu.errors import ValidationError
-from tilegpu.fixed import AsArray, Fixed, OfThisProcess, Slotted, makes_things
+from tilegpu.fixed import AsArray, Fixed, NoLength, OfThisProcess, Slotted, makes_things
 from tilegpu.image_arguments import default_usage, sizes_of
 from tilegpu.image_pixels import ASPECT_BITS, ImagePixels
 from tilegpu.sampler import Sampler
@@ -28,7 +28,7 @@ _MOST_PARTS = 4096  # levels and layers of a view that are looked at when it is 
 
 
 @makes_things
-class Image(ImagePixels, Fixed, AsArray):
+class Image(ImagePixels, Fixed, AsArray, NoLength):
     """An image: attachment, texture, storage image, or all of them. Made by :meth:`tilegpu.Device.image` and
     :meth:`tilegpu.Device.texture`.
 
@@ -315,7 +315,7 @@ class Image(ImagePixels, Fixed, AsArray):
         return f"<tilegpu.Image '{self.label}', {', '.join(parts)}>"
 
 
-class ImageView(Fixed, AsArray):
+class ImageView(Fixed, AsArray, NoLength):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
     __slots__ = ("__weakref__", "aspects", "core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type", "view_info")
@@ -466,7 +466,7 @@ class ImageView(Fixed, AsArray):
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
 
 
-class Texture(OfThisProcess, Slotted, AsArray):
+class Texture(OfThisProcess, Slotted, AsArray, NoLength):
     """An image with a sampler, to be bound as one. Made by :meth:`tilegpu.Device.texture`.
 
     ``swizzle``: of the view that shaders sample, ``"rrr1"`` of grey pictures; ``None``: the components as they are, as of ``image``.

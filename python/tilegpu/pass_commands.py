@@ -204,7 +204,8 @@ class PassCommands(OfThisProcess):
             instance_count = draws.instances(pipeline, instances, first_instance)
             if count is None:
                 if available is None:
-                    raise ValidationError(f"{self._what}, {pipeline.title}: no vertices and no indices; give count=")
+                    why = "no vertices and no indices" if vertices is None else "the stride of the vertices is 0, which any number reads"
+                    raise ValidationError(f"{self._what}, {pipeline.title}: {why}; give count=")
                 if indices is None:
                     draws.check_lengths(pipeline)
                 count = available - arguments.whole(first, f"{self._what}, {pipeline.title}: first")
@@ -345,9 +346,9 @@ class PassCommands(OfThisProcess):
             if instances is not None or pipeline.vertex_layout.per_instance:
                 if isinstance(instances, int) and instances != 1 and not pipeline.vertex_layout.per_instance:
                     raise ValidationError(f"{what}: instances is {instances}; how many there are is in indirect: leave it out")
-                elements = draws.instances(pipeline, instances)
+                draws.instances(pipeline, instances)
                 if rows is not None and counter is None and pipeline.vertex_layout.per_instance:
-                    draws.check_instances_of_rows(pipeline, rows, elements)
+                    draws.check_instances_of_rows(pipeline, rows)
             if byte_count is not None:
                 draws.commands.draw_indirect_byte_count(core, offset, byte_count)
             else:

@@ -21,7 +21,8 @@ _MOST_STRIDE_B = 2048  # maxVertexInputBindingStride
 
 class VertexBinding(NamedTuple):
     """One vertex buffer, said explicitly: ``attributes`` are (location, format, offset in bytes). A draw takes buffers for it, and arrays
-    whose rows are ``stride`` bytes, as they lie in memory.
+    whose rows are ``stride`` bytes, as they lie in memory. There are as many elements as have all attributes that the shader reads before
+    the data ends: an offset beyond the stride reaches into the rows behind, and the last of them are none.
 
     ``rate`` is ``"vertex"`` or ``"instance"``; ``divisor``: of the latter, how many instances share an element (0: all).
     """
@@ -30,6 +31,10 @@ class VertexBinding(NamedTuple):
     attributes: Sequence[tuple[int, str, int]]
     rate: str = "vertex"
     divisor: int = 1
+
+
+#: Elements where all are one: the stride is 0.
+ENDLESS = 1 << 32
 
 
 class BoundLayout(NamedTuple):
@@ -44,7 +49,9 @@ class BoundLayout(NamedTuple):
         """How many can be read of so many bytes. ``end_B``: where the attributes of one end, which may be before its stride does."""
         if size_B < end_B:
             return 0
-        return (size_B - end_B) // self.stride_B + 1 if self.stride_B else 1 << 32
+        if not self.stride_B:
+            return ENDLESS
+        return (size_B - end_B) // self.stride_B + 1 if end_B else size_B // self.stride_B
 
 
 class VertexLayout:
@@ -55,7 +62,7 @@ class VertexLayout:
         self.attributes: list[tuple[int, int, int, int]] = []  #: location, binding, format, offset
         self.per_vertex: list[int] = []
         self.per_instance: list[int] = []
-        self.ends_B: list[int] = []  #: by binding: where the last of an element's attributes ends
+        self.ends_B: list[int] = []  #: by binding: where the last of an element's attributes ends that the shader reads
         self.alignments_B: list[int] = []  #: by binding: what Vulkan wants its addresses to be multiples of
 
     def normalised(self, number: int) -> set[int]:
@@ -66,14 +73,18 @@ class VertexLayout:
             if binding == number and enums.format_of(format_).numeric in ("unorm", "snorm")
         }
 
-    def finish(self) -> VertexLayout:
-        """Remembers which bindings advance with the vertex and which with the instance."""
+    def finish(self, inputs: Sequence[_core.ReflectedVariable]) -> VertexLayout:
+        """Remembers which bindings advance with the vertex and which with the instance, and of what the shader's inputs read where it
+        ends."""
+        read = {v.location + k for v in inputs if v.used for k in range(max(1, v.type.locations))}
         self.per_vertex = [i for i, b in enumerate(self.bindings) if b.rate == "vertex"]
         self.per_instance = [i for i, b in enumerate(self.bindings) if b.rate == "instance"]
         self.ends_B, self.alignments_B = [0] * len(self.bindings), [1] * len(self.bindings)
-        for _, number, format_, offset_B in self.attributes:
+        asked = {number for location, number, _, _ in self.attributes if location in read}
+        for location, number, format_, offset_B in self.attributes:
             info = enums.format_of(format_)
-            self.ends_B[number] = max(self.ends_B[number], offset_B + info.texel_B)
+            if location in read or number not in asked:
+                self.ends_B[number] = max(self.ends_B[number], offset_B + info.texel_B)
             self.alignments_B[number] = max(self.alignments_B[number], component_B(info))
         return self
 
@@ -163,7 +174,7 @@ def make_layout(vertex: Any, instance: Any, reflection: _core.Reflection, what: 
     _check_rows(dtypes, attributes, reflection, what)
     _check_signs(attributes, reflection, what)
     layout.attributes += [_of_booleans(attribute, dtypes) for attribute in attributes]
-    return layout.finish()
+    return layout.finish(reflection.inputs)
 
 
 def _say_missing_location(explicit: Sequence[int], reflection: _core.Reflection, what: str) -> None:
