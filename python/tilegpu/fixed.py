@@ -214,7 +214,8 @@ class NoLength:
                 fix = ".size is in bytes"
             else:
                 to_array = ".numpy()" if hasattr(type(self), "numpy") else "numpy.asarray of it"
-                fix = f".size is (width, height), and {to_array} is an array, whose length is the number of rows"
+                size = ".size" if hasattr(self, "size") else ".image.size"
+                fix = f"{size} is (width, height), and {to_array} is an array, whose length is the number of rows"
             raise NoElementsError(f"{said(self)} has no length; {fix}")
 
         def __bool__(self) -> bool:
