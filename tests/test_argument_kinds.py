@@ -188,8 +188,8 @@ def test_any_value_anywhere_is_a_result_or_an_error_of_tilegpu() -> None:
         (lambda d: tg.math.look_at(Hostile(), (0, 0, 0)), "look_at: eye is a Hostile; it must be three numbers"),
         (lambda d: tg.math.transform(np.eye(4), Hostile()), "transform: points is a Hostile; it must be numbers"),
         (lambda d: tg.math.perspective(Hostile(), 1, 1, 2), "is a Hostile; it must be a number"),
-        (lambda d: tg.Replay(d, Hostile()), "path is a Hostile; it must be a path"),
-        (lambda d: tg.Replay(d, HostilePath()), "path is a HostilePath; it must be a path"),
+        (lambda d: d.load_capture(Hostile()), "path is a Hostile; it must be a path"),
+        (lambda d: d.load_capture(HostilePath()), "path is a HostilePath; it must be a path"),
     ],
 )
 def test_the_message_names_what_was_given(call: Callable[[tg.Device], object], message: str) -> None:

@@ -33,7 +33,7 @@ REFUSED = {
         ["compare", "{scene}", "--reference", "{d}/golden.png", "-o", "{d}/golden.png"],
         "-o {d}/golden.png: --reference reads that file, which would be written over",
     ),
-    "explain over its scene": (["explain", "{scene}", "--report", "{scene}"], "the scene reads that file"),
+    "explain over its scene": (["explain", "{scene}", "--report", "{scene}"], "suffix of programs"),
     "replay over its capture": (["replay", "{d}/golden.png", "-o", "{d}/golden.png"], "the replay reads that file"),
     "view over its sky": (["view", "{scene}", "--screenshot", "{d}/golden.png", "--environment", "{d}/golden.png"], "--environment reads"),
 }

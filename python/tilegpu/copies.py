@@ -100,7 +100,13 @@ def _cut(size_px: int, block_px: int, left_px: int) -> int:
 
 def _copy_bytes(device: Context, source: _Side, destination: _Side, size: int | None) -> CommandStats:
     from_, to = source.thing, destination.thing
-    size = min(from_.size - source.offset_B, to.size - destination.offset_B) if size is None else size
+    left_B, room_B = from_.size - source.offset_B, to.size - destination.offset_B
+    if size is None and left_B > room_B >= 0:
+        raise ValidationError(
+            f"copy: source buffer '{from_.label}' has {left_B:,} B from byte {source.offset_B:,} on, destination buffer '{to.label}' has "
+            f"room for {room_B:,} B from byte {destination.offset_B:,} on; give size={room_B} to copy a part"
+        )
+    size = left_B if size is None else size
     if size < 0:
         raise ValidationError(
             f"copy: offsets are {source.offset_B} and {destination.offset_B} B, behind the end of a buffer"

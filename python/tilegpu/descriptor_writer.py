@@ -252,12 +252,29 @@ def check_sampling(compares: bool | None, view: ImageView, sampler: Sampler, wha
             f"{what}: the sampler's border_color is of {sampler.border}s, and image '{label}' holds "
             f"{'integers' if integers else 'no integers'}; give {fix}"
         )
-    if sampler.border == "float" and sampler.border_numbers != (0.0, 1.0) and info.numeric in ("unorm", "srgb", "snorm"):
-        (low, high), least = sampler.border_numbers, -1 if info.numeric == "snorm" else 0
-        if low < least or high > 1:
-            given = f"the sampler's border_color is from {low:g} to {high:g}, and image '{label}' of {info.name} has {least} to 1"
-            fix = "; divide colours of 255 by 255" if high > 2 else ""
-            warnings.warn(f"{what}: {given}: it is clamped{fix}", ClampedValueWarning, stacklevel=users_level())
+    if sampler.border and sampler.border_numbers != (0.0, 1.0):
+        _require_border(info, sampler, what, label)
+
+
+def _require_border(info: _core.FormatInfo, sampler: Sampler, what: str, label: str) -> None:
+    """Border colours of one's own that the format has not: floats are clamped, integers come as they are."""
+    low, high = sampler.border_numbers
+    least, most = (-1 if info.numeric == "snorm" else 0), 1
+    if sampler.border == "int":
+        bits, signed = info.component_bits or info.stencil_bits, info.numeric == "sint"
+        if bits >= 32:  # all that a colour can hold, by its bits
+            return
+        least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    elif info.numeric not in ("unorm", "srgb", "snorm"):
+        return
+    if low >= least and high <= most:
+        return
+    given = f"the sampler's border_color is from {low:g} to {high:g}, and image '{label}' of {info.name} has {least} to {most:,}"
+    if sampler.border == "int":
+        does = "shaders get it as it is, which no texel of the format can be (and Vulkan leaves undefined)"
+    else:
+        does = "it is clamped" + ("; divide colours of 255 by 255" if high > 2 else "")
+    warnings.warn(f"{what}: {given}: {does}", ClampedValueWarning, stacklevel=users_level())
 
 
 class DescriptorWriter:

@@ -356,8 +356,9 @@ def create_pipeline(
 
     ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the
     same for data that advances with the instance. Fields feed the shader's inputs by name; those without a name (plain arrays, and
-    NumPy's own f0, f1, ...) by order = location. ``color``: formats of the colour attachments, ``depth`` and ``stencil``: formats of
-    these; ``samples``: of all.
+    NumPy's own f0, f1, ...) by order = location. Whole numbers of 8 and 16 bits that feed floats are normalised: 255 of ``u1`` and 32767
+    of ``i2`` arrive as 1.0 (those of 32 bits are an error); other formats are said by :class:`tilegpu.VertexBinding`. ``color``: formats
+    of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
 
     ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where ``depth_test`` is.
     ``depth_clip``: whether the near and the far plane cut, by default unless ``depth_clamp``;

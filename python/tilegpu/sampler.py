@@ -115,8 +115,8 @@ class Sampler(Fixed):
             )
         #: Kind of the border's numbers, ``"float"`` or ``"int"``, where it has some and shows; else ``""``.
         self.border = _border_kind(info.border_color) if border in (info.address_u, info.address_v, info.address_w) else ""
-        custom = self.border == "float" and not isinstance(border_color, str)
-        #: Of its own floats, where they show: their least and greatest.
+        custom = self.border != "" and not isinstance(border_color, str)
+        #: Of its own numbers, where they show: their least and greatest.
         self.border_numbers = (float(min(border_color)), float(max(border_color))) if custom else (0.0, 1.0)
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         if info.max_anisotropy > 1 and info.min_filter != linear:
