@@ -1,8 +1,8 @@
 """What users can't do with objects of a device: set what they were made with, and send them to other processes; and with any object: set
-what is almost one of its names.
+what is almost one of its names, or means something elsewhere.
 
 In: an assignment, or a pickler. Out: an error that names the object and says what to do. Names of the user's own are taken, and methods may
-be replaced (tests do that).
+be replaced by others (tests do that). Classes of the user's own, made of ours, have attributes of their own: only what is known is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tilegpu import argument_names, arguments
+from tilegpu import argument_names, arguments, set_names
 from tilegpu.errors import ValidationError, candidates, near_names
 from tilegpu.keywords import names_of
 
@@ -202,18 +202,32 @@ class AsArray:
             raise NoElementsError(f"{said(self)} has no elements by number; what writes to images and buffers is their write(...)")
 
 
-def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
-    """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
+def _settable(thing: Any, known: Sequence[str]) -> list[str]:
+    """Those that may be set from outside."""
+    return [name for name in known if name in _SETTABLE or (isinstance(thing, Spelt) and name in vars(thing))]
+
+
+def _refuse(thing: Any, name: str, value: Any, alike: Callable[[str, str], bool]) -> None:
+    """Raises for what is known of it, for what is almost spelt so, and for what would say something if somebody read it. The user's own
+    names are left alone."""
     what = said(thing)
     known, made_with = _known(thing)
     if elsewhere := thing._said_elsewhere(name):
         raise ValidationError(f"{what}: {name} can't be set; {elsewhere}")
-    if name in known:
-        how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
+    if name in known or (isinstance(own_property := getattr(type(thing), name, None), property) and own_property.fset is None):
+        how = f"is given where it is made; make a new one with {name}=" if name in made_with and name in known else "can't be set"
         raise ValidationError(f"{what}: {name} {how}")
-    for near in near_names(name, known):
+    for near in () if set_names.is_argument(name) else near_names(name, known):
         if (sorted(near) == sorted(name) or len(near) >= 4) and alike(name, near):
             raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near}'?")
+    own = [c.__name__ for c in type(thing).__mro__ if c.__module__.split(".")[0] == "tilegpu"]
+    method = _is_method(type(thing), name)
+    if type(thing).__module__.split(".")[0] != "tilegpu" or (method and callable(value)):
+        return  # a class of the user's own; another method
+    if method:
+        raise ValidationError(f"{what}: {name} is a method, which is called: {name}(...); {arguments.shown(value)} is none to put there")
+    if where := set_names.meaning(own, name, _settable(thing, known), not callable(value)):
+        raise MissingAttributeError(thing, name, where, " to set")
 
 
 class MissingAttributeError(ValidationError, AttributeError):
@@ -227,7 +241,8 @@ class MissingAttributeError(ValidationError, AttributeError):
     def __str__(self) -> str:
         thing, name = self._thing, self._missing
         cls = type(thing)
-        what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'{self._how}"
+        of = said(thing) if hasattr(thing, "label") or isinstance(thing, Spelt) else cls.__name__
+        what = f"{of}: there is no attribute '{name}'{self._how}"
         if elsewhere := self._where or argument_names.method_elsewhere(cls.__name__, name):
             return f"{what}; {elsewhere}"
         own = (n for n in dir(thing) if n[0] != "_" and n != name)
@@ -301,7 +316,7 @@ class Made(Told):
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
-            _refuse(self, name, _almost)
+            _refuse(self, name, value, _almost)
             if self._closed or not hasattr(self, "__dict__"):
                 raise MissingAttributeError(self, name, "it takes none but its own", " to set")
             if not _is_method(type(self), name):
@@ -333,7 +348,7 @@ class Spelt(Told):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] != "_" and name not in vars(self) and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu":
-            _refuse(self, name, _meant)
+            _refuse(self, name, value, _meant)
         object.__setattr__(self, name, value)
 
 

@@ -521,6 +521,9 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         it: what was set before holds, with an :class:`tilegpu.ExtensionWarning`. Raises :class:`ValidationError` for what does not
         fit, among it an active query that they were not made for.
         """
+        if not secondaries:
+            more = "give it one secondary command buffer or more (dev.secondary)"
+            raise ValidationError(f"{self._what}: execute_commands has no arguments; {more}")
         for number, secondary in enumerate(secondaries):
             if not isinstance(secondary, SecondaryCommandBuffer):
                 raise ValidationError(
