@@ -175,10 +175,11 @@ def test_cameras_are_set_copied_and_sent() -> None:
 
 
 def test_what_is_said_of_each_word() -> None:
-    """Calls that errors name are there, and what is left to users is not in the camera's words that it would set."""
+    """Calls that errors name are there, and no word that is refused of a camera is one of its own."""
     dev = tg.Device(threads=1)
     image = dev.image((4, 4), F)
-    of = {"dev": dev, "rp": dev.render_pass([tg.Attachment(image, clear=(0, 0, 0, 0))]), "image": image, "buffer": dev.buffer(4), "tilegpu": tg}
+    rp = dev.render_pass([tg.Attachment(image, clear=(0, 0, 0, 0))])
+    of = {"dev": dev, "rp": rp, "image": image, "buffer": dev.buffer(4), "tilegpu": tg}
     for call in (*set_names._FIRST, *(c for calls in set_names._FIRST_OF.values() for c in calls)):
         owner, _, name = call.partition(".")
         assert callable(getattr(of[owner], name)), call

@@ -174,6 +174,11 @@ def meant(name: str, known: Collection[str]) -> list[str]:
     return own + [n for n in _MEANT.get(word, []) if n in known and n not in own]
 
 
+def foreign(name: str) -> list[str]:
+    """What other interfaces' word is here, whatever takes it."""
+    return _MEANT.get(plain(name), [])
+
+
 def elsewhere(what: str, name: str) -> str:
     """Where what an argument says is said instead; "" if nobody knows."""
     return _ELSEWHERE.get((what, plain(name)), "")

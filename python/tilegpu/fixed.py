@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -81,6 +82,20 @@ def _makers_of(own: Sequence[type]) -> list[Any]:
 def _known(thing: Any) -> tuple[list[str], list[str]]:
     """What an object tells of itself, with what it is made with; the latter alone."""
     cls = type(thing)
+    of_class, made_with = _of_class.get(cls) or _of_class.setdefault(cls, _known_of(cls))
+    users = getattr(thing, "_users", ())
+    names = dict.fromkeys([*(name for name in getattr(thing, "__dict__", ()) if name not in users), *of_class])
+    return [
+        name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
+    ], made_with
+
+
+#: What :func:`_known_of` found: a program may set a name on each of many objects.
+_of_class: weakref.WeakKeyDictionary[type, tuple[list[str], list[str]]] = weakref.WeakKeyDictionary()
+
+
+def _known_of(cls: type) -> tuple[list[str], list[str]]:
+    """Of any object of the class: slots, properties and what it is made with; the latter alone."""
     own = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "tilegpu"]
     functions = [getattr(maker, "__func__", maker) for maker in _makers_of(own)]
     made_with = [name for function in functions if isinstance(function, FunctionType) for name in map(_plain, names_of(function))]
@@ -88,11 +103,7 @@ def _known(thing: Any) -> tuple[list[str], list[str]]:
         name for c in own for name, value in vars(c).items() if isinstance(value, (property, functools.cached_property))
     ]
     slots = [name for c in own for name in vars(c).get("__slots__", ())]
-    users = getattr(thing, "_users", ())
-    names = dict.fromkeys([*(name for name in getattr(thing, "__dict__", ()) if name not in users), *slots, *told, *made_with])
-    return [
-        name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
-    ], made_with
+    return [*slots, *told, *made_with], made_with
 
 
 class NotPicklableError(ValidationError, TypeError):

@@ -141,11 +141,10 @@ def meaning(classes: Sequence[str], name: str, settable: Collection[str], by_val
         if said := _HERE.get((cls, word)) or (argument_names.method_elsewhere(cls, name) if cls else ""):
             return said
     known = _arguments()
-    meant = [own for own in dict.fromkeys([_by_plain.get(word, ""), *argument_names.meant(name, known)]) if own in known]
+    meant = [own for own in dict.fromkeys([_by_plain.get(word, ""), *argument_names.foreign(name)]) if own in known]
     if word in _SAMPLERS and "Image" in classes:
         return _SAMPLING.format(meant[0] if meant else word)
-    own = [n for n in settable if n != "label" and n in argument_names.meant(name, settable)]
-    if own:
+    if own := [n for n in argument_names.foreign(name) if n in settable and n != "label"]:
         return f"did you mean '{own[0]}'?"
     if not meant:
         return ""
