@@ -363,7 +363,8 @@ def between(dev: tg.Device, name: str = "cull_mode", behind: str = "", executed:
         part.draw(made, count=3, scissor=(0, 0, 1, 1))
     with dev.render_pass(tg.Attachment(out, clear=(0, 0, 0, 0)), stencil=tg.Attachment(both, clear=2)) as rp:
         rp.set(**{name: SET[name][0]})
-        rp.execute_commands(*[part] * executed)
+        if executed:
+            rp.execute_commands(*[part] * executed)
         if behind == "again":
             rp.set(**{name: SET[name][0]})
         if behind == "fixed":

@@ -174,6 +174,11 @@ def meant(name: str, known: Collection[str]) -> list[str]:
     return own + [n for n in _MEANT.get(word, []) if n in known and n not in own]
 
 
+def foreign(name: str) -> list[str]:
+    """What other interfaces' word is here, whatever takes it."""
+    return _MEANT.get(plain(name), [])
+
+
 def elsewhere(what: str, name: str) -> str:
     """Where what an argument says is said instead; "" if nobody knows."""
     return _ELSEWHERE.get((what, plain(name)), "")
@@ -215,8 +220,8 @@ for _own, _foreign in _METHODS.items():
 _OF_THE_PACKAGE = (
     "accesses add_command add_dispatch add_pass all_layers before border_numbers build built_before candidates check_order compares "
     "content_hash core create device end_of_pass ended entered fitting forget_rows host_wrote images_used index_kind keep_sources "
-    "kinds_at late layers_read left levels_of levels_read linear lod_bias lods look_whether_plain matrices may_write mip_linear "
-    "only_stores open_frame pack_push part_shown plane_of push_bytes read_aspect reads_buffer reads_layer require_filter "
+    "kinds_at late layers_read left levels_of levels_read linear lod_bias lods look_whether_plain made_by matrices may_write mip_linear "
+    "only_stores open_frame pack_push part_shown plane_of push_bytes read_aspect reads_buffer reads_layer require_filter require_device "
     "require_identity number_rows row_shape rows_at said_of sampler_pairs samplers_apart say_foreign say_left_out say_never_entered "
     "stores_to take_matrices takes_inner undefined undefined_part uses view_info warn_of_defines warn_short warn_unused watch "
     "why_undefined"

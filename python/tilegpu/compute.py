@@ -120,10 +120,11 @@ def create_compute_pipeline(
     stages: Stages = {"compute": module}
     interface = Interface(what, stages)
     specialization = specialization_of(interface, constants, what) if constants else {}
-    sets = [] if set_layouts is None else layouts_by_number(set_layouts, what)
+    sets = [] if set_layouts is None else layouts_by_number(self.core, set_layouts, what)
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
     pipeline.interface = Interface(what, stages, specialization) if specialization else interface
+    pipeline.made_by = self.core
     pipeline.warn_of_defines([comp], defines, include)
     pipeline.keep_sources([comp], again)
     return pipeline

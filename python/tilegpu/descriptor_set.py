@@ -41,8 +41,11 @@ class DescriptorSet(Fixed):
                 raise ValidationError(
                     f"{self._what}: set is {arguments.shown(set)}; it is for a pipeline's sets, a layout is of any number"
                 )
+            layout.require_device(device.core, f"{self._what}: layout")
             self.set, core = None, layout.core
         elif isinstance(layout, Program):
+            if layout.made_by is not None and layout.made_by is not device.core:
+                raise ValidationError(f"{self._what}: layout is {layout.title}, which another device made; make one with this device")
             self.set, core = self._of_pipeline(layout, set)
         else:
             raise ValidationError(

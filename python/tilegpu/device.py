@@ -441,7 +441,7 @@ class Device(Context):
         written may be missing, as long as no shader reads it; it gives 0. Sets of two layouts with the same of all these are
         bound alike.
         """
-        return DescriptorSetLayout(bindings, update_after_bind, partially_bound, label)
+        return DescriptorSetLayout(self.core, bindings, update_after_bind, partially_bound, label)
 
     def descriptor_set(
         self,

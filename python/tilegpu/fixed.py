@@ -1,8 +1,8 @@
 """What users can't do with objects of a device: set what they were made with, and send them to other processes; and with any object: set
-what is almost one of its names.
+what is almost one of its names, or means something elsewhere.
 
 In: an assignment, or a pickler. Out: an error that names the object and says what to do. Names of the user's own are taken, and methods may
-be replaced (tests do that).
+be replaced by others (tests do that). Classes of the user's own, made of ours, have attributes of their own: only what is known is refused.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tilegpu import argument_names, arguments
+from tilegpu import argument_names, arguments, set_names
 from tilegpu.errors import ValidationError, candidates, near_names
 from tilegpu.keywords import names_of
 
@@ -81,6 +82,20 @@ def _makers_of(own: Sequence[type]) -> list[Any]:
 def _known(thing: Any) -> tuple[list[str], list[str]]:
     """What an object tells of itself, with what it is made with; the latter alone."""
     cls = type(thing)
+    of_class, made_with = _of_class.get(cls) or _of_class.setdefault(cls, _known_of(cls))
+    users = getattr(thing, "_users", ())
+    names = dict.fromkeys([*(name for name in getattr(thing, "__dict__", ()) if name not in users), *of_class])
+    return [
+        name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
+    ], made_with
+
+
+#: What :func:`_known_of` found: a program may set a name on each of many objects.
+_of_class: weakref.WeakKeyDictionary[type, tuple[list[str], list[str]]] = weakref.WeakKeyDictionary()
+
+
+def _known_of(cls: type) -> tuple[list[str], list[str]]:
+    """Of any object of the class: slots, properties and what it is made with; the latter alone."""
     own = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "tilegpu"]
     functions = [getattr(maker, "__func__", maker) for maker in _makers_of(own)]
     made_with = [name for function in functions if isinstance(function, FunctionType) for name in map(_plain, names_of(function))]
@@ -88,11 +103,7 @@ def _known(thing: Any) -> tuple[list[str], list[str]]:
         name for c in own for name, value in vars(c).items() if isinstance(value, (property, functools.cached_property))
     ]
     slots = [name for c in own for name in vars(c).get("__slots__", ())]
-    users = getattr(thing, "_users", ())
-    names = dict.fromkeys([*(name for name in getattr(thing, "__dict__", ()) if name not in users), *slots, *told, *made_with])
-    return [
-        name for name in names if name.strip("_") == name and name != "device" and not _is_method(cls, name)
-    ], made_with
+    return [*slots, *told, *made_with], made_with
 
 
 class NotPicklableError(ValidationError, TypeError):
@@ -222,18 +233,32 @@ class NoLength:
             return True  # Python would ask for the length
 
 
-def _refuse(thing: Any, name: str, alike: Callable[[str, str], bool]) -> None:
-    """Raises for what is known of it, and for what is almost spelt so. The user's own names are left alone."""
+def _settable(thing: Any, known: Sequence[str]) -> list[str]:
+    """Those that may be set from outside."""
+    return [name for name in known if name in _SETTABLE or (isinstance(thing, Spelt) and name in vars(thing))]
+
+
+def _refuse(thing: Any, name: str, value: Any, alike: Callable[[str, str], bool]) -> None:
+    """Raises for what is known of it, for what is almost spelt so, and for what would say something if somebody read it. The user's own
+    names are left alone."""
     what = said(thing)
     known, made_with = _known(thing)
     if elsewhere := thing._said_elsewhere(name):
         raise ValidationError(f"{what}: {name} can't be set; {elsewhere}")
-    if name in known:
-        how = f"is given where it is made; make a new one with {name}=" if name in made_with else "can't be set"
+    if name in known or (isinstance(own_property := getattr(type(thing), name, None), property) and own_property.fset is None):
+        how = f"is given where it is made; make a new one with {name}=" if name in made_with and name in known else "can't be set"
         raise ValidationError(f"{what}: {name} {how}")
-    for near in near_names(name, known):
+    for near in () if set_names.is_argument(name) else near_names(name, known):
         if (sorted(near) == sorted(name) or len(near) >= 4) and alike(name, near):
             raise ValidationError(f"{what}: there is no attribute '{name}' to set; did you mean '{near}'?")
+    own = [c.__name__ for c in type(thing).__mro__ if c.__module__.split(".")[0] == "tilegpu"]
+    method = _is_method(type(thing), name)
+    if type(thing).__module__.split(".")[0] != "tilegpu" or (method and callable(value)):
+        return  # a class of the user's own; another method
+    if method:
+        raise ValidationError(f"{what}: {name} is a method, which is called: {name}(...); {arguments.shown(value)} is none to put there")
+    if where := set_names.meaning(own, name, _settable(thing, known), not callable(value)):
+        raise MissingAttributeError(thing, name, where, " to set")
 
 
 class MissingAttributeError(ValidationError, AttributeError):
@@ -247,7 +272,8 @@ class MissingAttributeError(ValidationError, AttributeError):
     def __str__(self) -> str:
         thing, name = self._thing, self._missing
         cls = type(thing)
-        what = f"{said(thing) if hasattr(thing, 'label') else cls.__name__}: there is no attribute '{name}'{self._how}"
+        of = said(thing) if hasattr(thing, "label") or isinstance(thing, Spelt) else cls.__name__
+        what = f"{of}: there is no attribute '{name}'{self._how}"
         if elsewhere := self._where or argument_names.method_elsewhere(cls.__name__, name):
             return f"{what}; {elsewhere}"
         own = (n for n in dir(thing) if n[0] != "_" and n != name)
@@ -321,7 +347,7 @@ class Made(Told):
             and name not in self._users
             and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu"
         ):
-            _refuse(self, name, _almost)
+            _refuse(self, name, value, _almost)
             if self._closed or not hasattr(self, "__dict__"):
                 raise MissingAttributeError(self, name, "it takes none but its own", " to set")
             if not _is_method(type(self), name):
@@ -353,7 +379,7 @@ class Spelt(Told):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] != "_" and name not in vars(self) and sys._getframe(1).f_globals.get("__name__", "").split(".")[0] != "tilegpu":
-            _refuse(self, name, _meant)
+            _refuse(self, name, value, _meant)
         object.__setattr__(self, name, value)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
-from tilegpu import argument_names
+from tilegpu import argument_names, set_names
 from tilegpu.errors import ValidationError, candidates
 
 #: Of ``**unknown``, for type checkers: there is none. typing has it under this name from 3.11 on.
@@ -140,6 +140,21 @@ def _wanted(name: str, value: Any) -> bool:
     return not quick and flags & _TAKES_ALL != _TAKES_ALL and not hasattr(value, _EXPLAINED)
 
 
+def _tell_arguments(cls: type, made_by: str) -> None:
+    """To what looks at attributes that are set: what calls of the class take."""
+    public = {
+        f"{_snake(owner.__name__)}.{name}": value
+        for owner in cls.__mro__
+        if owner.__module__.startswith("tilegpu")
+        for name, value in vars(owner).items()
+        if callable(value) and not isinstance(value, type) and name[0] != "_" and name not in argument_names.INTERNAL
+    }
+    if made_by:
+        public[made_by] = vars(cls).get("__init__") or cls
+    for call, function in public.items():
+        set_names.takes(call, functools.partial(names_of, function))
+
+
 def _explain_class(cls: type, made_by: str) -> None:
     for owner in cls.__mro__:
         if not owner.__module__.startswith("tilegpu"):
@@ -160,6 +175,8 @@ def explain_calls(door: dict[str, Any], names: Iterable[str], prefix: str, made_
     for name in names:
         value = door.get(name)
         if isinstance(value, type) and not issubclass(value, BaseException):
+            if prefix == "tilegpu" and made_by is not None:
+                _tell_arguments(value, made_by.get(name, ""))
             _explain_class(value, f"{prefix}.{name}" if made_by is None else made_by.get(name, ""))
         elif isinstance(value, FunctionType) and _wanted(name, value):
             door[name] = explained(value, f"{prefix}.{name}")

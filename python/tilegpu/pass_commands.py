@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tilegpu import _core, arguments, keywords
+from tilegpu import _core, arguments, keywords, set_names
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
@@ -460,3 +460,4 @@ class PassCommands(OfThisProcess):
 
 #: Arguments of draws, for who sets them as attributes of the pass.
 _OF_DRAWS = frozenset({*keywords.names_of(PassCommands.draw), *keywords.names_of(PassCommands.draw_indirect)}) - {"label"}
+set_names.takes("rp.set", lambda: _core.DYNAMIC_STATES)

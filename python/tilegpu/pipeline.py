@@ -421,13 +421,14 @@ def create_pipeline(
     set_input_attachments(info, input_attachments, what)
     set_attachment_locations(info, attachment_locations, len(colors), what)
     if set_layouts is not None:
-        info.set_pipeline_layout(layouts_by_number(set_layouts, what))
+        info.set_pipeline_layout(layouts_by_number(self.core, set_layouts, what))
     left = _set_dynamic(info, dynamic, what)
     check_pipeline(info, stages, reflections, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
+    pipeline.made_by = self.core
     _finish(pipeline, info, interface, given, factors, self.strict)
     _keep(pipeline, [source for source, _ in sources.values()], functools.partial(create_pipeline, **given), defines, include)
     return pipeline

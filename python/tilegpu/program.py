@@ -45,6 +45,7 @@ class Program(Fixed):
         self.title = f"pipeline '{core.label}'"  #: what messages call it
         self._stages = stages
         self.has_push = core.push_constants_B > 0
+        self.made_by: _core.Device | None = None  #: the device of it, which its sets are of too
         self.set_layouts: list[_core.DescriptorSetLayout | None] = core.set_layouts
         self._warned: set[str] = set()
         self._leveled: dict[str, tuple[_core.ShaderModule, _core.ShaderModule]] = {}

@@ -518,9 +518,12 @@ class RenderPass(PassCommands, PassResults, WithBlock):
 
         They must have ended, and have the pass's formats and samples. Their viewports and scissors, where they say none, are
         this pass's. They find nothing of what :meth:`set` said, and leave nothing; behind them set anew what draws rely on, as Vulkan wants
-        it: what was set before holds, with an :class:`tilegpu.ExtensionWarning`. Raises :class:`ValidationError` for what does not
-        fit, among it an active query that they were not made for.
+        it: what was set before holds, with an :class:`tilegpu.ExtensionWarning`. Raises :class:`ValidationError` where there are none,
+        and for what does not fit, among it an active query that they were not made for.
         """
+        if not secondaries:
+            more = "give it one secondary command buffer or more (dev.secondary)"
+            raise ValidationError(f"{self._what}: execute_commands has no arguments; {more}")
         for number, secondary in enumerate(secondaries):
             if not isinstance(secondary, SecondaryCommandBuffer):
                 raise ValidationError(

@@ -28,7 +28,9 @@ def is_read_late(layout: _core.DescriptorSetLayout) -> bool:
 class DescriptorSetLayout(Fixed):
     """Which descriptors a set has. Made by :meth:`tilegpu.Device.descriptor_set_layout`; see there."""
 
-    def __init__(self, bindings: Any, update_after_bind: bool, partially_bound: bool, label: str) -> None:
+    def __init__(
+        self, device: _core.Device, bindings: Any, update_after_bind: bool, partially_bound: bool, label: str
+    ) -> None:
         self.label = arguments.text(label, "descriptor set layout: label")
         what = f"descriptor set layout '{self.label}'"
         if not isinstance(bindings, Mapping):
@@ -47,9 +49,18 @@ class DescriptorSetLayout(Fixed):
         self.update_after_bind = arguments.flag(update_after_bind, f"{what}: update_after_bind")
         self.partially_bound = arguments.flag(partially_bound, f"{what}: partially_bound")
         flags = self.update_after_bind * _UPDATE_AFTER_BIND | self.partially_bound * _PARTIALLY_BOUND
+        self._device = device
         self.core = _core.DescriptorSetLayout(entries, flags)
         if self.update_after_bind:
             _late.add(self.core)
+
+    def require_device(self, device: _core.Device, what: str) -> None:
+        """Raises :class:`ValidationError` where another one made it: ``commonparent`` of sets and pipelines. ``what``: what takes it."""
+        if self._device is not device:
+            raise ValidationError(
+                f"{what} is descriptor set layout '{self.label}', which another device made; make one with this device's "
+                "descriptor_set_layout"
+            )
 
     @property
     def bindings(self) -> dict[int, tuple[str, int]]:
@@ -64,7 +75,7 @@ class DescriptorSetLayout(Fixed):
         return f"<tilegpu.DescriptorSetLayout '{self.label}', {self.bindings}>"
 
 
-def layouts_by_number(layouts: Any, what: str) -> list[_core.DescriptorSetLayout | None]:
+def layouts_by_number(device: _core.Device, layouts: Any, what: str) -> list[_core.DescriptorSetLayout | None]:
     """``set_layouts=`` of a pipeline of any kind as a list; ``None`` where the shaders say it."""
     if not isinstance(layouts, Mapping):
         raise ValidationError(
@@ -78,6 +89,7 @@ def layouts_by_number(layouts: Any, what: str) -> list[_core.DescriptorSetLayout
             raise ValidationError(
                 f"{what}: set_layouts[{number}] is {arguments.shown(layout)}; it must be a layout (dev.descriptor_set_layout)"
             )
+        layout.require_device(device, f"{what}: set_layouts[{number}]")
         sets += [None] * (number + 1 - len(sets))
         sets[number] = layout.core
     return sets
