@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.test_forward_kill_queue import HEAD, PLAIN, VERT, VERTEX
 
 import tilegpu as tg
 
-VERTEX = np.dtype([("position", "f4", 4), ("color", "f4", 4)])
-VERT = """#version 450
-layout(location = 0) in vec4 position; layout(location = 1) in vec4 color; layout(location = 0) out vec4 v_color;
-void main() { gl_Position = position; v_color = color; }"""
-HEAD = "#version 450\nlayout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o;\n"
-PLAIN = HEAD + "void main() { o = v_color; }"
 DISCARD = HEAD + "void main() { if (v_color.a < 0.1) discard; o = v_color; }"
 DEPTH = HEAD + "void main() { gl_FragDepth = gl_FragCoord.z; o = v_color; }"
 MEMORY = HEAD + """layout(set = 0, binding = 0) buffer B { uint hits[]; };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,6 @@ void main() {{ o = texture(t, vec2(-1.0)); }}"""
     found = [str(w.message) for w in recwarn if isinstance(w.message, tg.ClampedValueWarning)]
     assert len(found) == bool(told)
     if told:
-        import re
-
         assert re.search(told, found[0])
 
 

@@ -13,23 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilegpu.errors import ValidationError, keep_label
+from tilegpu.errors import MAX_SHOWN, ValidationError, keep_label
+from tilegpu.errors import shown as shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MAX_SHOWN = 80
 #: Of items that are taken as they are, without words for a message.
 _INTEGERS, _NUMBERS = frozenset({int}), frozenset({int, float})
-
-
-def shown(value: Any) -> str:
-    """``repr`` for a message: short, on one line, and never an exception."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 4]} ..."
 
 
 def whole(value: Any, what: str, must: str = "it must be a whole number") -> int:
@@ -157,7 +148,7 @@ def dtype(value: Any, what: str) -> np.dtype[Any]:
         return np.dtype(value)
     except Exception as wrong:
         said = " ".join(str(wrong).split())
-        raise ValidationError(f"{what}: dtype is {shown(value)}, which is none ({said[:_MAX_SHOWN]}); give one such as 'float32'") from None
+        raise ValidationError(f"{what}: dtype is {shown(value)}, which is none ({said[:MAX_SHOWN]}); give one such as 'float32'") from None
 
 
 def converted(value: NDArray[Any], to: Any, what: str) -> NDArray[Any]:
@@ -167,7 +158,7 @@ def converted(value: NDArray[Any], to: Any, what: str) -> NDArray[Any]:
         return value.astype(wanted, copy=False)
     except Exception as wrong:
         said = " ".join(str(wrong).split())
-        raise ValidationError(f"{what}: {value.dtype} can't be converted to {wanted} ({said[:_MAX_SHOWN]})") from None
+        raise ValidationError(f"{what}: {value.dtype} can't be converted to {wanted} ({said[:MAX_SHOWN]})") from None
 
 
 def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[Any]:

@@ -583,6 +583,7 @@ class BufferSlice(Slotted, NoLength):
     """Bytes ``offset`` to ``offset + size`` of a buffer."""
 
     __slots__ = ("__weakref__", "buffer", "offset", "size")
+    _in_its_place = ".size is in bytes"
     buffer: Buffer
     offset: int
     size: int

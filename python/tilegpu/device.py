@@ -18,7 +18,7 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
 from tilegpu.fixed import Named, makes_things
 from tilegpu.frame import Frame
-from tilegpu.framebuffer import WITHOUT_TILES, Framebuffer, FramebufferDesc, FramebufferLayout
+from tilegpu.framebuffer import Framebuffer, FramebufferDesc, FramebufferLayout, bins_nothing
 from tilegpu.hsr import names as hsr_names
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, Texture
@@ -187,7 +187,7 @@ class Device(Context):
             limits,
         )
         super().__init__(core, profile, arguments.flag(strict, "Device: strict"))
-        if tiler_heap and profile in WITHOUT_TILES:
+        if tiler_heap and bins_nothing(profile):
             said = f"Device: tiler_heap splits no pass on {profile}, which bins nothing; leave it out"
             warnings.warn(said, UnusedNameWarning, stacklevel=users_level())
         self.compiler_limits = limits

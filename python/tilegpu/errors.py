@@ -11,6 +11,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PACKAGE = str(Path(__file__).parent) + os.sep
+MAX_SHOWN = 80
+
+
+def shown(value: Any) -> str:
+    """``repr`` for a message: short, on one line, and never an exception."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 4]} ..."
 
 
 class Error(Exception):

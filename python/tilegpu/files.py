@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from tilegpu.errors import ValidationError
+from tilegpu.errors import ValidationError, shown
 
 #: Formats that a texture's file may have: decoded inside this process, by Pillow itself or libjpeg, libtiff, libwebp.
 PICTURES = ("PNG", "JPEG", "BMP", "TGA", "TIFF", "WEBP", "GIF", "PPM")
@@ -35,24 +35,15 @@ _KINDS = (
 _ZERO_BYTE = "its name has a zero byte, which no file can have"
 
 
-def _shown(path: object) -> str:
-    """As ``arguments.shown``, whose room stands behind this one: its text, or its class where asking for that raises."""
-    try:
-        text = repr(path)
-    except Exception:  # of the user's
-        text = ""
-    return text if 0 < len(text) < 80 and "\n" not in text else f"a {type(path).__name__}"
-
-
 def place(path: str | os.PathLike[str]) -> str:
     """A path that a user gave, as the system takes it: ``~`` and ``~name`` at its beginning are home folders, as in a shell (a folder that
     is called so is ``./~``). Raises :class:`ValidationError` for a zero byte, behind which the system would not look."""
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise ValidationError(f"path is {_shown(path)}; it must be a path")
+        raise ValidationError(f"path is {shown(path)}; it must be a path")
     try:
         name = os.fsdecode(path)
     except Exception:  # a __fspath__ of the user's
-        raise ValidationError(f"path is {_shown(path)}; it must be a path") from None
+        raise ValidationError(f"path is {shown(path)}; it must be a path") from None
     if "\0" in name:
         raise ValidationError(f"path {name!r}: {_ZERO_BYTE}")
     return os.path.expanduser(name) if name.startswith("~") else name  # noqa: PTH111 -- pathlib would be imported for this alone

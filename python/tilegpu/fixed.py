@@ -13,7 +13,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from tilegpu import argument_names, arguments, set_names
 from tilegpu.errors import ValidationError, candidates, near_names
@@ -217,17 +217,12 @@ class NoLength:
     """Base of what ``len`` is asked of, and has none: as arrays it has several dimensions, or bytes. It is true, as what has no length."""
 
     __slots__ = ()
+    _in_its_place: ClassVar[str]  # what has a length, or a size
 
     if not TYPE_CHECKING:  # else it had one
 
         def __len__(self) -> int:
-            if hasattr(type(self), "offset"):
-                fix = ".size is in bytes"
-            else:
-                to_array = ".numpy()" if hasattr(type(self), "numpy") else "numpy.asarray of it"
-                size = ".size" if hasattr(self, "size") else ".image.size"
-                fix = f"{size} is (width, height), and {to_array} is an array, whose length is the number of rows"
-            raise NoElementsError(f"{said(self)} has no length; {fix}")
+            raise NoElementsError(f"{said(self)} has no length; {self._in_its_place}")
 
         def __bool__(self) -> bool:
             return True  # Python would ask for the length

@@ -150,8 +150,11 @@ class Resolve(_Piece):
         return _piece(self, source=self.source, mode=self.mode, border=self.border)
 
 
-#: Profiles that bin nothing, and have no heap for it.
-WITHOUT_TILES = ("desktop-immediate",)
+def bins_nothing(profile: str) -> bool:
+    """It has no heap for primitives either."""
+    from tilegpu.cost_constants import CONSTANTS  # of models alone; `import tilegpu` goes without them
+
+    return profile in CONSTANTS and CONSTANTS[profile].kind == "immediate"
 
 
 class FramebufferDesc(_Piece):
@@ -223,7 +226,7 @@ class Framebuffer(Fixed):
             raise ValidationError(f"{self._what}: desc is {arguments.shown(desc)}; it must be a tilegpu.FramebufferDesc")
         self.layout, self.desc = layout, desc or FramebufferDesc()
         parts = [name for name in ("tiler_heap_B", "draws_a_part") if getattr(self.desc, name)]
-        if parts and device.profile in WITHOUT_TILES:
+        if parts and bins_nothing(device.profile):
             said = f"{self._what}: desc: {' and '.join(parts)} splits no pass on {device.profile}, which bins nothing; leave it out"
             warnings.warn(said, UnusedNameWarning, stacklevel=users_level())
         self.load = self._pieces(load, "load", Load)

@@ -38,6 +38,8 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
     sampled and drawn to like others. Elsewhere ``()``.
     """
 
+    _in_its_place = ".size is (width, height), and .numpy() is an array, whose length is the number of rows"
+
     def __init__(
         self,
         device: Context,
@@ -319,6 +321,7 @@ class ImageView(Fixed, AsArray, NoLength):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
     __slots__ = ("__weakref__", "aspects", "core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type", "view_info")
+    _in_its_place = ".image.size is (width, height), and numpy.asarray of it is an array, whose length is the number of rows"
 
     def __init__(
         self,
@@ -473,6 +476,7 @@ class Texture(OfThisProcess, Slotted, AsArray, NoLength):
     """
 
     __slots__ = ("__weakref__", "image", "sampler", "swizzle")
+    _in_its_place = ".size is (width, height), and numpy.asarray of it is an array, whose length is the number of rows"
     image: Image
     sampler: Sampler
     swizzle: str | None

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "vk/blend_op.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
@@ -38,10 +39,8 @@ VkBlendFactor plain(VkBlendFactor factor) {
 bool is_source(VkBlendFactor f, bool alpha) { return f == VK_BLEND_FACTOR_SRC_COLOR || (alpha && f == VK_BLEND_FACTOR_SRC_ALPHA); }
 bool is_destination(VkBlendFactor f, bool alpha) { return f == VK_BLEND_FACTOR_DST_COLOR || (alpha && f == VK_BLEND_FACTOR_DST_ALPHA); }
 
-bool has_factors(VkBlendOp op) { return op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT; }
-
 const char* equation_obstacle(VkBlendOp op, VkBlendFactor source, VkBlendFactor destination, bool alpha) {
-  if (!has_factors(op)) return "its operation is no sum or difference";
+  if (!vk::uses_factors(op)) return "its operation is no sum or difference";
   // 2 * source * destination is one product.
   if (op == VK_BLEND_OP_ADD && is_destination(source, alpha) && is_source(destination, alpha)) return nullptr;
   for (VkBlendFactor f : {plain(source), plain(destination)}) {
@@ -68,7 +67,7 @@ uint32_t factor_operations(VkBlendFactor factor, uint32_t components) {
 uint32_t equation_operations(VkBlendOp op, VkBlendFactor source, VkBlendFactor destination, uint32_t components) {
   if (!components) return 0;
   if (op == VK_BLEND_OP_MIN || op == VK_BLEND_OP_MAX) return components;  // factors do not count
-  if (op != VK_BLEND_OP_ADD && op != VK_BLEND_OP_SUBTRACT && op != VK_BLEND_OP_REVERSE_SUBTRACT) {
+  if (!vk::uses_factors(op)) {
     constexpr uint32_t kAdvanced = 12;  // three areas, each with its weight, and the mode: an estimate, as modes take 1 to 20
     return kAdvanced * components;
   }
@@ -123,9 +122,9 @@ uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLo
 VkColorComponentFlags blend_constants_asked(const VkPipelineColorBlendAttachmentState& blend) {
   if (!blend.blendEnable || !blend.colorWriteMask) return 0;
   VkColorComponentFlags asked = 0;
-  if (blend.colorWriteMask & ~VkColorComponentFlags{VK_COLOR_COMPONENT_A_BIT} && has_factors(blend.colorBlendOp))
+  if (blend.colorWriteMask & ~VkColorComponentFlags{VK_COLOR_COMPONENT_A_BIT} && vk::uses_factors(blend.colorBlendOp))
     asked |= constants_of(blend.srcColorBlendFactor, false) | constants_of(blend.dstColorBlendFactor, false);
-  if (blend.colorWriteMask & VK_COLOR_COMPONENT_A_BIT && has_factors(blend.alphaBlendOp))
+  if (blend.colorWriteMask & VK_COLOR_COMPONENT_A_BIT && vk::uses_factors(blend.alphaBlendOp))
     asked |= constants_of(blend.srcAlphaBlendFactor, true) | constants_of(blend.dstAlphaBlendFactor, true);
   return asked;
 }

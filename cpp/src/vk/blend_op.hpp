@@ -13,6 +13,10 @@ namespace tilegpu::vk {
 constexpr bool is_advanced(VkBlendOp op) { return op >= VK_BLEND_OP_ZERO_EXT && op <= VK_BLEND_OP_BLUE_EXT; }
 /// No value above and between those that there are.
 constexpr bool is_blend_op(VkBlendOp op) { return (op >= VK_BLEND_OP_ADD && op <= VK_BLEND_OP_MAX) || is_advanced(op); }
+/// Of sums and differences; MIN, MAX and advanced ones take the operands as they are.
+constexpr bool uses_factors(VkBlendOp op) {
+  return op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT;
+}
 /// ZERO and SRC give the same over everything; ordinary operations ask, as far as this tells.
 constexpr bool reads_destination(VkBlendOp op) { return op != VK_BLEND_OP_ZERO_EXT && op != VK_BLEND_OP_SRC_EXT; }
 

@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "shader/epilogue/advanced_blend.hpp"
+#include "vk/blend_op.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -28,8 +29,6 @@ bool is_source1(VkBlendFactor f) {
   return f == VK_BLEND_FACTOR_SRC1_COLOR || f == VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR || f == VK_BLEND_FACTOR_SRC1_ALPHA ||
          f == VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
 }
-
-bool uses_factors(VkBlendOp op) { return op == VK_BLEND_OP_ADD || op == VK_BLEND_OP_SUBTRACT || op == VK_BLEND_OP_REVERSE_SUBTRACT; }
 
 Value clamp_range(const Ir& ir, Value x, Range range) {
   if (range == Range::unlimited) return x;
@@ -99,7 +98,7 @@ Value combine(const Ir& ir, Term s, Term d, VkBlendOp op) {
   if (op == VK_BLEND_OP_REVERSE_SUBTRACT) std::swap(s, d);
   auto product = [&](const Term& t) { return t.multiplier ? ir.fmul(t.value, t.multiplier) : t.value; };
   const bool subtract = op != VK_BLEND_OP_ADD;
-  assert(uses_factors(op) && (s.value || !s.multiplier) && (d.value || !d.multiplier));
+  assert(vk::uses_factors(op) && (s.value || !s.multiplier) && (d.value || !d.multiplier));
   if (!d.value) return s.value ? product(s) : nullptr;
   Value right = product(d);
   if (subtract) right = ir.fneg(right);
@@ -195,8 +194,8 @@ uint32_t blend_keeps_below(const vk::FormatInfo& format, const VkPipelineColorBl
 }
 
 bool blend_uses_source1(const VkPipelineColorBlendAttachmentState& b) {
-  return (uses_factors(b.colorBlendOp) && (is_source1(b.srcColorBlendFactor) || is_source1(b.dstColorBlendFactor))) ||
-         (uses_factors(b.alphaBlendOp) && (is_source1(b.srcAlphaBlendFactor) || is_source1(b.dstAlphaBlendFactor)));
+  return (vk::uses_factors(b.colorBlendOp) && (is_source1(b.srcColorBlendFactor) || is_source1(b.dstColorBlendFactor))) ||
+         (vk::uses_factors(b.alphaBlendOp) && (is_source1(b.srcAlphaBlendFactor) || is_source1(b.dstAlphaBlendFactor)));
 }
 
 std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, const VkPipelineColorBlendAttachmentState& blend,
