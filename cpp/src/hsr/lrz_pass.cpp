@@ -272,7 +272,7 @@ void LrzCache::clear_image(const Ptr<Image>& image, float depth, std::span<const
   view.label.clear();
   view.state = {};
   view.has_buffer[0] = view.has_buffer[1] = false;
-  view.cleared = true, view.cleared_to = depth;
+  view.cleared = true, view.cleared_to = depth > 0 ? std::min(depth, 1.0f) : 0.0f;  // as the image has it (transfer/clear.cpp)
 }
 
 void LrzCache::end(const LrzPassInfo& info, LrzPass& pass, bool stored, std::span<const uint32_t> numbers) {
