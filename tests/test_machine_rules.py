@@ -123,6 +123,55 @@ def test_what_a_pre_pass_skips_is_tested_once() -> None:
     assert cost_of(opaque).units["depth tests"] == 2 * cost_of(opaque, hsr=without).units["depth tests"]
 
 
+# -- what the pre-pass of a tile leaves, and forward pixel kill
+
+MASK_IN = HEAD + "void main() { o = v_color * float(gl_SampleMaskIn[0] & 1); }"  # rule 4
+FAR, NEAR = (rect(64, 2, 2, 10, 10, z) for z in (0.9, 0.2))
+ELSEWHERE = rect(64, 20, 20, 22, 22, 0.5)
+OVER = {"blend": "alpha", "depth_write": False}
+
+
+@pytest.mark.parametrize(
+    ("between", "shaded"),
+    [
+        ((PLAIN, ELSEWHERE, OVER), 64 + 4 + 4),
+        ((MEMORY, ELSEWHERE, {}), 64 + 4 + 4),
+        ((DISCARD, ELSEWHERE, OVER), 64 + 4 + 4),
+        ((PLAIN, rect(64, 2, 2, 10, 10, 0.5), OVER), 64 + 4),
+        ((PLAIN, rect(64, 2, 2, 6, 6, 0.5), {}), 64 + 4),
+    ],
+    ids=["blended", "writes memory", "blended, may discard", "blended, above it", "opaque, in front of it"],
+)
+@pytest.mark.parametrize("profile", ["immortalis-g925", "mali-g725"])
+def test_what_the_pre_pass_draws_again_waits_with_what_it_found(profile: str, between: tuple[Any, ...], shaded: int) -> None:
+    """Visible of the pre-pass 64 far fragments and what is drawn again; a draw that ends it; then 64 near ones over the far ones."""
+    draws = [(PLAIN, FAR, {}), between, (MASK_IN, rect(64, 30, 30, 32, 32, 0.5), {}), (PLAIN, NEAR, {})]
+    found = Pass(profile, draws).stats
+    off = Pass(profile, draws, hsr=["pre_pass"]).stats
+    assert off.fragments_shaded - found.fragments_shaded == found.fragments_killed_by_fpk
+    assert found.fragments_shaded == shaded
+
+
+def test_what_writes_memory_is_drawn_whole_however_long_it_waits() -> None:
+    """Above and below what is opaque: every fragment that passes counts once, with the pre-pass, the kill, both and none."""
+    draws = [(PLAIN, FAR, {}), (MEMORY, NEAR, {}), (MASK_IN, ELSEWHERE, {}), (PLAIN, rect(64, 0, 0, 12, 12, 0.1), {})]
+    hits = [Pass("immortalis-g925", draws, hsr=hsr).hits for hsr in (["pre_pass", "forward_pixel_kill"], ["pre_pass"], "off")]
+    assert hits == [64, 64, 64]
+
+
+def test_a_clear_inside_the_pass_is_said_to_empty_the_queue() -> None:
+    found = Pass("mali-g57", [(PLAIN, FAR, {})])
+    dev = found.dev
+    pipe = dev.pipeline(VERT, PLAIN, vertex=VERTEX, color=["r8g8b8a8_unorm"])
+    with dev.render_pass(color=[tg.Attachment(dev.image((64, 64), "r8g8b8a8_unorm"), clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipe, FAR)
+        rp.clear(color=(1, 0, 0, 1), rect=(32, 32, 8, 8))
+        rp.draw(pipe, NEAR)
+    reasons = [next(t for t in row["techniques"] if t["technique"] == "forward_pixel_kill")["reason"] for row in rp.explain().rows]
+    assert len(reasons) == 2 and "clear" in reasons[0] and not reasons[1]
+    assert rp.stats.fragments_killed_by_fpk == 0
+
+
 # -- blend constants
 
 
@@ -142,6 +191,35 @@ def test_constants_that_no_factor_reads_may_differ(factors: tuple[str, ...], con
     row = Pass("mali-g725", [(PLAIN, layer(0.5), state)]).rp.explain().rows[0]
     unit = next(t for t in row["techniques"] if t["technique"] == "blend_unit")
     assert (unit["state"] == "off") == needs == ("several values" in unit["reason"])
+
+
+@pytest.mark.parametrize(
+    ("formats", "constants", "factors", "off"),
+    [
+        (("r8g8b8a8_unorm", "r8g8b8a8_unorm"), (0.3,) * 4, ("constant_alpha", "constant_alpha"), None),
+        (("r8g8b8a8_unorm", "a2b10g10r10_unorm_pack32"), (0.3,) * 4, ("constant_alpha", "constant_alpha"), 1),
+        (("a2b10g10r10_unorm_pack32", "r8g8b8a8_unorm"), (0.3,) * 4, ("constant_alpha", "constant_alpha"), 1),
+        (("r8g8b8a8_unorm", "a2b10g10r10_unorm_pack32"), (0.0,) * 4, ("constant_alpha", "constant_alpha"), None),
+        (("r8g8b8a8_unorm", "a2b10g10r10_unorm_pack32"), (0.3,) * 4, ("constant_alpha", "one"), None),
+        (("r8g8b8a8_unorm", "r8g8b8a8_unorm"), (0.3, 0.3, 0.3, 0.4), ("constant_color", "constant_alpha"), 1),
+        # What is a blend shader's anyway is not in the unit.
+        (("r16g16b16a16_sfloat", "a2b10g10r10_unorm_pack32"), (0.3,) * 4, ("constant_alpha", "constant_alpha"), 0),
+    ],
+)
+def test_the_blend_unit_holds_one_constant(
+    formats: tuple[str, str], constants: tuple[float, ...], factors: tuple[str, str], off: int | None
+) -> None:
+    """Stored by the bits of each colour's format; packed by hand: 0.3 is 76 of 255, 306 of 1,023, in the upper bits of 16."""
+    assert int(np.float32(0.3) * 255) << 8 != int(np.float32(0.3) * 1023) << 6
+    dev = tg.Device("mali-g725")
+    fragment = PLAIN.replace("out vec4 o;", "out vec4 o; layout(location = 1) out vec4 p;").replace("o = v_color;", "o = p = v_color;")
+    blends = [{"src_color": "one", "dst_color": factor, "src_alpha": "one", "dst_alpha": "zero"} for factor in factors]
+    pipe = dev.pipeline(VERT, fragment, vertex=VERTEX, color=list(formats), blend=blends, blend_constants=constants)
+    with dev.render_pass(color=[tg.Attachment(dev.image((8, 8), format_), clear=(0, 0, 0, 0)) for format_ in formats]) as rp:
+        rp.draw(pipe, layer(0.5))
+    unit = next(t for t in rp.explain().rows[0]["techniques"] if t["technique"] == "blend_unit")
+    assert (unit["state"] == "off") == (off is not None), unit
+    assert off is None or unit["reason"].startswith(f"color{off} needs")
 
 
 def test_a_logic_operation_that_does_nothing_writes_nothing() -> None:

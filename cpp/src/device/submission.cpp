@@ -2,6 +2,7 @@
 //
 // In: the execution, once it is signaled. Out: statistics, traces, explanations. Source: Vulkan specification, "Fences".
 #include <algorithm>
+#include <span>
 
 #include "descriptor/set_memory.hpp"
 #include "device/undefined_reads.hpp"
@@ -181,6 +182,14 @@ std::string plan_in_words(const PassExecution& found, const command::DrawState& 
   return text.size() == last.size() ? text : "until the first split: " + text;
 }
 
+/// A clear comes after these: forward pixel kill's queue is empty then.
+void note_clear(std::span<DrawExplanation> rows) {
+  for (DrawExplanation& row : rows)
+    for (TechniqueExplanation& technique : row.techniques)
+      if (technique.technique == "forward_pixel_kill" && technique.state == "on" && technique.reason.empty())
+        technique.reason = "what waits of it when the clear behind it comes is shaded before that";
+}
+
 }  // namespace
 
 std::vector<DrawExplanation> Submission::explain(size_t pass) const {
@@ -195,6 +204,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   bool numbered = false;     // a draw went to the visibility buffer
   hsr::TileHistory history;  // of a tile that every draw reaches
   uint32_t number = 0, part = 0;
+  size_t cleared = 0;  // rows before the last clear inside the pass
   // `index`: of the draw when the pass is executed; that is what the rules of low-resolution Z count.
   const auto add = [&](const command::DrawCall& draw, uint32_t index, uint32_t count) {
     const pipeline::Resolved* resolved = draw.state->resolved.get();
@@ -241,6 +251,11 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     const command::RecordedCommand& command = record.commands[i];
     while (part < record.part_ends.size() && i >= record.part_ends[part]) part++;
     if (command.kind == command::RecordedCommand::Kind::draw) add(record.draws[command.index], command.index, 1);
+    if (command.kind == command::RecordedCommand::Kind::clear && chosen.forward_pixel_kill) {
+      note_clear(std::span(rows).subspan(cleared));
+      cleared = rows.size();
+      last = nullptr;  // a row of its own, for what comes behind it
+    }
     if (command.kind != command::RecordedCommand::Kind::indirect) continue;
     const command::IndirectDraw& indirect = record.indirects[command.index];
     for (uint32_t k = 0; k < indirect.count; k++) add(indirect.base, expanded++, 1);

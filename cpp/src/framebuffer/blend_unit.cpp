@@ -129,4 +129,14 @@ VkColorComponentFlags blend_constants_asked(const VkPipelineColorBlendAttachment
   return asked;
 }
 
+uint32_t unit_constant(VkFormat format, float constant) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  assert(info && info->component_count >= 1);
+  uint32_t bits = 0;
+  for (uint32_t c = 0; c < 4; c++) bits = std::max(bits, uint32_t{info->rgba[c].bits});
+  bits = std::min(bits, 16u);
+  const float limited = constant > 0 ? std::min(constant, 1.0f) : 0;  // of a NaN: 0
+  return static_cast<uint32_t>(limited * static_cast<float>(((1u << bits) - 1) << (16 - bits)));
+}
+
 }  // namespace tilegpu::framebuffer

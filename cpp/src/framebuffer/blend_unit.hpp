@@ -24,5 +24,8 @@ const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend,
 uint32_t blend_operations(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op, VkFormat format);
 /// Which blend constants its factors read: the unit has one value for all of them.
 VkColorComponentFlags blend_constants_asked(const VkPipelineColorBlendAttachmentState& blend);
+/// The unit's constant for a format, of which it has one for all colours: a number of its widest component's bits, in the upper ones of 16.
+/// Source: Mesa, panvk_vX_blend.c, get_ff_blend_constant (2025).
+uint32_t unit_constant(VkFormat format, float constant);
 
 }  // namespace tilegpu::framebuffer

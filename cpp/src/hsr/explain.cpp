@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <optional>
 #include <string>
+
+#include "framebuffer/blend_unit.hpp"
 
 namespace tilegpu::hsr {
 
@@ -78,13 +81,20 @@ TechniqueExplanation explain_forward_kill(const command::DrawState& state, const
 const char* blend_shader_reason(const command::DrawState& state, uint32_t target) {
   const pipeline::Resolved& resolved = *state.resolved;
   assert(target < kMaxColorAttachments);
-  if (resolved.blend_shader[target]) return resolved.blend_shader[target];
-  const VkColorComponentFlags asked = resolved.blend_constants_asked[target];
-  if (!asked) return nullptr;
-  const auto first = static_cast<uint32_t>(std::countr_zero(asked));
-  for (uint32_t c = first; c < 4; c++)
-    if ((asked >> c & 1) && state.blend_constants[c] != state.blend_constants[first]) return "its constant has several values";
-  return nullptr;
+  std::optional<uint32_t> unit;  // the constant that it holds, for the first colour that asks for one
+  for (uint32_t i = 0;; i++) {
+    const VkColorComponentFlags asked = resolved.blend_constants_asked[i];
+    const char* why = resolved.blend_shader[i];
+    if (!why && asked) {
+      const auto first = static_cast<uint32_t>(std::countr_zero(asked));
+      for (uint32_t c = first; c < 4; c++)
+        if ((asked >> c & 1) && state.blend_constants[c] != state.blend_constants[first]) why = "its constant has several values";
+      const uint32_t held = framebuffer::unit_constant(resolved.blend_formats[i], state.blend_constants[first]);
+      if (!why && held != unit.value_or(held)) why = "its constant is not the one that the unit holds for a colour before it";
+      if (!why) unit = held;
+    }
+    if (i == target) return why;
+  }
 }
 
 std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state) {

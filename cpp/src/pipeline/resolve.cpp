@@ -80,6 +80,7 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
         framebuffer::needs_blend_shader(blends[i], state.blend.logic_op_enable, state.multisample.alpha_to_one, format);
     resolved->blend_operations[i] = framebuffer::blend_operations(blends[i], op, format);
     resolved->blends |= static_cast<uint32_t>(blends[i].blendEnable || op != VK_LOGIC_OP_COPY || resolved->blend_shader[i]) << i;
+    resolved->blend_formats[i] = format;
     resolved->blend_constants_asked[i] = framebuffer::blend_constants_asked(blends[i]);
   }
   return resolved;

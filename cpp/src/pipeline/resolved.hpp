@@ -82,6 +82,7 @@ struct Resolved {
   std::array<const char*, kMaxColorAttachments> blend_shader{};   // by colour: why a fixed blend unit can't do it; null: it can
   std::array<uint32_t, kMaxColorAttachments> blend_operations{};  // of a blend shader, if it needs one
   std::array<VkColorComponentFlags, kMaxColorAttachments> blend_constants_asked{};
+  std::array<VkFormat, kMaxColorAttachments> blend_formats{};  // of colours that are written
   uint32_t blends = 0;  // bit i: colour i
   VkFormat depth_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;

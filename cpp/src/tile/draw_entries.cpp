@@ -87,9 +87,14 @@ bool reads_depth_or_stencil(const pipeline::Resolved& resolved) {
   return std::ranges::any_of(resolved.inputs, [](const shader::InputSource& input) { return input.target >= shader::kInputDepth; });
 }
 
-// What the draw's quads do to those that wait, and may have done to them.
-void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool across_draws, bool filtered) {
-  assert(kill.on && (!across_draws || phase == Phase::ordinary));
+// Whether quads stay in the kill queue when the next draw comes: the visibility buffer's flush knows nothing of it.
+bool waits_across_draws(const Bin& bin, const Visibility& v) {
+  return !v.enabled && (bin.phase == Phase::ordinary || (bin.phase == Phase::main && v.queued));
+}
+
+// What the draw's quads do to those that wait, and may have done to them. `settled`: the pre-pass did its tests.
+void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool across_draws, bool settled, bool filtered) {
+  assert(kill.on && (!across_draws || phase != Phase::pre) && (!settled || phase == Phase::main));
   const pipeline::Resolved& resolved = *d.state->resolved;
   const pipeline::Classification& c = resolved.classification;
   const TestRules& rules = d.late_test;
@@ -97,14 +102,16 @@ void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool across
   kill.draw = nullptr;
   kill.colors = static_cast<uint8_t>(resolved.output.written_targets);
   kill.reads = shades && c.reads_inputs;
-  kill.pins = across_draws && shades && (!tested || reads_depth_or_stencil(resolved));
+  kill.pins = across_draws && shades && ((!tested && !settled) || reads_depth_or_stencil(resolved));
+  kill.keeps = kill.pins || (across_draws && shades && phase == Phase::main);
   kill.retains = across_draws && !(kill.pins && filtered);  // a filter learns what is written in order
   kill.killer = phase == Phase::ordinary && shades && tested && kill.colors && c.opaque && !c.kills;
   kill.victim = !c.side_effects && tested && !kill.pins;
   // A test that only kills and is repeated may come too early, where what waits can only make it harder.
   if (!kill.any_pinned()) kill.shrink = kill.grow = false;
-  kill.settles =
-      tested || (d.plan.early == EarlyTests::kill && !(rules.nearer_wins() && !kill.grow) && !(rules.farther_wins() && !kill.shrink));
+  // In the main phase of a pre-pass depth and stencil are final: nothing that waits changes them.
+  kill.settles = phase == Phase::ordinary && (tested || (d.plan.early == EarlyTests::kill && !(rules.nearer_wins() && !kill.grow) &&
+                                                         !(rules.farther_wins() && !kill.shrink)));
   if (kill.pins) kill.shrink |= rules.breaks_near(), kill.grow |= rules.breaks_far();
 }
 
@@ -130,9 +137,10 @@ void select_draw(Worker& w, uint32_t draw) {
   if (call.state != d.state || w.bin.phase != Phase::ordinary) select_state(w, *call.state);
   d.early_query = d.plan.early == EarlyTests::full && w.bin.phase != Phase::main ? call.query : -1;
   if (w.kill.on) {
-    const bool across_draws = w.bin.phase == Phase::ordinary && !w.visibility.enabled;
+    const bool across_draws = waits_across_draws(w.bin, w.visibility);
+    const bool settled = w.bin.phase == Phase::main && (w.prepass.opaque_replay || w.prepass.verdict.writes_zs);
     if (!across_draws) release();
-    select_kill(w.kill, d, w.bin.phase, across_draws, w.filter.tile.on());
+    select_kill(w.kill, d, w.bin.phase, across_draws, settled, w.filter.tile.on());
     // Bounds are found where all depth is written: here, and later of blocks that were written before shading, and so settled, since.
     if (w.kill.pins) refresh_bounds(w.shape, d.test, w.bounds, w.covers);
   }

@@ -3,12 +3,13 @@
 //
 // Pre-pass: compatible draws in order, up to known coverage. Depth and stencil are written, and for each sample the number of the
 // opaque primitive that is seen there (the plane of the visibility buffer); draws that are not opaque are skipped, or only counted
-// where an occlusion query is active. Where nothing has to be drawn again, what the main pass shades goes through forward pixel kill's
-// queue, if that is on, the visibility buffer is not, and a draw follows: it may still kill what waits. Main pass: no opaque sample depends
+// where an occlusion query is active. Main pass: no opaque sample depends
 // on anything below it, and a draw that is not opaque survives only where it is newer than what is seen; so all opaque samples are shaded
 // first, gathered from the ids without a second rasterization, each once, then the others in order, against the final depth and stencil.
-// Draws with side effects are never victims: they are drawn again, all fragments run, and only what is owned is written. Then drawing goes
-// on as ever. Source: Arm, "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass"; rules: prepass_rules.hpp.
+// Draws with side effects are never victims: they are drawn again, all fragments run, and only what is owned is written. All of it goes
+// through forward pixel kill's queue, if that is on, the visibility buffer is not, and a draw follows: it may still kill what waits. Then
+// drawing goes on as ever.
+// Source: Arm, "Hidden Surface Removal in Immortalis-G925: The Fragment Prepass"; rules: prepass_rules.hpp.
 #include <cassert>
 #include <cstring>
 
@@ -31,24 +32,28 @@ void note_stop(PrePass& p, uint32_t draw, const hsr::Verdict& verdict) {
   p.stops.push_back({draw, verdict, 1});
 }
 
-// Draws that are not opaque, and those with side effects, in order.
+// Draws that are not opaque, and those with side effects, in order. Where they wait, nothing is released between them.
 void replay(Worker& w) {
   assert(w.bin.phase == Phase::main);
   PrePass& p = w.prepass;
+  const auto release = [&] {
+    if (!w.visibility.queued) release_queue(w, w.draw, w.kill, w.packets, w.results);
+  };
   for (const Replay& r : p.replays) {
-    release_queue(w, w.draw, w.kill, w.packets, w.results);
+    release();
     const pipeline::Resolved& resolved = *w.pass->draws[r.draw].state->resolved;
     p.verdict = {};
     p.verdict.writes_zs = resolved.output.written_targets >> shader::kInputDepth & 3;
     p.opaque_replay = r.opaque;
     p.replay_ids = p.replay_next = r.ids;
-    w.draw.number = w.packets.bound_draw = ~0u;
+    w.draw.number = ~0u;
+    if (!w.visibility.queued) w.packets.bound_draw = ~0u;
     // What the pre-pass counted is not counted again.
     const auto rasterized = w.results.counters.fragments_rasterized, killed = w.results.counters.fragments_early_killed,
                by_blocks = w.results.counters.fragments_killed_by_hierarchical_z;
     if constexpr (kTraced) trace::mute(w, r.rasterized);
     draw_entries(w, *r.segment, r.first, r.first + r.count);
-    release_queue(w, w.draw, w.kill, w.packets, w.results);
+    release();
     if constexpr (kTraced) trace::mute(w, false);
     if (r.rasterized) {
       w.results.counters.fragments_rasterized = rasterized;
@@ -58,7 +63,38 @@ void replay(Worker& w) {
   }
 }
 
+// What is seen, then what is drawn again. Leaves the bin in its ordinary phase; true: what waits in the kill queue may stay there.
+bool run_main_phase(Worker& w) {
+  assert(w.bin.phase == Phase::main);
+  PrePass& p = w.prepass;
+  Visibility& v = w.visibility;
+  v.queued = p.stopped && w.kill.on && !v.enabled;
+  w.packets.bound_draw = ~0u;  // not as the pre-pass bound it, which ran slices
+  w.kill.retains = v.queued;
+  if (!v.primitives.empty()) flush_visibility(w);
+  if (!p.replays.empty()) {
+    replay(w);
+    p.keeps_ids = v.queued;
+    if (!v.queued) {
+      forget_numbers(w);
+      w.packets.setups.reset();
+    }
+    p.replays.clear();
+    forget_primitives(v);
+  }
+  w.bin.phase = Phase::ordinary;
+  w.draw.forget();
+  const bool waits = v.queued;
+  v.queued = false;
+  return waits;
+}
+
 }  // namespace
+
+void forget_numbers(Worker& w) {
+  std::memset(w.buffers.ids, 0, size_t{w.shape.blocks()} * w.shape.samples * 64);
+  w.prepass.keeps_ids = false;
+}
 
 void leave_prepass_draw(Worker& w) {
   assert(w.bin.phase == Phase::pre);
@@ -91,7 +127,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
   p.history = {};
   p.replays.clear();
   p.stopped = p.runs_all = false;
-  w.visibility.queued = false;
+  assert(!p.keeps_ids && !w.visibility.queued);
   w.results.recorded = 0;
   p.tiles++;
   w.bin.phase = Phase::pre;
@@ -122,19 +158,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     p.census.pass_over(segments[i], i == first_segment ? first_entry : 0, i == segment ? at : segments[i].count);
 
   w.bin.phase = Phase::main;
-  if (!w.visibility.primitives.empty()) flush_visibility(w);
-  if (!p.replays.empty()) {
-    replay(w);
-    std::memset(w.buffers.ids, 0, size_t{w.shape.blocks()} * w.shape.samples * 64);
-    p.replays.clear();
-    w.visibility.primitives.clear();
-    w.visibility.draws.clear();
-    w.packets.setups.reset();
-  }
-  w.bin.phase = Phase::ordinary;
-  w.draw.forget();
-  w.kill.retains = w.visibility.queued && !full;
-  if (w.kill.retains) return false;
+  if (run_main_phase(w)) return false;
   release_queue(w, w.draw, w.kill, w.packets, w.results);
   w.packets.bound_draw = ~0u;
   return full;

@@ -167,6 +167,7 @@ void end_bin(Worker& w, [[maybe_unused]] uint32_t bin) {
   w.bin.last_flush = true;
   flush_all(w);
   assert(w.packets.queue_count == 0 && w.visibility.primitives.empty());
+  if (w.prepass.keeps_ids) forget_numbers(w);
   if (w.results.counted) attribute_fragments(w.results, 0);
   if (w.pass->keeps_depth) expand_lists(w, w.lists);
   if constexpr (kTraced) trace::end_bin(w, bin);

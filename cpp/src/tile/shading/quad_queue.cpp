@@ -4,7 +4,8 @@
 // opaque quad whose tests were early kills those at its place whose samples it covers, all of them (or, as an option, takes the samples
 // that it covers from any), except of draws with side effects and those that still have tests to come. The latter are pinned: a later
 // quad whose tests write, or could be wrong without theirs, waits for those of its block, and so for all in front of them. Nothing else
-// empties the queue between draws.
+// empties the queue between draws. What the pre-pass of a bin leaves for its main pass waits there too: what is seen of it, and behind that
+// what it draws again, with the moment of the main pass.
 // Source: docs/decisions.md, 8 and 356; Arm, "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
 #include "tile/shading/quad_queue.hpp"
 
@@ -50,11 +51,11 @@ void pass_on(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
     if (!old.quad.live) continue;
     if (p.bound_draw != old.draw) {
       drain_passed(t, k, p, r, k.first - 1);
-      ShadeMoment moment;  // d.moment: the same for all draws whose quads wait, but for the tests before and after
+      ShadeMoment moment;  // d.moment: the same for all draws whose quads wait, but for those that keep their own
       if (!old.seen) moment = d.moment;
       moment.early = old.early;
-      if (const PinnedDraw* const own = old.pinned)
-        bind_shading(t, {own->state, &own->test, 0}, p, r, old.draw, own->moment);
+      if (const KeptDraw* const own = old.own)
+        bind_shading(t, {own->state, &own->test, own->replay_ids}, p, r, old.draw, own->moment);
       else
         bind_shading(t, old.draw == d.number ? d.late() : LateTests{}, p, r, old.draw, moment);
     }
@@ -83,11 +84,11 @@ void enqueue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& 
 }
 
 // The current draw, kept until the last of its quads is shaded.
-const PinnedDraw* pinned_draw(const CurrentDraw& d, KillQueue& k) {
-  assert(k.pins && d.moment.phase == Phase::ordinary);
+const KeptDraw* kept_draw(const CurrentDraw& d, KillQueue& k) {
+  assert(k.keeps && d.moment.phase != Phase::pre);
   if (!k.draw) {
-    PinnedDraw& own = k.draws[k.draw_count++ % k.draws.size()];
-    own = {d.state, d.late_test, d.moment};
+    KeptDraw& own = k.draws[k.draw_count++ % k.draws.size()];
+    own = {d.state, d.late_test, d.moment, d.replay_ids};
     k.draw = &own;
   }
   return k.draw;
@@ -108,14 +109,14 @@ void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pa
       if (old.reads && old.quad.live) break;
       n = old.previous;
     }
-  enqueue(t, d, k, p, r, {quad, d.number, 0, d.plan.early, k.victim, false, k.reads, k.colors, k.pins ? pinned_draw(d, k) : nullptr});
+  enqueue(t, d, k, p, r, {quad, d.number, 0, d.plan.early, k.victim, false, k.reads, k.pins, k.colors, k.keeps ? kept_draw(d, k) : nullptr});
 }
 
 void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t draw,
                     const WaitingQuad& quad) {
   const pipeline::Resolved& resolved = *t.pass->draws[draw].state->resolved;
   enqueue(t, d, k, p, r,
-          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true, false,
+          {quad, draw, 0, EarlyTests::full, !resolved.classification.side_effects, true, false, false,
            static_cast<uint8_t>(resolved.output.written_targets), nullptr});
 }
 

@@ -354,7 +354,6 @@ void flush_visibility(Worker& w) {
   Packets& p = w.packets;
   stats::FragmentCounters& counters = w.results.counters;
   const bool draws_again = !w.prepass.replays.empty();  // the main phase asks the ids, and ends with them
-  v.queued = w.bin.phase == Phase::main && w.prepass.stopped && w.kill.on && !v.enabled && !draws_again;
   assert(p.queue_count == 0 && p.packet_count == 0 && w.buffers.ids);
   const bool groups = gather(w, v, w.lists, w.covers, draws_again);
   if (w.bin.phase == Phase::main) settle_prepass(*w.pass, v, draws_again, w.results);
@@ -369,8 +368,7 @@ void flush_visibility(Worker& w) {
   if (v.queued) {
     queue_seen(w);
     if constexpr (kTraced) trace::flushed(w);
-    v.primitives.clear();
-    v.draws.clear();
+    if (!draws_again) forget_primitives(v);
     return;
   }
   ShadeMoment moment = moment_of(w.bin, v, w.prepass, w.draw.plan);
@@ -382,9 +380,7 @@ void flush_visibility(Worker& w) {
   p.bound_draw = ~0u;
   p.setups.reset();
   p.vertices.reset_if_large();
-  if (draws_again) return;
-  v.primitives.clear();
-  v.draws.clear();
+  if (!draws_again) forget_primitives(v);
 }
 
 }  // namespace tilegpu::TILEGPU_TILE

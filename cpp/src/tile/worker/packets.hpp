@@ -119,11 +119,12 @@ struct LateTests {
   const TestState* test = nullptr;
   uint32_t replay_ids = 0;  // main phase: primitives that the pre-pass recorded before it
 };
-/// A draw whose quads may have tests to come when another one is the current draw.
-struct PinnedDraw {
+/// A draw whose quads wait for tests, or for a moment, of their own: they are shaded when another one is the current draw.
+struct KeptDraw {
   const command::DrawState* state = nullptr;
   TestState test;
   ShadeMoment moment;
+  uint32_t replay_ids = 0;
 };
 
 /// Forward pixel kill: quads in order, waiting before the packing queue.
@@ -133,14 +134,16 @@ struct KillQuad {
   EarlyTests early;
   bool victim, seen;  // seen: at the end of the bin's pre-pass, by which the current draw is not bound
   bool reads;         // the tile's colours: what lies behind is seen through it
+  bool pinned;        // it writes, or looks at, depth or stencil when it is shaded
   uint8_t colors;
-  const PinnedDraw* pinned;  // or null
+  const KeptDraw* own;  // what it is shaded with; null: with what the current draw has
 };
 struct KillQueue {
   bool on = false, single_samples = false;
   // Of the current draw. retains: what waits may stay when the next one comes. pins: its quads write, or look at, depth or stencil when
-  // they are shaded. settles: its tests before shading must not go past such a quad (settle_block).
-  bool killer = false, victim = false, retains = false, reads = false, pins = false, settles = false;
+  // they are shaded. keeps: they are shaded as draws of the ordinary phase are not, or with tests. settles: its tests before shading must
+  // not go past a pinned quad (settle_block).
+  bool killer = false, victim = false, retains = false, reads = false, pins = false, keeps = false, settles = false;
   uint8_t colors = 0;
   uint32_t capacity = 64, first = 0, end = 0;  // numbers of quads, from 1 on; quad n is at [n % capacity]
   std::vector<KillQuad> quads;
@@ -148,14 +151,14 @@ struct KillQueue {
   std::vector<uint32_t> pinned;            // by block: the same of pinned quads
   uint32_t newest_pinned = 0, shaded = 0;  // of all blocks; all quads up to this number are shaded, those behind may be packed
   bool shrink = false, grow = false;       // depth may, by pinned quads
-  std::vector<PinnedDraw> draws;           // a ring: those with pinned quads
+  std::vector<KeptDraw> draws;             // a ring: those with waiting quads that have one
   uint32_t draw_count = 0;
-  const PinnedDraw* draw = nullptr;  // the current one, if it is one of them
+  const KeptDraw* draw = nullptr;  // the current one, if it is one of them
 
   void begin_pass(const PassContext& pass, uint32_t blocks) {
     on = pass.hsr.forward_pixel_kill;
     single_samples = pass.hsr.kill_single_samples;
-    retains = pins = settles = false;
+    retains = pins = keeps = settles = false;
     newest_pinned = shaded = 0;
     if (!on) return;
     capacity = std::max(1u, pass.fpk_quads);

@@ -145,7 +145,7 @@ struct PixelGroups {
 /// The host's hidden-surface removal: primitives that have numbers, and what a flush gathers of them.
 struct Visibility {
   bool enabled = false;
-  bool queued = false;                       // what this flush gathers goes to the kill queue: setups stay until it is empty
+  bool queued = false;  // what the main phase of a pre-pass shades goes to the kill queue: setups stay until it is empty
   std::vector<VisiblePrimitive> primitives;  // id - 1
   std::vector<uint32_t> draws;               // by slot
   // A flush:
@@ -163,6 +163,11 @@ struct Visibility {
     draws.clear();
   }
 };
+/// No number is given any more.
+inline void forget_primitives(Visibility& v) {
+  v.primitives.clear();
+  v.draws.clear();
+}
 /// Of the next primitive in the visibility buffer, which is of this draw.
 inline uint32_t visible_slot(Visibility& v, uint32_t draw) {
   assert(v.primitives.size() < kMaxVisible);  // or the buffer would have been flushed
