@@ -35,6 +35,7 @@ void main() { o = subpassLoad(below).gbra * 0.75 + v_color * 0.25; }""",
 void main() { o = abs(dFdx(subpassLoad(below))) * 4.0; }""",
     "tile depth": HEAD + """layout(input_attachment_index = 1, set = 0, binding = 0) uniform subpassInput below;
 void main() { o = vec4(subpassLoad(below).xxx, 1.0); }""",
+    "coverage": HEAD + "void main() { o = v_color * float(gl_SampleMaskIn[0] & 1); }",
     "none": None,
 }  # fmt: skip
 KILL = ["forward_pixel_kill"]
@@ -164,7 +165,7 @@ def test_any_draws_give_the_same_with_the_queue_and_without(seed: int) -> None:
     rng = random.Random(seed)
     samples = rng.choice([1, 1, 4])
     depth = rng.choice(["d32_sfloat", "d16_unorm"])
-    kinds = ["plain", "plain", "discard", "depth", "memory", "early memory", "none"] + (
+    kinds = ["plain", "plain", "discard", "depth", "memory", "early memory", "coverage", "none"] + (
         ["tile", "tile depth"] if samples == 1 else []
     )
     draws = any_draws(rng, kinds)
@@ -184,14 +185,15 @@ def test_any_draws_give_the_same_with_the_queue_and_without(seed: int) -> None:
         assert machine.results() == expected, hsr
 
 
+@pytest.mark.parametrize("profile", ["mali-g610", "immortalis-g925"])
 @pytest.mark.parametrize("seed", range(100, 112))
-def test_counts_are_those_of_the_machine_not_of_lanes_bins_and_threads(seed: int) -> None:
+def test_counts_are_those_of_the_machine_not_of_lanes_bins_and_threads(seed: int, profile: str) -> None:
     rng = random.Random(seed)
     samples = rng.choice([1, 1, 4])
-    draws = any_draws(rng, ["plain", "plain", "discard", "discard", "depth", "none"])
+    draws = any_draws(rng, ["plain", "plain", "discard", "discard", "depth", "memory", "coverage", "none"])
     found = []
     for options in ({"lanes": 8, "threads": 2}, {"lanes": 4, "bin_px": 32, "threads": 1}, {"bin_px": 128}):
-        machine = Machine("mali-g610", samples, **options)
+        machine = Machine(profile, samples, **options)
         counts = machine.draw(draws).stats.asdict()
         found.append({k: v for k, v in counts.items() if k.startswith("fragments_") or k == "samples_written"})
     assert found[0] == found[1] == found[2]

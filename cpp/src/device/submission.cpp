@@ -187,7 +187,7 @@ void note_clear(std::span<DrawExplanation> rows) {
   for (DrawExplanation& row : rows)
     for (TechniqueExplanation& technique : row.techniques)
       if (technique.technique == "forward_pixel_kill" && technique.state == "on" && technique.reason.empty())
-        technique.reason = "what waits of it when the clear behind it comes is shaded before that";
+        technique.reason = "in tiles that the clear behind it reaches what waits of it is shaded first";
 }
 
 }  // namespace
