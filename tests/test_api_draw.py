@@ -712,7 +712,7 @@ PIPELINE_CASES: list[PipelineCase] = [
     ({"blend": 3}, "blend.0. is 3; it must be None, a preset"),
     ({"blend": {"src": "one"}}, "has no field 'src'"),
     ({"blend": {"src_color": "on"}}, "src_color is 'on', which is no blend_factor"),
-    ({"blend": [None, None]}, "blend has 2 entries; there are 1 colour formats"),
+    ({"blend": [None, None]}, "blend has 2 entries; there is 1 colour format"),
     ({"blend_constants": (1, 2)}, "blend_constants is .*; it must be four numbers"),
     ({"write_mask": "xyz"}, "write_mask is 'xyz'; it must be some of the letters 'rgba'"),
     ({"logic_op": "nandd"}, "logic_op is 'nandd'.*did you mean 'nand'"),

@@ -86,13 +86,13 @@ REACHES = [([(0, F2, 8)], 2), ([(0, F2, 16)], 1), ([(0, F4, 0)], 2), ([(0, F2, 4
 def test_vertices_end_with_the_data(dev: tg.Device, run: Any, kind: str, attributes: Any, there: int) -> None:
     """The last of them read zeros, without a word; with indices it was an error."""
     pipeline, data = by_vertex(dev, attributes), source(dev, kind, TRIANGLE)
-    with pytest.raises(tg.ValidationError, match=rf"first=0, count=3 reaches vertex 2; there are {there} vertices"):
+    with pytest.raises(tg.ValidationError, match=rf"first=0, count=3 reaches vertex 2; there (is 1 vertex|are {there} vertices)"):
         run(dev, lambda rp: rp.draw(pipeline, data, count=3))
-    with pytest.raises(tg.ValidationError, match=rf"first=0, count=3 reaches vertex 2; there are {there} vertices"):
+    with pytest.raises(tg.ValidationError, match=rf"first=0, count=3 reaches vertex 2; there (is 1 vertex|are {there} vertices)"):
         run(dev, lambda rp: rp.draw_indirect(pipeline, rows([3, 1, 0, 0]), data))
-    with pytest.raises(tg.ValidationError, match=rf"reaches vertex {there + 2}; there are {there} vertices"):
+    with pytest.raises(tg.ValidationError, match=rf"reaches vertex {there + 2}; there (is 1 vertex|are {there} vertices)"):
         run(dev, lambda rp: rp.draw(pipeline, data, first=there, count=3))
-    with pytest.raises(tg.ValidationError, match=rf"indices reach vertex 2; there are {there} vertices"):
+    with pytest.raises(tg.ValidationError, match=rf"indices reach vertex 2; there (is 1 vertex|are {there} vertices)"):
         run(dev, lambda rp: rp.draw(pipeline, data, indices=CORNERS))
     with pytest.raises(tg.LostPrimitivesWarning, match=r"vert(ex|ices) makes? no primitive"):  # by default all that are whole
         run(dev, lambda rp: rp.draw(pipeline, data))
@@ -235,7 +235,7 @@ def test_a_draw_has_the_instances_that_are_whole(dev: tg.Device, kind: str) -> N
     """The last one read zeros, which here move nothing, and the triangle was seen."""
     pipeline, data = by_instance(dev, 8), source(dev, kind, np.full((2, 2), 9, "f4"))
     assert in_pass(dev, lambda rp: rp.draw(pipeline, TRIANGLE, instances=data)) == BLACK
-    with pytest.raises(tg.ValidationError, match=r"first_instance is 1; there are 1 elements"):
+    with pytest.raises(tg.ValidationError, match=r"first_instance is 1; there is 1 element"):
         in_pass(dev, lambda rp: rp.draw(pipeline, TRIANGLE, instances=data, first_instance=1))
     far = by_instance(dev, 64)
     with pytest.raises(tg.ValidationError, match=r"vertex binding 1 has 16 bytes of data, .* end at byte 72"):

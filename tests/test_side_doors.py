@@ -303,7 +303,7 @@ def test_lists_of_attachments_that_there_are_not(dev: tg.Device, name: str) -> N
 
         return record
 
-    with pytest.raises(tg.ValidationError, match=rf"{name} has 2 entries; there are 1 colour attachments: give one value for all"):
+    with pytest.raises(tg.ValidationError, match=rf"{name} has 2 entries; there is 1 colour attachment: give one value for all"):
         drawn(dev, draw(LISTS[name]))
     assert drawn(dev, draw(LISTS[name][:1])) == drawn(dev, draw(LISTS[name][0])) == RED_PIXEL
 

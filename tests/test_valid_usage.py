@@ -191,7 +191,7 @@ RULES: list[tuple[str, Misuse, str]] = [
      r"set are 2 viewport\(s\) and 1 scissor\(s\); give as many"),
     ("vkCmdDraw-attachmentCount-07750",
      lambda d: draw(d, frag=TWO, color=[COLOR, COLOR], dynamic=["color_write_enable"], rp={"color_write_enable": [True]}),
-     "color_write_enable has 1 entries; there are 2 colour attachments"),
+     "color_write_enable has 1 entry; there are 2 colour attachments"),
     ("vkCmdDraw-None-02721", lambda d: draw(d, vert=POSITION, vertex=EXPLICIT, vertices=d.buffer(16), count=3),
      "count=3 reaches vertex 2; there are 2 vertices"),
     ("vkCmdDrawIndirectByteCountEXT-vertexStride-09475",

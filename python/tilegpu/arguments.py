@@ -107,6 +107,19 @@ def flag(value: Any, what: str) -> bool:
     raise ValidationError(f"{what} is {shown(value)}; it must be True or False")
 
 
+_MANY = {"index": "indices", "vertex": "vertices", "entry": "entries"}
+
+
+def number_of(count: int, one: str) -> str:
+    """``1 vertex``, ``3 vertices``, for a message."""
+    return f"{count} {one if count == 1 else _MANY.get(one, one + 's')}"
+
+
+def there_are(count: int, one: str) -> str:
+    """``there is 1 vertex``, ``there are 3 vertices``, for a message."""
+    return f"there {'is' if count == 1 else 'are'} {number_of(count, one)}"
+
+
 def text(value: Any, what: str) -> str:
     """A string that UTF-8 can hold."""
     if isinstance(value, str):

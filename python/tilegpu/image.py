@@ -185,6 +185,9 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         """The device that made it."""
         return self._device
 
+    def _said_elsewhere(self, name: str) -> str:
+        return "it is of the size: make a new one, with size=" if name in ("width", "height", "depth") else ""
+
     @property
     def width(self) -> int:
         """Pixels."""

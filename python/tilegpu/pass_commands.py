@@ -17,13 +17,14 @@ from tilegpu import _core, arguments, keywords, set_names
 from tilegpu.attachment import clear_color, clear_depth_stencil, rect_of
 from tilegpu.buffer import Buffer, BufferSlice, require_usage, require_words
 from tilegpu.conditional import Condition, ConditionalRendering
-from tilegpu.draw_arguments import MAX_U32, DrawArguments
+from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import OfThisProcess
 from tilegpu.indirect import check_parameter_names, check_parameter_rows, count_in, indirect_rows, rows_read
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
 from tilegpu.uses import use_of_buffer
+from tilegpu.vertex_sources import MAX_U32
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
@@ -211,8 +212,8 @@ class PassCommands(OfThisProcess):
                 count = available - arguments.whole(first, f"{self._what}, {pipeline.title}: first")
                 if count < 0:
                     raise ValidationError(
-                        f"{self._what}, {pipeline.title}: first is {first}; there are {available} "
-                        f"{'vertices' if indices is None else 'indices'}"
+                        f"{self._what}, {pipeline.title}: first is {first}; "
+                        f"{arguments.there_are(available, 'vertex' if indices is None else 'index')}"
                     )
             self._check_range(pipeline, first, count, first_instance, vertex_offset)
             if count:

@@ -200,7 +200,7 @@ def per_target(value: Any, count: int, what: str) -> list[Any]:
     """One value for each colour attachment: those of a list, or the same for all."""
     if isinstance(value, (list, tuple)):
         if len(value) != count:
-            raise ValidationError(f"{what} has {len(value)} entries; there are {count} colour formats")
+            raise ValidationError(f"{what} has {arguments.number_of(len(value), 'entry')}; {arguments.there_are(count, 'colour format')}")
         return list(value)
     return [value] * count
 

@@ -16,7 +16,7 @@ from tilegpu.attachment import Attachment, rect_of
 from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
 from tilegpu.descriptor_writer import uses_of_descriptor
-from tilegpu.draw_arguments import MAX_U32, DrawArguments
+from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
 from tilegpu.fixed import makes_things
 from tilegpu.framebuffer import Framebuffer
@@ -26,6 +26,7 @@ from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.uses import Use, Uses, use_of_buffer, use_of_view
+from tilegpu.vertex_sources import MAX_U32
 from tilegpu.with_block import WithBlock
 
 #: What the core says of a secondary command buffer that does not fit; it knows no names.

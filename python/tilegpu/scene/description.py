@@ -338,8 +338,8 @@ class Draw(Sendable):
         rows = self.indices is None and source.dtype.names is None and source.ndim > 0
         there = int(source.shape[0] if rows else source.size)
         if there < self.first:
-            things = "vertices" if self.indices is None else "indices"
-            raise ValidationError(f"{self.title}: first is {self.first}; there are {there} {things}")
+            counted = arguments.there_are(there, "vertex" if self.indices is None else "index")
+            raise ValidationError(f"{self.title}: first is {self.first}; {counted}")
         return there - self.first
 
     @property

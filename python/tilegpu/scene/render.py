@@ -355,7 +355,8 @@ class SceneRenderer(Spelt):
             there = draw.vertices.size if draw.vertices.dtype.names else len(draw.vertices)
             if greatest[part] >= there:
                 raise tg.ValidationError(
-                    f"{self._title(draw)}: indices has {greatest[part]}; there are {there} vertices, 0 to {there - 1}"
+                    f"{self._title(draw)}: indices has {greatest[part]}; {arguments.there_are(there, 'vertex')}"
+                    + (f", 0 to {there - 1}" if there > 1 else "")
                 )
         return buffer
 
