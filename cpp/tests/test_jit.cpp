@@ -222,6 +222,48 @@ void test_tiers() {
   for (uint32_t k = 0; k < 40; k++) CHECK((*jit)->function(key_of(400 + k), build));
 }
 
+/// Functions that are begun: the callback has run, LLVM's work is the crew's, or that of who needs the code first.
+void test_coming() {
+  const auto refuse = [](LLVMModuleRef, const char*) -> Status { return Error{VK_ERROR_INVALID_SHADER_NV, "not today"}; };
+  auto jit = Jit::create({8, "", "off", true, 2});
+  std::vector<const CodeSlot*> slots;
+  for (uint32_t k = 0; k < 20; k++) {
+    auto f = (*jit)->function(key_of(500 + k), square_plus(8, static_cast<float>(k)), When::later);
+    if (!CHECK(f)) return;
+    slots.push_back(*f);
+  }
+  CHECK((*jit)->stats().functions_compiled == 20);
+  auto same = (*jit)->function(key_of(500), refuse, When::later);
+  CHECK(same && *same == slots[0]);
+  auto at_once = (*jit)->function(key_of(519), refuse);
+  CHECK(at_once && *at_once == slots[19] && slots[19]->address);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; t++)
+    threads.emplace_back([&] {
+      (*jit)->help(slots);
+      for (const CodeSlot* slot : slots) CHECK((*jit)->finish(slot) && slot->address);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (uint32_t k = 0; k < 20; k++) run_and_check(slots[k]->address, static_cast<float>(k), 8);
+  CHECK((*jit)->stats().functions_compiled == 20);
+  (*jit)->wait();
+  for (uint32_t k = 0; k < 20; k++) {
+    CHECK(slots[k]->last);
+    run_and_check(slots[k]->address, static_cast<float>(k), 8);
+  }
+  // What the callback refuses is refused at once, and may be asked for again.
+  const auto refused = (*jit)->function(key_of(600), refuse, When::later);
+  CHECK(!refused && refused.error().message.find("not today") != std::string::npos);
+  auto taken = (*jit)->function(key_of(600), square_plus(8, 1), When::later);
+  CHECK(taken && (*jit)->finish(*taken));
+  // Those that nobody asks for again end with the Jit.
+  for (uint32_t k = 0; k < 20; k++) CHECK((*jit)->function(key_of(700 + k), square_plus(8, 1), When::later));
+  // Without a crew there is nobody to do it later.
+  auto alone = Jit::create({8, "", "off"});
+  auto made = (*alone)->function(key_of(1), square_plus(8, 1), When::later);
+  CHECK(made && (*made)->address);
+}
+
 void test_sharing() {
   auto jit = Jit::create({8, "", "off"});
   std::vector<std::thread> threads;
@@ -540,16 +582,25 @@ void test_refusals() {
   };
   fails(100, [](LLVMModuleRef, const char*) -> Status { return Error{VK_ERROR_UNKNOWN, "the shader says no"}; }, "says no");
   fails(101, [](LLVMModuleRef, const char*) -> Status { return Ok{}; }, "does not define");
-  fails(
-      102,
-      [](LLVMModuleRef module, const char* name) -> Status {  // libm
-        Ir ir(module, 8);
-        Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
-        ir.at(ir.block(f, "entry"));
-        LLVMBuildRet(ir.builder, ir.unary("llvm.sin", LLVMGetParam(f, 0)));
-        return Ok{};
-      },
-      "sinf");
+  const Jit::Build foreign = [](LLVMModuleRef module, const char* name) -> Status {  // libm
+    Ir ir(module, 8);
+    Value f = ir.function(name, LLVMFunctionType(ir.f32, &ir.f32, 1, 0));
+    ir.at(ir.block(f, "entry"));
+    LLVMBuildRet(ir.builder, ir.unary("llvm.sin", LLVMGetParam(f, 0)));
+    return Ok{};
+  };
+  fails(102, foreign, "sinf");
+  {  // What is found out later is the error of who waits, each time; who asks again hears it at once, or has code.
+    auto tiered = Jit::create({8, "", "off", true, 2});
+    auto begun = (*tiered)->function(key_of(102), foreign, When::later);
+    for (int i = 0; i < 2 && CHECK(begun); i++) {
+      const Status failed = (*tiered)->finish(*begun);
+      CHECK(!failed && failed.error().message.find("sinf") != std::string::npos && !(*begun)->address);
+    }
+    CHECK(!(*tiered)->function(key_of(102), foreign));
+    CHECK((*tiered)->function(key_of(102), square_plus(8, 1)));
+    CHECK(!begun || ((*tiered)->finish(*begun) && (*begun)->address));
+  }
   fails(
       103,
       [](LLVMModuleRef module, const char* name) -> Status {  // no terminator
@@ -593,6 +644,7 @@ int main() {
   test_schedule();
   test_cache();
   test_tiers();
+  test_coming();
   test_sharing();
   test_reserved();
   test_crew();

@@ -113,7 +113,8 @@ struct Pass {
   /// What scissors are cut with. In a window it is the whole framebuffer, so that primitives are clipped as in a pass over all of it.
   VkRect2D scissor_area() const { return framebuffer.layout.is_window() ? VkRect2D{{0, 0}, {width_px, height_px}} : render_area; }
   std::deque<DrawState> states;
-  std::vector<Bound> bound;  // of each state
+  std::vector<Bound> bound;                           // of each state
+  std::vector<Ptr<const pipeline::Resolved>> coming;  // of states: whose code was not there when they were recorded
   std::vector<BoundVertexBuffer> vertex_buffers;
   std::deque<PushBlock> pushes;
   std::deque<BoundSets> sets;

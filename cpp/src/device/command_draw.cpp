@@ -98,7 +98,7 @@ Status check_untested(const command::Pass& pass, const Pipeline& pipeline) {
 }
 
 // The bound pipeline and what was set, as one: what fixed functions read, and what the draw runs.
-Status take_state(Recorder& r, const command::Pass& pass) {
+Status take_state(Recorder& r, command::Pass& pass) {
   const Pipeline& pipeline = *r.dynamic.pipeline();
   const auto named = [&](const Error& error) { return Error{error.code, pass_name(pass) + ", " + error.message}; };
   if (Status ok = r.dynamic.take(); !ok) return named(ok.error());
@@ -121,6 +121,7 @@ Status take_state(Recorder& r, const command::Pass& pass) {
       r.state.resolved = std::move(*resolved);
     }
     r.dynamic.was_resolved();
+    if (!r.state.resolved->coming.is_there()) pass.coming.push_back(r.state.resolved);
   }
   assert(r.state.resolved);
   static_cast<FixedFunctionState&>(r.state) = static_cast<const FixedFunctionState&>(state);

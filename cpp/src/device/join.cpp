@@ -107,6 +107,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
   pass.conditions.insert(pass.conditions.end(), piece.conditions.begin(), piece.conditions.end());
   pass.written_buffers.insert(piece.written_buffers.begin(), piece.written_buffers.end());
   pass.written_views.insert(piece.written_views.begin(), piece.written_views.end());
+  pass.coming.insert(pass.coming.end(), piece.coming.begin(), piece.coming.end());
   pass.has_late_sets |= piece.has_late_sets;
   pass.uses_addresses |= piece.uses_addresses, pass.writes_addresses |= piece.writes_addresses;
   pass.executed_draws += piece.executed_draws;

@@ -17,6 +17,7 @@
 #include "exec/command_traffic.hpp"
 #include "exec/commands.hpp"
 #include "framebuffer/profile.hpp"
+#include "pipeline/kernel.hpp"
 
 namespace tilegpu {
 
@@ -59,6 +60,20 @@ void add_steps(const command::Recording& recording, Execution& execution) {
   }
 }
 
+// What draws and dispatches run is there from here on: an error is an error of what would have run it.
+Status finish_code(shader::Jit& jit, const Execution& execution) {
+  std::vector<const pipeline::ComingCode*> coming;
+  const auto add = [&](const pipeline::ComingCode& code) {
+    if (!code.is_there()) coming.push_back(&code);
+  };
+  for (const PassExecution& pass : execution.passes)
+    for (const Ptr<const pipeline::Resolved>& resolved : pass.pass->coming) add(resolved->coming);
+  for (const auto& dispatch : execution.dispatches) add(dispatch.dispatch->pipeline->kernel().coming);
+  if (coming.empty()) return Ok{};
+  if (Status done = pipeline::finish(jit, coming); !done) return Error{done.error().code, "submit: " + done.error().message};
+  return Ok{};
+}
+
 Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
   for (const Ptr<CommandBuffer>& commands : info.command_buffers) {
     if (!commands) return invalid("submit: a command buffer is null");
@@ -79,6 +94,7 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
       execution.dispatches.push_back({*dispatch, {}});
     else if (const auto traffic = exec::traffic_of(*step))
       execution.commands.push_back(*traffic);
+  if (Status ok = finish_code(*device.state().jit, execution); !ok) return ok;
   for (const auto& [pass, request] : info.traces) {
     if (pass >= execution.passes.size())
       return invalid("submit: pass " + std::to_string(pass) + " is to be traced, but there are " + std::to_string(execution.passes.size()));

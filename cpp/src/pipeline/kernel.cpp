@@ -21,11 +21,13 @@ Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, Compute
   auto program = make_compute_program(info);
   if (!program) return program.error();
   const Stage& stage = (*program)->stages.front();
-  auto code = shader::compile_compute(jit, {stage.module, stage.specialization, stage.resources}, stage.traits);
+  auto code = shader::compile_compute(jit, {stage.module, stage.specialization, stage.resources}, stage.traits, shader::When::later);
   if (!code) return Error{code.error().code, "pipeline '" + info.label + "': compute shader: " + code.error().message};
   shader::keep_record(jit, *stage.module);
   auto kernel = std::make_shared<Kernel>();
   kernel->code = *code, kernel->lanes = shader::compute_lanes(jit, stage.traits);
+  kernel->coming.label = info.label;
+  kernel->coming.add(kernel->code, "compute shader");
   return std::make_shared<ComputePipeline>(std::move(info), *program, std::move(kernel));
 }
 

@@ -3,6 +3,7 @@
 // In: ComputePipelineCreateInfo. Out: ComputePipeline. Source: Vulkan specification, "Compute Pipelines".
 #pragma once
 
+#include "pipeline/coming_code.hpp"
 #include "pipeline/program.hpp"
 #include "tilegpu/compute.hpp"
 
@@ -11,6 +12,7 @@ namespace tilegpu::pipeline {
 struct Kernel {
   shader::Code<shader::ComputeFunction> code;
   uint32_t lanes = 0;  // invocations at a time
+  ComingCode coming;
 };
 
 Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info);

@@ -142,7 +142,9 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
 
   // The longest first: the body of the fragment shader takes about half of the time.
   std::vector<std::function<Status()>> compiles;
+  std::vector<std::function<void()>> begun;
   const auto add = [&](auto& slot, const char* what, auto compile) {
+    begun.push_back([&slot, what, &coming = resolved->coming] { coming.add(slot, what); });
     compiles.push_back([&slot, &who, what, compile]() -> Status {
       auto code = compile();
       if (!code) return Error{code.error().code, who + what + ": " + code.error().message};
@@ -156,30 +158,32 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   ResolvedStage* const shading = resolved->stages.find(VK_SHADER_STAGE_FRAGMENT_BIT);
   if (shading) {
     fragment = fragment_key(program, *resolved);
-    add(shading->code, "fragment shader", [&] { return shader::compile_fragment(jit, fragment); });
+    add(shading->code, "fragment shader", [&] { return shader::compile_fragment(jit, fragment, shader::When::later); });
     if (c.needs_slice) {
       slice = fragment;
       slice.coverage_only = true;
       slice.coverage_needs_alpha = alpha_to_coverage;
-      add(output.slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice); });
+      add(output.slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice, shader::When::later); });
     }
   }
   const shader::VertexKey vertex = vertex_key(program, state);
-  add(resolved->stages.find(VK_SHADER_STAGE_VERTEX_BIT)->code, "vertex shader", [&] { return shader::compile_vertex(jit, vertex); });
+  add(resolved->stages.find(VK_SHADER_STAGE_VERTEX_BIT)->code, "vertex shader",
+      [&] { return shader::compile_vertex(jit, vertex, shader::When::later); });
   shader::VertexKey evaluation;
   shader::ComputeKey control;
   shader::GeometryKey geometry;
   if (const Stage* stage = program.find(VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT)) {
     control = {stage->module, stage->specialization, stage->resources};
     add(resolved->stages.find(stage->stage)->code, "tessellation control shader",
-        [&, stage] { return shader::compile_compute(jit, control, stage->traits); });
+        [&, stage] { return shader::compile_compute(jit, control, stage->traits, shader::When::later); });
     evaluation = evaluation_key(program);
     add(resolved->stages.find(VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT)->code, "tessellation evaluation shader",
-        [&] { return shader::compile_vertex(jit, evaluation); });
+        [&] { return shader::compile_vertex(jit, evaluation, shader::When::later); });
   }
   if (const Stage* stage = program.find(VK_SHADER_STAGE_GEOMETRY_BIT)) {
     geometry = {stage->module, stage->specialization, program.primitives.emits, stage->resources};
-    add(resolved->stages.find(stage->stage)->code, "geometry shader", [&] { return shader::compile_geometry(jit, geometry); });
+    add(resolved->stages.find(stage->stage)->code, "geometry shader",
+        [&] { return shader::compile_geometry(jit, geometry, shader::When::later); });
   }
   resolved->lanes = jit.lanes();
   resolved->position.key = vertex;
@@ -187,9 +191,10 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   resolved->position.code = shader::reserve_vertex(jit, resolved->position.key);
   if (shading && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
-    add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue); });
+    add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue, shader::When::later); });
     if (!alpha_to_coverage && shader::suits_blocks(fragment, shading->traits))
-      add(output.blocks, "fragment shader and epilogue", [&] { return shader::compile_blocks(jit, fragment, shading->traits, epilogue); });
+      add(output.blocks, "fragment shader and epilogue",
+          [&] { return shader::compile_blocks(jit, fragment, shading->traits, epilogue, shader::When::later); });
     if (!alpha_to_coverage && shader::suits_pixels(jit, fragment, shading->traits, epilogue))
       output.pixels = shader::offer_pixels(jit, fragment, epilogue);
   }
@@ -202,6 +207,8 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
     if (!c.writes_color && !c.side_effects && !c.late_test && !t.discards && !t.writes_sample_mask && !alpha_to_coverage)
       shading->code = nullptr;
   }
+  resolved->coming.label = program.label;
+  for (const auto& note : begun) note();
   return Ptr<const Resolved>(std::move(resolved));
 }
 

@@ -1,6 +1,7 @@
 // pipeline/resolved.hpp -- what a draw runs: code, tables, classification. In: a program and its state (resolve.hpp). Out: for draws.
 #pragma once
 
+#include "pipeline/coming_code.hpp"
 #include "pipeline/primitive_stages.hpp"
 #include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
@@ -83,9 +84,10 @@ struct Resolved {
   std::array<uint32_t, kMaxColorAttachments> blend_operations{};  // of a blend shader, if it needs one
   std::array<VkColorComponentFlags, kMaxColorAttachments> blend_constants_asked{};
   std::array<VkFormat, kMaxColorAttachments> blend_formats{};  // of colours that are written
-  uint32_t blends = 0;  // bit i: colour i
+  uint32_t blends = 0;                                         // bit i: colour i
   VkFormat depth_format = VK_FORMAT_UNDEFINED;
   uint32_t samples = 1;
+  ComingCode coming;
 
   /// Of a stage that there is not: nothing of all that a stage can do.
   const shader::StageTraits& traits(VkShaderStageFlagBits stage) const {

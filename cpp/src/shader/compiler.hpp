@@ -290,24 +290,25 @@ struct EpilogueKey {
   bool per_sample = false;  // the packet is of one sample: FragmentArgs::sample_index
 };
 
-Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key);
+Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key, When when = When::now);
 /// The same function before anybody has asked for it: null until compile_vertex() has made it.
 Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key);
-Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key);
-Expected<Code<GeometryFunction>> compile_geometry(Jit& jit, const GeometryKey& key);
-Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits);
+Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key, When when = When::now);
+Expected<Code<GeometryFunction>> compile_geometry(Jit& jit, const GeometryKey& key, When when = When::now);
+Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits, When when = When::now);
 /// Invocations at a time: the Jit's lanes, or fewer where rows of the workgroup are shorter, or the order of atomics shall not depend on
 /// it.
 uint32_t compute_lanes(const Jit& jit, const StageTraits& traits);
 Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
 /// Of a null descriptor: each of them gives four vectors of zeros, whatever it is asked.
 Expected<SamplerFunctions> compile_null_sampler(Jit& jit);
-Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key);
+Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key, When when = When::now);
 /// Both in one function over whole blocks: the values stay in registers, and what is the same for all is made once. The bits are those of
 /// the two. Possible where a body asks nothing but its place and its primitive. Short ones are made, others offered: the address is null
 /// until a pass has wanted it.
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits);
-Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue);
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue,
+                                              When when = When::now);
 /// Both in one function over a pixel packet (abi.hpp). Offered, not made: the address is null until a pass has wanted it. Possible where
 /// lanes ask nothing of their neighbours, or little enough to find it out alone (pixel_slices.hpp), texels are replaced, and AVX-512 is
 /// there.

@@ -9,6 +9,9 @@
 
 namespace tilegpu::shader {
 
+/// Whether a function has code when it is given out, or where its slot will have it (Jit::finish).
+enum class When : bool { now, later };
+
 /// Owned by the Jit, at the same place for its life.
 struct CodeSlot {
   std::atomic<void*> address{nullptr};

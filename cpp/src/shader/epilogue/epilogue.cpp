@@ -574,7 +574,7 @@ void emit_pixel_packet(const Ir& ir, const EpilogueKey& key, Value args, WholePa
 
 void emit_whole_packet(const Ir& ir, const EpilogueKey& key, Value args, WholePacket& packet) { Builder(ir, key, args).run_whole(packet); }
 
-Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key) {
+Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key, When when) {
   if (key.samples == 0 || key.samples > 16 || (key.samples & (key.samples - 1))) {
     return Error{VK_ERROR_UNKNOWN, "epilogue: samples is " + std::to_string(key.samples) + "; allowed are 1, 2, 4, 8, 16"};
   }
@@ -590,15 +590,18 @@ Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& k
   const uint32_t lanes = jit.lanes();
   CodeKey code("epilogue 4");
   add_epilogue(code, key);
-  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes](LLVMModuleRef module, const char* name) -> Status {
-    Ir ir(module, lanes);
-    Value fn = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
-    ir.add_parameter_attribute(fn, 0, "noalias");
-    ir.at(ir.block(fn, "entry"));
-    Builder(ir, key, LLVMGetParam(fn, 0)).run();
-    LLVMBuildRetVoid(ir.builder);
-    return Ok{};
-  });
+  Expected<const CodeSlot*> slot = jit.function(
+      code,
+      [key, lanes](LLVMModuleRef module, const char* name) -> Status {
+        Ir ir(module, lanes);
+        Value fn = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+        ir.add_parameter_attribute(fn, 0, "noalias");
+        ir.at(ir.block(fn, "entry"));
+        Builder(ir, key, LLVMGetParam(fn, 0)).run();
+        LLVMBuildRetVoid(ir.builder);
+        return Ok{};
+      },
+      when);
   if (!slot) return slot.error();
   return Code<FragmentFunction>(*slot);
 }

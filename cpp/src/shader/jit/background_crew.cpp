@@ -48,7 +48,7 @@ struct BackgroundCrew::State {
   std::shared_mutex gate;  // shared while a task runs; a fork holds it. Taken before the next.
   std::mutex mutex;        // of everything below
   std::condition_variable changed;
-  std::deque<std::function<void()>> tasks;
+  std::deque<std::function<void()>> urgent, tasks;
   uint32_t running = 0;
   bool stop = false;
   bool left = false;   // the process ended meanwhile: threads may still run
@@ -60,7 +60,10 @@ struct BackgroundCrew::State {
 
   State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
 
-  bool may_begin() const { return !forks && (stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from)); }
+  bool may_begin() const {
+    return !forks && (!urgent.empty() || stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from));
+  }
+  size_t waiting() const { return urgent.size() + tasks.size(); }
 
   void work() {
     prepare_thread();
@@ -69,8 +72,8 @@ struct BackgroundCrew::State {
     for (;;) {
       {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [this] { return stop || !tasks.empty(); });
-        if (tasks.empty()) return;
+        changed.wait(lock, [this] { return stop || waiting(); });
+        if (!waiting()) return;
         if (!may_begin()) {
           if (holds || forks)
             changed.wait(lock);
@@ -81,9 +84,10 @@ struct BackgroundCrew::State {
       }
       std::shared_lock no_fork(gate);
       std::unique_lock lock(mutex);
-      if (tasks.empty() || !may_begin()) continue;
-      std::function<void()> task = std::move(tasks.front());
-      tasks.pop_front();
+      if (!waiting() || !may_begin()) continue;
+      auto& from = urgent.empty() ? tasks : urgent;
+      std::function<void()> task = std::move(from.front());
+      from.pop_front();
       running++;
       lock.unlock();
       task();
@@ -91,14 +95,14 @@ struct BackgroundCrew::State {
       lock.lock();
       assert(running > 0);
       running--;
-      if (tasks.empty() && running == 0) changed.notify_all();
+      if (!waiting() && running == 0) changed.notify_all();
     }
   }
 
   void start_threads() {  // the mutex is held
     if (stop) return;     // end() goes through the list
     try {
-      while (threads.size() < std::min<size_t>(most_threads, tasks.size() + running)) threads.emplace_back([this] { work(); });
+      while (threads.size() < std::min<size_t>(most_threads, waiting() + running)) threads.emplace_back([this] { work(); });
     } catch (const std::system_error&) {  // fewer threads, the same code
     }
   }
@@ -128,11 +132,11 @@ struct BackgroundCrew::State {
     {
       std::unique_lock lock(mutex);
       stop = true;
-      if (!finishes) tasks.clear();
+      if (!finishes) urgent.clear(), tasks.clear();
       changed.notify_all();
       if (until && !left) {
-        left = !changed.wait_until(lock, *until, [this] { return tasks.empty() && running == 0; });
-        tasks.clear();
+        left = !changed.wait_until(lock, *until, [this] { return !waiting() && running == 0; });
+        urgent.clear(), tasks.clear();
       }
     }
     for (std::thread& thread : threads) left ? thread.detach() : thread.join();
@@ -170,6 +174,7 @@ struct Forks {
       // Threads and those who wait are the parent's: what knows of them is left alone and replaced.
       BackgroundCrew::State* old = crew->state_.release();
       crew->state_ = std::make_unique<BackgroundCrew::State>(old->most_threads, old->finishes);
+      crew->state_->urgent = std::move(old->urgent);
       crew->state_->tasks = std::move(old->tasks);
     }
     registry().mutex.unlock();
@@ -195,24 +200,28 @@ BackgroundCrew::~BackgroundCrew() {
 
 bool BackgroundCrew::end() { return state_->end_alone().value(); }
 
-void BackgroundCrew::add(std::function<void()> task) {
+void BackgroundCrew::put(std::function<void()> task, bool urgent) {
   assert(task);
   State& s = *state_;
   {
     std::lock_guard lock(s.mutex);
     if (!s.stop) {
-      s.tasks.push_back(std::move(task));
+      auto& tasks = urgent ? s.urgent : s.tasks;
+      tasks.push_back(std::move(task));
       s.start_threads();
       if (!s.threads.empty()) {
         s.changed.notify_all();
         return;
       }
-      task = std::move(s.tasks.back());
-      s.tasks.pop_back();
+      task = std::move(tasks.back());
+      tasks.pop_back();
     }
   }
   task();
 }
+
+void BackgroundCrew::add(std::function<void()> task) { put(std::move(task), false); }
+void BackgroundCrew::add_urgent(std::function<void()> task) { put(std::move(task), true); }
 
 void BackgroundCrew::hold() {
   std::lock_guard lock(state_->mutex);
@@ -225,7 +234,7 @@ void BackgroundCrew::release() {
     std::lock_guard lock(s.mutex);
     if (s.holds) s.holds--;  // a child process began with none
     s.calm_from = std::chrono::steady_clock::now() + kCalm;
-    if (s.holds || s.tasks.empty()) return;
+    if (s.holds || !s.waiting()) return;
   }
   s.changed.notify_all();
 }
@@ -236,14 +245,14 @@ void BackgroundCrew::wait() {
   s.start_threads();
   s.hurried++;
   s.changed.notify_all();
-  s.changed.wait(lock, [&] { return (s.tasks.empty() || s.threads.empty()) && s.running == 0; });
+  s.changed.wait(lock, [&] { return (!s.waiting() || s.threads.empty()) && s.running == 0; });
   assert(s.hurried > 0);
   s.hurried--;
 }
 
 uint32_t BackgroundCrew::waiting() const {
   std::lock_guard lock(state_->mutex);
-  return static_cast<uint32_t>(state_->tasks.size()) + state_->running;
+  return static_cast<uint32_t>(state_->waiting()) + state_->running;
 }
 
 void BackgroundCrew::end_all() {

@@ -1,7 +1,9 @@
-// shader/jit/background_crew.hpp -- threads that compile what nobody waits for: optimised code for functions that are ready already.
+// shader/jit/background_crew.hpp -- threads that compile what nobody waits for yet: the first code of functions, and optimised code for
+// those that are ready already.
 //
-// In: tasks. They run in the order of their coming, at a lower priority than the process's other threads (nice). Threads are made with the
-// first task. A process that forks waits until no task runs; the child has the tasks that were not done, for threads of its own.
+// In: tasks. They run in the order of their coming, urgent ones first, at a lower priority than the process's other threads (nice). Threads
+// are made with the first task. A process that forks waits until no task runs; the child has the tasks that were not done, for threads of
+// its own.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +20,10 @@ class BackgroundCrew {
   BackgroundCrew(const BackgroundCrew&) = delete;
   /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller.
   void add(std::function<void()> task);
-  /// Between them, and for a few milliseconds more, no task begins: somebody waits for a compile of his own, and a task beside it would
-  /// take a third of its processor and its caches. Nests. wait() and the crew's end do not ask.
+  /// Before all others, and whoever holds.
+  void add_urgent(std::function<void()> task);
+  /// Between them, and for a few milliseconds more, no task begins that isn't urgent: somebody waits for a compile of his own, and a task
+  /// beside it would take a third of its processor and its caches. Nests. wait() and the crew's end do not ask.
   void hold();
   void release();
   /// Until all tasks have ended.
@@ -36,6 +40,7 @@ class BackgroundCrew {
 
  private:
   friend struct Forks;
+  void put(std::function<void()> task, bool urgent);
   std::unique_ptr<State> state_;
 };
 

@@ -1,11 +1,8 @@
 // shader/jit/jit.cpp -- sharing and caching of compiles, in two tiers.
 //
-// In: keys and callbacks that fill modules. Out: addresses. A compile runs in its own LLVM context with a target machine of its
-// own, so that threads compile at once (jit_emit.hpp). Untrusted shaders reach this file as IR: the module is verified
-// before the optimiser sees it (LLVM aborts on broken IR).
+// In: keys and callbacks that fill modules. Out: slots; what is in them, jit_make.cpp makes. Source: docs/decisions.md, 41 and 362.
 #include "shader/jit/jit.hpp"
 
-#include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -13,30 +10,15 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "base/host_memory.hpp"
 #include "base/long_work.hpp"
 #include "shader/ir/ir_builder.hpp"
-#include "shader/jit/background_crew.hpp"
 #include "shader/jit/build_identity.hpp"
-#include "shader/jit/code_memory.hpp"
-#include "shader/jit/compile_crew.hpp"
-#include "shader/jit/compile_request.hpp"
-#include "shader/jit/compiler_pool.hpp"
-#include "shader/jit/jit_emit.hpp"
-#include "shader/jit/jit_target.hpp"
-#include "shader/jit/object_cache.hpp"
-#include "shader/jit/object_file.hpp"
-#include "shader/jit/object_request.hpp"
+#include "shader/jit/jit_state.hpp"
 #include "shader_abi/abi.hpp"
 
 namespace tilegpu::shader {
@@ -44,19 +26,7 @@ namespace {
 
 constexpr uint32_t kCodeVersion = 2;
 
-double now_ms() {
-  using namespace std::chrono;
-  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
-}
-
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
-
-struct Entry {
-  bool done = false;
-  bool reserved = false;  // somebody has the slot, whatever becomes of it
-  CodeSlot slot;
-  Error error;
-};
 
 }  // namespace
 
@@ -66,246 +36,6 @@ void CodeKey::add_bytes(const void* data, size_t size_B) {
   const uint64_t length = size_B;  // lengths make the concatenation unambiguous
   bytes_.append(reinterpret_cast<const char*>(&length), sizeof length);
   bytes_.append(static_cast<const char*>(data), size_B);
-}
-
-struct Jit::State {
-  std::string requested_target, prefix;
-  EmitOptions emit_options;
-  TargetOfCode target;
-  bool wide = false;
-  std::string data_layout;
-  CodeMemory code;
-  std::unique_ptr<ObjectCache> cache;
-  std::shared_ptr<CompilerPool> compilers;
-
-  std::mutex mutex;  // of everything below
-  std::condition_variable finished;
-  std::unordered_map<CacheKeyPtr, std::shared_ptr<Entry>, HashOfKey, SameKey> entries;
-  struct Offer {
-    std::shared_ptr<Entry> entry;
-    Build build;
-    CacheKeyPtr full_key;
-    std::string kind;
-  };
-  std::vector<Offer> offers;                           // that nobody wanted yet
-  std::vector<LLVMTargetMachineRef> idle_machines[2];  // by tier
-  CompileStats stats;
-
-  std::unique_ptr<BackgroundCrew> background;  // null: one tier only
-  Tier tier = Tier::optimised;                 // that one, or the first
-
-  ~State() {
-    background.reset();
-    for (const auto& machines : idle_machines)
-      for (LLVMTargetMachineRef m : machines) LLVMDisposeTargetMachine(m);
-  }
-  LLVMTargetMachineRef take_machine(Tier of) {
-    {
-      std::lock_guard lock(mutex);
-      auto& idle = idle_machines[static_cast<size_t>(of)];
-      if (!idle.empty()) {
-        LLVMTargetMachineRef m = idle.back();
-        idle.pop_back();
-        return m;
-      }
-    }
-    return make_target_machine(of, target);
-  }
-  void give_machine(Tier of, LLVMTargetMachineRef m) {
-    assert(m);
-    std::lock_guard lock(mutex);
-    idle_machines[static_cast<size_t>(of)].push_back(m);
-  }
-  Expected<std::unique_ptr<Work>> build_ir(const Build& build, const std::string& name, const char* kind) const;
-  Expected<std::string> generate(Work& work, Tier of, const std::string& name, const char* kind);
-  Expected<void*> link(const std::string& object, const std::string& name, const char* kind);
-  Expected<void*> make_quick(const Build& build, const std::string& name, const char* kind);
-  Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key);
-  void optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
-                      const std::shared_ptr<Entry>& entry);
-  Expected<void*> load(const CacheKeyPtr& full_key, const std::string& name, const char* kind);
-  Status make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
-  void make_offer(Offer offer);
-  /// Until another thread has done with it. False: this one was interrupted before.
-  bool await(std::unique_lock<std::mutex>& lock, const Entry& entry) {
-    while (!finished.wait_for(lock, kAskMeanwhile, [&] { return entry.done; })) {
-      lock.unlock();
-      const bool goes_on = compile_goes_on();
-      lock.lock();
-      if (!goes_on) return false;
-    }
-    return true;
-  }
-};
-
-Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
-  auto work = std::make_unique<Work>();
-  LLVMModuleRef module = work->module = LLVMModuleCreateWithNameInContext(name.c_str(), work->holder.context);
-  LLVMSetTarget(module, target.triple.c_str());
-  LLVMSetDataLayout(module, data_layout.c_str());
-  if (wide)
-    LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorWarning, kWideFlag.data(), kWideFlag.size(),
-                      LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(work->holder.context), 1, 0)));
-  if (Status built = build(module, name.c_str()); !built) return built.error();
-  if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f))
-    return error(std::string("generated module for ") + kind + " does not define its function");
-  char* message = nullptr;
-  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
-    return error(std::string("generated code for ") + kind + " is not valid IR: " + take_message(message));
-  take_message(message);
-  return work;
-}
-
-Expected<std::string> Jit::State::generate(Work& work, Tier of, const std::string& name, const char* kind) {
-  if (compilers) {
-    Expected<std::string> answer =
-        compilers->ask(std::string("the code for ") + kind, write_object_request(work, of, name, kind, emit_options, target));
-    if (!answer) return answer;
-    Expected<std::string> object = read_answer(*answer);
-    if (!object) return object;
-    Expected<std::string> foreign = foreign_symbol(*object);
-    if (!foreign || !foreign->empty()) return error("the compiler's process gave code that is none");
-    return object;
-  }
-  LLVMTargetMachineRef machine = take_machine(of);
-  Expected<std::string> object = emit_object(work, of, machine, name, kind, emit_options);
-  give_machine(of, machine);
-  return object;
-}
-
-Expected<void*> Jit::State::link(const std::string& object, const std::string& name, const char* kind) {
-  Expected<void*> address = code.place(object, name);
-  if (!address) return error("linking: " + address.error().message);
-  add_to_perf_map(object, reinterpret_cast<uintptr_t>(*address), name, kind);
-  return address;
-}
-
-Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
-  assert(name.starts_with("tg_"));
-  const std::string quick_name = kQuickPrefix + name.substr(3);  // two functions of one program may not have the same name
-  Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name, kind);
-  if (!work) return work.error();
-  Expected<std::string> object = generate(**work, Tier::quick, quick_name, kind);
-  if (!object) return object.error();
-  return link(*object, quick_name, kind);
-}
-
-Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key) {
-  Expected<std::unique_ptr<Work>> work = build_ir(build, name, kind);
-  if (!work) return work.error();
-  Expected<std::string> object = generate(**work, Tier::optimised, name, kind);
-  if (!object) return object.error();
-  Expected<void*> address = link(*object, name, kind);
-  if (address) cache->store(*full_key, *object);
-  return address;
-}
-
-void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
-                                const std::shared_ptr<Entry>& entry) {
-  assert(background && entry->slot.address.load());
-  background->add([this, build, name, kind = std::string(kind), full_key, entry] {
-    const double start = now_ms();
-    // Without memory for it the quick code stays.
-    if (check_compile_memory("the code generator")) {
-      try {
-        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key)) entry->slot.address.store(*better);
-      } catch (const std::bad_alloc&) {
-      }
-    }
-    entry->slot.last.store(true);
-    std::lock_guard lock(mutex);
-    stats.compile_ms += now_ms() - start;
-  });
-}
-
-/// From disk; an error where it is not there, or not to be used.
-Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string& name, const char* kind) {
-  const double start = now_ms();
-  std::string object;
-  if (!emit_options.dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(*full_key, object))
-    return error("not on disk");
-  if (Expected<std::string> foreign = foreign_symbol(object); !foreign || !foreign->empty()) return error("not ours");
-  Expected<void*> address = link(object, name, kind);
-  if (!address) return address;
-  std::lock_guard lock(mutex);
-  stats.functions_from_disk++;
-  stats.load_ms += now_ms() - start;
-  return address;
-}
-
-void Jit::State::make_offer(Offer offer) {
-  const auto task = [this, offer = std::move(offer)] {
-    const std::string name = "tg_" + offer.full_key->hash.hex();
-    const char* kind = offer.kind.c_str();
-    CodeSlot& slot = offer.entry->slot;
-    if (Expected<void*> address = load(offer.full_key, name, kind)) {
-      slot.address.store(*address);
-      slot.last.store(true);
-      return;
-    }
-    const auto put_back = [&] {  // the next who wants it gets it
-      std::lock_guard lock(mutex);
-      offers.push_back(offer);
-    };
-    if (!compile_goes_on()) return put_back();
-    const double start = now_ms();
-    // Without memory for it, it is done without.
-    if (check_compile_memory("the code generator")) {
-      try {
-        Expected<void*> made = tier == Tier::quick && !background ? make_quick(offer.build, name, kind)
-                                                                  : make_optimised(offer.build, name, kind, offer.full_key);
-        if (made) slot.address.store(*made);
-        if (!made && is_interrupted(made.error())) return put_back();
-      } catch (const std::bad_alloc&) {
-      }
-    }
-    slot.last.store(true);
-    std::lock_guard lock(mutex);
-    if (slot.address.load()) stats.functions_compiled++;
-    stats.compile_ms += now_ms() - start;
-  };
-  if (background)
-    background->add(task);
-  else
-    task();
-}
-
-Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry) {
-  assert(!entry->slot.address.load() && build);
-  const std::string name = "tg_" + full_key->hash.hex();
-  const char* kind = key.kind();
-  const double start = now_ms();
-  if (Expected<void*> address = load(full_key, name, kind)) {
-    entry->slot.address.store(*address);
-    entry->slot.last.store(true);
-    return Ok{};
-  }
-  if (!compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);
-  if (Status room = check_compile_memory("the code generator"); !room) return room.error();
-  before_compile();
-  struct Hold {
-    BackgroundCrew* crew;
-    explicit Hold(BackgroundCrew* c) : crew(c) {
-      if (crew) crew->hold();
-    }
-    ~Hold() {
-      if (crew) crew->release();
-    }
-  } hold(background.get());
-  Expected<void*> address = tier == Tier::quick ? make_quick(build, name, kind) : make_optimised(build, name, kind, full_key);
-  // Quick code keeps every value on the stack; where that is too much, optimised code may do.
-  const bool too_large = !address && tier == Tier::quick && address.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  if (too_large) address = make_optimised(build, name, kind, full_key);
-  if (!address) return address.error();
-  entry->slot.address.store(*address);
-  if (background && !too_large)
-    optimise_later(build, name, kind, full_key, entry);
-  else
-    entry->slot.last.store(true);
-  std::lock_guard lock(mutex);
-  stats.functions_compiled++;
-  stats.compile_ms += now_ms() - start;
-  return Ok{};
 }
 
 Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
@@ -375,7 +105,7 @@ Jit::~Jit() {
   if (state_ && state_->background && !state_->background->end()) static_cast<void>(state_.release());  // the process ends
 }
 
-Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) {
+Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, When when) {
   State& s = *state_;
   const CacheKeyPtr full_key = std::make_shared<const CacheKey>(s.prefix + key.bytes());
   std::shared_ptr<Entry> entry;
@@ -396,6 +126,13 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
       break;
     }
     s.stats.functions_from_memory += !waited;
+    if (when == When::later && s.coming.count(&entry->slot) && !entry->done) return &entry->slot;
+    if (entry->begun) {
+      lock.unlock();
+      begin_long_work();
+      s.make_begun(entry);
+      continue;
+    }
     if (!entry->done) {
       begin_long_work();
       if (!s.await(lock, *entry)) return compile_interrupted(std::string("the code for ") + key.kind());
@@ -403,10 +140,27 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
     if (entry->slot.address) return &entry->slot;
     if (!is_interrupted(entry->error)) return entry->error;  // else that was the other thread's: it is for this one to make
   }
-  const Status made = s.make(full_key, key, build, entry);
+  Status made = Ok{};
+  if (when == When::later) {
+    Expected<std::unique_ptr<Begun>> begun = s.begin(full_key, key, build, entry->slot);
+    if (begun && *begun) {
+      {
+        std::lock_guard lock(s.mutex);
+        entry->begun = std::move(*begun);
+        entry->reserved = true;
+        s.coming.emplace(&entry->slot, entry);
+      }
+      s.background->hold();  // until it is made
+      s.background->add_urgent([&s, entry] { s.make_begun(entry); });
+      return &entry->slot;
+    }
+    if (!begun) made = begun.error();
+  }
+  if (made && !entry->slot.address.load()) made = s.make(full_key, key, build, entry);
   {
     std::lock_guard lock(s.mutex);
     entry->done = true;
+    if (made) s.coming.erase(&entry->slot);
     if (!made) {
       entry->error = made.error();
       if (!entry->reserved) s.entries.erase(full_key);  // a later request may try again
@@ -415,6 +169,39 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build) 
   s.finished.notify_all();
   if (!made) return made.error();
   return &entry->slot;
+}
+
+void Jit::help(std::span<const CodeSlot* const> slots) {
+  State& s = *state_;
+  LongWork long_work;
+  bool began = false;
+  for (const CodeSlot* slot : slots) {
+    if (slot->address.load()) continue;
+    std::shared_ptr<Entry> entry;
+    {
+      std::lock_guard lock(s.mutex);
+      if (const auto found = s.coming.find(slot); found != s.coming.end()) entry = found->second;
+    }
+    if (!entry) continue;
+    if (!std::exchange(began, true)) long_work.begin();
+    s.make_begun(entry);
+  }
+}
+
+Status Jit::finish(const CodeSlot* slot) {
+  assert(slot);
+  State& s = *state_;
+  if (slot->address.load()) return Ok{};
+  help({&slot, 1});
+  LongWork long_work;
+  long_work.begin();
+  std::unique_lock lock(s.mutex);
+  const auto found = s.coming.find(slot);
+  if (found == s.coming.end()) return Ok{};
+  const std::shared_ptr<Entry> entry = found->second;
+  if (!s.await(lock, *entry)) return compile_interrupted("code");
+  if (slot->address.load()) return Ok{};
+  return entry->error;
 }
 
 const CodeSlot* Jit::reserve(const CodeKey& key) {

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "shader_abi/code.hpp"
@@ -66,7 +67,14 @@ class Jit {
   /// The callback builds exactly one external function called `name` in the module, and returns a Status. It is kept and called again for
   /// optimised code: what it refers to is its own.
   using Build = std::function<Status(LLVMModuleRef module, const char* name)>;
-  Expected<const CodeSlot*> function(const CodeKey& key, const Build& build);
+  /// `later`: where quick code has to be made, only the callback has run at the return, which finds what is not supported; LLVM's work
+  /// follows on the crew's threads. The address is null until then, or until finish(). Large functions, whose frames may be too large, are
+  /// made at once, and so is all without a crew or with compilers in processes of their own.
+  Expected<const CodeSlot*> function(const CodeKey& key, const Build& build, When when = When::now);
+  /// Does what of these nobody has begun to make. Before finish(), so that who waits for several helps with all.
+  void help(std::span<const CodeSlot* const> slots);
+  /// Until the address is there, or the error that there is in its place.
+  Status finish(const CodeSlot* slot);
   /// The slot in which function() will put what it makes of this key; until then its address is null.
   const CodeSlot* reserve(const CodeKey& key);
   /// A function that can be done without: nothing is made, and its address stays null, until somebody has set `wanted` and make_wanted() is

@@ -63,6 +63,19 @@ ContextHolder::ContextHolder() {
       this);
 }
 
+bool has_small_frame(LLVMModuleRef module) {
+  assert(module);
+  // Quick code gives nearly every value a place in the frame, of a vector's size at most.
+  constexpr uint64_t kValue_B = 64;
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
+  uint64_t frame_B = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+      for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        frame_B += LLVMIsAAllocaInst(i) ? LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) : kValue_B;
+  return frame_B < kMaxStackFrame_B;
+}
+
 std::string pass_pipelines() {
   std::string all = kPasses;
   for (const char* more : {kSlicePasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses}) all += std::string(";") + more;

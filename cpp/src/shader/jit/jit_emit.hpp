@@ -51,6 +51,8 @@ struct EmitOptions {
 /// VK_ERROR_OUT_OF_DEVICE_MEMORY.
 Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
                                   const EmitOptions& options);
+/// Whether the quick code's frame is far below kMaxStackFrame_B, by what the IR has.
+bool has_small_frame(LLVMModuleRef module);
 /// Of optimised code, as text: what determines it beside the module and the target.
 std::string pass_pipelines();
 

@@ -255,7 +255,8 @@ bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
          !traits.writes_memory && !traits.asks_who_runs && (!traits.open_loops || goes_in_pairs(traits));
 }
 
-Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {
+Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue,
+                                              When when) {
   assert(suits_blocks(key, traits));
   const bool is_short = traits.instructions <= kMostBlockInstructions && !traits.uses_images;
   CodeKey code("blocks");
@@ -268,7 +269,7 @@ Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, 
     });
   };
   if (!is_short) return Code<BlocksFunction>(jit.offer(code, build));
-  Expected<const CodeSlot*> slot = jit.function(code, build);
+  Expected<const CodeSlot*> slot = jit.function(code, build, when);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<BlocksFunction>(*slot);
 }

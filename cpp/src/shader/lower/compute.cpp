@@ -373,7 +373,7 @@ uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
   return lanes == 16 && size[0] == 8 && (traits.loads_words || !traits.loops) ? 8 : lanes;
 }
 
-Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits) {
+Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits, When when) {
   assert(key.module && (key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT ||
                         key.module->reflection().stage == VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT));
   CodeKey code("compute");
@@ -381,7 +381,8 @@ Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key,
   const uint32_t at_once = compute_lanes(jit, traits), lanes = traits.uses_images ? jit.lanes() : at_once;
   code.add(lanes), code.add(at_once);
   Expected<const CodeSlot*> slot = jit.function(
-      code, [key, lanes, at_once](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes, at_once); });
+      code, [key, lanes, at_once](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes, at_once); },
+      when);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<ComputeFunction>(*slot);
 }

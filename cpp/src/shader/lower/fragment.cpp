@@ -372,16 +372,19 @@ Code<FragmentFunction> offer_pixels(Jit& jit, const FragmentKey& key, const Epil
   }));
 }
 
-Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key) {
+Expected<Code<FragmentFunction>> compile_fragment(Jit& jit, const FragmentKey& key, When when) {
   if (key.module->reflection().stage != VK_SHADER_STAGE_FRAGMENT_BIT)
     return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no fragment shader"};
   CodeKey code("fragment");
   add_fragment(code, key);
-  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
-    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_fragment(key, constants, divergence, module, name, lanes);
-    });
-  });
+  Expected<const CodeSlot*> slot = jit.function(
+      code,
+      [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
+        return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+          return build_fragment(key, constants, divergence, module, name, lanes);
+        });
+      },
+      when);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<FragmentFunction>(*slot);
 }

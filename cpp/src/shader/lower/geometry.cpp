@@ -136,15 +136,18 @@ Status build_geometry(const GeometryKey& key, const Constants& constants, const 
 
 }  // namespace
 
-Expected<Code<GeometryFunction>> compile_geometry(Jit& jit, const GeometryKey& key) {
+Expected<Code<GeometryFunction>> compile_geometry(Jit& jit, const GeometryKey& key, When when) {
   assert(key.module && key.module->reflection().stage == VK_SHADER_STAGE_GEOMETRY_BIT);
   CodeKey code("geometry");
   add_stage(code, *key.module, key.specialization, key.emits, key.resources);
-  Expected<const CodeSlot*> slot = jit.function(code, [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
-    return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_geometry(key, constants, divergence, module, name, lanes);
-    });
-  });
+  Expected<const CodeSlot*> slot = jit.function(
+      code,
+      [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
+        return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
+          return build_geometry(key, constants, divergence, module, name, lanes);
+        });
+      },
+      when);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<GeometryFunction>(*slot);
 }

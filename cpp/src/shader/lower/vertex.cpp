@@ -420,15 +420,17 @@ CodeKey code_key(const VertexKey& key) {
 
 Code<VertexFunction> reserve_vertex(Jit& jit, const VertexKey& key) { return Code<VertexFunction>(jit.reserve(code_key(key))); }
 
-Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key) {
+Expected<Code<VertexFunction>> compile_vertex(Jit& jit, const VertexKey& key, When when) {
   if (key.module->reflection().stage != VK_SHADER_STAGE_VERTEX_BIT && !key.is_evaluation())
     return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + key.module->label() + "' is no vertex or tessellation evaluation shader"};
-  Expected<const CodeSlot*> slot =
-      jit.function(code_key(key), [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
+  Expected<const CodeSlot*> slot = jit.function(
+      code_key(key),
+      [key, lanes = jit.lanes()](LLVMModuleRef module, const char* name) -> Status {
         return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
           return build_vertex(key, constants, divergence, module, name, lanes);
         });
-      });
+      },
+      when);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<VertexFunction>(*slot);
 }
