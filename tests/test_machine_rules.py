@@ -4,6 +4,7 @@ constants, low-resolution Z's feedback. Sources: Arm, "Killing Pixels" and the a
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -287,3 +288,28 @@ def test_a_depth_image_that_a_command_cleared_begins_with_low_resolution_z(profi
     assert left_out()[0] == 0
     dev.clear(depth, depth=0.5)  # between the two
     assert left_out()[0] > 0 if tracked else left_out()[0] == 0
+
+
+@pytest.mark.parametrize("profile", ["adreno-a630", "adreno-a650", "adreno-a740"])
+@pytest.mark.parametrize(("compare", "clear", "z"), [("greater", 1.0, 0.1), ("less", 0.0, 0.9)])
+def test_what_the_clear_hides_is_rejected_where_the_buffer_holds_it(profile: str, compare: str, clear: float, z: float) -> None:
+    """The a650's fast clear is one bit, right for the direction whichever end it was; the a630 clears its buffer, to the depth itself."""
+    dev = tg.Device(profile)
+    pipe = dev.pipeline(VERT, PLAIN, vertex=VERTEX, color=["r8g8b8a8_unorm"], depth="d32_sfloat", depth_compare=compare)
+    target = tg.Attachment(dev.image((64, 64), "r8g8b8a8_unorm"), clear=(0, 0, 0, 1))
+    with dev.render_pass(color=target, depth=tg.Attachment(dev.image((64, 64), "d32_sfloat"), clear=clear)) as rp:
+        rp.draw(pipe, rect(64, 8, 8, 16, 16, z))
+    assert rp.stats.bin_entries == (2 if profile == "adreno-a650" else 0)
+    assert rp.stats.fragments_shaded == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_counts_of_a_gpu_without_tiles_know_no_bins(seed: int) -> None:
+    rng, found = random.Random(seed), []
+    shapes = [(rng.randrange(-8, 100), rng.randrange(-8, 100), rng.randrange(4, 60), rng.randrange(4, 60), rng.random()) for _ in range(60)]
+    for options in ({}, {"bin_px": 32}, {"bin_px": 128}, {"lanes": 4, "threads": 1}):
+        draws = [(PLAIN, rect(128, x, y, x + w, y + h, z), {}) for x, y, w, h, z in shapes]
+        counts = Pass("desktop-immediate", draws, 128, **options).stats.asdict()
+        found.append({k: v for k, v in counts.items() if k.startswith("fragments_") or k == "bin_entries"})
+    assert all(counts == found[0] for counts in found)
+    assert found[0]["fragments_killed_by_hierarchical_z"] > 0

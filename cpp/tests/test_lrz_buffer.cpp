@@ -122,7 +122,7 @@ void test_layout() {
   }
   LrzBuffer b;
   const float one = 1, some = 0.25f;
-  lrz_clear(b, 1, kLess, VK_FORMAT_D32_SFLOAT, 1, 1920, 1080, &one);
+  lrz_clear(b, 3, kLess, VK_FORMAT_D32_SFLOAT, 1, 1920, 1080, &one);
   CHECK(b.columns == 240 && b.rows == 135 && b.pitch == 256 && b.texels.size() == 256 * 144 && b.fast_clear);
   CHECK(b.value(0, 0) == 65535 && !b.is_touched(0, 0));
   // One bit a block of 16x4 texels; it says nothing of its neighbours.
@@ -130,8 +130,11 @@ void test_layout() {
   CHECK(b.value(17, 5) == 99 && b.is_touched(31, 7) && !b.is_touched(32, 7) && !b.is_touched(15, 7) && !b.is_touched(17, 8));
   CHECK(b.value(18, 5) == 65535);
   // a6xx: a cleared block counts as 0.0 for GREATER and 1.0 for LESS; other values are cleared slowly. a7xx keeps any value.
-  lrz_clear(b, 1, kGreater, VK_FORMAT_D32_SFLOAT, 1, 64, 64, &one);
+  lrz_clear(b, 3, kGreater, VK_FORMAT_D32_SFLOAT, 1, 64, 64, &one);
   CHECK(b.fast_clear && b.value(0, 0) == 0);
+  // The first two generations' drivers use no fast clear.
+  lrz_clear(b, 1, kGreater, VK_FORMAT_D32_SFLOAT, 1, 64, 64, &one);
+  CHECK(!b.fast_clear && b.value(0, 0) == lrz_round(b.depth, bits(one)) && b.is_touched(0, 0));
   lrz_clear(b, 3, kLess, VK_FORMAT_D32_SFLOAT, 1, 64, 64, &some);
   CHECK(!b.fast_clear && b.value(0, 0) == lrz_round(b.depth, bits(some)) && b.is_touched(0, 0));
   lrz_clear(b, 4, kLess, VK_FORMAT_D32_SFLOAT, 1, 64, 64, &some);

@@ -36,6 +36,8 @@ enum class LrzZMode : uint8_t { early_z, early_z_late_z, late_z };
 /// Generations as in Profile::lrz_generation.
 inline constexpr uint32_t kLrzGpuTracking =
     3;  // direction and depth view are tracked beside the buffer: it survives passes that load depth
+inline constexpr uint32_t kLrzFastClear =
+    3;  // the driver uses it from here on (enable_lrz_fast_clear in Mesa's table of devices); before, the buffer is cleared as a whole
 inline constexpr uint32_t kLrzFeedback =
     3;  // depth that is written while rendering reaches the buffer (has_lrz_feedback in Mesa's table of devices)
 inline constexpr uint32_t kLrzBidirectional =

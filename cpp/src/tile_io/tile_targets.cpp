@@ -200,6 +200,9 @@ HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l
     const auto part = [](uint32_t tile_px) { return std::min(tile_px & (~tile_px + 1), kMostTile_px); };
     tile.width_px = part(layout.tile_width_px), tile.height_px = part(layout.tile_height_px);
     tile.bin_px = std::max(kLeastBin_px, std::max(tile.width_px, tile.height_px));
+  } else if (layout.profile->tile_model == framebuffer::TileModel::immediate) {
+    // Which blocks hierarchical depth finds hidden depends on how the bins cut triangles: the same everywhere, so that counts are.
+    tile.width_px = tile.height_px = tile.bin_px = kMostTile_px;
   } else {
     tile.width_px = tile.height_px = tile.bin_px = forced_bin_px ? forced_bin_px : host_bin_px(layout, l2_B);
   }
