@@ -52,6 +52,13 @@ py::dict as_dict(const PassStats& s) {
     TILEGPU_FIELD(vertices_in_tiles);
     TILEGPU_FIELD(vertices_positioned_in_prepass);
     TILEGPU_FIELD(vertices_shaded_in_prepass);
+    TILEGPU_FIELD(vertices_shaded_after_prepass);
+    TILEGPU_FIELD(primitives_in);
+    TILEGPU_FIELD(primitives_out);
+    TILEGPU_FIELD(bin_entries);
+    TILEGPU_FIELD(vertices_in_batches);
+    TILEGPU_FIELD(vertices_kept);
+    TILEGPU_FIELD(vertices_kept_in_tiles);
 #undef TILEGPU_FIELD
     vertices.append(row);
   }

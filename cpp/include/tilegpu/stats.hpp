@@ -64,19 +64,27 @@ struct TileTrace {
 
 /// Where the pre-pass ended before a tile's last draw.
 struct PrepassStop {
-  uint32_t draw = 0;  ///< the first draw that is not compatible there
-  std::string rule, reason;
-  int32_t because_of = -1;  ///< the earlier draw that the rule is about, if there is one
+  uint32_t draw = 0;         ///< the first draw that is not compatible there; of a clear the draw that it follows, which was still taken
+  std::string rule, reason;  ///< rule "clear": a clear inside the pass
+  int32_t because_of = -1;   ///< the earlier draw that the rule is about, if there is one
   uint64_t tiles = 0;
 };
 
-/// What the vertices of a draw cost on a modelled GPU; the sums of all draws stand in PassStats under the same names.
+/// What the geometry of a draw costs on a modelled GPU; what PassStats has under the same names are the sums of all draws.
+/// What culling leaves: vertices of batches of which some primitive goes to the tiles, but for those of deferred primitives.
 struct DrawVertices {
   uint32_t draw = 0;
   uint64_t indices = 0;
   uint64_t vertices_shaded = 0, vertices_position_shaded = 0;  ///< in the geometry phase
   uint64_t vertices_fetched_B = 0, indices_fetched_B = 0;
   uint64_t vertices_in_tiles = 0, vertices_positioned_in_prepass = 0, vertices_shaded_in_prepass = 0;
+  /// Of the vertices that the pre-pass positioned, those that its tile shades whole afterwards, as something of theirs is seen. Where it
+  /// shaded them whole (the fragment shader decides about coverage): all that this program shaded, so at most as many.
+  uint64_t vertices_shaded_after_prepass = 0;
+  uint64_t primitives_in = 0, primitives_out = 0, bin_entries = 0;
+  uint64_t vertices_in_batches = 0;     ///< different ones of each batch, without what a cache shades beside them
+  uint64_t vertices_kept = 0;           ///< of these, what culling leaves
+  uint64_t vertices_kept_in_tiles = 0;  ///< of those, the ones of each tile, without what was rejected while binning
 };
 
 struct PassStats {

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "exec/draw_census.hpp"
 #include "exec/pass_run.hpp"
 #include "hsr/lrz_binning.hpp"
 
@@ -229,7 +230,8 @@ void finish_binning(PassRun& run, size_t held, uint32_t count) {
   PassExecutor::State& s = run.kept;
   const hsr::LrzPass* const lrz = run.context.lrz && !run.context.lrz->binning.empty() ? run.context.lrz : nullptr;
   const bool streams = run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::gmem && !run.sysmem;
-  if (run.cancelled || !(lrz || streams)) return;
+  const bool counts_draws = run.context.counts_draws;
+  if (run.cancelled || !(lrz || streams || counts_draws)) return;
   const std::span<const std::unique_ptr<Chunk>> chunks(s.chunks.data() + held, count);
   if (lrz) reject(run, *lrz, chunks);
   const BinGrid& grid = run.geometry.grid;
@@ -238,9 +240,10 @@ void finish_binning(PassRun& run, size_t held, uint32_t count) {
     Chunk& chunk = *chunks[i];
     const bool rejects = !chunk.hidden.empty() && std::memchr(chunk.hidden.data(), 1, chunk.hidden.size());
     if (!rejects) chunk.hidden.clear();
-    if (!rejects && !streams) return;
     const size_t runs = chunk.runs.size();
     if (rejects && !keeps) leave_hidden_out(chunk);
+    if (counts_draws) count_kept_vertices(chunk, grid, run.context.draws);
+    if (!rejects && !streams) return;
     const TileCounts found = count_tiles(chunk, grid, streams);
     PassStats& stats = chunk.stats;
     stats.visibility_stream_B = streams ? found.stream_B : 0;

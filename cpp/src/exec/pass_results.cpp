@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <tuple>
+#include <utility>
 
 #include "exec/commands.hpp"
 #include "exec/pass_run.hpp"
@@ -94,15 +95,25 @@ void keep_contents(PassRun& run, bool done) {
   for (const Ptr<ImageView>& view : run.pass.written_views) resource::mark_level_written(*view, resource::Writer::shader);
 }
 
+static void add_row(DrawVertices& sum, const DrawVertices& part) {
+  sum.indices += part.indices;
+  sum.vertices_shaded += part.vertices_shaded, sum.vertices_position_shaded += part.vertices_position_shaded;
+  sum.vertices_fetched_B += part.vertices_fetched_B, sum.indices_fetched_B += part.indices_fetched_B;
+  sum.primitives_in += part.primitives_in, sum.primitives_out += part.primitives_out, sum.bin_entries += part.bin_entries;
+  sum.vertices_in_batches += part.vertices_in_batches;
+  sum.vertices_kept += part.vertices_kept, sum.vertices_kept_in_tiles += part.vertices_kept_in_tiles;
+}
+
 // What chunks and tiles counted of each draw, once a draw; and the sums.
 static void sum_draw_vertices(PassRun& run) {
   PassStats& stats = run.out.stats;
   std::vector<DrawVertices> by_draw(run.context.draws.size());
-  for (const DrawVertices& part : stats.draw_vertices) {
-    DrawVertices& sum = by_draw[part.draw];
-    sum.indices += part.indices;
-    sum.vertices_shaded += part.vertices_shaded, sum.vertices_position_shaded += part.vertices_position_shaded;
-    sum.vertices_fetched_B += part.vertices_fetched_B, sum.indices_fetched_B += part.indices_fetched_B;
+  for (const DrawVertices& part : stats.draw_vertices) add_row(by_draw[part.draw], part);
+  // What a draw sends to its other viewports is the draw's.
+  for (size_t draw = 0; draw < by_draw.size(); draw++) {
+    const command::DrawCall& call = run.context.draws[draw];
+    for (uint32_t v = 1; call.viewport_draws && call.state->all && v < call.state->all->count; v++)
+      add_row(by_draw[draw], std::exchange(by_draw[call.viewport_draws + v - 1], {}));
   }
   for_each_worker(run, [&](auto& worker) {
     const std::span<const tile::DeferredCensus::Counts> counts = worker.deferred_vertices();
@@ -110,6 +121,7 @@ static void sum_draw_vertices(PassRun& run) {
       by_draw[draw].vertices_in_tiles += counts[draw].in_tiles;
       by_draw[draw].vertices_positioned_in_prepass += counts[draw].positioned;
       by_draw[draw].vertices_shaded_in_prepass += counts[draw].shaded;
+      by_draw[draw].vertices_shaded_after_prepass += counts[draw].shaded_after;
     }
   });
   stats.draw_vertices.clear();
@@ -143,6 +155,7 @@ void sum_counters(PassRun& run) {
   if (run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate) {
     // Nothing is binned, loaded or stored there: what the host does so that this pass runs is its own business.
     stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = stats.splits = 0;
+    for (DrawVertices& draw : stats.draw_vertices) draw.bin_entries = draw.vertices_kept_in_tiles = 0;
     total = {};
   }
   fill_traffic(run.pass, total, stats);
@@ -161,6 +174,7 @@ void finish_render_mode(PassRun& run) {
   if (run.sysmem) {
     // Nothing is binned, no tile is loaded or stored: what the host does so that this pass runs is its own business.
     stats.bins = stats.bins_with_primitives = stats.bin_entries = stats.tiler_heap_B = stats.peak_arena_B = stats.splits = 0;
+    for (DrawVertices& draw : stats.draw_vertices) draw.bin_entries = draw.vertices_kept_in_tiles = 0;
     for (AttachmentTraffic& row : stats.traffic) row.bytes = {};
     for (TileTrace& tile : run.out.tile_trace) std::fill(tile.bytes.begin(), tile.bytes.end(), decltype(tile.bytes)::value_type{});
   }

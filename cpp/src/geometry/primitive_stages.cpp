@@ -64,7 +64,10 @@ void GeometryWorker::State::shade_vertices(Piece& p) {
   for (uint32_t first = 0; first < count; first += kBatchStride) {
     const uint32_t n = std::min(count - first, kBatchStride);
     for (uint32_t i = 0; i < kBatchStride; ++i) batch.vertex_index[i] = s.named.index[first + std::min(i, n - 1)] + p.vertex_offset;
-    if (p.pass.counts_draws) fetched.fetch(batch.vertex_index, n);
+    if (p.pass.counts_draws) {
+      fetched.fetch(batch.vertex_index, n);
+      p.stats.draw_vertices.back().vertices_in_batches += n;
+    }
     p.args.count = n;
     p.args.varyings = s.vertices.words ? s.vertices.block(first) : no_varyings;
     p.shade(&p.args);

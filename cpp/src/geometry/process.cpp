@@ -69,6 +69,7 @@ void GeometryWorker::State::draw_range(Piece& p) {
   assert(draw.kind == PrimitiveKind::triangle && p.triples.bytes);
   const VertexRange::Shaded shaded = range.shade(draw, p.args, p.vertex_offset, std::exchange(ahead, {}));
   p.stats.vertices_shaded += shaded.vertices;
+  if (p.pass.counts_draws) p.stats.draw_vertices.back().vertices_in_batches += shaded.vertices;
   p.stats.vertex_batches += shaded.calls;
   p.stats.indices += p.piece.primitive_count * 3;
   assemble_range(draw, p.piece.draw, p.triples.bytes, p.piece.primitive_count, p.piece.first_primitive, range, p.out);
@@ -85,7 +86,10 @@ void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
     if (p.pass.census && instance == 0) p.pass.census->mark(p.piece.draw, range.list(), range.size, 0);
     if (cached) cache.ask(triples, count);
     const auto asked = static_cast<uint32_t>(cache.shaded().size());
-    if (p.pass.counts_draws) fetched.fetch(cached ? cache.shaded().data() : range.list(), cached ? asked : range.size, p.vertex_offset);
+    if (p.pass.counts_draws) {
+      fetched.fetch(cached ? cache.shaded().data() : range.list(), cached ? asked : range.size, p.vertex_offset);
+      p.stats.draw_vertices.back().vertices_in_batches += range.size;
+    }
     const uint32_t shaded = range.shade(draw, p.args, p.vertex_offset, {}).vertices;
     p.stats.vertices_shaded += cached ? asked : shaded;
     p.stats.vertex_batches++;
@@ -115,6 +119,7 @@ void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
 
 // What the input cache of a modelled GPU sees of the batch.
 [[gnu::noinline]] void GeometryWorker::State::note_fetches(const Piece& p) {
+  p.stats.draw_vertices.back().vertices_in_batches += batch.vertex_count;
   if (p.pass.vertex_group && !p.sequence)
     fetched.fetch(cache.shaded().data(), batch.shaded_count, p.vertex_offset);
   else
@@ -410,14 +415,15 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   const command::DrawCall& call = pass.draws[piece.draw];
   PassStats& stats = out.chunk->stats;
   const uint64_t indices = stats.indices, shaded = stats.vertices_shaded, positions = stats.vertices_position_shaded,
-                 fetched_B = fetched.fetched_B();
+                 primitives = stats.primitives_in, fetched_B = fetched.fetched_B();
   fetched.begin_draw(call);
+  if (stats.draw_vertices.empty() || stats.draw_vertices.back().draw != piece.draw) stats.draw_vertices.push_back({.draw = piece.draw});
   if (call.counted)
     count_piece(pass, piece, out);
   else
     process_piece(pass, piece, out);
-  if (stats.draw_vertices.empty() || stats.draw_vertices.back().draw != piece.draw) stats.draw_vertices.push_back({.draw = piece.draw});
   DrawVertices& sum = stats.draw_vertices.back();
+  sum.primitives_in += stats.primitives_in - primitives;
   sum.indices += stats.indices - indices;
   sum.vertices_shaded += stats.vertices_shaded - shaded;
   sum.vertices_position_shaded += stats.vertices_position_shaded - positions;

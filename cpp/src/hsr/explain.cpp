@@ -133,7 +133,7 @@ TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw
     }
   }
   const auto in_tiles = [&](uint64_t tiles) { return std::to_string(tiles) + " of " + std::to_string(stats.prepass_tiles) + " tiles"; };
-  const auto is_clear = [](const PrepassStop& stop) { return stop.rule.empty(); };  // it follows the draw, which was still taken
+  const auto is_clear = [](const PrepassStop& stop) { return stop.rule == kClearRule; };  // it follows the draw, which was still taken
   if (here && is_clear(*here)) return {"pre_pass", "on", "", here->reason + " ends it after this draw, in " + in_tiles(tiles_here), -1};
   if (here) {
     std::string reason = here->reason + ", in " + in_tiles(tiles_here);
@@ -151,7 +151,7 @@ TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw
 PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw) {
   PrepassTiles tiles{stats.prepass_tiles, 0};
   for (const PrepassStop& stop : stats.prepass_stops) {
-    const bool clear = stop.rule.empty();  // ... after this draw, which was still taken
+    const bool clear = stop.rule == kClearRule;  // ... after this draw, which was still taken
     if (stop.draw < draw || (stop.draw == draw && !clear)) tiles.ended += stop.tiles;
   }
   tiles.taken -= std::min(tiles.taken, tiles.ended);

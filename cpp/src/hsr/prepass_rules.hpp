@@ -22,6 +22,9 @@ struct TileHistory {
   int32_t first_tester[2] = {-1, -1};  // depth, stencil: by which first
 };
 
+/// Of a clear inside the pass: none of the article's numbers.
+inline constexpr const char* kClearRule = "clear";
+
 struct Verdict {
   bool compatible = true;
   bool opaque = false;  // overwrites what the tile's draws before it wrote

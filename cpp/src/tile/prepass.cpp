@@ -139,6 +139,7 @@ bool run_prepass(Worker& w, uint32_t& segment, uint32_t& at, uint32_t end) {
     const records::BinSegment& now = segments[segment];
     if (now.chunk->clear) {
       hsr::Verdict verdict;
+      verdict.rule = hsr::kClearRule;
       verdict.reason = "a clear inside the pass";
       note_stop(p, w.draw.number, verdict);
       break;

@@ -84,6 +84,7 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.visibility.begin_pass(pass.hsr.visibility_buffer);
   w.prepass.begin_pass(pass.hsr.pre_pass);
   w.prepass.census.begin_pass(pass.counts_draws && !pass.deferral.empty() ? pass.draws.size() : 0);
+  w.packets.vertices.begin_pass(w.prepass.census.on() ? &w.prepass.census : nullptr);
   w.bounds.begin_pass(pass.hsr.hierarchical_z, w.shape.blocks());
   w.filter.tile.begin_pass(pass.filter_planes, w.shape.samples, w.shape.bin_px);
   w.results.begin_pass(pass, w.shape);

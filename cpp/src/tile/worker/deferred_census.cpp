@@ -49,6 +49,14 @@ void DeferredCensus::count(const records::Chunk& chunk, uint32_t record, uint8_t
   }
 }
 
+// Where the pre-pass shades whole vertices itself, this program shades them once for it and for what is seen: all of them may be.
+void DeferredCensus::shaded(uint64_t owner, std::span<const uint32_t> vertices, bool whole) {
+  const auto draw = static_cast<uint32_t>(owner >> 32);
+  assert(on() && draw < counts_.size());
+  for (const uint32_t vertex : vertices)
+    counts_[draw].shaded_after += whole || find(owner, vertex).needs & static_cast<uint8_t>(VertexNeed::position);
+}
+
 void DeferredCensus::begin_bin(std::span<const records::BinSegment> segments) {
   if (++age_ == 0) table_.clear(), age_ = 1;
   used_ = 0;

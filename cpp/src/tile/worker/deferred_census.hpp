@@ -1,5 +1,6 @@
 // tile/worker/deferred_census.hpp -- stage: deferred vertex shading, for the model of its costs. In: a bin's entries. Out: how many
-// different vertices of deferred primitives are in each tile, and how many of them the pre-pass needs, by draw.
+// different vertices of deferred primitives are in each tile, how many of them the pre-pass needs, and how many of those are seen after
+// it, by draw.
 //
 // The host keeps what it knows of a vertex; the hardware knows nothing of it when a tile begins, and in each of its passes over the
 // tile it shades again what it needs: positions, or whole vertices where the fragment shader decides about coverage. Source: Arm,
@@ -20,7 +21,7 @@ enum class VertexNeed : uint8_t { in_tile = 1, position = 2, whole = 4 };
 class DeferredCensus {
  public:
   struct Counts {
-    uint64_t in_tiles = 0, positioned = 0, shaded = 0;
+    uint64_t in_tiles = 0, positioned = 0, shaded = 0, shaded_after = 0;
   };
   /// `draws`: of the pass; 0: nothing is counted.
   void begin_pass(size_t draws);
@@ -33,6 +34,8 @@ class DeferredCensus {
   void enter(uint32_t draw, bool skipped, bool whole) {
     if (on()) entered_.emplace_back(draw, skipped ? 0 : static_cast<uint8_t>(whole ? VertexNeed::whole : VertexNeed::position));
   }
+  /// Whole vertices that are shaded in the tile, each once; `whole`: the fragment shader decides about coverage.
+  void shaded(uint64_t owner, std::span<const uint32_t> vertices, bool whole);
   void begin_prepass() { entered_.clear(), at_ = 0; }
   std::span<const Counts> counts() const { return counts_; }
 

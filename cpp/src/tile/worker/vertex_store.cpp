@@ -82,6 +82,7 @@ void VertexStore::shade(Scope s) {
   args.loops = &s.loops;
   resolved.code<shader::VertexFunction>()(&args);
   s.counters.vertices_shaded_in_tiles += args.count;
+  if (census_) census_->shaded(owner_, {index_ + from_, args.count}, resolved.classification.needs_slice);
   // Code stores whole vectors: the next vertices begin where those lanes end, whatever their number.
   from_ = to_ = (to_ + shader::kMaxLanes - 1) / shader::kMaxLanes * shader::kMaxLanes;
 }

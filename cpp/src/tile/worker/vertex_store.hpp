@@ -13,6 +13,7 @@
 #include "geometry/draw_setup.hpp"
 #include "shader_abi/abi.hpp"
 #include "stats/ledger.hpp"
+#include "tile/worker/deferred_census.hpp"
 
 namespace tilegpu::tile {
 
@@ -38,6 +39,8 @@ class VertexStore {
     stats::FragmentCounters& counters;
     shader::LoopBudget& loops;
   };
+  /// `census`: of the same tiles; null: nothing is counted.
+  void begin_pass(DeferredCensus* census) { census_ = census; }
   /// Forgets all vertices. No setup that was resolved is used any more.
   void reset();
   /// The same where much is kept.
@@ -67,6 +70,7 @@ class VertexStore {
   void grow();
   Entry& slot(uint64_t owner, uint32_t vertex);
 
+  DeferredCensus* census_ = nullptr;
   std::vector<shader::PrimitiveSetup*> wanted_;
   std::vector<Entry> table_;  // open addressing, a power of two
   uint32_t count_ = 0, age_ = 1;
