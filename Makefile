@@ -132,6 +132,9 @@ AARCH64_SETTINGS = --config-settings=build-dir=$(AARCH64)/core --config-settings
   --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE="$(AARCH64_FLAGS) -DNDEBUG"
 # What runs under an emulator: what the processor has a part in. Programs that start programs do not; the rest is the same Python anywhere.
 AARCH64_TESTS ?= $(shell sed -e 's/\#.*//' tests/aarch64.txt)
+# Random cases that both processors draw: of a seed that the commit chooses, so that each commit tries others, and CI's can be tried again.
+AARCH64_SEED ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD))
+AARCH64_CASES ?= 120
 $(VENV)/.stamp-cross: packages/cross.txt scripts/install_packages.sh
 	@sh scripts/install_packages.sh packages/cross.txt
 	@mkdir -p $(VENV) && touch $@
@@ -143,10 +146,10 @@ wheel-aarch64: sysroot-aarch64 $(VENV)/.stamp-python ## a wheel for aarch64 Linu
 	  SETUPTOOLS_EXT_SUFFIX="$$($(AARCH64_PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
 	  $(PY) -m pip wheel -q . --no-deps --no-build-isolation $(AARCH64_SETTINGS) -w $(AARCH64)/dist
 	@cp $(AARCH64)/dist/*.whl dist/ && ls -l dist/*aarch64.whl
-test-aarch64: wheel-aarch64 ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS)
+test-aarch64: wheel-aarch64 build $(VENV)/.stamp-test ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS), random cases against x86-64 (AARCH64_SEED, AARCH64_CASES)
 	cmake --build $(AARCH64)/core
 	ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
-	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_TESTS) $(PYTEST_ARGS)
+	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_SEED) $(AARCH64_CASES) $(AARCH64_TESTS) $(PYTEST_ARGS)
 
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)
