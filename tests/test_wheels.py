@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -96,6 +97,23 @@ def test_the_sdist_is_what_builds(tmp_path: Path) -> None:
         wanted = {n for n in sources if n.startswith(("cpp/", "python/", "samples/", "shaders/")) and not n.startswith("cpp/tests/")}
         assert wanted - names == set()
     assert made.stat().st_size < 3_000_000
+
+
+@pytest.mark.slow
+def test_the_bindings_are_one_unit_too(tmp_path: Path) -> None:
+    """As wheels compile them (CMakeLists.txt, UNITY_BUILD): a name that two files have each for themselves ends there."""
+    compiled = ROOT / "build" / "release" / "compile_commands.json"
+    if not compiled.exists():
+        pytest.skip(f"{compiled}: nothing was built here")
+    files = sorted((ROOT / "cpp" / "bindings").glob("*.cpp"))
+    (command,) = (c for c in json.loads(compiled.read_text()) if c["file"] == str(ROOT / "cpp" / "bindings" / "plain_draws.cpp"))
+    words = [w for w in shlex.split(command["command"]) if "ccache" not in w]
+    unit = tmp_path / "unit.cpp"
+    unit.write_text("".join(f'#include "{f}"\n' for f in files))
+    at = words.index("-o")
+    words = [w for w in [*words[:at], *words[at + 2 :]] if w not in ("-c", command["file"])]
+    done = subprocess.run([*words, "-O0", "-fsyntax-only", str(unit)], cwd=command["directory"], capture_output=True, text=True)
+    assert len(files) > 20 and done.returncode == 0, done.stderr[:3000]
 
 
 def test_every_version_is_said() -> None:
