@@ -113,8 +113,8 @@ wheels: $(VENV)/.stamp-wheels ## manylinux wheels for every CPython that is here
 test-wheels: $(VENV)/.stamp-wheels ## each wheel of dist/ in an empty environment of its Python: the first triangle, and that [all] resolves
 	$(PY) scripts/wheels.py --test $(WHEEL_ARGS)
 
-SUITES ?= bookworm trixie forky
-test-wheels-bare: $(VENV)/.stamp-wheels ## each wheel of dist/ in bare Debians of its Python or with one bound in, as a user would: root, debootstrap (SUITES="bookworm trixie")
+SUITES ?= jammy bookworm trixie forky
+test-wheels-bare: $(VENV)/.stamp-wheels ## each wheel of dist/ in bare systems of its Python or with one bound in, as a user would: root, debootstrap (SUITES="bookworm trixie")
 	$(PY) scripts/wheels.py --bare $(SUITES) $(WHEEL_ARGS)
 
 test-sdist: $(VENV)/.stamp-wheels ## `pip install` of the sdist of dist/ in an empty environment, and the first triangle: a build from sources alone
@@ -132,21 +132,25 @@ AARCH64_SETTINGS = --config-settings=build-dir=$(AARCH64)/core --config-settings
   --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE="$(AARCH64_FLAGS) -DNDEBUG"
 # What runs under an emulator: what the processor has a part in. Programs that start programs do not; the rest is the same Python anywhere.
 AARCH64_TESTS ?= $(shell sed -e 's/\#.*//' tests/aarch64.txt)
+# Random cases that both processors draw: of a seed that the commit chooses, so that each commit tries others, and CI's can be tried again.
+AARCH64_SEED ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD))
+AARCH64_CASES ?= 120
 $(VENV)/.stamp-cross: packages/cross.txt scripts/install_packages.sh
 	@sh scripts/install_packages.sh packages/cross.txt
 	@mkdir -p $(VENV) && touch $@
 sysroot-aarch64: $(VENV)/.stamp-cross ## Debian's arm64 packages (packages/aarch64.txt) in build/aarch64/sysroot
 	@sh scripts/aarch64_sysroot.sh $(AARCH64_SYSROOT) packages/aarch64.txt
-wheel-aarch64: sysroot-aarch64 $(VENV)/.stamp-python ## a wheel for aarch64 Linux and Debian's Python there, in dist/
+wheel-aarch64: sysroot-aarch64 $(VENV)/.stamp-wheels ## a manylinux wheel for aarch64 Linux and Debian's Python there, in dist/
 	@mkdir -p $(AARCH64)/dist dist && rm -f $(AARCH64)/dist/*.whl
-	TILEGPU_SYSROOT=$(AARCH64_SYSROOT) CMAKE_TOOLCHAIN_FILE=$(abspath cpp/cmake/aarch64-linux.cmake) _PYTHON_HOST_PLATFORM=linux-aarch64 \
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) TILEGPU_SYSROOT=$(AARCH64_SYSROOT) CMAKE_TOOLCHAIN_FILE=$(abspath cpp/cmake/aarch64-linux.cmake) _PYTHON_HOST_PLATFORM=linux-aarch64 \
 	  SETUPTOOLS_EXT_SUFFIX="$$($(AARCH64_PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
 	  $(PY) -m pip wheel -q . --no-deps --no-build-isolation $(AARCH64_SETTINGS) -w $(AARCH64)/dist
-	@cp $(AARCH64)/dist/*.whl dist/ && ls -l dist/*aarch64.whl
-test-aarch64: wheel-aarch64 ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS)
+	$(PY) scripts/wheels.py --repair $(AARCH64)/dist/*.whl
+test-aarch64: wheel-aarch64 build $(VENV)/.stamp-test ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS), random cases against x86-64 (AARCH64_SEED, AARCH64_CASES), and x86-64s that are too old
 	cmake --build $(AARCH64)/core
 	ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
-	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_TESTS) $(PYTEST_ARGS)
+	$(PY) -m pytest -q -n 0 tests/test_old_processors.py
+	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_SEED) $(AARCH64_CASES) $(AARCH64_TESTS) $(PYTEST_ARGS)
 
 PREFIX ?= /usr/local
 install: build ## the C++ API below PREFIX (/usr/local): headers, libtilegpu.so, find_package(tilegpu)

@@ -1,12 +1,18 @@
 #!/bin/sh
-# The Python suite under qemu-user: the wheel of FOLDER/dist and what tests import, unpacked into FOLDER/site for the other processor.
-# Usage: scripts/test_aarch64.sh FOLDER PYTHON SYSROOT ARGUMENTS-OF-PYTEST...
+# The Python suite under qemu-user: the wheel of FOLDER/dist and what tests import, unpacked into FOLDER/site for the other processor. Then random
+# scenes, states, passes and shaders by both processors (tests/processor_cases.py), CASES of them from SEED on: the same lines.
+# Usage: scripts/test_aarch64.sh FOLDER PYTHON SYSROOT SEED CASES ARGUMENTS-OF-PYTEST...   (PYTHON: this processor's, with this tree's tilegpu)
 set -eu
-folder=$1 python=$2 sysroot=$3
-shift 3
+folder=$1 python=$2 sysroot=$3 seed=$4 cases=$5
+shift 5
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-version=$(qemu-aarch64 -L "$sysroot" "$sysroot/usr/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+# No program of the other processor can be started by its name: without the wheel's own entry point, and without a compiler process.
+there() {
+  qemu-aarch64 -L "$sysroot" -E PYTHONPATH="$root/$folder/site" -E PYTHONDONTWRITEBYTECODE=1 -E XDG_CACHE_HOME="$root/$folder/cache" \
+    -E XDG_STATE_HOME="$root/$folder/cache" "$sysroot/usr/bin/python3" "$@"
+}
 site=$folder/site
+version=$(qemu-aarch64 -L "$sysroot" "$sysroot/usr/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 if [ ! -d "$site/pytest" ]; then
   "$python" -m pip install -q --target "$site" --python-version "$version" --implementation cp --only-binary=:all: \
     --platform manylinux2014_aarch64 --platform manylinux_2_17_aarch64 --platform manylinux_2_27_aarch64 --platform manylinux_2_28_aarch64 \
@@ -15,6 +21,6 @@ fi
 rm -rf "$site/tilegpu" "$site"/tilegpu-*.dist-info "$site/pytest_tilegpu"
 "$python" -m zipfile -e "$folder"/dist/tilegpu-*.whl "$site"
 cd "$root"
-# No program of the other processor can be started by its name: without the wheel's own entry point, and without a compiler process.
-exec qemu-aarch64 -L "$sysroot" -E PYTHONPATH="$root/$site" -E PYTHONDONTWRITEBYTECODE=1 -E XDG_CACHE_HOME="$root/$folder/cache" -E XDG_STATE_HOME="$root/$folder/cache" \
-  "$sysroot/usr/bin/python3" -m pytest -p pytest_tilegpu -p no:cacheprovider -q "$@"
+there -m pytest -p pytest_tilegpu -p no:cacheprovider -q "$@"
+"$python" -m tests.processor_cases --seed "$seed" --cases "$cases" > "$folder/cases_here.txt"
+there -m tests.processor_cases --seed "$seed" --cases "$cases" --expect "$folder/cases_here.txt"

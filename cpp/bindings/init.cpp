@@ -5,6 +5,13 @@
 
 #include "tilegpu/cpu.hpp"
 
+namespace {
+/// The library has done the same for itself: its constructors come before these.
+__attribute__((constructor(101))) void check_first() {
+  if (tilegpu::missing_cpu_feature()) tilegpu::skip_constructors(reinterpret_cast<const void*>(&check_first));
+}
+}  // namespace
+
 // NOLINTBEGIN(bugprone-reserved-identifier): CPython looks for PyInit_ and the module's name, which is _core
 extern "C" PyObject* PyInit__core_impl();
 

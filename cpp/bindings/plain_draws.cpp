@@ -55,6 +55,8 @@ py::object get(PyObject* object, PyObject* name) {
   return py::reinterpret_steal<py::object>(found);
 }
 
+}  // namespace
+
 /// Bytes of a buffer that is drawn from; of an array, where they are copied from.
 struct Source {
   Ptr<Buffer> buffer;
@@ -64,8 +66,6 @@ struct Source {
   uint64_t count = 0;  // elements
   explicit operator bool() const { return buffer || array; }
 };
-
-}  // namespace
 
 /// What an open pass has bound by such draws.
 class PlainDraws {

@@ -39,10 +39,10 @@ void keep_bound(PlainPipeline& pipeline, const std::vector<Given>& values, std::
   pipeline.binds->keep(std::move(known));
 }
 
-PlainPipeline make(Ptr<Pipeline> core, const py::object& dtype, const py::object& array_dtype, std::vector<py::ssize_t> row_shape,
-                   uint32_t stride_B, uint32_t alignment_B, uint32_t row_B, std::pair<uint32_t, uint32_t> primitive, bool restarts,
-                   uint32_t push_B, const py::object& floats, uint32_t needed, const std::vector<Block>& blocks,
-                   std::vector<Ptr<DescriptorSetLayout>> layouts) {
+PlainPipeline pipeline_of(Ptr<Pipeline> core, const py::object& dtype, const py::object& array_dtype, std::vector<py::ssize_t> row_shape,
+                          uint32_t stride_B, uint32_t alignment_B, uint32_t row_B, std::pair<uint32_t, uint32_t> primitive, bool restarts,
+                          uint32_t push_B, const py::object& floats, uint32_t needed, const std::vector<Block>& blocks,
+                          std::vector<Ptr<DescriptorSetLayout>> layouts) {
   if (push_B > kMaxPushConstants_B) throw py::value_error("push constants are too long");
   PlainPipeline p;
   p.core = std::move(core);
@@ -105,7 +105,7 @@ void bind_plain_pipeline(py::module_& m) {
   m.def("users_line", &users_line, py::arg("package"));
   m.def("same_floats", &same_floats, py::arg("a"), py::arg("b"));
   py::class_<PlainPipeline>(m, "PlainPipeline")
-      .def(py::init(&make), py::arg("core").none(false), py::arg("dtype"), py::arg("array_dtype"), py::arg("row_shape"),
+      .def(py::init(&pipeline_of), py::arg("core").none(false), py::arg("dtype"), py::arg("array_dtype"), py::arg("row_shape"),
            py::arg("stride_B"), py::arg("alignment_B"), py::arg("row_B"), py::arg("primitive"), py::arg("restarts"), py::arg("push_B"),
            py::arg("floats"), py::arg("needed"), py::arg("blocks"), py::arg("layouts"))
       .def("keep_bound", &keep_bound, py::arg("values"), py::arg("sets"), py::arg("uses"), py::arg("views"), py::arg("buffers"))

@@ -413,7 +413,8 @@ void test_interrupted_offer() {
 void test_identity() {
   const std::string noted = identity_of_image(true), bytes = identity_of_image(false);
   CHECK(noted.starts_with("note ") && noted.size() == 5 + 32 && build_identity() == noted);
-  CHECK(bytes.starts_with("bytes ") && bytes.size() > 6 + 32 && bytes == identity_of_image(false));
+  // A hash of each segment that nobody writes: linkers for x86-64 make several, for aarch64 one.
+  CHECK(bytes.starts_with("bytes ") && bytes.size() >= 6 + 32 && bytes.size() % 32 == 6 && bytes == identity_of_image(false));
 }
 
 /// What can't be sent is refused before anything is started.

@@ -322,6 +322,35 @@ void check_exact(Jit& jit, const char* name, bool integer_in, bool integer_b, bo
   CHECK_MESSAGE(bad == 0, text);
 }
 
+/// Beside a constant, where compilers know that one of the two is no NaN: a choice all the same, with the bits of what is chosen. Zeros of
+/// both signs, signalling NaN.
+void test_choices_beside_constants(Jit& jit) {
+  const auto f = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+  std::vector<uint32_t> all = all_patterns(400009);
+  for (uint32_t k = 0; k < 8; ++k) all[all.size() - 1 - k] = 0x7f800001u + k * 0x10001u + (k % 2 ? 0x80000000u : 0);
+  for (float c : {0.0f, -0.0f, 0.5f, -1.0f, 255.0f, INFINITY}) {
+    const uint32_t bits = std::bit_cast<uint32_t>(c);
+    const std::string with = " beside " + std::to_string(c);
+    const auto check = [&](const char* what, Value (*emit)(const Ir&, Value, Value), bool constant_first, const auto& chosen) {
+      check_exact(
+          jit, (what + with + (constant_first ? ", last" : "")).c_str(), false, false, false,
+          [&](const Ir& ir, Value x, Value) { return constant_first ? emit(ir, ir.fk(x, c), x) : emit(ir, x, ir.fk(x, c)); },
+          [&](uint32_t x, uint32_t) { return constant_first ? chosen(bits, x) : chosen(x, bits); }, all, all);
+    };
+    const auto less = [&](uint32_t a, uint32_t b) { return f(a) < f(b) ? a : b; };
+    const auto more = [&](uint32_t a, uint32_t b) { return f(a) > f(b) ? a : b; };
+    const auto not_nan = [&](const auto& chosen) {
+      return [&, chosen](uint32_t a, uint32_t b) { return std::isnan(f(b)) ? a : chosen(a, b); };
+    };
+    for (bool first : {false, true}) {
+      check("fmin", emit_fmin, first, less);
+      check("fmax", emit_fmax, first, more);
+      check("nmin", emit_nmin, first, not_nan(less));
+      check("nmax", emit_nmax, first, not_nan(more));
+    }
+  }
+}
+
 void test_srgb(Jit& jit) {
   std::vector<uint32_t> codes(256);
   for (uint32_t k = 0; k < 256; ++k) codes[k] = k;
@@ -411,12 +440,14 @@ int main() {
   test_constant_exponents(**jit);
   test_pairs(**jit);
   test_conversions(**jit);
+  test_choices_beside_constants(**jit);
   test_srgb(**jit);
   test_bounds_of_sine(**jit);
   if (has_wide_vectors()) {
     auto wide = Jit::create({16, "x86-64-v4", "off"});
     if (!CHECK(wide)) return 1;
     test_conversions(**wide);
+    test_choices_beside_constants(**wide);
   }
   return test::finish("test_math");
 }

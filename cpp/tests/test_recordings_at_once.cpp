@@ -269,7 +269,7 @@ void captured(const Scene& s, const std::vector<Bytes>& right, const std::string
     const uint32_t seed = 4 + t;  // not the one that memory has been left with
     take(s.device->submit_and_wait({{s.seed(t), s.primaries[t]}, {}}, {}));
     must(save_capture(s.device, {s.seed(seed), s.primaries[t]}, path));
-    CHECK(std::system(("'" + program + "' replay " + path + " " + picture).c_str()) == 0);
+    CHECK(std::system((TILEGPU_EMULATOR " '" + program + "' replay " + path + " " + picture).c_str()) == 0);
     std::ifstream file(picture, std::ios::binary);
     const Bytes made{std::istreambuf_iterator<char>(file), {}};
     if (CHECK(made.size() == kPixels_B + kWork_B)) {

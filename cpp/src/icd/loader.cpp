@@ -9,6 +9,7 @@
 #include "icd/generated/commands.hpp"
 #include "icd/objects.hpp"
 #include "tilegpu/api.hpp"
+#include "tilegpu/cpu.hpp"
 
 namespace tilegpu::icd {
 namespace {
@@ -54,6 +55,7 @@ PFN_vkVoidFunction VKAPI_CALL GetDeviceProcAddr(VkDevice device, const char* pNa
 extern "C" {
 
 TILEGPU_API VKAPI_ATTR VkResult VKAPI_CALL vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t* pVersion) {
+  if (tilegpu::missing_cpu_feature()) return VK_ERROR_INCOMPATIBLE_DRIVER;  // the program goes on with other drivers
   if (*pVersion < tilegpu::icd::kLeastInterfaceVersion) return VK_ERROR_INCOMPATIBLE_DRIVER;
   if (*pVersion > tilegpu::icd::kInterfaceVersion) *pVersion = tilegpu::icd::kInterfaceVersion;
   return VK_SUCCESS;

@@ -84,7 +84,7 @@ class Run:
     kept: list[int] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
-    workers: dict[str, int] = field(default_factory=dict)  #: tasks by worker
+    workers: dict[str, int] = field(default_factory=dict)  #: tasks by HOST:PROCESS; threads of one process are one
     compiled: int = 0
     packs_sent: int = 0  #: how often shaders went to a worker that missed them
     seconds: float = 0.0
@@ -97,7 +97,7 @@ class Run:
         drawn += f" and {len(self.kept)} that were there" if self.kept else ""
         rate = f", {len(self.frames) / self.seconds:.1f}/s" if self.frames and self.seconds else ""
         again = f"; {len(self.failures)} drawn again elsewhere" if self.failures else ""
-        by = f" on {len(self.workers)} worker{'s' if len(self.workers) != 1 else ''}" if self.workers else ""
+        by = f" by {len(self.workers)} process{'es' if len(self.workers) != 1 else ''}" if self.workers else ""
         return f"{drawn}{by} in {self.seconds:.1f} s{rate}{again}"
 
 

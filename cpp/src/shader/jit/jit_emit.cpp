@@ -11,6 +11,7 @@
 #include "shader/ir/ir_builder.hpp"
 #include "shader/ir/lane_access.hpp"
 #include "shader/ir/sampler_types.hpp"
+#include "shader/jit/exact_selects.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/jit/jit_schedule.hpp"
 #include "shader/jit/jit_target.hpp"
@@ -131,6 +132,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   // blocks keeps around the calls of samplers, would lie across two cache lines each.
   if (of == Tier::optimised && is("blocks")) add_text_attribute(function, "stackrealign");
   if (!failed) leave_out_alpha(module);
+  if (!failed && !kX86) choose_by_bits(module);
   if (!failed && of == Tier::quick) load_constants(module);
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
