@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -215,6 +217,27 @@ def test_lint_of_splits_profiles_and_shrunk_tiles() -> None:
     spilled = rp.stats.bytes("spill_load") + rp.stats.bytes("spill_store")
     assert any("tiler heap was full" in x and f"{spilled / (1 << 20):.2f} MiB" in x for x in lines), lines
     assert any("shrink the tile of mali-g57 to 8x8" in x and "128 B of colour" in x for x in lines), lines
+
+
+@pytest.mark.parametrize(("profile", "format", "samples", "tile", "words"), [
+    # of mali-g610 a tile has 16 KiB of colour and 8 KiB of depth at most, which are there with and without a depth attachment
+    ("mali-g610", "r16_sfloat", 4, (32, 16), "16 B of depth a pixel (4 a sample, with and without a depth attachment) shrink the tile of "
+     "mali-g610 to 32x16 px; fewer samples give back up to 1024 px, smaller colour formats alone nothing"),
+    ("mali-g610", "r8g8b8a8_unorm", 4, (32, 16), "smaller colour formats alone nothing"),
+    ("mali-g720", "r8g8b8a8_unorm", 2, None, "smaller colour formats alone nothing"),
+    ("mali-g610", "r32g32b32a32_sfloat", 4, None, "64 B of colour a pixel shrink the tile of mali-g610 to 16x16 px; smaller formats give "
+     "back up to 512 px, fewer samples up to 1024 px"),
+    ("mali-g610", "r32g32b32a32_sfloat", 1, (32, 32), ""),
+])  # fmt: skip
+def test_lint_names_the_budget_that_makes_a_tile_small(profile: str, format: str, samples: int, tile: Any, words: str) -> None:
+    device = tg.Device(profile=profile)
+    image, one = device.image((128, 128), format, samples=samples, transient=samples > 1), device.image((128, 128), format)
+    target = tg.Attachment(image, clear=(0, 0, 0, 1), **({"store_op": "dont_care", "resolve": one} if samples > 1 else {}))
+    with device.render_pass(color=[target]) as rp:
+        pass
+    assert tile in (None, (rp.layout["tile_width_px"], rp.layout["tile_height_px"]))
+    lines = [line for line in rp.lint() if "layout: " in line]
+    assert (len(lines) == 1 and words in lines[0]) if words else not lines, lines
 
 
 def test_what_does_not_fit_together_is_an_error() -> None:

@@ -315,7 +315,7 @@ def test_switches(worlds: list[World]) -> None:
     assert stack(worlds[1], [0.5, 0.2], hsr="off").lrz_primitives_tested == 0
     for profile in ("adreno-a630", "adreno-a650", "adreno-a740"):
         assert set(tg.Device(profile).hsr) == {"hierarchical_z", "lrz"}  # one direction, and nothing of the host's that keeps fragments
-    for profile in ("adreno-a740", "host", "mali-g57"):
+    for profile in ("adreno-a740", "host"):
         assert tg.Device(profile, hsr="lrz:bidirectional").hsr == ("lrz:bidirectional",)
     with pytest.raises(tg.ValidationError, match="'lrz:bidirectional' is there from A7xx on, not on profile adreno-a650"):
         tg.Device("adreno-a650", hsr="lrz:bidirectional")

@@ -82,7 +82,8 @@ def test_layers_of_a_tile_shade_the_last_alone() -> None:
 def test_a_killer_writes_every_colour_that_is_bound() -> None:
     """Of both layers' two attachments one is written: the second hides all of the first, and PanVK does not let it kill."""
     both = HEAD + "layout(location = 1) out vec4 o1; void main() { o = o1 = v_color; }"
-    for fragment, killed, words in ((PLAIN, 0, "it does not write every colour attachment"), (both, 256, "")):
+    left = "it does not write every colour attachment (bound and not written: color1 '"
+    for fragment, killed, words in ((PLAIN, 0, left), (both, 256, "")):
         found = Pass("mali-g57", [(fragment, rect(64, 0, 0, 16, 16, z), {}) for z in (0.9, 0.2)], colors=2)
         assert found.stats.fragments_killed_by_fpk == killed
         kill = next(t for t in found.rp.explain().rows[0]["techniques"] if t["technique"] == "forward_pixel_kill")

@@ -136,9 +136,14 @@ def _stops(c: PassCounts) -> Iterator[_Candidate]:
     """Draws that end the pre-pass, drawn after the others."""
     tiles = max(1, c.counters["prepass_tiles"])
     for stop in c.counters["prepass_stops"]:
-        draws = _without_unseen(c.draws, stop["tiles"] / tiles, stop["draw"])
-        rule = f", rule {stop['rule']}" if stop["rule"] else ""
-        yield _Candidate(f"draw {stop['draw']} ends the pre-pass ({stop['reason']}{rule}): draw it after the opaque ones",
+        clear = stop["rule"] == "clear"  # it follows the draw
+        draws = _without_unseen(c.draws, stop["tiles"] / tiles, stop["draw"] + clear)
+        advice = (
+            f"a clear after draw {stop['draw']} ends the pre-pass: clear when the pass begins, or draw what follows in another pass"
+            if clear
+            else f"draw {stop['draw']} ends the pre-pass ({stop['reason']}, rule {stop['rule']}): draw it after the opaque ones"
+        )
+        yield _Candidate(advice,
                          _draws(c, draws, fragments_shaded=_shaded(draws)),
                          f"in {stop['tiles']:,} tile{'s' if stop['tiles'] != 1 else ''}")  # fmt: skip
 
@@ -259,7 +264,8 @@ def _fat_pixels(c: PassCounts) -> Iterator[_Candidate]:
     then = 1 + (now - 1) * math.sqrt(c.tile_px / largest_px)
     share = min(1.0, then / now) if now else 1.0
     names = ("vertices_in_tiles", "vertices_positioned_in_prepass", "vertices_shaded_in_prepass")
-    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in names else v for k, v in d.vertices.items()}) for d in c.draws]
+    of_tiles = {*names, "vertices_shaded_after_prepass", "vertices_kept_in_tiles", "bin_entries"}
+    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in of_tiles else v for k, v in d.vertices.items()}) for d in c.draws]
     counters = {k: n[k] * share for k in (*names, "vertices_shaded_in_tiles", "bin_entries")}
     side_px = math.isqrt(largest_px)
     layout = {**c.layout, "tile_width_px": side_px, "tile_height_px": side_px}

@@ -264,8 +264,8 @@ def _in_prepass(counters: Mapping[str, Any], programs: Programs, draw: int) -> f
     tiles = counters["prepass_tiles"]
     if not tiles or not (programs.opaque or programs.writes_depth):
         return 0.0
-    # A clear inside the pass has no rule: it follows the draw, which was still taken.
-    ended = sum(s["tiles"] for s in counters["prepass_stops"] if s["draw"] < draw or (s["draw"] == draw and s["rule"]))
+    # A clear inside the pass follows the draw, which was still taken.
+    ended = sum(s["tiles"] for s in counters["prepass_stops"] if s["draw"] < draw or (s["draw"] == draw and s["rule"] != "clear"))
     return max(0.0, 1.0 - ended / tiles)
 
 

@@ -39,7 +39,9 @@ class PassCosts(Told):
     write_B: Amounts
     units: Amounts
     stall: float = 0.0
-    exact: bool = True  #: False: operations of branches are counted as if all were taken
+    #: False: operations are at most so many: those of branches are counted as if all were taken, or vertices of which tiles need some
+    #: can't be told apart (they are shaded whole in a pre-pass, or other stages make primitives of them).
+    exact: bool = True
     binning: Amounts = dataclasses.field(default_factory=dict)
     concurrent: bool = False
 
@@ -80,7 +82,7 @@ class PassCosts(Told):
         ]
         return [
             ("cycles", [("whole GPU", f"{self.cycles:,.0f}"), *units, *stall, *binning]),
-            ("arithmetic operations" + ("" if self.exact else " (both sides of branches)"), counted(self.arithmetic, "{:,}".format)),
+            ("arithmetic operations" + ("" if self.exact else " (at most)"), counted(self.arithmetic, "{:,}".format)),
             ("texture operations", counted(self.texture, "{:,}".format)),
             (f"read, {bytes_text(round(self.total('read_B')))}", counted(self.read_B, bytes_text)),
             (f"written, {bytes_text(round(self.total('write_B')))}", counted(self.write_B, bytes_text)),
@@ -216,15 +218,11 @@ class _Work:
         n = counts.counters
         #: Nothing is binned: an immediate-mode GPU, or a pass in sysmem.
         self.in_memory = constants.kind == "immediate" or n["rendered_in_sysmem"] > 0
-        self.visible = min(1.0, n["primitives_out"] / n["primitives_in"]) if n["primitives_in"] else 0.0
-        self.deferred = "deferred_vertex_shading" in counts.techniques and n["vertices_in_tiles"] > 0
         self.prepassed = "pre_pass" in counts.techniques and n["prepass_tiles"] > 0
         self.prepass_operations = 0.0
         self.helpers = {"arithmetic": 0.0, "texture": 0.0}  #: operations of lanes that are there for their quad alone
         #: Adreno's driver bins where there are more than two tiles; with fewer each tile gets all of the geometry.
         self.bins = constants.kind != "gmem" or n["bins"] > _FEW_TILES
-        #: Tiles that a primitive is in, in the mean.
-        self.tiles_of_primitive = max(1.0, n["bin_entries"] / n["primitives_out"]) if n["primitives_out"] else 1.0
 
     def _add(self, to: dict[str, float], what: str, count: float) -> None:
         if count:
@@ -241,10 +239,8 @@ class _Work:
     # -- vertices
 
     def vertices(self) -> None:
-        """Positions up to three times, whole vertices at most twice; and what they fetch."""
-        seen_in_tiles = float(self.c.counters["vertices_shaded_in_tiles"])
-        # The main pass shades vertices of what is seen: of draws without a fragment that is, as those of depth alone, none.
-        all_seen = float(sum(d.vertices["vertices_in_tiles"] for d in self.c.draws if d.vertices and d.shaded))
+        """Positions up to three times, whole vertices at most twice; and what they fetch. All by the draw's own counts: what is drawn
+        beside it changes nothing, but for what it hides."""
         footprint_B = float(self.c.counters["vertices_fetched_B"])
         for d in self.c.draws:
             v = d.vertices
@@ -252,15 +248,15 @@ class _Work:
                 continue
             first = v["vertices_shaded"] + v["vertices_position_shaded"]
             again = 0.0
-            if self.deferred:
+            if self._is_deferred(d):
                 self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
                 self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
-                again = self._deferred(d, seen_in_tiles * v["vertices_in_tiles"] / all_seen if d.shaded and all_seen else 0.0)
+                again = self._deferred(d)
             elif self.in_memory:
                 self._run("vertices", d.programs.vertex, first)
             else:
                 # Mali shades varyings of what is left after culling, Adreno the whole vertex, in each tile where it is seen.
-                again = first * self.visible * (self.tiles_of_primitive if self.k.kind == "gmem" else 1)
+                again = self._kept_in_tiles(d) if self.k.kind == "gmem" else self._kept(d)
                 if not self.bins:
                     again = first * max(1.0, self.c.counters["bins"])
                 self._run("positions, binning", d.programs.position, first if self.bins else 0)
@@ -281,9 +277,35 @@ class _Work:
             if with_stage:  # of several programs the dearest
                 self._run("vertices, binning", max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
 
-    def _deferred(self, d: DrawCounts, seen: float) -> float:
+    def _is_deferred(self, d: DrawCounts) -> bool:
+        """Whether binning shades positions alone, and tiles what its small triangles need."""
+        return "deferred_vertex_shading" in self.c.techniques and d.vertices["vertices_position_shaded"] > 0
+
+    def _cached(self, d: DrawCounts) -> float:
+        """Runs of the vertex shader for each different vertex of a batch: a cache asks for its neighbours too, or has it from before."""
+        v = d.vertices
+        runs = v["vertices_position_shaded"] if self._is_deferred(d) else v["vertices_shaded"]
+        return float(runs) / v["vertices_in_batches"] if v["vertices_in_batches"] else 0.0
+
+    def _kept(self, d: DrawCounts) -> float:
+        """Runs for the vertices that culling leaves. Stages behind the vertex shader make others of them: then all, if anything is left."""
+        v = d.vertices
+        if not d.programs.between:  # a primitive that is cut has more corners than vertices
+            return self._cached(d) * min(v["vertices_kept"], v["vertices_in_batches"])
+        self.exact = self.exact and v["primitives_out"] == v["primitives_in"]
+        return float(v["vertices_shaded"]) if v["primitives_out"] else 0.0
+
+    def _kept_in_tiles(self, d: DrawCounts) -> float:
+        """The same in each tile that has them, without what was rejected while binning."""
+        v = d.vertices
+        if not d.programs.between:
+            return self._cached(d) * v["vertices_kept_in_tiles"]
+        self.exact = False  # which of them a tile needs is not known
+        return v["vertices_shaded"] * v["bin_entries"] / v["primitives_out"] if v["primitives_out"] else 0.0
+
+    def _deferred(self, d: DrawCounts) -> float:
         """Runs of vertices in tiles. Without a pre-pass every vertex of a tile is shaded; with one, positions alone are, or whole vertices
-        where the fragment shader decides about coverage, and then again what is seen."""
+        where the fragment shader decides about coverage, and then again what is seen; of what the pre-pass did not hold, all."""
         v, before = d.vertices, 0.0
         if not self.prepassed:
             self._run("vertices, tiles", d.programs.vertex, v["vertices_in_tiles"])
@@ -291,7 +313,9 @@ class _Work:
         before = v["vertices_positioned_in_prepass"] + v["vertices_shaded_in_prepass"]
         self.prepass_operations += self._run("positions, pre-pass", d.programs.position, v["vertices_positioned_in_prepass"])
         self.prepass_operations += self._run("vertices, pre-pass", d.programs.vertex, v["vertices_shaded_in_prepass"])
-        main = min(float(v["vertices_in_tiles"]), max(seen, v["vertices_in_tiles"] - before))
+        # Whole vertices of the pre-pass are not told from those that are seen after it.
+        self.exact = self.exact and not (v["vertices_shaded_in_prepass"] and v["vertices_shaded_after_prepass"])
+        main = min(float(v["vertices_in_tiles"]), v["vertices_in_tiles"] - before + float(v["vertices_shaded_after_prepass"]))
         self._run("vertices, tiles", d.programs.vertex, main)
         return before + main
 
@@ -300,16 +324,13 @@ class _Work:
     def fragments(self) -> None:
         """Whole fragment shaders, and slices up to known coverage; beside them helpers, as they were counted, else by the mean triangle of
         the draw: what of it is hidden makes no quads, and tiles cut none."""
-        n = self.c.counters
-        indices = sum(d.vertices.get("indices", 0) for d in self.c.draws)
-        primitives = n["primitives_in"] * self.visible
         for d in self.c.draws:
             shaded, programs = self._shaded(d), d.programs
             self._run("fragments", programs.fragment, shaded)
             times = self._blend_shaders(d, shaded)
             sliced = self._run("coverage, pre-pass" if self.prepassed else "coverage", programs.coverage, d.sliced)
             self.prepass_operations += sliced if self.prepassed else 0.0
-            mean = quad_share(d.rasterized, primitives * d.vertices.get("indices", 0) / indices) - 1 if indices else 0.0
+            mean = quad_share(d.rasterized, d.vertices["primitives_out"]) - 1 if d.vertices else 0.0
             of_shaded = mean if d.helper_share is None else d.helper_share
             of_sliced = mean if d.sliced_helper_share is None else d.sliced_helper_share
             for what in self.helpers:
@@ -419,13 +440,12 @@ class _Work:
                 continue
             # Deferred: vertices that were shaded whole while binning are those of large triangles. Else: all positions, and varyings of
             # what is left after culling.
-            kept = float(d.vertices["vertices_shaded"])
-            shaded = kept if self.deferred else kept * self.visible
-            kept_B = kept * self.k.position_B.value + shaded * d.programs.varyings_B
-            seen_B = shaded * (self.k.position_B.value + d.programs.varyings_B)
-            self._add(self.write_B, "vertices", kept_B)
-            read_B += seen_B * self.tiles_of_primitive
-            footprint_B += seen_B
+            positions = float(d.vertices["vertices_shaded"])
+            shaded = positions if self._is_deferred(d) else self._kept(d)
+            each_B = self.k.position_B.value + d.programs.varyings_B
+            self._add(self.write_B, "vertices", positions * self.k.position_B.value + shaded * d.programs.varyings_B)
+            read_B += d.vertices["vertices_kept_in_tiles"] * each_B
+            footprint_B += d.vertices["vertices_kept"] * each_B
         self._add(self.read_B, "vertices, from binning", through_cache(read_B, footprint_B, self.k.l2_B.value))
 
     def textures(self) -> None:

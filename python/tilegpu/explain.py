@@ -31,13 +31,16 @@ class Explanation(Told):
     are shaded and what follows. Where a pre-pass took the draw, its way there and its way in the main pass, and then, if the pre-pass of
     some tiles had ended before, its ordinary way in these; its words are explained in docs/hidden_surface_removal.md.
 
+    ``tried`` says which techniques ``hsr=`` put on that the profile's GPU has not.
+
     What it cost is in :attr:`costs`, and in the table when it is printed.
     """
 
     def __init__(
-        self, label: str, rows: list[dict[str, Any]], costs: Callable[[], list[dict[str, Any]]] | None = None
+        self, label: str, rows: list[dict[str, Any]], costs: Callable[[], list[dict[str, Any]]] | None = None, tried: str = ""
     ) -> None:
         self.label = label
+        self.tried = tried  #: techniques that were on and are not the profile's own, in words; "": none
         self.rows = rows
         self._ask = costs
         self._costs: list[dict[str, Any]] | None = None
@@ -163,7 +166,8 @@ class Explanation(Told):
 
     def _head(self) -> str:
         draws = sum(r["draws"] for r in self.rows)
-        return f"pass '{self.label}': {draws} draw{'s' if draws != 1 else ''}{self._parts()}"
+        tried = f"; {self.tried}" if self.tried else ""
+        return f"pass '{self.label}': {draws} draw{'s' if draws != 1 else ''}{self._parts()}{tried}"
 
     def __str__(self) -> str:
         headings, rows, notes, off = self.folded()

@@ -387,9 +387,15 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
         for change in found.changes[:most_changes]
         for saves in [_saves(change, len(rows), found.drawn_on)]
     ]
-    branches = "A < stands before operations with both sides of branches in them. " if any(not row["exact"] for row in rows) else ""
+    bound = any(not row["exact"] for row in rows)
+    branches = "A < stands before operations that are at most so many (of branches both sides). " if bound else ""
     others = f"Not in it: {html.escape(', '.join(found.left_out))}. " if found.left_out else ""
-    help_text = f"<h3>What would help</h3><ol>{''.join(lines)}</ol>" if lines else ""
+    # The profile that the page is about comes first, also where what is found is about others alone.
+    modelled = {row["profile"] for row in rows}
+    silent = found.drawn_on in modelled and not any(found.drawn_on in change["saves"] for change in found.changes)
+    nothing = f"<p>On {html.escape(found.drawn_on)}: nothing that the model knows of.</p>" if silent else ""
+    others_only = f"<p>On others:</p><ol>{''.join(lines)}</ol>" if lines and silent else f"<ol>{''.join(lines)}</ol>" if lines else ""
+    help_text = f"<h3>What would help</h3>{nothing}{others_only}" if lines or nothing else ""
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
         '<p class="soft">A model: counts of this frame by constants of each profile, which tilegpu info --profile P prints. '

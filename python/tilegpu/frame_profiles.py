@@ -31,11 +31,19 @@ if TYPE_CHECKING:
 
 #: Of draws that low-resolution Z tests, and that may not write it: a technique that is on, though not all of it.
 TESTED_ONLY = "low-resolution Z (tested, not written)"
+#: Of draws that others may kill, and that kill nothing: they are not opaque, or leave an attachment of the pass as it is.
+KILLED_ONLY = "forward pixel kill (killed, does not kill)"
+_KILLED_ONLY = "can be killed, but does not kill: "
 
 
 def is_tested_only(low_resolution_z_off: str) -> bool:
     """By what :meth:`tilegpu.RenderPass.explain` says of low-resolution Z: only its write is off."""
     return low_resolution_z_off.startswith("write off ")
+
+
+def is_killed_only(technique: Mapping[str, Any]) -> bool:
+    """An entry of ``techniques`` of a row: the draw waits where later ones may kill it, and kills nothing itself."""
+    return technique["technique"] == "forward_pixel_kill" and str(technique["reason"]).startswith(_KILLED_ONLY)
 
 
 @dataclasses.dataclass(eq=False)
@@ -121,7 +129,8 @@ class ProfileRun:
 
     def techniques(self) -> dict[str, tuple[int, int]]:
         """For each technique of hidden-surface removal: draws that it was on for, and draws. Those that low-resolution Z tests and that may
-        not write it have a word of their own, :data:`TESTED_ONLY`: what lies behind draws before them, or behind feedback, is rejected."""
+        not write it have a word of their own, :data:`TESTED_ONLY`: what lies behind draws before them, or behind feedback, is rejected; and
+        so have those that forward pixel kill may kill and that kill nothing, :data:`KILLED_ONLY`."""
         found: dict[str, list[int]] = {}
         for one in self.passes:
             for row in one.explain:
@@ -129,6 +138,8 @@ class ProfileRun:
                 states["low-resolution Z"] = not row["low_resolution_z_off"]
                 states[TESTED_ONLY] = is_tested_only(row["low_resolution_z_off"])
                 states |= {t["technique"].replace("_", " "): t["state"] == "on" for t in row["techniques"]}
+                if any(is_killed_only(t) for t in row["techniques"]):
+                    states |= {"forward pixel kill": False, KILLED_ONLY: True}
                 for name, on in states.items():
                     counts = found.setdefault(name, [0, 0])
                     counts[0] += row["draws"] if on else 0

@@ -23,7 +23,7 @@ from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_lint import Finding, store_B
 from tilegpu.frame_page import bar, card, folded, listed, page, table
 from tilegpu.frame_pictures import killers, map_picture, ramp_css, thumbnail
-from tilegpu.frame_profiles import PassRun, ProfileRun
+from tilegpu.frame_profiles import PassRun, ProfileRun, is_killed_only
 from tilegpu.frame_stats import NOT_MOVED, moved_B
 from tilegpu.history import HEATMAPS, KILLERS, MAP_COUNTERS
 from tilegpu.image import Image
@@ -42,9 +42,16 @@ _COUNTERS = {
     "killed while they waited": "fragments_killed_by_fpk",
     "left out of bins by low-resolution Z": "lrz_primitives_rejected_in_binning",
     "primitives hidden by low-resolution Z": "lrz_primitives_rejected",
-    "vertices shaded": "vertices_shaded",
-    "vertices shaded in tiles": "vertices_shaded_in_tiles",
+    "vertices shaded whole before the tiles": "vertices_shaded",
+    "vertices shaded there for their position alone": "vertices_position_shaded",
+    "vertices shaded whole in tiles": "vertices_shaded_in_tiles",
 }
+#: Half as large, if they have to do; the words end a sentence that begins "..., where".
+_SMALLER_FORMATS = {
+    "r16g16b16a16_sfloat": ("b10g11r11_ufloat_pack32", "neither alpha nor values below zero are needed"),
+    "d32_sfloat": ("d16_unorm", "16 bits of depth are enough"),
+}
+_MOST_REASONS = 12  #: why a technique is not on for all draws
 
 
 def report(
@@ -62,7 +69,7 @@ def report(
     resting = {node.number: in_tile_only(node) for node in nodes}
     modelled = comparison(label, runs, findings, nodes, graph.unread, outputs, profile)
     sections = [
-        _summary(nodes, own, findings, resting, modelled),
+        _summary(nodes, own, findings, resting, modelled, smaller_formats(nodes, passes)),
         f"<h2>Passes, and what flows between them</h2>{_legend()}"
         f'<div class="wide">{drawing(_rows(nodes, graph, passes, resting, outputs))}</div>',
         _lint(findings, profile),
@@ -119,14 +126,17 @@ def _sums(one: PassRun) -> tuple[int, int, int, int]:
 
 def _summary(
     nodes: Sequence[Node], own: ProfileRun, findings: Sequence[Finding], resting: dict[int, list[tuple[str, int]]],
-    modelled: Comparison,
+    modelled: Comparison, smaller: Sequence[str],
 ) -> str:  # fmt: skip
     moved, kept = own.moved_B, sum(size for found in resting.values() for _, size in found)
     dearest = [f for f in findings if f.saves_B]
     saves = max((f.saves_B for f in dearest), default=0)
     rasterized, shaded = own.total("fragments_rasterized"), own.total("fragments_shaded")
     kinds = {kind: sum(n.kind == kind for n in nodes) for kind in dict.fromkeys(n.kind for n in nodes)}
-    rate = f"{moved * _FRAMES_A_SECOND / 1e9:.2f} GB/s at {_FRAMES_A_SECOND} frames a second"
+    rate = f"attachments of passes alone, {_rate(moved)}"
+    all_B = next((round(row["read_B"] + row["write_B"]) for row in modelled.profiles if row["profile"] == own.profile), 0)
+    if all_B:
+        rate += f"; with vertices, textures, lists of tiles, dispatches and commands {size_text(all_B)}, {_rate(all_B)} (modelled)"
     words = {"pass": "passes", "dispatch": "dispatches", "copy": "copies"}
     done = ", ".join(f"{n} {kind if n == 1 else words.get(kind, kind + 's')}" for kind, n in kinds.items())
     commands = sum(node.stats.moved_B for node in nodes if isinstance(node.stats, CommandStats))
@@ -134,7 +144,10 @@ def _summary(
     mine = own.profile in CONSTANTS  # a modelled GPU: what helps another one is not its affair
     changes = [one for one in modelled.changes if own.profile in one["saves"]] if mine else modelled.changes
     most = changes[0] if changes and not saves else None
-    finding = card("the dearest finding saves", size_text(saves) if saves else "no bytes", share, "bad" if saves else "good")
+    if saves:
+        finding = card("the dearest finding saves", size_text(saves), share, "bad")
+    else:
+        finding = card("moved without need", "nothing was found", f"on {own.profile}", "good")
     if most:  # nothing across passes, but a change that the model knows of
         by_profile = {own.profile: most["saves"][own.profile]} if mine else most["saves"]
         name, best = max(by_profile.items(), key=lambda item: max(item[1]["bytes_share"], item[1]["cycles_share"]))
@@ -142,16 +155,47 @@ def _summary(
         of = f"{bytes_:.0%} of the bytes" if bytes_ >= cycles else f"{cycles:.0%} of the cycles"
         finding = card("what would help most saves", of, f"modelled on {name}: {most['text']}", "bad")
     cards = [
-        card("between tile memory and images", size_text(moved), f"attachments of passes alone; {rate}"),
+        card("between tile memory and images", size_text(moved), rate),
         card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else ""),
         card("fragments shaded", f"{shaded:,}", f"of {rasterized:,} rasterized" if rasterized else ""),
         finding,
         card("done", done.replace("_", " ") or "nothing", own.profile),
     ]
     first = "".join(f"<li>{html.escape(f)}</li>" for f in dearest[:3])
-    return f'<div class="cards">{"".join(cards)}</div>' + (
-        f"<p><b>Look at first:</b></p><ol>{first}</ol>" if first else ""
+    could = "".join(f"<li>{html.escape(f)}</li>" for f in smaller)
+    return (
+        f'<div class="cards">{"".join(cards)}</div>'
+        + (f"<p><b>Look at first:</b></p><ol>{first}</ol>" if first else "")
+        + (f"<p><b>{'Then smaller' if first else 'Smaller'} formats, which only you can judge:</b></p><ul>{could}</ul>" if could else "")
     )
+
+
+def _rate(moved_B: int) -> str:
+    return f"{moved_B * _FRAMES_A_SECOND / 1e9:.2f} GB/s at {_FRAMES_A_SECOND} frames a second"
+
+
+def smaller_formats(nodes: Sequence[Node], passes: dict[int, PassRun]) -> list[str]:
+    """Attachments whose formats have one of half the size, with what passes move of them; where it is a twentieth or more of all."""
+    moved: dict[str, dict[str, int]] = {}
+    total = sum(moved_B(one.traffic) for one in passes.values())
+    for node in nodes:
+        for name, _, view, *_ in getattr(node.render_pass, "_bound", ()) if node.number in passes else ():
+            row = passes[node.number].traffic.get(name)
+            if row and view.image.format in _SMALLER_FORMATS and name != "stencil":
+                images = moved.setdefault(view.image.format, {})
+                images[view.image.label] = images.get(view.image.label, 0) + moved_B({name: row})
+    lines = []
+    for format, images in sorted(moved.items(), key=lambda item: -sum(item[1].values())):
+        all_B = sum(images.values())
+        if 20 * all_B < total or not all_B:
+            continue
+        names = [name for name, size_B in sorted(images.items(), key=lambda item: -item[1]) if size_B]
+        what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        smaller, where = _SMALLER_FORMATS[format]
+        lines.append(
+            f"{what}: {format}, {size_text(all_B)} of {size_text(total)}; as {smaller} half of it, {size_text(all_B // 2)}, where {where}"
+        )
+    return lines
 
 
 def _legend() -> str:
@@ -290,11 +334,13 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
             "tiles in px",
             [some_tiles([one.tile for one in r.passes]) if r.profile in CONSTANTS else "the host's" for r in runs],
         ),
-        ("between tiles and images", [size_text(r.moved_B) for r in runs]),
+        ("between tiles and images", ["no tiles" if _is_immediate(r) else size_text(r.moved_B) for r in runs]),
         ("", [bar(list(zip(parts, styles, strict=True)), most) for parts in sums]),
     ]
     for k, name in enumerate(("loaded", "stored", "resolved", "otherwise")):
         rows.append((name, [size_text(parts[k]) if parts[k] else "" for parts in sums]))
+    modelled = [(costs.total("read_B") + costs.total("write_B")) if (costs := r.modelled()) else 0.0 for r in runs]
+    rows.append(("all of external memory, modelled", [size_text(round(all_B)) if all_B else "" for all_B in modelled]))
     for name, counter in _COUNTERS.items():
         rows.append((name, [f"{r.total(counter):,}" if r.total(counter) else "" for r in runs]))
     for name in dict.fromkeys(name for one in found for name in one):
@@ -317,7 +363,37 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
         f'<h2>Profiles side by side</h2><div class="wide">{"".join(texts)}</div>'
         '<p class="soft">The same frame with the techniques that each profile has; the first drew it. Techniques: draws that they were on '
         "for (deferred vertex shading: for what small triangles they have). What nobody has is left out, what all have alike is soft.</p>"
+        + _why_not(nodes, runs)
     )
+
+
+def _is_immediate(run: ProfileRun) -> bool:
+    return run.profile in CONSTANTS and CONSTANTS[run.profile].kind == "immediate"
+
+
+def _why_not(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
+    """Why a technique that a profile has is not on for all draws, so that profiles with the same one can be told apart."""
+    titles = [node.title for node in nodes if node.kind == "pass"]
+    found: dict[tuple[str, str], dict[str, tuple[int, set[int]]]] = {}  # technique, reason: of each profile draws and passes
+    for run in runs:
+        on = {name for name, (draws, _) in run.techniques().items() if draws}
+        for number, one in enumerate(run.passes):
+            for draws_of, t in ((row["draws"], t) for row in one.explain for t in row["techniques"]):
+                name, half = t["technique"].replace("_", " "), is_killed_only(t)
+                if name == BLEND_UNIT or not (half or (name in on and t["state"] != "on")):
+                    continue
+                reason = t["reason"] + (f" (rule {t['rule']})" if t["rule"] else "")
+                profiles = found.setdefault((name, reason), {})
+                draws, passes = profiles.get(run.profile, (0, set()))
+                profiles[run.profile] = draws + draws_of, passes | {number}
+    body = []
+    for (name, reason), profiles in found.items():
+        draws, passes = max(profiles.values(), key=lambda one: one[0])
+        where = titles[min(passes)] if len(passes) == 1 and min(passes) < len(titles) else f"{len(passes)} passes"
+        body.append([html.escape(name), ", ".join(profiles), f"{draws:,}", html.escape(where), html.escape(reason)])
+    body.sort(key=lambda cells: cells[0])
+    heads = ["technique", "profiles", "draws", "in", "why it is not on for them, or kills nothing"]
+    return folded("Why a technique is not on for all draws", table(heads, body[:_MOST_REASONS], {2})) if body else ""
 
 
 def _flows(nodes: Sequence[Node], graph: Graph) -> str:

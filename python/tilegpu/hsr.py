@@ -36,12 +36,22 @@ Choice = str | Iterable[str]
 
 
 def absent(profile: str) -> frozenset[str]:
-    """Techniques that a pass on the profile can't ask for, because no GPU of its kind has them: Arm's on Adreno's, either's on one without
-    tiles. ``host`` has all; Mali's low-resolution Z is the newest, for who wants to know."""
+    """Techniques that a pass on the profile can't ask for, because no GPU of its kind has them: Arm's on Adreno's, Adreno's on Arm's,
+    either's on one without tiles. ``host`` has all; on Arm's older ones those of the newer can be tried."""
     own = _core.default_hsr(profile)
-    if own.visibility_buffer or own.forward_pixel_kill:
+    if own.visibility_buffer:
         return frozenset()
-    return frozenset(name for name, whose in _OF_OTHERS.items() if whose == "Arm's" or not own.low_resolution_z)
+    kind = "Arm's" if own.forward_pixel_kill else "Adreno's" if own.low_resolution_z else ""
+    return frozenset(name for name, whose in _OF_OTHERS.items() if whose != kind)
+
+
+def tried(chosen: Iterable[str], profile: str) -> tuple[str, ...]:
+    """Of techniques that are on, those that are of the profile's kind and not its own; ``host`` is nobody's."""
+    own = _core.default_hsr(profile)
+    if own.visibility_buffer:
+        return ()
+    has = {name.partition(":")[0] for name in names(own)}
+    return tuple(name for name in (one.partition(":")[0] for one in chosen) if name in _OF_OTHERS and name not in has)
 
 
 def _refuse_absent(technique: str, profile: str, what: str) -> None:

@@ -208,7 +208,12 @@ class PassResults:
 
     def explain(self) -> Explanation:
         """Per draw: which hidden-surface removal was on, and why not; there once the ``with`` block has ended."""
-        return Explanation(self.label, self._ended("explain() has an answer").explain(0), self._costs)
+        from tilegpu.hsr import names, tried
+
+        profile = self._device.profile
+        found = tried(names(self._hsr or self._device.core.hsr), profile)
+        words = f"tried, and not {profile}'s own: {', '.join(found)}" if found else ""
+        return Explanation(self.label, self._ended("explain() has an answer").explain(0), self._costs, words)
 
     def costs(self) -> PassCosts:
         """What the pass would cost on the GPU that the device's profile models: operations, bytes read and written, cycles, and the unit

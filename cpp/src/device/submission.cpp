@@ -192,6 +192,16 @@ void note_clear(std::span<DrawExplanation> rows) {
 
 }  // namespace
 
+// A draw that leaves attachments of the pass as they are kills nothing: which ones, as a pass without them would have its kill.
+static void name_left_alone(const command::Pass& pass, uint32_t written_targets, std::string& reason) {
+  if (!reason.ends_with("does not write every colour attachment")) return;
+  std::string left;
+  for (size_t i = 0; i < pass.info.color.size(); i++)
+    if (const auto& view = pass.info.color[i].view; view && !(written_targets >> i & 1))
+      left += (left.empty() ? "" : ", ") + ("color" + std::to_string(i) + " '" + view->image()->info().label + "'");
+  if (!left.empty()) reason += " (bound and not written: " + left + ")";
+}
+
 std::vector<DrawExplanation> Submission::explain(size_t pass) const {
   const PassExecution& found = execution_of(*this, pass);
   const command::Pass& record = *found.pass;
@@ -233,6 +243,7 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
         plan_in_words(found, *draw.state, traits, {taken ? std::span(verdicts) : std::span<const hsr::Verdict>(), !taken || tiles.ended});
     numbered |= !visibility;
     row.techniques.push_back(hsr::explain_forward_kill(*draw.state, off.forward_pixel_kill));
+    name_left_alone(record, resolved->output.written_targets, row.techniques.back().reason);
     row.techniques.push_back(std::move(deferral));
     if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
       if (auto unit = hsr::explain_blend_unit(*draw.state)) row.techniques.push_back(std::move(*unit));
@@ -281,6 +292,12 @@ std::vector<std::string> Submission::warnings(size_t pass) const {
 
 namespace {
 
+std::string with_separators(uint64_t count) {
+  std::string text = std::to_string(count);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
 /// A line for each pipeline and reason: how many draws jump to a blend shader for every fragment.
 std::vector<std::string> blend_shaders(const Submission& submission, size_t pass) {
   std::vector<std::pair<std::string, uint32_t>> found;  // what to say, draws
@@ -296,7 +313,8 @@ std::vector<std::string> blend_shaders(const Submission& submission, size_t pass
   std::vector<std::string> lines;
   for (const auto& [text, count] : found)
     lines.push_back(text + ", in " + std::to_string(count) + " of " + std::to_string(draws) + " draws of a pass that shaded " +
-                    std::to_string(submission.pass_stats(pass).fragments_shaded) + " fragments");
+                    with_separators(submission.pass_stats(pass).fragments_shaded) +
+                    " fragments; what the unit blends needs none: an 8 or 10-bit unorm format, or another equation");
   return lines;
 }
 

@@ -57,7 +57,8 @@ std::vector<uint32_t> runs_by_tile(const Chunk& chunk, const BinGrid& grid) {
 void count_kept_vertices(Chunk& chunk, const BinGrid& grid, std::span<const command::DrawCall> draws) {
   if (chunk.clear || chunk.records.size() == 0) return;
   std::vector<DrawVertices>& rows = chunk.stats.draw_vertices;
-  const auto row_of = [&, last = size_t{0}](uint32_t draw) mutable -> DrawVertices& {
+  size_t last = 0;
+  const auto row_of = [&](uint32_t draw) -> DrawVertices& {
     if (last < rows.size() && rows[last].draw == draw) return rows[last];
     for (last = 0; last < rows.size(); last++)
       if (rows[last].draw == draw) return rows[last];

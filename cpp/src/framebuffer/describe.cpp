@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "base/json.hpp"
+#include "framebuffer/tile_limits.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
@@ -197,6 +198,27 @@ std::string describe(const Framebuffer& f) {
       .json();
 }
 
+// Which of the two budgets makes the tile small, and what gives some of it back.
+static std::string small_tile_line(const Layout& layout) {
+  const TileLimits limits = tile_limits(layout);
+  const Profile& profile = *layout.profile;
+  const std::string to = " of " + std::string(profile.name) + " to " + std::to_string(layout.tile_width_px) + "x" +
+                         std::to_string(layout.tile_height_px) + " px; ";
+  const auto up_to = [&](uint32_t px) { return std::to_string(std::min(px, profile.max_tile_px)) + " px"; };
+  const std::string most = up_to(profile.max_tile_px);
+  if (limits.depth_px <= limits.color_px) {
+    const std::string both = limits.depth_px == limits.color_px ? ", as " + std::to_string(limits.color_B) + " bytes of colour do" : "";
+    return "layout: " + std::to_string(limits.depth_B) + " bytes of depth a pixel (" + std::to_string(kTileDepthBytes) +
+           " a sample, with and without a depth attachment) shrink the tile" + to + "fewer samples give back up to " + most +
+           ", smaller colour formats alone nothing" + both;
+  }
+  const std::string head = "layout: " + std::to_string(limits.color_B) + " bytes of colour a pixel shrink the tile" + to;
+  if (limits.depth_px >= profile.max_tile_px)
+    return head + (layout.sample_count > 1 ? "fewer samples or smaller formats give back up to " : "smaller formats give back up to ") +
+           most;
+  return head + "smaller formats give back up to " + up_to(limits.depth_px) + ", fewer samples up to " + most;
+}
+
 std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint32_t cleared_in_pass) {
   std::vector<std::string> lines;
   if (f.layout.profile && f.layout.profile->tile_model == TileModel::immediate) return lines;  // nothing is loaded and stored there
@@ -223,13 +245,8 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
     const uint64_t border_B = traffic(stats, name, TrafficCause::border_load) + traffic(stats, name, TrafficCause::border_store);
     if (border_B) lines.push_back(name + ": the render area is not aligned to 16x16 px; aligning it saves " + mebibytes(border_B));
   }
-  if (f.layout.profile && f.layout.profile->tile_model == TileModel::buffer && f.layout.tile_size_px < f.layout.profile->max_tile_px) {
-    uint32_t pixel_B = 0;
-    for (uint32_t i = 0; i < f.layout.rt_count; ++i) pixel_B += tile_bytes(f.layout.rt_formats[i]) * f.layout.sample_count;
-    lines.push_back("layout: " + std::to_string(pixel_B) + " bytes of colour a pixel shrink the tile of " + f.layout.profile->name +
-                    " to " + std::to_string(f.layout.tile_width_px) + "x" + std::to_string(f.layout.tile_height_px) +
-                    " px; fewer samples or smaller formats give back up to " + std::to_string(f.layout.profile->max_tile_px) + " px");
-  }
+  if (f.layout.profile && f.layout.profile->tile_model == TileModel::buffer && f.layout.tile_size_px < f.layout.profile->max_tile_px)
+    lines.push_back(small_tile_line(f.layout));
   if (!f.layout.fits_gmem)
     lines.push_back(
         "layout: " + std::to_string(f.layout.tile_rt_alloc_B / f.layout.tile_size_px) + " bytes a pixel do not fit into the GMEM of " +

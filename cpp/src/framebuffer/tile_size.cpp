@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "base/field_error.hpp"
-#include "framebuffer/layout.hpp"
+#include "framebuffer/tile_limits.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint32_t kMinTile_px = 16;
 constexpr uint32_t kAllocAlignment_B = 1024;
-constexpr uint32_t kDepthBytes = 4;  // also without a depth attachment; stencil is free
 constexpr uint32_t kDefaultL2_B = 512 * 1024;
 
 uint32_t ceil_log2(uint32_t value) { return value <= 1 ? 0 : static_cast<uint32_t>(std::bit_width(value - 1)); }
@@ -113,6 +112,16 @@ uint32_t host_bin_px(const Layout& layout, uint32_t l2_B) {
   return pixel_B * 64 * 64 <= l2_B / 2 ? 64 : 32;
 }
 
+TileLimits tile_limits(const Layout& layout) {
+  TileLimits limits;
+  for (uint32_t i = 0; i < layout.rt_count; ++i) limits.color_B += tile_bytes(layout.rt_formats[i]);
+  limits.color_B = std::max(limits.color_B, layout.pls_size_B) * layout.sample_count;
+  limits.depth_B = kTileDepthBytes * layout.sample_count;
+  limits.color_px = layout.tile_rt_budget_B >> ceil_log2(limits.color_B);
+  limits.depth_px = layout.tile_z_budget_B >> ceil_log2(limits.depth_B);
+  return limits;
+}
+
 Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   const Profile& profile = *layout.profile;
   assert(layout.sample_count >= 1 && layout.rt_count <= kMaxColorAttachments);
@@ -125,7 +134,6 @@ Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   for (uint32_t i = 0; i < layout.rt_count; ++i) rt_B += tile_bytes(layout.rt_formats[i]);
   rt_B = std::max(rt_B, layout.pls_size_B);
   const uint32_t rt_pixel_B = rt_B * layout.sample_count;
-  const uint32_t z_pixel_B = kDepthBytes * layout.sample_count;
   if (profile.tile_model == TileModel::host) {
     const uint32_t side_px = host_bin_px(layout, machine_l2_B());
     layout.tile_rt_budget_B = layout.tile_z_budget_B = machine_l2_B() / 2;
@@ -133,7 +141,8 @@ Status choose_tile_size(Layout& layout, const std::string& pass_label) {
   } else {
     layout.tile_rt_budget_B = profile.tile_rt_B / profile.budget_divisor;
     layout.tile_z_budget_B = profile.tile_z_B / profile.budget_divisor;
-    uint32_t tile_px = std::min(layout.tile_rt_budget_B >> ceil_log2(rt_pixel_B), layout.tile_z_budget_B >> ceil_log2(z_pixel_B));
+    const TileLimits limits = tile_limits(layout);
+    uint32_t tile_px = std::min(limits.color_px, limits.depth_px);
     if (tile_px < kMinTile_px && profile.budget_divisor > 1) tile_px *= 2;
     tile_px = std::min(tile_px, profile.max_tile_px);
     if (tile_px < kMinTile_px) {

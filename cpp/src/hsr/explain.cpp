@@ -8,6 +8,7 @@
 #include <string>
 
 #include "framebuffer/blend_unit.hpp"
+#include "hsr/prepass_rules.hpp"
 
 namespace tilegpu::hsr {
 
@@ -68,7 +69,7 @@ WhyOff why_off(const HiddenSurfaceRemoval& chosen, const HiddenSurfaceRemoval& o
   return {why(chosen.visibility_buffer, own.visibility_buffer, true), why(chosen.pre_pass, own.pre_pass, has_arms),
           why(chosen.forward_pixel_kill, own.forward_pixel_kill, has_arms),
           why(chosen.deferred_vertex_shading, own.deferred_vertex_shading, has_arms),
-          why(chosen.low_resolution_z, own.low_resolution_z, has_arms)};
+          why(chosen.low_resolution_z, own.low_resolution_z, is_host)};  // Adreno's alone
 }
 
 TechniqueExplanation explain_forward_kill(const command::DrawState& state, const char* off) {
