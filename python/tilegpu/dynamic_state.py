@@ -22,6 +22,7 @@ from tilegpu.pipeline_state import (
     line_stipple_of,
     line_width_of,
     sample_locations_of,
+    stencil_mask_of,
     write_mask_of,
 )
 
@@ -127,11 +128,14 @@ def viewport_of(value: Any, what: str) -> tuple[float, ...]:
     return values
 
 
-def _faces(name: str, most: int) -> Callable[[Any, str], list[Call]]:
+def _faces(name: str) -> Callable[[Any, str], list[Call]]:
     def calls(value: Any, what: str) -> list[Call]:
-        must = f"it must be 0 to {most}, or (front, back)"
-        pair = [value, value] if isinstance(value, (int, np.integer)) else arguments.wholes(value, what, 2, must)
-        if not all(0 <= int(v) <= most for v in pair):
+        must = "it must be 0 to 255, or (front, back)"
+        one = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        pair = [value, value] if one else arguments.wholes(value, what, 2, must)
+        if name != "stencil_reference":
+            pair = [stencil_mask_of(int(v), what) for v in pair]
+        elif not all(0 <= int(v) <= 255 for v in pair):
             raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
         return [(f"set_{name}", (face, int(v))) for face, v in zip((_FRONT, _BACK), pair, strict=True)]
 
@@ -176,7 +180,7 @@ def _constants(value: Any, what: str) -> list[Call]:
 
 
 def _samples(value: Any, what: str) -> list[Call]:
-    if not isinstance(value, (int, np.integer)) or value not in (1, 2, 4, 8, 16):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value not in (1, 2, 4, 8, 16):
         raise ValidationError(f"{what} is {arguments.shown(value)}; allowed are 1, 2, 4, 8 and 16")
     return [("set_rasterization_samples", (int(value),))]
 
@@ -230,9 +234,9 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
     "blend_constants": _constants,
     "depth_bounds": lambda v, what: [("set_depth_bounds", depth_bounds_of(v, what))],
-    "stencil_compare_mask": _faces("stencil_compare_mask", 0xFFFFFFFF),
-    "stencil_write_mask": _faces("stencil_write_mask", 0xFFFFFFFF),
-    "stencil_reference": _faces("stencil_reference", 255),
+    "stencil_compare_mask": _faces("stencil_compare_mask"),
+    "stencil_write_mask": _faces("stencil_write_mask"),
+    "stencil_reference": _faces("stencil_reference"),
     "stencil_op": _stencil_op,
     "cull_mode": _named("cull_mode", "cull_mode"),
     "front_face": _named("front_face", "front_face"),

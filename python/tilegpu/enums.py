@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import operator
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from tilegpu import _core
 from tilegpu.arguments import sequence, shown
@@ -50,9 +53,12 @@ def parse(kind: str, value: Any, what: str, aliases: Iterable[str] = ()) -> int:
 
 def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases: dict[str, str] | None = None) -> int:
     """Names joined by ``|`` or in a sequence, as one bit mask."""
-    if isinstance(value, int) and 0 <= value <= 0xFFFFFFFF:
-        return value
     must = f"it must be names out of {', '.join(allowed(kind))}, joined by | or in a list"
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        known = functools.reduce(operator.or_, _core.ENUMS[kind].values())
+        if value < 0 or int(value) & ~known:
+            raise ValidationError(f"{what} is {shown(value)}, with bits that no {kind} has; {must}, or Vulkan's bits of these")
+        return int(value)
     names = value.split("|") if isinstance(value, str) else sequence(value, what, must)
     mask = 0
     for name in names:
