@@ -2,7 +2,8 @@
 
 In: a pipeline, its state as Vulkan has it, the arguments of ``dev.pipeline``. Out: warnings, once for each pipeline and name. What has an
 effect is none of them: depth clamp without a depth attachment (nothing is clipped at near and far), alpha to coverage of one sample (a
-fragment below half is dropped), sample shading of one sample (each has its invocation).
+fragment below half is dropped), sample shading of one sample (each has its invocation). depth_compare beside depth_test=False is Vulkan's
+state, which has both.
 Source: Vulkan specification, "Rasterization", "Fragment Operations", "The Framebuffer".
 """
 
@@ -30,14 +31,6 @@ def warn_of_idle_state(
     pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], given: Mapping[str, Any]
 ) -> None:
     """Of what the arguments themselves say, whatever is drawn. ``given``: the arguments of ``dev.pipeline``."""
-    if (
-        given["depth_compare"] is not None
-        and not info.depth_stencil.depth_test
-        and info.depth_stencil.depth_compare != _ALWAYS
-        and dynamic.isdisjoint(("depth_test_enable", "depth_compare_op"))
-    ):
-        said = f"depth_compare={given['depth_compare']!r} has no effect with depth_test=False"
-        pipeline.warn_unused("depth_compare", f"{said}; leave one of them out")
     if info.depth_stencil.stencil_test and dynamic.isdisjoint(_STENCIL_STATES):
         if not any(map(_does, _faces(given))):
             name = next(n for n in ("stencil_test", "stencil_front", "stencil_back") if given[n] not in (None, False))
