@@ -12,6 +12,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import rect_of
+from tilegpu.enum_names import meant
 from tilegpu.errors import Place, UnusedNameWarning, ValidationError, candidates, users_place
 from tilegpu.pipeline_state import (
     advanced_blend_of,
@@ -45,7 +46,7 @@ def known_state(name: Any, what: str) -> str:
     short = _normalize(name)
     if short in _core.DYNAMIC_STATES:
         return short
-    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES)}")
+    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES, meant('dynamic state', short))}")
 
 
 def dynamic_states(names: str | Iterable[str], what: str) -> frozenset[str]:
@@ -153,7 +154,7 @@ def _stencil_op(value: Any, what: str) -> list[Call]:
     for face, fields in zip((_FRONT | _BACK,) if both else (_FRONT, _BACK), sides, strict=True):
         for key in fields:
             if key not in keys:
-                raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys)}")
+                raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys, meant('stencil field', key))}")
         operations = [enums.parse("stencil_op", fields.get(key, "keep"), f"{what}: {key}") for key in keys[:3]]
         compare = enums.parse("compare_op", fields.get("compare", "always"), f"{what}: compare")
         calls.append(("set_stencil_op", (face, *operations, compare)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tilegpu import _core
+from tilegpu import _core, enum_names
 from tilegpu.arguments import sequence, shown
 from tilegpu.errors import UnsupportedError, ValidationError, candidates
 from tilegpu.format_names import meant
@@ -37,6 +37,13 @@ def allowed(kind: str) -> list[str]:
     return list(_core.ENUMS[kind])
 
 
+def _candidates(kind: str, value: Any, names: Iterable[str]) -> str:
+    """What other interfaces call it is looked up first: near names may be other tests, as 'equal' is of OpenGL's 'lequal'."""
+    text = _normalize(kind, value) if isinstance(value, str) else value
+    found = enum_names.meant(kind, value) or enum_names.meant(kind, text)
+    return candidates(value, names, found, all_meant=True)
+
+
 def parse(kind: str, value: Any, what: str, aliases: Iterable[str] = ()) -> int:
     """Value of one name of an enumeration. ``what`` names object and field in the error, ``aliases`` are names that may be meant."""
     table = _core.ENUMS[kind]
@@ -48,7 +55,7 @@ def parse(kind: str, value: Any, what: str, aliases: Iterable[str] = ()) -> int:
             return found
     elif isinstance(value, int) and not isinstance(value, bool) and value in table.values():
         return int(value)
-    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{candidates(value, [*aliases, *table])}")
+    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{_candidates(kind, value, [*aliases, *table])}")
 
 
 def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases: dict[str, str] | None = None) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums
+from tilegpu.enum_names import meant
 from tilegpu.errors import ClampedValueWarning, ValidationError, candidates, users_level
 
 _ALL_CHANNELS = 0xF
@@ -106,7 +107,7 @@ def _blend_fields(blend: Any, what: str) -> Mapping[str, Any]:
         if blend.lower().removeprefix("vk_blend_op_").removesuffix("_ext") in _ADVANCED_OPS:
             return {"op": blend}
         raise ValidationError(
-            f"{what} is '{blend}', which is no preset{candidates(blend, [*_PRESETS, *_ADVANCED_OPS])}; "
+            f"{what} is '{blend}', which is no preset{candidates(blend, [*_PRESETS, *_ADVANCED_OPS], meant('blend preset', blend))}; "
             f"or give a dict with {', '.join(_BLEND_KEYS)}"
         )
     if not isinstance(blend, Mapping):
@@ -116,7 +117,7 @@ def _blend_fields(blend: Any, what: str) -> Mapping[str, Any]:
         )
     for key in blend:
         if key not in _BLEND_KEYS:
-            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS)}")
+            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS, meant('blend field', key))}")
     return blend
 
 
@@ -183,7 +184,7 @@ def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilO
     for key, value in fields.items():
         short = key.removesuffix("_op") if isinstance(key, str) else arguments.shown(key)
         if short not in _STENCIL_KEYS:
-            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _STENCIL_KEYS)}")
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _STENCIL_KEYS, meant('stencil field', key))}")
         named[short] = value
     operation = lambda key: enums.parse("stencil_op", named.get(key, "keep"), f"{what}: {key}")  # noqa: E731
 
@@ -228,7 +229,7 @@ def _depth_bias(value: Any, what: str) -> tuple[float, float, float] | None:
     if isinstance(value, Mapping):
         for key in value:
             if key not in ("constant", "clamp", "slope"):
-                raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'])}")
+                raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'], meant('depth_bias field', key))}")
         constant, clamp, slope = (
             arguments.number(value.get(key, 0), f"{what}: {key}") for key in ("constant", "clamp", "slope")
         )
