@@ -102,7 +102,7 @@ def numbers(value: Any, what: str, counts: Sequence[int], must: str) -> tuple[fl
 
 def flag(value: Any, what: str) -> bool:
     """True or False; 1, 0 and None are taken too."""
-    if value is None or isinstance(value, (bool, int, np.bool_, np.integer)):
+    if value is None or (isinstance(value, (bool, int, np.bool_, np.integer)) and value in (0, 1)):
         return bool(value)
     raise ValidationError(f"{what} is {shown(value)}; it must be True or False")
 
@@ -198,6 +198,8 @@ def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[An
         raise ValidationError(f"{what} is {shown(value)}, which is no array ({wrong}); {must}") from None
     if made.dtype.hasobject and not made.ndim:
         raise ValidationError(f"{what} is {shown(value)}; {must}")
+    if made.dtype.kind == "c":
+        raise ValidationError(f"{what} is complex ({made.dtype}); give its parts, such as np.stack([a.real, a.imag], -1), or abs(a)")
     if made.dtype.hasobject or made.dtype.kind in "USOmM":
         raise ValidationError(f"{what} has dtype {made.dtype}; {must}")
     return made

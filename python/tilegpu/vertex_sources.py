@@ -164,7 +164,7 @@ class VertexSources:
         """Binds the data of the per-instance bindings; returns the number of instances from the first that is drawn on."""
         layout = pipeline.vertex_layout
         numbers = layout.per_instance
-        if isinstance(instances, (int, np.integer)):
+        if isinstance(instances, (int, np.integer)) and not isinstance(instances, bool):
             if numbers:
                 raise ValidationError(
                     f"{self._what}, {pipeline.title}: the pipeline has {len(numbers)} per-instance binding(s); "
@@ -309,6 +309,8 @@ class VertexSources:
     def _say_unequal(self, pipeline: Pipeline, text: str, arrays: bool, fix: str) -> None:
         if not text:
             return
+        if fix == "count=":  # of vertices
+            fix += "; what advances with the instance is dev.pipeline(instance=...) and rp.draw(instances=...)"
         message = f"{self._what}, {pipeline.title}: {text}; give arrays of one length, or {fix}"
         if arrays:
             raise ValidationError(message)
