@@ -102,9 +102,24 @@ def numbers(value: Any, what: str, counts: Sequence[int], must: str) -> tuple[fl
 
 def flag(value: Any, what: str) -> bool:
     """True or False; 1, 0 and None are taken too."""
-    if value is None or isinstance(value, (bool, int, np.bool_, np.integer)):
+    if value is None or (isinstance(value, (bool, int, np.bool_, np.integer)) and value in (0, 1)):
         return bool(value)
     raise ValidationError(f"{what} is {shown(value)}; it must be True or False")
+
+
+def rows_misfit(rows: tuple[int, ...], step: int, name: str, topology: str) -> str:
+    """What is wrong with indices, or vertices, whose rows are no primitives of a topology of lists, such as four corners of a face in each for
+    triangles; ``rows``: the shape of an array behind its first dimension, ``step``: vertices of a primitive. A column (n, 1) says nothing."""
+    last = rows[-1] if rows else 1
+    if step < 2 or last < 2 or last % step == 0:
+        return ""
+    shown = ", ".join(["n", *map(str, rows)])
+    quads = last == 4 and step == 3
+    fix = f"two triangles of each four are {name}[:, [0, 1, 2, 0, 2, 3]]" if quads else f"give rows of {step}, or another topology="
+    return (
+        f"{name} of shape ({shown}) are rows of {last}, and '{topology}' takes {step} each, across the rows; {fix} "
+        f"({name}.reshape(-1) where they are meant one behind the other)"
+    )
 
 
 _MANY = {"index": "indices", "vertex": "vertices", "entry": "entries"}
@@ -183,6 +198,8 @@ def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[An
         raise ValidationError(f"{what} is {shown(value)}, which is no array ({wrong}); {must}") from None
     if made.dtype.hasobject and not made.ndim:
         raise ValidationError(f"{what} is {shown(value)}; {must}")
+    if made.dtype.kind == "c":
+        raise ValidationError(f"{what} is complex ({made.dtype}); give its parts, such as np.stack([a.real, a.imag], -1), or abs(a)")
     if made.dtype.hasobject or made.dtype.kind in "USOmM":
         raise ValidationError(f"{what} has dtype {made.dtype}; {must}")
     return made

@@ -297,6 +297,18 @@ class Buffer(Fixed, AsArray):
         """The shape of the rows that lie in so many bytes from a byte on: of the array that it was made from, or that was written there."""
         return self.row_shape if self.dtype is not None else self._rows.at(offset_B, offset_B + size_B)
 
+    @property
+    def rows_known(self) -> bool:
+        """Whether an array that was written to it lies there still, as far as is known."""
+        return bool(self._rows)
+
+    def take_texels(self, offset_B: int) -> None:
+        """An image was copied to it, from a byte on: numbers of no kind that is known."""
+        if self.dtype is None:
+            self._note_written(_BYTES)
+            self._of_bytes = False
+            self.forget_rows(offset_B)
+
     def forget_rows(self, offset_B: int = 0, size_B: int = _WHOLE) -> None:
         """Something else lies there now, or may: a shader stores it, or a view was given out."""
         if self.dtype is None:
@@ -428,7 +440,8 @@ class Buffer(Fixed, AsArray):
             array = _as_own(array, own, what)
         elif self.dtype is None:
             array = _of_32_bits(data, array, what)
-        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
+        as_bytes = () if hasattr(data, "format_info") else (_BYTES,)  # pixels of 8 bits are numbers
+        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, *as_bytes):
             raise ValidationError(
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
             )

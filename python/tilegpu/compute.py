@@ -236,6 +236,8 @@ def _run(
     work: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> DispatchStats:
     condition = None if only_if[0] is None else Condition(*only_if, f"{what}, {pipeline.title}: condition")
+    if condition is None and arguments.flag(only_if[1], f"{what}, {pipeline.title}: inverted"):
+        raise ValidationError(f"{what}, {pipeline.title}: inverted is given without condition=, which it turns round; leave it out")
     arena = Arena(device)
     data = pipeline.push_bytes(push, what) if push is not None or pipeline.has_push else b""
     commands = _core.CommandBuffer(device.core)

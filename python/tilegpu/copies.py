@@ -51,9 +51,23 @@ def _side(name: str, thing: Any, offset: Any, level: Any, layer: Any, pos: Any) 
     )
 
 
-def _require_numbers(dtype: np.dtype[Any], image: Image, aspect: str | None, whose: str) -> None:
-    """A copy moves bytes: numbers of another kind than the texels' would be other values. Bytes (``uint8``) and structures say nothing."""
-    if dtype.kind not in "iuf" or dtype == np.uint8:
+def _kind_of(given: Any, destination: bool) -> tuple[np.dtype[Any] | None, str]:
+    """What kind of numbers a buffer or an array holds, where it is known, and the beginning of a sentence of it. What was written to a
+    buffer that was made of a size is over where something else is stored there, and says nothing of what it receives."""
+    buffer = given.buffer if isinstance(given, BufferSlice) else given
+    if isinstance(buffer, Buffer):
+        if buffer.dtype is None and (destination or not buffer.rows_known):
+            return None, ""
+        return buffer._array_dtype or buffer.held, f"buffer '{buffer.label}' was {'made from' if buffer.dtype is not None else 'written with'}"
+    return (buffer.dtype, "the array holds") if isinstance(buffer, np.ndarray) else (None, "")
+
+
+def _require_numbers(given: Any, image: Image, aspect: str | None, destination: bool = False) -> None:
+    """A copy moves bytes: numbers of another kind than the texels' would be other values. Bytes (``uint8``) and structures say nothing.
+    ``destination``: it is where the copy goes to."""
+    dtype, whose = _kind_of(given, destination)
+    dtype = None if dtype is None else dtype.base
+    if dtype is None or dtype.kind not in "iuf" or dtype == np.uint8:
         return
     info, name = image.format_info, image._aspect(aspect)
     if info.is_compressed or image.planes:
@@ -70,9 +84,11 @@ def _require_numbers(dtype: np.dtype[Any], image: Image, aspect: str | None, who
         fits = not floats or dtype.itemsize == wanted_B
     if not fits:
         want = f"float{8 * wanted_B}" if floats else "integers"
+        fix = "image.write converts, or give bytes where bits are meant (array.view(np.uint8))"
+        if destination:
+            fix = "give a buffer that was made of a size or of such numbers, or take image.numpy(), which has pixels as an array"
         raise ValidationError(
-            f"copy: {whose} {dtype}, and image '{image.label}' of {info.name} holds {want}; a copy moves bytes as they are: "
-            "image.write converts, or give bytes where bits are meant (array.view(np.uint8))"
+            f"copy: {whose} {dtype}, and image '{image.label}' of {info.name} holds {want}; a copy moves bytes as they are: {fix}"
         )
 
 
@@ -276,7 +292,7 @@ def _copy_texels(
         with _rows_named(rows):
             return device._run(lambda cb: cb.copy_buffer_to_image(from_.core, to.core, [up]), "copy", uses)
     if isinstance(to, Buffer):
-        to.forget_rows(destination.offset_B)
+        to.take_texels(destination.offset_B)
         down = (destination.offset_B, *rows, from_part, source.pos, size_px)
         with _rows_named(rows):
             return device._run(lambda cb: cb.copy_image_to_buffer(from_.core, to.core, [down]), "copy", uses)
@@ -333,10 +349,9 @@ def copy(
     row_length = arguments.count(row_length, "copy: row_length", _MAX_U32)
     image_height = arguments.count(image_height, "copy: image_height", _MAX_U32)
     if isinstance(destination, Image):
-        given = source.buffer if isinstance(source, BufferSlice) else source
-        dtype = getattr(given, "_array_dtype" if isinstance(given, Buffer) else "dtype", None)
-        if isinstance(given, (Buffer, np.ndarray)) and isinstance(dtype, np.dtype):
-            _require_numbers(dtype, destination, aspect, "the buffer was made from" if isinstance(given, Buffer) else "the array holds")
+        _require_numbers(source, destination, aspect)
+    elif isinstance(source, Image):
+        _require_numbers(destination, source, aspect, destination=True)
     if not isinstance(source, (Buffer, BufferSlice, Image)):
         if isinstance(source, np.ndarray) and isinstance(destination, Image) and source.ndim > 1 and not row_length:
             row_length, image_height, given = _rows_of(source, destination, aspect)

@@ -6,6 +6,7 @@ is the pipeline's.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,13 @@ from tilegpu.buffer import Buffer
 from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import scissors_of, viewports_of
-from tilegpu.errors import ValidationError, beyond_vulkan
+from tilegpu.errors import LostPrimitivesWarning, ValidationError, beyond_vulkan, users_level
 from tilegpu.fixed import made_once
+from tilegpu.idle_state import no_samples
 from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_rules import require_sample_places, require_triangles, say_sample_interpolation
-from tilegpu.pipeline_state import depth_bias_of
+from tilegpu.pipeline_state import depth_bias_of, factors_of, has_samples, say_constants
 from tilegpu.vertex_sources import VertexSources
 
 if TYPE_CHECKING:
@@ -307,12 +309,40 @@ class DrawArguments(VertexSources):
             samples = values.get("rasterization_samples", pipeline.samples) if "rasterization_samples" in dynamic else pipeline.samples
             require_sample_places(len(values["sample_locations"]), int(samples), f"{what}: sample_locations")
             say_sample_interpolation(pipeline.stages, what, self.device.strict)
+        self._check_samples_and_constants(pipeline, what)
         mode = values.get("conservative_rasterization_mode") if "conservative_rasterization_mode" in dynamic else None
         if mode is not None and "geometry" not in pipeline.stages and enums.parse("conservative_rasterization_mode", mode, what):
             topology = pipeline.assembly[0]
             if "primitive_topology" in dynamic:
                 topology = values.get("primitive_topology", topology)
             require_triangles(enums.parse("primitive_topology", topology, what), what)
+
+    def _check_samples_and_constants(self, pipeline: Pipeline, what: str) -> None:
+        """Warns of a sample mask that leaves none, and of constants that attachments cut."""
+        values, dynamic = self.state.values, pipeline.dynamic
+        if "sample_mask" in dynamic and "sample_mask" in values:
+            samples = int(values.get("rasterization_samples", 1)) if "rasterization_samples" in dynamic else pipeline.samples
+            if not has_samples(mask := int(values["sample_mask"]), samples):
+                warnings.warn(f"{what}: {no_samples(mask, samples)}", LostPrimitivesWarning, stacklevel=users_level())
+        if "blend_constants" in dynamic and "blend_constants" in values:
+            self._say_constants(pipeline, values["blend_constants"], f"{what}: blend_constants")
+
+    def _say_constants(self, pipeline: Pipeline, constants: Any, what: str) -> None:
+        """Warns of those that the attachments cut which are blended with them, as far as it is known that they are."""
+        numbers = tuple(map(float, constants))
+        if all(0 <= v <= 1 for v in numbers):
+            return
+        values, dynamic = self.state.values, pipeline.dynamic
+        if values.get("logic_op_enable") if "logic_op_enable" in dynamic else pipeline.logic:
+            return
+        count, factors = len(pipeline.color_formats), pipeline.factors
+        if "color_blend_equation" in dynamic:
+            factors = factors_of(values.get("color_blend_equation"), count, what)
+        enabled = values.get("color_blend_enable", True) if "color_blend_enable" in dynamic else True
+        on = enabled if isinstance(enabled, (list, tuple)) else [enabled] * count
+        infos = [None if name is None else enums.parse_format(name, what) for name in pipeline.color_formats]
+        if len(factors) == len(on) == count:
+            say_constants(numbers, infos, [names if one else frozenset() for names, one in zip(factors, on, strict=True)], what)
 
     def _vertex_input(self, pipeline: Pipeline) -> None:
         layout = pipeline.vertex_layout
@@ -366,7 +396,7 @@ class DrawArguments(VertexSources):
         must = "it must be 0 to 255, or (front, back)"
         reference = (
             (int(reference), int(reference))
-            if isinstance(reference, (int, np.integer))
+            if isinstance(reference, (int, np.integer)) and not isinstance(reference, bool)
             else tuple(arguments.wholes(reference, f"{what}: stencil_reference", 2, must))
         )
         if not all(0 <= v <= 255 for v in reference):
@@ -378,6 +408,8 @@ class DrawArguments(VertexSources):
                 blend_constants, f"{what}: blend_constants", (4,), "it must be four numbers, r g b a"
             )
         )
+        if blend_constants is not None:
+            self._say_constants(pipeline, constants, f"{what}: blend_constants")
         bias = (
             state.depth_bias
             if depth_bias is None

@@ -12,6 +12,7 @@ import numpy as np
 
 from tilegpu import _core, arguments, enums
 from tilegpu.attachment import rect_of
+from tilegpu.enum_names import meant
 from tilegpu.errors import Place, UnusedNameWarning, ValidationError, candidates, users_place
 from tilegpu.pipeline_state import (
     advanced_blend_of,
@@ -22,6 +23,7 @@ from tilegpu.pipeline_state import (
     line_stipple_of,
     line_width_of,
     sample_locations_of,
+    stencil_mask_of,
     write_mask_of,
 )
 
@@ -44,7 +46,7 @@ def known_state(name: Any, what: str) -> str:
     short = _normalize(name)
     if short in _core.DYNAMIC_STATES:
         return short
-    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES)}")
+    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES, meant('dynamic state', short))}")
 
 
 def dynamic_states(names: str | Iterable[str], what: str) -> frozenset[str]:
@@ -127,11 +129,14 @@ def viewport_of(value: Any, what: str) -> tuple[float, ...]:
     return values
 
 
-def _faces(name: str, most: int) -> Callable[[Any, str], list[Call]]:
+def _faces(name: str) -> Callable[[Any, str], list[Call]]:
     def calls(value: Any, what: str) -> list[Call]:
-        must = f"it must be 0 to {most}, or (front, back)"
-        pair = [value, value] if isinstance(value, (int, np.integer)) else arguments.wholes(value, what, 2, must)
-        if not all(0 <= int(v) <= most for v in pair):
+        must = "it must be 0 to 255, or (front, back)"
+        one = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        pair = [value, value] if one else arguments.wholes(value, what, 2, must)
+        if name != "stencil_reference":
+            pair = [stencil_mask_of(int(v), what) for v in pair]
+        elif not all(0 <= int(v) <= 255 for v in pair):
             raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
         return [(f"set_{name}", (face, int(v))) for face, v in zip((_FRONT, _BACK), pair, strict=True)]
 
@@ -149,7 +154,7 @@ def _stencil_op(value: Any, what: str) -> list[Call]:
     for face, fields in zip((_FRONT | _BACK,) if both else (_FRONT, _BACK), sides, strict=True):
         for key in fields:
             if key not in keys:
-                raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys)}")
+                raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys, meant('stencil field', key))}")
         operations = [enums.parse("stencil_op", fields.get(key, "keep"), f"{what}: {key}") for key in keys[:3]]
         compare = enums.parse("compare_op", fields.get("compare", "always"), f"{what}: compare")
         calls.append(("set_stencil_op", (face, *operations, compare)))
@@ -176,7 +181,7 @@ def _constants(value: Any, what: str) -> list[Call]:
 
 
 def _samples(value: Any, what: str) -> list[Call]:
-    if not isinstance(value, (int, np.integer)) or value not in (1, 2, 4, 8, 16):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value not in (1, 2, 4, 8, 16):
         raise ValidationError(f"{what} is {arguments.shown(value)}; allowed are 1, 2, 4, 8 and 16")
     return [("set_rasterization_samples", (int(value),))]
 
@@ -230,9 +235,9 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
     "blend_constants": _constants,
     "depth_bounds": lambda v, what: [("set_depth_bounds", depth_bounds_of(v, what))],
-    "stencil_compare_mask": _faces("stencil_compare_mask", 0xFFFFFFFF),
-    "stencil_write_mask": _faces("stencil_write_mask", 0xFFFFFFFF),
-    "stencil_reference": _faces("stencil_reference", 255),
+    "stencil_compare_mask": _faces("stencil_compare_mask"),
+    "stencil_write_mask": _faces("stencil_write_mask"),
+    "stencil_reference": _faces("stencil_reference"),
     "stencil_op": _stencil_op,
     "cull_mode": _named("cull_mode", "cull_mode"),
     "front_face": _named("front_face", "front_face"),

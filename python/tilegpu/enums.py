@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import operator
 from collections.abc import Iterable
 from typing import Any
 
-from tilegpu import _core
+import numpy as np
+
+from tilegpu import _core, enum_names
 from tilegpu.arguments import sequence, shown
 from tilegpu.errors import UnsupportedError, ValidationError, candidates
 from tilegpu.format_names import meant
@@ -34,6 +37,13 @@ def allowed(kind: str) -> list[str]:
     return list(_core.ENUMS[kind])
 
 
+def _candidates(kind: str, value: Any, names: Iterable[str]) -> str:
+    """What other interfaces call it is looked up first: near names may be other tests, as 'equal' is of OpenGL's 'lequal'."""
+    text = _normalize(kind, value) if isinstance(value, str) else value
+    found = enum_names.meant(kind, value) or enum_names.meant(kind, text)
+    return candidates(value, names, found, all_meant=True)
+
+
 def parse(kind: str, value: Any, what: str, aliases: Iterable[str] = ()) -> int:
     """Value of one name of an enumeration. ``what`` names object and field in the error, ``aliases`` are names that may be meant."""
     table = _core.ENUMS[kind]
@@ -45,14 +55,17 @@ def parse(kind: str, value: Any, what: str, aliases: Iterable[str] = ()) -> int:
             return found
     elif isinstance(value, int) and not isinstance(value, bool) and value in table.values():
         return int(value)
-    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{candidates(value, [*aliases, *table])}")
+    raise ValidationError(f"{what} is {shown(value)}, which is no {kind}{_candidates(kind, value, [*aliases, *table])}")
 
 
 def parse_flags(kind: str, value: str | Iterable[str] | int, what: str, aliases: dict[str, str] | None = None) -> int:
     """Names joined by ``|`` or in a sequence, as one bit mask."""
-    if isinstance(value, int) and 0 <= value <= 0xFFFFFFFF:
-        return value
     must = f"it must be names out of {', '.join(allowed(kind))}, joined by | or in a list"
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        known = functools.reduce(operator.or_, _core.ENUMS[kind].values())
+        if value < 0 or int(value) & ~known:
+            raise ValidationError(f"{what} is {shown(value)}, with bits that no {kind} has; {must}, or Vulkan's bits of these")
+        return int(value)
     names = value.split("|") if isinstance(value, str) else sequence(value, what, must)
     mask = 0
     for name in names:

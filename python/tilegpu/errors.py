@@ -361,12 +361,12 @@ def near_names(name: object, known: Iterable[str], most: int = _MAX_NEAR) -> lis
     return [by_lower[n] for n in near[:most]]
 
 
-def candidates(name: object, known: Iterable[str], meant: Sequence[str] = ()) -> str:
+def candidates(name: object, known: Iterable[str], meant: Sequence[str] = (), all_meant: bool = False) -> str:
     """``"; did you mean 'x'? There are: a, b, c"`` for error messages. ``meant``: what a table of synonyms says, before what is spelt
-    alike."""
+    alike; ``all_meant``: each of them may be."""
     names = list(dict.fromkeys(n for n in known if n))
     near = [n for n in meant if n in names] or near_names(name, names)
-    hint = f"; did you mean '{near[0]}'?" if near else ";"
+    hint = "; did you mean " + " or ".join(f"'{n}'" for n in (near if meant and all_meant else near[:1])) + "?" if near else ";"
     if len(names) > _MAX_LISTED:
         listed = ", ".join(near or names[:_MAX_NEAR])
         return f"{hint} among the {len(names)} that there are: {listed}" + ("" if near else ", ...")

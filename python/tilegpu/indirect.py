@@ -98,6 +98,9 @@ def rows_read(
     """Of parameters that are an array the rows that are drawn, as they lie from a byte on and so many bytes apart, and their stride."""
     words = rows.shape[1]
     step_B = words * 4 if stride_B is None else stride_B
+    if rows.size and step_B and step_B % (words * 4):
+        lie = f"lies {words * 4} bytes apart; leave stride out, or give a multiple"
+        raise ValidationError(f"{what}: stride is {step_B}, and an array of rows of {words} numbers {lie}")
     there = len(rows)
     if offset_B or step_B != words * 4:
         there = max(0, (rows.size * 4 - offset_B - words * 4) // max(1, step_B) + 1) if rows.size else 0
@@ -131,6 +134,20 @@ def check_parameter_rows(buffer: Buffer, words: int, what: str, offset_B: int, w
             f"{what}: buffer '{buffer.label}' has rows of {row_B} bytes, and a draw takes {draw_B} ({', '.join(_PARAMETERS[words])})"
             f"{other}: give rows of {words} numbers" + (f", or stride={row_B}" if row_B > draw_B else "")
         )
+
+
+def check_parameter_stride(buffer: Buffer, words: int, what: str, offset_B: int, stride_B: int) -> None:
+    """A step between draws that is none between rows of the array that the buffer was made from: the second would be read from a row's
+    middle. Several draws of a row are right, and every second row. A row that is one draw begins where a row does."""
+    dtype, rows = buffer.held, buffer.rows_at(0, buffer.size)
+    if dtype is None or (dtype.names is None and (len(rows) != 1 or dtype.base == np.uint8)):
+        return
+    row_B = dtype.itemsize * (1 if dtype.names else rows[0])
+    named = f"{what}: buffer '{buffer.label}' has rows of {row_B} bytes"
+    if stride_B % row_B and row_B % stride_B and buffer.size > row_B:
+        raise ValidationError(f"{named}, and stride is {stride_B}; give stride={row_B}, or bytes (array.view(np.uint8)) that lie otherwise")
+    if row_B == words * 4 and offset_B % row_B:
+        raise ValidationError(f"{named}, a draw each, and offset is {offset_B}; row i begins at i * {row_B}")
 
 
 def check_parameter_names(buffer: Buffer, words: int, what: str, offset_B: int = 0) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tilegpu import ValidationError, arguments, keywords
-from tilegpu.scene.camera import OrbitCamera
+from tilegpu.scene.camera import MOST_ANGLE, OrbitCamera, radians_for_degrees
 from tilegpu.scene.matrices import product, rotation
 from tilegpu.scene.matrices import slerp as _slerp
 
@@ -54,12 +54,20 @@ Vector = NDArray[np.float32]
 _Array = NDArray[np.float64]
 
 
-def _array(value: ArrayLike, shapes: tuple[tuple[int, ...], ...], what: str, must: str) -> _Array:
-    """float64, of one of the shapes."""
+def _numbers_of(value: ArrayLike, what: str, must: str) -> _Array:
+    """float64; texts, which NumPy would read as numbers, and complex numbers, whose second half it would drop, are none."""
     try:
-        array = np.asarray(value, np.float64)
+        array = np.asarray(value)
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64, copy=False)
     except Exception:  # of the value's own, too
         raise ValidationError(f"{what} is {arguments.shown(value)}; {must}") from None
+    raise ValidationError(f"{what} is {arguments.shown(value)}, of dtype {array.dtype}; {must}")
+
+
+def _array(value: ArrayLike, shapes: tuple[tuple[int, ...], ...], what: str, must: str) -> _Array:
+    """float64, of one of the shapes."""
+    array = _numbers_of(value, what, must)
     if array.shape not in shapes:
         raise ValidationError(f"{what} has shape {array.shape}; {must}")
     return array
@@ -114,6 +122,13 @@ def _finite(what: str, **given: Any) -> None:
             raise ValidationError(f"{what}: {name} is {value}; it must be finite")
 
 
+def _angle(what: str, angle: Any) -> None:
+    """Radians: any number, as long as its float still has places within a turn."""
+    _finite(what, angle=angle)
+    if abs(angle) > MOST_ANGLE:
+        raise ValidationError(f"{what}: angle is {angle:g}; a float of that size has no places within a turn: take it modulo 2 * pi")
+
+
 def _planes(near: float, far: float | None, what: str) -> None:
     if not 0 < near < math.inf:
         raise ValidationError(f"{what}: near is {near}; it must be above 0, or depth has no meaning")
@@ -125,7 +140,8 @@ def perspective(fov_y_degrees: float, aspect: float, near: float, far: float | N
     """(4, 4) camera to clip space, perspective.
 
     ``fov_y_degrees``: the angle from the bottom to the top of the picture, 0 to 180 degrees (the other functions take radians:
-    ``perspective(0.785, ...)`` is a picture of less than a degree). ``aspect``: width / height. ``near``, ``far``:
+    ``perspective(0.785, ...)`` is a picture of less than a degree, and taken; what is the radians of 5, 10, 15 ... degrees to the last
+    place, as ``math.pi / 4`` is, is an error). ``aspect``: width / height. ``near``, ``far``:
     distances in front of the camera; ``far=None`` has no far plane. Depth is 0 at ``near`` and 1 at ``far``. With ``reverse_z`` it is 1 at
     ``near`` and 0 at ``far``, which spreads the precision of ``d32_sfloat`` evenly: clear depth to 0 and compare with ``"greater"``.
 
@@ -134,6 +150,8 @@ def perspective(fov_y_degrees: float, aspect: float, near: float, far: float | N
     _numbers("perspective", fov_y_degrees=fov_y_degrees, aspect=aspect, near=near, far=far)
     if not 0 < fov_y_degrees < 180:
         raise ValidationError(f"perspective: fov_y_degrees is {fov_y_degrees}; it must be between 0 and 180 (degrees, not radians)")
+    if wrong := radians_for_degrees(fov_y_degrees):
+        raise ValidationError(f"perspective: fov_y_degrees is {wrong}")
     if not 0 < aspect < math.inf:
         raise ValidationError(f"perspective: aspect is {aspect}; it must be width / height, above 0")
     if far == math.inf:
@@ -155,12 +173,15 @@ def orthographic(
     """(4, 4) camera to clip space, parallel: the box from ``left`` to ``right``, ``bottom`` to ``top`` (up), and ``near`` to ``far`` in
     front of the camera (both may be negative: behind it) fills the picture. Depth is 0 at ``near``, 1 at ``far``; ``reverse_z``: 1 and 0.
 
-    Raises :class:`tilegpu.ValidationError` where two opposite sides are the same.
+    Raises :class:`tilegpu.ValidationError` where two opposite sides are the same, or ``near`` is beyond ``far``.
     """
     _numbers("orthographic", left=left, right=right, bottom=bottom, top=top, near=near, far=far)
     for names, a, b in (("left and right", left, right), ("bottom and top", bottom, top), ("near and far", near, far)):
         if a is None or b is None or not (a != b and math.isfinite(a) and math.isfinite(b)):
             raise ValidationError(f"orthographic: {names} are {a} and {b}; they must be two finite numbers that differ")
+    if near > far:
+        fix = "far must be beyond near (reverse_z=True turns depth round)"
+        raise ValidationError(f"orthographic: near is {near} and far is {far}; {fix}")
     if arguments.flag(reverse_z, "orthographic: reverse_z"):
         near, far = far, near
     out = np.eye(4)
@@ -291,7 +312,7 @@ def _rotation(axis: _Array, angle: float) -> _Array:
 def rotate(axis: ArrayLike, angle: float) -> Matrix:
     """(4, 4) right-handed rotation by ``angle`` about ``axis``, of any length but 0. ``angle``: radians, not degrees
     (``math.radians(90)`` is a quarter turn)."""
-    _finite("rotate", angle=angle)
+    _angle("rotate", angle)
     return _single(_rotation(_unit(_vector(axis, "rotate: axis"), "rotate: axis"), angle))
 
 
@@ -340,10 +361,7 @@ def normal_matrix(model: ArrayLike) -> Matrix:
 def transform(matrix: ArrayLike, points: ArrayLike) -> Vector:
     """(..., 3) points times a (4, 4) matrix, divided by w: where a point lies in clip space, or in the world."""
     m = _matrix(matrix, "transform: the matrix")
-    try:
-        p = np.asarray(points, np.float64)
-    except Exception:  # of the value's own, too
-        raise ValidationError(f"transform: points is {arguments.shown(points)}; it must be numbers (..., 3)") from None
+    p = _numbers_of(points, "transform: points", "it must be numbers (..., 3)")
     if p.ndim < 1 or p.shape[-1] != 3:
         raise ValidationError(f"transform: the points have shape {p.shape}; it must be (..., 3)")
     x, y, z = p[..., 0:1], p[..., 1:2], p[..., 2:3]
@@ -383,7 +401,7 @@ def _quaternion(value: ArrayLike, what: str) -> _Array:
 
 def quaternion(axis: ArrayLike, angle: float) -> Vector:
     """(4,) rotation by ``angle`` about ``axis``, as (x, y, z, w): glTF's order, w last. ``angle``: radians, not degrees."""
-    _finite("quaternion", angle=angle)
+    _angle("quaternion", angle)
     unit = _unit(_vector(axis, "quaternion: axis"), "quaternion: axis")
     return _single(np.array([*(unit * math.sin(angle / 2)), math.cos(angle / 2)]))
 

@@ -20,7 +20,7 @@ from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import OfThisProcess
-from tilegpu.indirect import check_parameter_names, check_parameter_rows, count_in, indirect_rows, rows_read
+from tilegpu.indirect import check_parameter_names, check_parameter_rows, check_parameter_stride, count_in, indirect_rows, rows_read
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
 from tilegpu.uses import use_of_buffer
@@ -217,6 +217,7 @@ class PassCommands(OfThisProcess):
                     )
             self._check_range(pipeline, first, count, first_instance, vertex_offset)
             if count:
+                draws.say_rows(pipeline, indices is not None)
                 draws.say_leftover(pipeline, count, indices is not None)
             draws.check_reach(pipeline, first, count, vertex_offset, available, indices is not None)
             if indices is None:
@@ -316,6 +317,8 @@ class PassCommands(OfThisProcess):
                 require_usage(indirect, "indirect_buffer", f"{what}: indirect")
                 if stride is None and byte_count is None and draw_count != 1:
                     check_parameter_rows(indirect, words, f"{what}: indirect", offset, whole)
+                elif byte_count is None and stride and draw_count != 1:
+                    check_parameter_stride(indirect, words, f"{what}: indirect", offset, stride)
                 stride = words * 4 if stride is None else stride
                 if draw_count is None:
                     draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
@@ -342,6 +345,7 @@ class PassCommands(OfThisProcess):
                 blend_constants,
                 depth_bias,
             )
+            draws.say_rows(pipeline, indices is not None)
             if rows is not None and counter is None:
                 draws.check_rows(pipeline, rows, available, indices is not None)
             if instances is not None or pipeline.vertex_layout.per_instance:

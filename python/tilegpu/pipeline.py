@@ -13,6 +13,7 @@ from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import made_once
+from tilegpu.idle_state import warn_of_constants, warn_of_idle_state
 from tilegpu.interface import Binding, Interface, Stages
 from tilegpu.pipeline_rules import check_pipeline, reads_layer
 from tilegpu.pipeline_state import (
@@ -89,6 +90,8 @@ class Pipeline(Program):
         self.vertex_layout = layout
         self.primitive_restart = primitive_restart
         self.state = state
+        self.factors: Sequence[frozenset[str]] = ()  #: names of the blend factors of each colour attachment, where it fixes them
+        self.logic = False  #: a logic operation takes the place of blending
         self.dynamic = dynamic  #: what it leaves to the pass, by Vulkan's names
 
     _plain: _core.PlainPipeline | None = None  #: what draws ask of it whose arguments are plain, once one was drawn
@@ -429,7 +432,10 @@ def create_pipeline(
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     pipeline.made_by = self.core
+    pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable
     _finish(pipeline, info, interface, given, factors, self.strict)
+    warn_of_idle_state(pipeline, info, left, given)
+    warn_of_constants(pipeline, info, colors, left, factors)
     _keep(pipeline, [source for source, _ in sources.values()], functools.partial(create_pipeline, **given), defines, include)
     return pipeline
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums
+from tilegpu.enum_names import meant
 from tilegpu.errors import ClampedValueWarning, ValidationError, candidates, users_level
 
 _ALL_CHANNELS = 0xF
@@ -43,6 +44,9 @@ _PLAIN_RASTERIZATION = ("fill", "none", "counter_clockwise", "first", 1.0, False
 _PLAIN_MULTISAMPLING = (1, False, 0xFFFFFFFF, False, False)
 _PLAIN_TYPES = frozenset((str, bool, int, float))
 _NO_CONSTANTS = (0.0, 0.0, 0.0, 0.0)
+_CONSTANTS = frozenset({"constant_color", "one_minus_constant_color", "constant_alpha", "one_minus_constant_alpha"})
+ALL_BITS = 0xFFFFFFFF
+_ROUNDING = 1e-5  # what is left of 1 by sums, which is stored as 1 all the same
 
 Blend = str | Mapping[str, Any] | None
 
@@ -103,7 +107,7 @@ def _blend_fields(blend: Any, what: str) -> Mapping[str, Any]:
         if blend.lower().removeprefix("vk_blend_op_").removesuffix("_ext") in _ADVANCED_OPS:
             return {"op": blend}
         raise ValidationError(
-            f"{what} is '{blend}', which is no preset{candidates(blend, [*_PRESETS, *_ADVANCED_OPS])}; "
+            f"{what} is '{blend}', which is no preset{candidates(blend, [*_PRESETS, *_ADVANCED_OPS], meant('blend preset', blend))}; "
             f"or give a dict with {', '.join(_BLEND_KEYS)}"
         )
     if not isinstance(blend, Mapping):
@@ -113,7 +117,7 @@ def _blend_fields(blend: Any, what: str) -> Mapping[str, Any]:
         )
     for key in blend:
         if key not in _BLEND_KEYS:
-            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS)}")
+            raise ValidationError(f"{what} has no field {arguments.shown(key)}{candidates(key, _BLEND_KEYS, meant('blend field', key))}")
     return blend
 
 
@@ -168,29 +172,35 @@ def blend_equation(blend: Blend, what: str) -> _core.ColorBlendAttachmentState:
     return state
 
 
+def stencil_mask_of(mask: int, what: str) -> int:
+    """Stencil has 8 bits: a mask of others switches the test off, or what it writes. All of 32 are everything, as Vulkan's programs have it."""
+    if mask != ALL_BITS and not 0 <= mask <= 255:
+        raise ValidationError(f"{what} is {mask:#x}; stencil has 8 bits: it must be 0 to 0xff, or {ALL_BITS:#x} for all")
+    return mask
+
+
 def _stencil_state(fields: Mapping[str, Any], what: str) -> tuple[_core.StencilOpState, int]:
     named: dict[str, Any] = {}
     for key, value in fields.items():
         short = key.removesuffix("_op") if isinstance(key, str) else arguments.shown(key)
         if short not in _STENCIL_KEYS:
-            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _STENCIL_KEYS)}")
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _STENCIL_KEYS, meant('stencil field', key))}")
         named[short] = value
     operation = lambda key: enums.parse("stencil_op", named.get(key, "keep"), f"{what}: {key}")  # noqa: E731
 
-    def mask(key: str, default: int, most: int = 0xFFFFFFFF) -> int:
-        number = arguments.whole(named.get(key, default), f"{what}: {key}")
-        if not 0 <= number <= most:
-            raise ValidationError(f"{what}: {key} is {number}; it must be 0 to {most}")
-        return number
+    def number(key: str, default: int) -> int:
+        return arguments.whole(named.get(key, default), f"{what}: {key}")
 
-    reference = mask("reference", 0, 255)
+    reference = number("reference", 0)
+    if not 0 <= reference <= 255:
+        raise ValidationError(f"{what}: reference is {reference}; it must be 0 to 255")
     state = _core.StencilOpState(
         operation("fail"),
         operation("pass"),
         operation("depth_fail"),
         enums.parse("compare_op", named.get("compare", "always"), f"{what}: compare"),
-        mask("compare_mask", 0xFF),
-        mask("write_mask", 0xFF),
+        stencil_mask_of(number("compare_mask", 0xFF), f"{what}: compare_mask"),
+        stencil_mask_of(number("write_mask", 0xFF), f"{what}: write_mask"),
         reference,
     )
     return state, reference
@@ -219,7 +229,7 @@ def _depth_bias(value: Any, what: str) -> tuple[float, float, float] | None:
     if isinstance(value, Mapping):
         for key in value:
             if key not in ("constant", "clamp", "slope"):
-                raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'])}")
+                raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'], meant('depth_bias field', key))}")
         constant, clamp, slope = (
             arguments.number(value.get(key, 0), f"{what}: {key}") for key in ("constant", "clamp", "slope")
         )
@@ -361,6 +371,9 @@ def set_blend(
     """VkPipelineColorBlendStateCreateInfo; returns the constants that draws start from."""
     if blend is not None or write_mask is not None:
         blends = per_target(blend, targets, f"{what}: blend")
+        if isinstance(write_mask, (tuple, list)) and len(write_mask) == 4 != targets and all(type(one) is bool for one in write_mask):
+            letters = "".join(letter for letter, one in zip("rgba", write_mask, strict=True) if one)
+            raise ValidationError(f"{what}: write_mask is {arguments.shown(write_mask)}; components are letters: give {letters!r}")
         masks = per_target(write_mask, targets, f"{what}: write_mask")
         made = [blend_of(b, m, f"{what}: blend[{i}]") for i, (b, m) in enumerate(zip(blends, masks, strict=True))]
         state.attachments = [attachment for attachment, _ in made]
@@ -375,6 +388,27 @@ def set_blend(
     must = "it must be four numbers, r g b a"
     values = arguments.numbers(constants, f"{what}: blend_constants", (4,), must)
     return values
+
+
+def say_constants(values: Sequence[float], infos: Sequence[enums.FormatInfo | None], factors: Sequence[frozenset[str]], what: str) -> None:
+    """Warns of constants that blending cuts to what each attachment that reads them holds, as Vulkan has it: (r, g, b, a) of 255, NaN.
+    ``factors``: names of those of each attachment."""
+    for number, (info, names) in enumerate(zip(infos, factors, strict=True)):
+        if info is None or info.numeric not in ("unorm", "srgb", "snorm") or not names & _CONSTANTS:
+            continue
+        read = values[3:] if "color" not in " ".join(names & _CONSTANTS) else values
+        least = -1 if info.numeric == "snorm" else 0
+        if all(least - _ROUNDING <= v <= 1 + _ROUNDING for v in read):
+            continue
+        hint = "; (r, g, b, a) of 255 are divided by 255" if max(read) > 2 else ""
+        text = f"{what} is ({', '.join(f'{v:g}' for v in values)}); color[{number}] of {info.name} takes numbers from {least} to 1"
+        warnings.warn(f"{text}, and others are clamped{hint}", ClampedValueWarning, stacklevel=users_level())
+        return
+
+
+def has_samples(mask: int, samples: int) -> bool:
+    """Whether a sample mask leaves any sample that there is; one that leaves none draws nothing."""
+    return bool(mask & ((1 << samples) - 1))
 
 
 def advanced_blend_of(value: Any, what: str) -> tuple[int, bool, bool, int, bool]:
@@ -469,7 +503,7 @@ def set_multisampling(
 ) -> None:
     """VkPipelineMultisampleStateCreateInfo."""
     given = (samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one)
-    if all(type(value) in _PLAIN_TYPES for value in given) and given == _PLAIN_MULTISAMPLING:
+    if type(samples) is int and all(type(value) in _PLAIN_TYPES for value in given) and given == _PLAIN_MULTISAMPLING:
         return
     samples = arguments.whole(samples, f"{what}: samples", "allowed are 1, 2, 4, 8 and 16")
     if samples not in (1, 2, 4, 8, 16):

@@ -42,7 +42,7 @@ def idle_arguments(
     if not info.depth_stencil.stencil_test and "stencil_test_enable" not in dynamic:
         idle["stencil_reference"] = "stencil_test="
     if not info.rasterization.depth_bias_enable and "depth_bias_enable" not in dynamic:
-        idle["depth_bias"] = "depth_bias=(0, 0)"
+        idle["depth_bias"] = "depth_bias=(0, 0)" if info.depth_format else "a depth attachment: give depth=, and depth_bias=(0, 0)"
     if not any(names & _CONSTANTS for names in factors) and dynamic.isdisjoint(_BLEND_STATES):
         idle["blend_constants"] = "blend= with a factor such as 'constant_color'"
     return idle

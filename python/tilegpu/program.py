@@ -220,6 +220,16 @@ class Program(Fixed):
                 )
         return self.interface.push_layout.pack(fields)
 
+    def _packed_push(self, push: Mapping[str, Any], what: str) -> bytes:
+        """The same, whose errors begin with what pushes them: the layout, which pipelines of one shader share, knows none."""
+        try:
+            return self.pack_push(push)
+        except ValidationError as wrong:
+            own, text = f"{self.interface.label}: push constants", str(wrong)
+            if not text.startswith(own):
+                raise
+            raise ValidationError(f"{what}, {self.title}: push constants{text[len(own):]}") from None
+
     def push_bytes(self, push: Any, what: str) -> bytes:
         """All push constants from what ``push=`` gives: a mapping by name, a structured array, or bytes."""
         layout = self.interface.push_layout
@@ -230,11 +240,11 @@ class Program(Fixed):
         if type(push) is bytes:
             data = push
         elif type(push) is dict or isinstance(push, Mapping):  # the second question alone costs a tenth of a draw
-            data = self.pack_push(push)
+            data = self._packed_push(push, what)
         elif isinstance(push, (bytes, bytearray, memoryview)):
             data = bytes(push)
         elif isinstance(push, (np.ndarray, np.void)) and push.dtype.names:
-            data = self.pack_push({n: push[n] for n in push.dtype.names})
+            data = self._packed_push({n: push[n] for n in push.dtype.names}, what)
         elif isinstance(push, np.ndarray) and push.dtype == np.uint8:
             data = push.tobytes()
         elif isinstance(push, np.ndarray) and len(self.interface.push_constants) == 1:

@@ -63,8 +63,37 @@ def compile_glsl(
     }
     words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
-        raise ShaderError(error + (_version_hint(text, messages) or _language_hint(text)), messages=[ShaderMessage(*m) for m in messages])
+        hint = _version_hint(text, messages) or _language_hint(text) or _stage_hint(stage, messages)
+        raise ShaderError(error + hint, messages=[ShaderMessage(*m) for m in messages])
     return words
+
+
+#: Names that shaders of one stage have, and no others.
+_OF_STAGES = {
+    "vertex": "gl_VertexIndex gl_InstanceIndex gl_BaseVertex gl_BaseInstance",
+    "tessellation_evaluation": "gl_TessCoord",
+    "geometry": "EmitVertex EndPrimitive",
+    "fragment": "gl_FragCoord gl_FragDepth gl_FrontFacing gl_PointCoord gl_HelperInvocation dFdx dFdy fwidth discard",
+    "compute": "gl_GlobalInvocationID gl_LocalInvocationID gl_LocalInvocationIndex gl_WorkGroupID gl_NumWorkGroups gl_WorkGroupSize",
+}
+_POSITIONS = ("vertex", "tessellation_evaluation", "geometry")
+
+
+def _stage_hint(stage: str, messages: Sequence[Any]) -> str:
+    """Where the errors are of names that another stage has: texts were given in each other's place. "" where that isn't why."""
+    said = {word for message in messages for part in message if isinstance(part, str) for word in re.findall(r"'([A-Za-z_]+)'", part)}
+    given = enums.name_of("shader_stage", enums.parse("shader_stage", stage, "compile_glsl: stage"))
+    for other, names in _OF_STAGES.items():
+        for name in names.split():
+            if other != given and name in said:
+                return _given_as(name, other, given)
+    return _given_as("gl_Position", "vertex", given) if "gl_Position" in said and given not in _POSITIONS else ""
+
+
+def _given_as(name: str, other: str, given: str) -> str:
+    swapped = " (dev.pipeline takes the vertex shader first, then the fragment shader)" if {other, given} == {"vertex", "fragment"} else ""
+    words = other.replace("_", " "), given.replace("_", " ")
+    return f"\n'{name}' is of {words[0]} shaders, and this text was given as the {words[1]} shader{swapped}"
 
 
 _VERSION = re.compile(r"^[ \t]*#version[ \t]+(\d+)([ \t]+\w+)?", re.MULTILINE)

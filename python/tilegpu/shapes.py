@@ -162,8 +162,8 @@ def quad(left: float = -1.0, top: float = -1.0, right: float = 1.0, bottom: floa
     """(6,) vertices, two triangles, of a rectangle: ``position`` (2 float32) and ``uv``, (0, 0) at (``left``, ``top``). By default the
     whole picture in clip space, y down; for pixels use :func:`tilegpu.math.pixels`."""
     for name, value in (("left", left), ("top", top), ("right", right), ("bottom", bottom)):
-        if not _is_number(value):
-            raise ValidationError(f"quad: {name} is {value!r:.80}; it must be a number")
+        if not _is_number(value) or not math.isfinite(value):
+            raise ValidationError(f"quad: {name} is {value!r:.80}; it must be a finite number")
     a, b, c, d = (left, top, 0, 0), (left, bottom, 0, 1), (right, top, 1, 0), (right, bottom, 1, 1)
     return _flat([a, b, c, c, b, d])
 

@@ -41,6 +41,14 @@ def _sources(given: Any, bindings: int) -> list[Any]:
     return list(given) if any(isinstance(v, np.ndarray) and (v.ndim > 1 or (v.ndim and v.dtype.names)) for v in given) else [given]
 
 
+def _rows_of_records(given: Any) -> tuple[int, ...]:
+    """Of an array of records, or a buffer made from one, the shape behind its first dimension."""
+    if isinstance(given, (Buffer, BufferSlice)):
+        buffer, offset = (given, 0) if isinstance(given, Buffer) else (given.buffer, given.offset)
+        return buffer.rows_at(offset, given.size) if buffer.held is not None and buffer.held.names else ()
+    return given.shape[1:] if isinstance(given, np.ndarray) and given.dtype.names else ()
+
+
 def _unequal(layout: VertexLayout, numbers: Sequence[int], sources: list[Any], counts: list[int], things: str) -> tuple[str, bool]:
     """Which of several sources is longer than the shortest, for a message, and whether it is an array; buffers may have room."""
     if len(counts) < 2 or len(set(counts)) == 1:
@@ -71,6 +79,8 @@ class VertexSources:
     _vertex_count: int | None = None  # of the draw's vertices, where they are known to end there
     _counts: list[int]  # of the last sources, elements
     _unequal = ("", False)  # what of the draw's vertices is longer than the shortest, and whether it is an array
+    _index_rows: tuple[int, ...] = ()  # the shape of the draw's indices behind their first dimension
+    _vertex_rows: tuple[int, ...] = ()  # the same of records that are its vertices
     _index_values: NDArray[Any] | None = None  # the draw's indices, where they are an array
     _primitive = (1, 1)  # of the draw's topology; see Pipeline.primitive
 
@@ -136,6 +146,7 @@ class VertexSources:
                 "give dev.pipeline the dtype"
             )
         sources = _sources(vertices, len(numbers))
+        self._vertex_rows = _rows_of_records(sources[0]) if sources else ()
         if len(sources) != len(numbers):
             raise ValidationError(
                 f"{self._what}, {pipeline.title}: {len(sources)} vertex array(s); the pipeline has {len(numbers)} vertex bindings"
@@ -153,7 +164,7 @@ class VertexSources:
         """Binds the data of the per-instance bindings; returns the number of instances from the first that is drawn on."""
         layout = pipeline.vertex_layout
         numbers = layout.per_instance
-        if isinstance(instances, (int, np.integer)):
+        if isinstance(instances, (int, np.integer)) and not isinstance(instances, bool):
             if numbers:
                 raise ValidationError(
                     f"{self._what}, {pipeline.title}: the pipeline has {len(numbers)} per-instance binding(s); "
@@ -278,7 +289,9 @@ class VertexSources:
             self.uses.note_buffer(indices, "indices", f"{what}: indices")
             source = (buffer.core, offset, kind)
             count = size_B // width.itemsize
+            self._index_rows = buffer.rows_at(offset, size_B)
         else:
+            self._index_rows = np.shape(indices)[1:]
             array = self._index_values = index_array(indices, self._restarts(pipeline), what)
             source = (self.arena.upload(array), 0, _INDEX_TYPES[array.dtype])
             count = array.size
@@ -296,6 +309,8 @@ class VertexSources:
     def _say_unequal(self, pipeline: Pipeline, text: str, arrays: bool, fix: str) -> None:
         if not text:
             return
+        if fix == "count=":  # of vertices
+            fix += "; what advances with the instance is dev.pipeline(instance=...) and rp.draw(instances=...)"
         message = f"{self._what}, {pipeline.title}: {text}; give arrays of one length, or {fix}"
         if arrays:
             raise ValidationError(message)
@@ -342,6 +357,16 @@ class VertexSources:
     def _there(self, available: int | None, indexed: bool) -> int | None:
         """What a draw may reach."""
         return available if indexed or self._vertex_count is None else self._vertex_count
+
+    def say_rows(self, pipeline: Pipeline, indexed: bool) -> None:
+        """Warns where rows of indices, or of vertices that are drawn without, are no primitives."""
+        rows = self._index_rows if indexed else self._vertex_rows
+        if not rows or self._restarts(pipeline):
+            return
+        topology = str(self.state.values.get("primitive_topology", "")) if "primitive_topology" in pipeline.dynamic else ""
+        name = "indices" if indexed else "vertices"
+        if wrong := arguments.rows_misfit(rows, self._primitive[0], name, topology or pipeline.assembly[0]):
+            warnings.warn(f"{self._what}, {pipeline.title}: {wrong}", LostPrimitivesWarning, stacklevel=users_level())
 
     def say_leftover(self, pipeline: Pipeline, count: int, indexed: bool) -> None:
         """Warns where the last vertices, or indices, make no primitive."""

@@ -105,12 +105,27 @@ def axes_against(direction: ArrayLike) -> NDArray[np.float64]:
     return np.array([right, up, (x, y, z)])
 
 
+#: A larger float has steps of a ten-thousandth of a turn and more.
+MOST_ANGLE = 1e12
+
+
+def radians_for_degrees(value: Any) -> str:
+    """What is wrong with an angle in degrees that is the radians of a multiple of 5 degrees, to the last place of a float; "" for others,
+    however small: telescopes have such. Nobody's field of view is so by accident."""
+    if not 0 < value < math.pi:
+        return ""
+    degrees = 5 * round(math.degrees(value) / 5)
+    if not degrees or abs(value - math.radians(degrees)) > 1e-7 * value:
+        return ""
+    return f"{value:.8g}, the radians of {degrees} degrees; it is in degrees: give {degrees}"
+
+
 @dataclass
 class OrbitCamera(Spelt):
     """A camera that looks at ``target`` from ``distance`` away; what the viewer turns, moves and zooms.
 
     ``yaw`` turns about the world's y axis (0: the camera is on the +z side), ``pitch`` lifts the camera (positive: it looks down).
-    Angles in radians, field of view in degrees. ``radius`` is that of the thing looked at: near and far planes follow from it.
+    Angles in radians (a ``pitch`` beyond a quarter turn is upside down, and beyond a turn an error), field of view in degrees. ``radius`` is that of the thing looked at: near and far planes follow from it.
     Raises :class:`tilegpu.ValidationError` for what makes no picture, when it is made and when it is asked for a matrix.
     """
 
@@ -136,8 +151,8 @@ class OrbitCamera(Spelt):
             raise ValidationError(f"{what}: target is {arguments.shown(self.target)}; {must}")
         for name, low, high, must in (
             ("distance", 0.0, math.inf, "a number above 0"),
-            ("yaw", -math.inf, math.inf, "a number of radians"),
-            ("pitch", -math.inf, math.inf, "a number of radians"),
+            ("yaw", -MOST_ANGLE, MOST_ANGLE, "a number of radians, within a turn or some"),
+            ("pitch", -2 * math.pi, 2 * math.pi, "radians, within a turn: math.radians(45) for 45 degrees"),
             ("fov_y", 0.0, 180.0, "between 0 and 180 degrees"),
             ("radius", 0.0, math.inf, "a number above 0"),
             ("near", 0.0, math.inf, "a distance above 0, or None"),
@@ -148,6 +163,8 @@ class OrbitCamera(Spelt):
                 continue
             if not low < arguments.number(value, f"{what}: {name}", f"it must be {must}") < high:
                 raise ValidationError(f"{what}: {name} is {arguments.shown(value)}; it must be {must}")
+        if wrong := radians_for_degrees(self.fov_y):
+            raise ValidationError(f"{what}: fov_y is {wrong}")
         near, far = self._planes()
         if not near < far:
             given = "" if self.far is not None else " (distance + 4 * radius)"

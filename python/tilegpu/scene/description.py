@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu import arguments
-from tilegpu.errors import UnusedNameWarning, ValidationError
+from tilegpu.errors import LostPrimitivesWarning, UnusedNameWarning, ValidationError, users_level
 from tilegpu.sampler import addresses_of, say_all_given
 from tilegpu.scene import methods
 from tilegpu.scene.arrays import as_indices, as_vertices
@@ -320,6 +320,17 @@ class Draw(Sendable):
             object.__setattr__(self, "vertices", made)
         if isinstance(self.indices, np.ndarray) and (made := as_indices(self.indices, self.label)) is not self.indices:
             object.__setattr__(self, "indices", made)
+        self._say_rows()
+
+    def _say_rows(self) -> None:
+        """Warns of indices, or records without, in rows that are no primitives."""
+        name = "vertices" if self.indices is None else "indices"
+        source = getattr(self, name)
+        if not isinstance(source, np.ndarray) or source.ndim < 2 or not isinstance(self.state, State) or self.state.primitive_restart:
+            return
+        step = {"triangle_list": 3, "line_list": 2}.get(str(self.state.topology), 1)
+        if (name == "indices" or source.dtype.names) and (wrong := arguments.rows_misfit(source.shape[1:], step, name, self.state.topology)):
+            warnings.warn(f"{self.title}: {wrong}", LostPrimitivesWarning, stacklevel=users_level())
 
     @property
     def title(self) -> str:

@@ -1,0 +1,101 @@
+"""What a new pipeline is warned of in its fixed-function state: numbers without effect, masks that leave nothing, constants that are cut.
+
+In: a pipeline, its state as Vulkan has it, the arguments of ``dev.pipeline``. Out: warnings, once for each pipeline and name. What has an
+effect is none of them: depth clamp without a depth attachment (nothing is clipped at near and far), alpha to coverage of one sample (a
+fragment below half is dropped), sample shading of one sample (each has its invocation). depth_compare beside depth_test=False is Vulkan's
+state, which has both.
+Source: Vulkan specification, "Rasterization", "Fragment Operations", "The Framebuffer".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tilegpu import _core, enums
+from tilegpu.errors import LostPrimitivesWarning
+from tilegpu.pipeline_rules import Words
+from tilegpu.pipeline_state import has_samples, say_constants
+from tilegpu.program import Program
+
+_FRONT_FACING = 17  # SPIR-V's number of gl_FrontFacing
+_TOPOLOGIES: dict[str, int] = _core.ENUMS["primitive_topology"]
+_NO_FACES = {number for name, number in _TOPOLOGIES.items() if "point" in name or "line" in name}
+_ALWAYS: int = _core.ENUMS["compare_op"]["always"]
+_DECORATE, _BUILT_IN = 71, 11
+_STENCIL_FACE = {"compare": "always", "fail": "keep", "pass": "keep", "depth_fail": "keep"}
+_STENCIL_STATES = frozenset({"stencil_test_enable", "stencil_op"})
+
+
+def warn_of_idle_state(
+    pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], given: Mapping[str, Any]
+) -> None:
+    """Of what the arguments themselves say, whatever is drawn. ``given``: the arguments of ``dev.pipeline``."""
+    if info.depth_stencil.stencil_test and dynamic.isdisjoint(_STENCIL_STATES):
+        if not any(map(_does, _faces(given))):
+            name = next(n for n in ("stencil_test", "stencil_front", "stencil_back") if given[n] not in (None, False))
+            fix = "give stencil_test={'compare': 'equal', 'reference': 1}, say, or {'pass': 'replace', 'reference': 1}"
+            pipeline.warn_unused(name, f"{name} has no effect: it compares by 'always' and keeps what is there; {fix}")
+    _warn_of_faces(pipeline, info, dynamic, given)
+    samples, mask = info.multisample.samples, info.multisample.sample_mask
+    if not has_samples(mask, samples) and dynamic.isdisjoint({"sample_mask", "rasterization_samples"}):
+        pipeline._warn_once("sample_mask", no_samples(mask, samples), LostPrimitivesWarning)
+
+
+def no_samples(mask: int, samples: int) -> str:
+    """Of messages: a mask that leaves nothing."""
+    there = "the only sample there is has bit 0" if samples == 1 else f"the {samples} samples there are have bits 0 to {samples - 1}"
+    return f"sample_mask is {mask:#x}, and {there}: nothing is drawn; leave it out for all"
+
+
+def _warn_of_faces(
+    pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], given: Mapping[str, Any]
+) -> None:
+    """Which face is the front is asked by culling, a stencil test of two sides and gl_FrontFacing; points and lines have none."""
+    culls = info.rasterization.cull_mode != _core.ENUMS["cull_mode"]["none"] or "cull_mode" in dynamic
+    plain = pipeline._stages.keys() <= {"vertex", "fragment"} and "primitive_topology" not in dynamic
+    if plain and info.topology in _NO_FACES and info.rasterization.cull_mode and "cull_mode" not in dynamic:
+        name = enums.name_of("primitive_topology", info.topology)
+        pipeline.warn_unused("cull", f"cull={given['cull']!r} has no effect with topology='{name}', which has no faces; leave it out")
+    if info.rasterization.front_face == _core.ENUMS["front_face"]["counter_clockwise"] or "front_face" in dynamic or culls:
+        return
+    front, back = _faces(given)
+    if (info.depth_stencil.stencil_test and front != back) or any(name.startswith("stencil") for name in dynamic):
+        return
+    fragment = pipeline._stages.get("fragment")
+    if fragment is None or not _asks_front_facing(bytes(fragment.spirv)):
+        fix = "give cull='back', or leave it out (the fragment shader does not ask gl_FrontFacing)"
+        pipeline.warn_unused("front_face", f"front_face={given['front_face']!r} has no effect, as nothing is culled; {fix}")
+
+
+def _faces(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Fields of the stencil test of front and back, as the user gave them; they were checked."""
+    both = given["stencil_test"]
+    found = [{**(both if isinstance(both, Mapping) else {}), **(given[name] or {})} for name in ("stencil_front", "stencil_back")]
+    return [{key.removesuffix("_op"): value for key, value in fields.items()} for fields in found]
+
+
+def _does(face: Mapping[str, Any]) -> bool:
+    """Whether a stencil test may reject a fragment, or change what is there."""
+    kinds = {"compare": "compare_op"}
+    return any(
+        enums.parse(kinds.get(key, "stencil_op"), face.get(key, nothing), key) != _core.ENUMS[kinds.get(key, "stencil_op")][nothing]
+        for key, nothing in _STENCIL_FACE.items()
+    )
+
+
+def _asks_front_facing(spirv: bytes) -> bool:
+    return any(number == _DECORATE and operands[1:3] == [_BUILT_IN, _FRONT_FACING] for number, operands in Words(spirv).instructions())
+
+
+def warn_of_constants(
+    pipeline: Program,
+    info: _core.GraphicsPipelineCreateInfo,
+    formats: Sequence[enums.FormatInfo | None],
+    dynamic: frozenset[str],
+    factors: Sequence[frozenset[str]],
+) -> None:
+    """Constants of blending that the attachments which they are blended with cut; ``factors``: what each reads."""
+    fixed = not any(name.startswith("color_blend") or name in ("blend_constants", "logic_op_enable") for name in dynamic)
+    if fixed and factors and not info.blend.logic_op_enable:
+        say_constants(info.blend_constants, formats, factors, f"{pipeline.title}: blend_constants")
