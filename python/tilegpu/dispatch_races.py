@@ -99,11 +99,11 @@ class _Shader:
         self._own: dict[int, tuple[Any, int]] = {}  # what the function's variables hold
         self._kept: dict[tuple[tuple[int, int], int], int] = {}  # of words that all store to: what, as _Touch.same
         self._part = 0
-        entry, state = 0, 0  # 1: in the entry point, 2: behind its first block
+        entry, state = 0, 0  # entry: -1: there are several; state: 1: in the entry point, 2: behind its first block
         for number, a in Words(spirv).instructions():
             self.barriers |= number in _BARRIERS
             if number == 15:
-                entry = a[1]
+                entry = -1 if entry else a[1]
             elif number == 54:
                 state = 1 if a[1] == entry else 2
             elif state == 0:
@@ -434,8 +434,8 @@ def _shared_race(shader: _Shader, numbers: dict[str, Any]) -> str:
             reader, writer = _named(numbers, pair)
             name = shader.names.get(load.place[1]) or "variable"
             return (
-                f"invocation {reader} reads in the shared '{name}' what invocation {writer} of its workgroup stores there, and no barrier() "
-                "stands between: the result depends on threads and lanes; write barrier(); between the two lines"
+                f"invocation {reader} reads in the shared '{name}' what invocation {writer} of its workgroup stores there, and no "
+                "barrier() stands between: the result depends on threads and lanes; write barrier(); between the two lines"
             )
     return ""
 
