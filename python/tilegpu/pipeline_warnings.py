@@ -26,9 +26,6 @@ _INPUT = _TYPES["input_attachment"]
 _WRITTEN = {_TYPES[name] for name in ("storage_buffer", "storage_image", "storage_texel_buffer")}
 _SOURCE_ALPHA = frozenset({"src_alpha", "one_minus_src_alpha", "src_alpha_saturate"})
 _CONSTANTS = frozenset({"constant_color", "one_minus_constant_color", "constant_alpha", "one_minus_constant_alpha"})
-_COMPARES: dict[str, int] = _core.ENUMS["compare_op"]
-_UNASKED = {_COMPARES["always"], _COMPARES["never"]}
-_DEPTH_STATES = frozenset({"depth_test_enable", "depth_compare_op", "depth_write_enable"})
 # SPIR-V's numbers: instructions, modes, built-ins.
 _MODE, _BEFORE_MODES = 16, frozenset({10, 11, 14, 15, 17, 331})
 _EARLY_TESTS, _DEPTH_REPLACING, _STENCIL_REPLACING = 9, 12, 5027
@@ -128,8 +125,6 @@ def warn_of_replaced(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, 
         why = "" if info.depth_format else "has no effect without a depth attachment; give depth="
         if not why and not state.depth_test and "depth_test_enable" not in dynamic:
             why = "has no effect without depth_test"
-        elif not why and state.depth_compare in _UNASKED and not state.depth_write and dynamic.isdisjoint(_DEPTH_STATES):
-            why = "has no effect: depth is neither compared nor written"
         if early or why:
             pipeline.warn_unused("gl_FragDepth", f"gl_FragDepth, which the fragment shader writes, {without if early else why}")
     if _STENCIL_REPLACING in modes and writes_built_in(bytes(module.spirv), _FRAG_STENCIL):
