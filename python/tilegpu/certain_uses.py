@@ -89,6 +89,7 @@ class Uses:
                 yield from instructions
 
     def decorated(self, variable: int, decoration: int) -> int | None:
+        """The decoration's word, 1 where it has none; ``None``: the variable has no such decoration."""
         return self._decorated.get((variable, -1, decoration))
 
     # ------------------------------------------------------------------------------------------------- what is there

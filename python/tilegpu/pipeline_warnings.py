@@ -119,17 +119,15 @@ def warn_of_replaced(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, 
             modes.add(operands[1])
         elif number not in _BEFORE_MODES:
             break
-    state, early = info.depth_stencil, _EARLY_TESTS in modes
+    early = _EARLY_TESTS in modes
     without = "has no effect with layout(early_fragment_tests), which takes the primitive's; leave one of them out"
     if _DEPTH_REPLACING in modes and writes_built_in(bytes(module.spirv), _FRAG_DEPTH):
         why = "" if info.depth_format else "has no effect without a depth attachment; give depth="
-        if not why and not state.depth_test and "depth_test_enable" not in dynamic:
-            why = "has no effect without depth_test"
-        if early or why:
+        if early or why:  # depth_test=False, which one must say, is meant
             pipeline.warn_unused("gl_FragDepth", f"gl_FragDepth, which the fragment shader writes, {without if early else why}")
     if _STENCIL_REPLACING in modes and writes_built_in(bytes(module.spirv), _FRAG_STENCIL):
         why = "" if info.stencil_format else "has no effect without a stencil attachment; give stencil="
-        if not why and not state.stencil_test and "stencil_test_enable" not in dynamic:
+        if not why and not info.depth_stencil.stencil_test and "stencil_test_enable" not in dynamic:
             why = "has no effect without stencil_test"
         if early or why:
             pipeline.warn_unused(
