@@ -11,6 +11,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tilegpu.fixed import made_once
 from tilegpu.operations import Counter, Module
 from tilegpu.pipeline_rules import Words
 
@@ -94,6 +95,7 @@ class Uses:
 
     # ------------------------------------------------------------------------------------------------- what is there
 
+    @made_once
     def stored(self) -> set[tuple[int, bool, int]] | None:
         """(built-in, of the patch, place) of all outputs that something is stored to; ``None``: nobody knows."""
         found: set[tuple[int, bool, int]] = set()
@@ -108,15 +110,18 @@ class Uses:
                 found.update((p.built_in, p.patch, k) for p in parts for k in range(p.first, p.first + p.places))
         return found
 
-    def loaded(self) -> Iterator[tuple[Part, int, int]]:
+    @made_once
+    def loaded(self) -> list[tuple[Part, int, int]]:
         """Inputs that every execution loads: what, in which function, in which block of it."""
+        found: list[tuple[Part, int, int]] = []
         for function, label in self.certain():
             for op, a in self.functions[function][label]:
                 pointer = a[2] if op == _LOAD else a[1] if op == _COPY else 0
                 if op == _EXTENDED and a[3] in _INTERPOLATIONS:
                     pointer = a[4]
                 for part in (self.parts(pointer, INPUT) if pointer else None) or ():
-                    yield part, function, label
+                    found.append((part, function, label))
+        return found
 
     def certain(self) -> Iterator[tuple[int, int]]:
         """(function, block) of what is executed whatever comes."""
@@ -284,7 +289,7 @@ def _successors(instructions: list[Instruction]) -> list[int]:
     return [a[1], *a[3::2]] if op == 251 else []
 
 
-@functools.lru_cache(maxsize=128)
+@functools.lru_cache(maxsize=32)  # a few hundred kilobytes each
 def _uses(spirv: bytes, constants: tuple[tuple[int, int], ...], stage: str) -> Uses:
     return Uses(spirv, dict(constants), stage)
 

@@ -7,12 +7,14 @@ Source: Vulkan specification, "Geometry Shading"; SPIR-V specification, OpEmitVe
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
 from tilegpu import _core
 from tilegpu.certain_uses import Instruction, Uses, Ways
 from tilegpu.errors import LostPrimitivesWarning, UndefinedContentsError, UndefinedContentsWarning, ValidationError
+from tilegpu.fixed import made_once
 from tilegpu.unwritten import stage_uses
 
 if TYPE_CHECKING:
@@ -42,15 +44,16 @@ def warn_of_emissions(pipeline: Program, stream: int, rasterizes: bool, strict: 
     uses = stage_uses(pipeline, "geometry")
     if not uses.entry:
         return
-    emissions = _Emissions(uses, stream)
+    emissions = _emissions(uses, stream)
     feeds = _FEEDBACK in uses.modes
     lost = emissions.too_few(feeds or _stores_elsewhere(pipeline)) if rasterizes or feeds else ""
-    lost = lost or emissions.too_many()
+    lost = lost or emissions.too_many
     if lost and strict:
         raise ValidationError(f"{pipeline.title}: {lost}")
     if lost:
         pipeline._warn_once("EmitVertex", lost, LostPrimitivesWarning)
-    names = emissions.unwritten(_read(pipeline, emissions.points), uses) if rasterizes and not lost else []
+    wanted = _read(pipeline, emissions.points) if rasterizes and not lost else {}
+    names = [wanted[key] for key in emissions.unwritten(frozenset(wanted))]
     if names:
         which = " and ".join(names)
         text = (
@@ -72,12 +75,17 @@ def _read(pipeline: Program, points: bool) -> dict[Key, str]:
     if "fragment" in pipeline.stages:
         fragment = stage_uses(pipeline, "fragment")
         named = [o for o in pipeline.stages["geometry"].reflection.outputs if o.name]
-        for part, _, _ in fragment.loaded() if fragment.entry else ():
+        for part, _, _ in fragment.loaded if fragment.entry else ():
             if part.built_in < 0 and part.places == 1 and (points or not fragment.is_flat(part.variable)):
                 for output in named:
                     if output.location <= part.first < output.location + max(1, output.type.locations):
                         wanted[-1, False, part.first] = f"'{output.name}'"
     return wanted
+
+
+@functools.lru_cache(maxsize=16)
+def _emissions(uses: Uses, stream: int) -> _Emissions:
+    return _Emissions(uses, stream)
 
 
 class _Emissions:
@@ -89,6 +97,7 @@ class _Emissions:
         self._most = uses.modes.get(_MOST_VERTICES, [1 << 32])[0]
         self._need, self._made = next((_MADE[mode] for mode in _MADE if mode in uses.modes), (1, "points"))
         self.points = self._need == 1
+        self._lacking: dict[frozenset[Key], tuple[Key, ...]] = {}
         self._emitting = {f for f in uses.functions if self._holds(f, _EMITS, set())}
 
     def _holds(self, function: int, numbers: frozenset[int], seen: set[int]) -> bool:
@@ -112,11 +121,16 @@ class _Emissions:
         whole = f"a primitive of its {self._made} has {self._need}"
         if self._most < self._need:
             return f"the geometry shader may emit {self._most} (max_vertices), and {whole}: nothing is drawn; raise max_vertices"
-        most = min(self._bound(self._uses.entry, frozenset()), self._longest())
-        if most < self._need:
-            return f"the geometry shader emits {int(most)} to a primitive at most, and {whole}: nothing is drawn; emit one for each"
+        if self._at_most < self._need:
+            return f"the geometry shader emits {self._at_most} to a primitive at most, and {whole}: nothing is drawn; emit one for each"
         return ""
 
+    @made_once
+    def _at_most(self) -> int:
+        """Emissions to one primitive, up to what it needs."""
+        return int(min(self._bound(self._uses.entry, frozenset()), self._longest()))
+
+    @made_once
     def too_many(self) -> str:
         """More than max_vertices, in any execution."""
         count = 0
@@ -167,13 +181,18 @@ class _Emissions:
 
     # --------------------------------------------------------------------------------------------- with which outputs
 
-    def unwritten(self, wanted: dict[Key, str], uses: Uses) -> list[str]:
-        """Names of what is wanted and not written for a vertex that is emitted whatever comes."""
-        stored = uses.stored()
-        streams = any(op in _STREAMS for op, _ in uses.instructions())
+    def unwritten(self, wanted: frozenset[Key]) -> tuple[Key, ...]:
+        """What is wanted and not written for a vertex that is emitted whatever comes."""
+        if wanted not in self._lacking:
+            self._lacking[wanted] = self._unwritten(wanted)
+        return self._lacking[wanted]
+
+    def _unwritten(self, wanted: frozenset[Key]) -> tuple[Key, ...]:
+        stored = self._uses.stored
+        streams = any(op in _STREAMS for op, _ in self._uses.instructions())
         if stored is None or streams or len(self._ways.loops) > _MOST_LOOPS:
-            return []
-        keys = frozenset(wanted) & stored
+            return ()
+        keys = wanted & stored
         found: dict[Key, None] = {}
         start: Node = (self._ways.first, frozenset())
         before: dict[Node, frozenset[Key]] = {start: frozenset()}
@@ -188,7 +207,7 @@ class _Emissions:
         for node, written in before.items():
             if self._is_certain(node):
                 self._through(node[0], written, keys, found)
-        return [wanted[key] for key in found]
+        return tuple(found)
 
     def _through(self, label: int, written: frozenset[Key], keys: frozenset[Key], found: dict[Key, None] | None) -> frozenset[Key]:
         """What may have been written behind a block, of ``keys``; ``found``: gets what an emission of it lacks."""

@@ -67,7 +67,7 @@ def _levels(pipeline: Program) -> list[tuple[str, str]]:
     if inner and not writes_built_in(spirv, _INNER):
         what = "the tessellation control shader never writes gl_TessLevelInner. Vulkan leaves it undefined; here it is 0"
         found, inner = [(what, "gl_TessLevelInner")], 0
-    stored = stage_uses(pipeline, "tessellation_control").stored()
+    stored = stage_uses(pipeline, "tessellation_control").stored
     for built_in, count, end in ((_OUTER, outer, ", and nothing is drawn"), (_INNER, inner, "")):
         missing = [] if stored is None else [k for k in range(count) if (built_in, True, k) not in stored]
         if missing:
@@ -86,11 +86,11 @@ def _variables(pipeline: Program, names: list[str]) -> list[tuple[str, str]]:
         asked = any(not o.used or o.type.locations > 1 for o in outputs) or _has_block(pipeline.stages[writer], len(outputs))
         if not asked and not _reads_built_ins(bytes(pipeline.stages[reader].spirv), reader):
             continue
-        stored = stage_uses(pipeline, writer).stored()
+        stored = stage_uses(pipeline, writer).stored
         if stored is None:
             continue
         reads, uses = stage_uses(pipeline, reader), stage_uses(pipeline, writer)
-        for part, _, _ in reads.loaded():
+        for part, _, _ in reads.loaded:
             places = [(part.built_in, part.patch, k) for k in range(part.first, part.first + part.places)]
             if not stored.isdisjoint(places) or (part.built_in >= 0 and not _is_next(part.built_in, reader)):
                 continue
@@ -141,7 +141,7 @@ def _clipping(pipeline: Program, rasterizes: bool) -> list[tuple[str, str]]:
     if not rasterizes or Words(spirv).capabilities.isdisjoint((_CLIP_DISTANCE, _CULL_DISTANCE)):
         return []
     uses = stage_uses(pipeline, stage)
-    stored, found = uses.stored(), []
+    stored, found = uses.stored, []
     for built_in in (3, 4) if stored is not None else ():
         assert stored is not None
         there = [(built_in, False, k) in stored for k in range(uses.declared(built_in))]
@@ -167,7 +167,7 @@ def _beyond(pipeline: Program, patch_vertices: int | None) -> list[tuple[str, st
             made = pipeline.stages.get("tessellation_control")
             modes = {} if made is None else stage_uses(pipeline, "tessellation_control").modes
             count, why = modes.get(_OUTPUT_VERTICES, [None])[0], "the control shader makes patches of {} (layout(vertices = {}) out)"
-        for part, function, label in uses.loaded() if count is not None else ():
+        for part, function, label in uses.loaded if count is not None else ():
             most = uses.most(part.vertex, function, label) if part.vertex else None
             if most is not None and count is not None and most >= count:
                 name = uses.names.get(part.variable) or _BUILT_INS.get(part.built_in, "an input")
