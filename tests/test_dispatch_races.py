@@ -179,6 +179,7 @@ RACES_OF_SHARED: list[tuple[str, dict[str, Any]]] = [
     shared("s[l] = float(l); b[i] = s[l ^ 8u];"),
     shared("s[l] = float(l); memoryBarrierShared(); b[i] = s[63 - l];"),  # which waits for nobody
     shared("s[l] = float(l); b[i] = s[l + 1];", groups=1),
+    shared("s[l] = float(l); b[i] = s[l + 64];", groups=1),  # the last one
     shared("float t = s[l ^ 8u]; s[l] = t; b[i] = 1;"),
     shared("s[l] = 1.0; barrier(); b[i] = s[63 - l]; s[l] = b[i];"),  # written again too early
     shared("s[l] = 1.0; barrier(); s[l] += s[l ^ 32u]; b[i] = 1;"),

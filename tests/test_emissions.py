@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from spirv import assemble, kernel_text
+from tilegpu.certain_uses import uses_of
 
 F = "r8g8b8a8_unorm"
 HEAD = "#version 450\n"
@@ -134,10 +136,12 @@ def test_what_a_vertex_lacks(devs: tuple[tg.Device, tg.Device], number: int) -> 
 
 
 WRITTEN: list[tuple[str, str]] = [
+    (geometry(f"{EACH} {{ switch (k) {{ case 1: {PLACE} break; case 7: gl_Position = vec4(1); }} EmitVertex(); }}"), RED),
     (geometry(f"{EACH} {{ c = vec3(1); {PLACE} EmitVertex(); }}", declared=OUT), COLORED),
     (geometry(f"c = vec3(1); {EACH} {{ {PLACE} EmitVertex(); c = vec3(i); }}", declared=OUT), COLORED),
     (geometry(f"{EACH} {{ if (i == k) c = vec3(1); {PLACE} EmitVertex(); }}", declared=OUT), COLORED),
     (geometry(f"c = vec3(1); for (int i = 0; i < k; i++) {{ {PLACE} EmitVertex(); }}", declared=OUT), COLORED),  # once, perhaps
+    (geometry(f"c = vec3(1); for (int i = 0; i < 1; i++) {{ {PLACE} EmitVertex(); }}", 1, "points", OUT), COLORED),
     (geometry(f"c = vec3(1); {EACH} {{ {PLACE} EmitVertex(); if (k > 0) break; }}", declared=OUT), COLORED),
     (geometry(f"c = vec3(1); {EACH} {{ {PLACE} EmitVertex(); }}", declared=OUT), RED),  # which nobody reads
     (geometry(f"c = vec3(1); {EACH} {{ {PLACE} EmitVertex(); }}", declared=OUT), COLORED.replace("o = ", "if (gl_FragCoord.x > 1) o = ")),
@@ -165,3 +169,15 @@ def test_outputs_keep_their_values(devs: tuple[tg.Device, tg.Device]) -> None:
     with devs[0].render_pass(color=tg.Attachment(image, clear=(0, 0, 0, 0))) as rp:
         rp.draw(pipeline, count=3, push={"k": 0})
     assert np.array_equal(np.unique(image.numpy().reshape(-1, 4), axis=0), [[255, 0, 255, 255]])
+
+
+def test_a_switch_of_64_bits() -> None:
+    """Its cases' numbers are two words each, which were taken for labels: random programs have such."""
+    types = "%long = OpTypeInt 64 1\n%zero = OpConstant %long 0"
+    body = "OpSelectionMerge %end None\nOpSwitch %zero %end 1 %one 4294967298 %two\n%one = OpLabel\nOpBranch %end\n"
+    body += "%two = OpLabel\nOpBranch %end\n%end = OpLabel"
+    uses = uses_of(assemble(kernel_text("Int64", "%long", 8, types, body)), {}, "compute")
+    ways = uses.ways[uses.entry]
+    first, one, two, end = ways.next
+    assert ways.next == {first: [end, one, two], one: [end], two: [end], end: []}
+    assert [ways.passes(label) for label in ways.next] == [True, False, False, True]

@@ -113,6 +113,7 @@ def test_variables(devs: tuple[tg.Device, tg.Device]) -> None:
 
 ARRAY, MATRIX = "layout(location = 1) {} vec3 c[3];", "layout(location = 1) {} mat3 c;"
 BLOCK = "layout(location = 0) {} S {{ vec3 a; vec3 c[2]; }} s;"
+PAIR = "layout(location = 0) {} S {{ vec3 a; vec3 c; }} s;"
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,7 @@ BLOCK = "layout(location = 0) {} S {{ vec3 a; vec3 c[2]; }} s;"
         (BLOCK, "s.a = uv.xyx;", "s.c[1]", r"location 2 of its output 's\.c'", "s.a"),
         (BLOCK, "s.a = s.c[0] = uv.xyx;", "s.c[1]", r"location 2 of its output 's\.c'", "s.c[0]"),
         (BLOCK, "s.c[0] = s.c[1] = uv.xyx;", "s.a", r"its output 's\.a' \(location 0\)", "s.c[1]"),
+        (PAIR, "s.a = uv.xyx;", "s.c", r"its output 's\.c' \(location 1\)", "s.a"),
         (ARRAY, "c[gl_VertexIndex] = uv.xyx; d = 1;", "d", r"its output 'e' \(location 8\)", "c[1]"),
     ],
 )

@@ -8,7 +8,7 @@ a pointer that nobody can follow as all of it. Source: SPIR-V specification, "St
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tilegpu.fixed import made_once
@@ -19,6 +19,8 @@ Instruction = tuple[int, tuple[int, ...]]
 Blocks = dict[int, list[Instruction]]
 
 INPUT, OUTPUT = 1, 3  # storage classes
+#: What modules of forms that no compiler writes may raise: of these nothing is known.
+STRANGE = (KeyError, IndexError, TypeError, ValueError)
 INVOCATION = 8  # gl_InvocationID
 LEVELS = (11, 12)  # gl_TessLevelOuter, gl_TessLevelInner
 _CHAINS = (65, 66)
@@ -81,7 +83,8 @@ class Uses:
                 self._bases[op_a[1]] = base, (*before, *op_a[3:])
             elif op == _LOAD:
                 self.loaded_from[op_a[1]] = op_a[2]
-        self.ways = {f: Ways(self.module, f) for f in self.functions}
+        wide = {type_ for type_, (kind, operands) in self._types.items() if kind == 21 and operands[0] == 64}
+        self.ways = {f: Ways(self.module, f, wide) for f in self.functions}
 
     def instructions(self) -> Iterator[Instruction]:
         """Of all functions."""
@@ -241,10 +244,11 @@ class Uses:
 class Ways:
     """The ways through a function, where loops whose turns are known turn at least once."""
 
-    def __init__(self, module: Module, function: int) -> None:
+    def __init__(self, module: Module, function: int, wide: Collection[int] = ()) -> None:
+        """``wide``: types of whole numbers of 64 bits."""
         blocks = module.functions[function]
         labels = list(blocks)
-        self.next: dict[int, list[int]] = {label: _successors(blocks[label].instructions) for label in labels}
+        self.next: dict[int, list[int]] = {label: _successors(module, blocks[label].instructions, wide) for label in labels}
         self.loops: dict[int, frozenset[int]] = {}  # headers: their blocks
         self.turns: dict[int, int] = {}  # of loops that end in no other way
         #: Of a block and the variable that a loop around it counts with, if the loop ends in no other way.
@@ -280,13 +284,16 @@ class Ways:
         return self._passes[label]
 
 
-def _successors(instructions: list[Instruction]) -> list[int]:
+def _successors(module: Module, instructions: list[Instruction], wide: Collection[int]) -> list[int]:
     op, a = instructions[-1] if instructions else (0, ())
     if op == 249:
         return [a[0]]
     if op == 250:
         return [a[1], a[2]]
-    return [a[1], *a[3::2]] if op == 251 else []
+    if op == 251:  # a selector, where to go otherwise, numbers of its type and where to go
+        words = 2 if module.type_of.get(a[0]) in wide else 1
+        return [a[1], *a[2 + words :: 1 + words]]
+    return []
 
 
 @functools.lru_cache(maxsize=32)  # a few hundred kilobytes each

@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tilegpu import _core
-from tilegpu.certain_uses import Instruction, Uses, Ways
+from tilegpu.certain_uses import STRANGE, Instruction, Uses, Ways
 from tilegpu.errors import LostPrimitivesWarning, UndefinedContentsError, UndefinedContentsWarning, ValidationError
 from tilegpu.fixed import made_once
 from tilegpu.unwritten import stage_uses
@@ -41,19 +41,14 @@ def warn_of_emissions(pipeline: Program, stream: int, rasterizes: bool, strict: 
     """``stream``: which is drawn; ``rasterizes``: it is, unless state says otherwise; ``strict``: of the device."""
     if "geometry" not in pipeline.stages:
         return
-    uses = stage_uses(pipeline, "geometry")
-    if not uses.entry:
+    try:
+        lost, names = _found(pipeline, stream, rasterizes)
+    except STRANGE:
         return
-    emissions = _emissions(uses, stream)
-    feeds = _FEEDBACK in uses.modes
-    lost = emissions.too_few(feeds or _stores_elsewhere(pipeline)) if rasterizes or feeds else ""
-    lost = lost or emissions.too_many
     if lost and strict:
         raise ValidationError(f"{pipeline.title}: {lost}")
     if lost:
         pipeline._warn_once("EmitVertex", lost, LostPrimitivesWarning)
-    wanted = _read(pipeline, emissions.points) if rasterizes and not lost else {}
-    names = [wanted[key] for key in emissions.unwritten(frozenset(wanted))]
     if names:
         which = " and ".join(names)
         text = (
@@ -63,6 +58,19 @@ def warn_of_emissions(pipeline: Program, stream: int, rasterizes: bool, strict: 
         if strict:
             raise UndefinedContentsError(f"{pipeline.title}: {text}")
         pipeline._warn_once("EmitVertex", text, UndefinedContentsWarning)
+
+
+def _found(pipeline: Program, stream: int, rasterizes: bool) -> tuple[str, list[str]]:
+    """Why primitives are lost, and which outputs a vertex lacks."""
+    uses = stage_uses(pipeline, "geometry")
+    if not uses.entry:
+        return "", []
+    emissions = _emissions(uses, stream)
+    feeds = _FEEDBACK in uses.modes
+    lost = emissions.too_few(feeds or _stores_elsewhere(pipeline)) if rasterizes or feeds else ""
+    lost = lost or emissions.too_many
+    wanted = _read(pipeline, emissions.points) if rasterizes and not lost else {}
+    return lost, [wanted[key] for key in emissions.unwritten(frozenset(wanted))]
 
 
 def _stores_elsewhere(pipeline: Program) -> bool:

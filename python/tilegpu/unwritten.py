@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilegpu.certain_uses import LEVELS, OUTPUT, Uses, uses_of
+from tilegpu.certain_uses import LEVELS, OUTPUT, STRANGE, Uses, uses_of
 from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning
 from tilegpu.pipeline_rules import Words, writes_built_in
 
@@ -40,7 +40,10 @@ def warn_of_unwritten_inputs(pipeline: Program, rasterizes: bool, patch_vertices
     """``rasterizes``: fragments are shaded, unless state says otherwise; ``patch_vertices``: of what is drawn, ``None``: the pass says so;
     ``strict``: of the device."""
     names = [name for name in _STAGES if name in pipeline.stages and (rasterizes or name != "fragment")]
-    found = [*_levels(pipeline), *_variables(pipeline, names), *_clipping(pipeline, rasterizes), *_beyond(pipeline, patch_vertices)]
+    try:
+        found = [*_levels(pipeline), *_variables(pipeline, names), *_clipping(pipeline, rasterizes), *_beyond(pipeline, patch_vertices)]
+    except STRANGE:
+        found = []
     for text, key in found:
         if strict:
             raise UndefinedContentsError(f"{pipeline.title}: {text}")
