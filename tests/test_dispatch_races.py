@@ -104,6 +104,7 @@ def test_what_is_none_or_may_be_none(devs: tuple[tg.Device, tg.Device], number: 
 ONE: dict[str, Any] = {"declared": "layout(binding = 1) buffer B { float b[]; };", "bind": lambda x: {"B": x}}
 ONE_OF_VECTORS = ONE | {"declared": "layout(binding = 1) buffer B { vec4 b[]; };", "groups": 4}
 PARTICLES = ONE | {"declared": "struct P { vec3 at; float age; mat2 m; }; layout(binding = 1) buffer B { P p[]; };", "groups": 1}
+BY_ROWS = ONE | {"declared": "struct P { mat4x2 m; vec2 e; }; layout(binding = 1, row_major) buffer B { P p[]; };", "groups": 1}
 HEADER = ONE | {"declared": "layout(binding = 1) buffer B { uint n; uint k; float b[]; }; layout(push_constant) uniform U { uint u; };"}
 PUSHED: dict[str, Any] = {"push": {"u": 3}}
 
@@ -151,6 +152,7 @@ RIGHT_OF_ONE: list[tuple[str, dict[str, Any]]] = [
     ("b[i].x = b[i + 1].y;", ONE_OF_VECTORS),
     ("P one = p[i]; one.age += 1; p[i] = one;", PARTICLES),
     ("p[i].at = vec3(p[i + 1].age);", PARTICLES),
+    ("mat4x2 m = p[i].m; m[0] *= 2; p[i].m = m;", BY_ROWS),  # whose rows are apart, not its columns
     ("if ((i & 1u) == 0) b[i] = b[i + 1];", ONE),
     ("b[i] = b[uint(b[i])];", ONE),
     ("float x = b[i ^ 1u]; barrier(); b[i] = x;", ONE),

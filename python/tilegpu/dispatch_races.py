@@ -91,7 +91,7 @@ class _Shader:
         self._constants, self._numbers = constants, numbers
         self._types: dict[int, tuple[int, list[int]]] = {}
         self._decorated: dict[tuple[int, int], int] = {}
-        self._members: dict[tuple[int, int, int], int] = {}  # offsets (35) and strides of matrices (7)
+        self._members: dict[tuple[int, int, int], int] = {}  # offsets (35), strides of matrices (7), that are by rows (4)
         self._values: dict[int, Any] = {}  # numbers of the invocations; lists of these are vectors
         self._same: dict[int, int] = {}  # as _Touch.same
         self._pointers: dict[int, tuple[int, list[Any]]] = {}  # variable, indices
@@ -124,8 +124,8 @@ class _Shader:
             self.names[a[0]] = np.array(a[1:], "<u4").tobytes().split(b"\0")[0].decode(errors="replace")
         elif number == 71 and len(a) > 2:
             self._decorated[a[0], a[1]] = a[2]
-        elif number == 72 and a[2] in (7, 35):
-            self._members[a[0], a[1], a[2]] = a[3]
+        elif number == 72 and a[2] in (4, 7, 35):
+            self._members[a[0], a[1], a[2]] = a[3] if len(a) > 3 else 1
         elif number in (43, 50) and self._types.get(a[0]) in ((21, [32, 0]), (21, [32, 1])):
             value = a[2]
             if number == 50:
@@ -244,7 +244,7 @@ class _Shader:
                 member = int(index)
                 if member >= len(operands) or (type_, member, 35) not in self._members:
                     return None
-                stride_B = self._members.get((type_, member, 7), 0)
+                stride_B = self._stride_B(type_, member)
                 at_B, type_ = at_B + self._members[type_, member, 35], operands[member]
             elif kind in (28, 29) and (type_, 6) in self._decorated:
                 at_B, type_ = at_B + index * self._decorated[type_, 6], operands[0]
@@ -298,9 +298,13 @@ class _Shader:
         elif kind == 30:
             for member, inner in enumerate(operands):
                 if (type_, member, 35) in self._members:
-                    inner_words = self._words(inner, self._members.get((type_, member, 7), 0))
+                    inner_words = self._words(inner, self._stride_B(type_, member))
                     parts.append(inner_words + self._members[type_, member, 35] // 4)
         return np.concatenate(parts)[:_MOST_WORDS] if parts else np.arange(0)
+
+    def _stride_B(self, type_: int, member: int) -> int:
+        """From a matrix's column to the next; 0: it is by rows, which are not followed, or none."""
+        return 0 if (type_, member, 4) in self._members else self._members.get((type_, member, 7), 0)
 
     def _scalar_B(self, type_: int) -> int:
         kind, operands = self._types.get(type_, (0, []))
