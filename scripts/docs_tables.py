@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tilegpu as tg
 
@@ -188,7 +188,9 @@ def try_glsl(device: tg.Device, probe: Probe) -> str:
         else:
             varying = "layout(location = 0) out float v;" if "in float v" in probe.head else ""
             full = _FULL.replace("void main() {", f"{varying} void main() {{ {'v = 0;' if varying else ''}")
-            device.pipeline(full, text, color=["r8g8b8a8_unorm"])
+            state: dict[str, Any] = {"stencil": "s8_uint", "stencil_test": {"pass": "replace"}} if "StencilRef" in text else {}
+            state |= {"depth": "d32_sfloat"} if "gl_FragDepth" in text else {}
+            device.pipeline(full, text, color=["r8g8b8a8_unorm"], **state)
     except tg.Error as error:
         return str(error)
     return ""

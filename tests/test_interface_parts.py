@@ -78,9 +78,11 @@ def shaders(form: str, pair: str, wrote: str, read: str) -> dict[str, str]:
     found["fragment"] = f"{head('fragment')}layout(location = 0) out vec4 o; void main() {{ o = {value('fragment')}; }}"
     if "geometry" in (writer, reader):
         text = f"{head('geometry')}layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;\nvoid main() {{ "
-        found["geometry"] = f"{text}{write('geometry')}gl_Position = {value('geometry', '[0]')}; EmitVertex(); }}"
+        body = f"{write('geometry')}gl_Position = {value('geometry', '[0]')}; EmitVertex();"
+        found["geometry"] = f"{text}for (int k = 0; k < 3; k++) {{ {body} }} }}"
     if {"control", "evaluation"} & {writer, reader}:
-        body = f"gl_TessLevelOuter[0] = gl_TessLevelInner[0] = 1; gl_out[gl_InvocationID].gl_Position = {value('control', '[0]')}; "
+        body = "gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = gl_TessLevelInner[0] = 1; "
+        body += f"gl_out[gl_InvocationID].gl_Position = {value('control', '[0]')}; "
         body += write("control", "" if patch else "[gl_InvocationID]")
         found["tessellation_control"] = f"{head('control')}layout(vertices = 3) out;\nvoid main() {{ {body}}}"
         text = f"{head('evaluation')}layout(triangles) in;\nvoid main() {{ "

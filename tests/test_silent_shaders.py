@@ -120,6 +120,33 @@ def test_output_that_is_only_declared(dev: tg.Device) -> None:
     )
 
 
+def test_depth_that_nothing_looks_at(dev: tg.Device) -> None:
+    """gl_FragDepth without a depth attachment, with early tests was computed for nothing, and nothing said so."""
+    depth = WHITE.replace("o = vec4(1);", "o = vec4(1); gl_FragDepth = 0.25;")
+    early = depth.replace("#version 450", "#version 450\nlayout(early_fragment_tests) in;")
+    z: Any = {"color": [FORMAT], "depth": "d32_sfloat"}
+    cases: list[tuple[str, dict[str, Any], str]] = [
+        (depth, {"color": [FORMAT]}, r"no effect without a depth attachment; give depth="),
+        (early, z, r"early_fragment_tests\), which takes the primitive's"),
+        (early, {"color": [FORMAT]}, "early_fragment_tests"),
+    ]  # fmt: skip
+    for text, given, said in cases:
+        with pytest.warns(tg.UnusedNameWarning, match="gl_FragDepth, which the fragment shader writes, has .*" + said) as told:
+            dev.pipeline(FULL, text, **given)
+        assert len(told) == 1
+    stencil = WHITE.replace("#version 450", "#version 450\n#extension GL_ARB_shader_stencil_export : require")
+    stencil = stencil.replace("o = vec4(1);", "o = vec4(1); gl_FragStencilRefARB = 1;")
+    for given, said in (({}, "without a stencil attachment"), ({"stencil": "s8_uint"}, "without stencil_test")):
+        with pytest.warns(tg.UnusedNameWarning, match="gl_FragStencilRefARB, which the fragment shader writes, has no effect " + said):
+            dev.pipeline(FULL, stencil, color=[FORMAT], **given)
+    silent(dev, FULL, depth, **z)
+    silent(dev, FULL, depth, **z, depth_compare="always", depth_write=False)
+    silent(dev, FULL, depth, **z, depth_test=False)
+    silent(dev, FULL, depth, rasterizer_discard=True)
+    silent(dev, FULL, early.replace("gl_FragDepth = 0.25;", ""), **z)
+    silent(dev, FULL, stencil, color=[FORMAT], stencil="s8_uint", stencil_test={"pass": "replace"})
+
+
 # --------------------------------------------------------------------------------------------------------------- positions
 
 

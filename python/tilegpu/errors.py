@@ -106,16 +106,17 @@ class ClampedValueWarning(UserWarning):
 
 class UndefinedContentsWarning(UserWarning):
     """Something reads, or may read, an image that nobody wrote, or what an earlier draw of the same pass writes too late for it; it gets
-    what the memory holds: zeros in a new image. Or a pipeline's shaders never write ``gl_Position``. Shown once
-    for each place; ``Device(strict=True)`` makes it an
+    what the memory holds: zeros in a new image. Or a pipeline's shaders never write ``gl_Position`` or what the next stage reads, read
+    vertices that a patch has not, or emit vertices without what is read of them; or invocations of a dispatch load what others store,
+    with nothing to order them. Shown once for each place; ``Device(strict=True)`` makes it an
     :class:`UndefinedContentsError` before anything is executed."""
 
 
 class UnusedNameWarning(UserWarning):
-    """A name was given that the shader has not or does not use, a colour attachment that it does not write, a state (``rp.set``) that
-    no pipeline of the pass leaves open, or something was made for a ``with`` block (a pass, a query, a condition) and never entered.
-    Or a golden test, or a scene's function, hands over an image that has more than is looked at: layers, slices, stencil. Shown once for
-    each pipeline, or place, and name."""
+    """A name was given that the shader has not or does not use, a colour attachment that it does not write, a depth that no
+    test looks at, a state (``rp.set``) that no pipeline of the pass leaves open, or something was made for a ``with`` block
+    (a pass, a query, a condition) and never entered. Or a golden test, or a scene's function, hands over an image that has more than is
+    looked at: layers, slices, stencil. Shown once for each pipeline, or place, and name."""
 
 
 class OrderWarning(UserWarning):
@@ -131,7 +132,8 @@ class ExtensionWarning(UserWarning):
 class LostPrimitivesWarning(UserWarning):
     """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
     beyond is not drawn. So is what an open pass recorded that was dropped, and of transform feedback what its buffers don't hold. Shown
-    once for each place."""
+    once for each place. Or a geometry shader makes no primitive, or emits more vertices than it may, which ``Device(strict=True)`` makes a
+    :class:`ValidationError`."""
 
 
 class ModelWarning(UserWarning):

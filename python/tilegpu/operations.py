@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,6 +60,15 @@ class _Block:
     instructions: list[tuple[int, tuple[int, ...]]]
     loop: tuple[int, int] | None = None  # labels: after the loop, continue target
     merge: int = 0  # label where what it decides comes together
+
+
+class Counter(NamedTuple):
+    """Of a loop whose turns are known."""
+
+    variable: int
+    start: int
+    step: int
+    turns: int
 
 
 class Module:
@@ -179,34 +189,34 @@ class Module:
                 total += Operations(exact=False)
         return total
 
-    def _loops(self, blocks: dict[int, _Block], labels: list[int]) -> Iterable[tuple[int, list[int], int | None]]:
-        """Header, blocks from there up to the merge block (in SPIR-V's order they lie between), turns."""
+    def loops(self, blocks: dict[int, _Block], labels: list[int]) -> Iterable[tuple[int, list[int], Counter | None]]:
+        """Header, blocks from there up to the merge block (in SPIR-V's order they lie between), what counts its turns."""
         for i, header in enumerate(labels):
             loop = blocks[header].loop
             if loop is not None:
                 end = labels.index(loop[0]) if loop[0] in labels else len(labels)
                 inside = labels[i:end]
-                yield header, inside, self._turns(blocks, labels[:i], inside, loop[1])
+                yield header, inside, self._counter(blocks, labels[:i], inside, loop[1])
 
     def times(self, blocks: dict[int, _Block]) -> dict[int, tuple[int, bool]]:
         """How often each block of a function runs, as far as that is known."""
         labels = list(blocks)
         times = dict.fromkeys(labels, (1, True))
-        for _, inside, turns in self._loops(blocks, labels):
+        for _, inside, counter in self.loops(blocks, labels):
             for label in inside:
                 count, exact = times[label]
                 # The header's test runs once more; not worth a count of its own.
-                times[label] = (count * (1 if turns is None else turns), exact and turns is not None)
+                times[label] = (count * (1 if counter is None else counter.turns), exact and counter is not None)
         return times
 
     def _decides_counted_loop(self, blocks: dict[int, _Block], label: int) -> bool:
         labels = list(blocks)
-        for header, inside, turns in self._loops(blocks, labels):
-            if turns is not None and label == self._condition_block(blocks, header, inside):
+        for header, inside, counter in self.loops(blocks, labels):
+            if counter is not None and label == self.condition_block(blocks, header, inside):
                 return True
         return False
 
-    def _condition_block(self, blocks: dict[int, _Block], header: int, inside: list[int]) -> int | None:
+    def condition_block(self, blocks: dict[int, _Block], header: int, inside: list[int]) -> int | None:
         """The first block that branches on a condition and is reached without one."""
         label: int | None = header
         for _ in inside:
@@ -218,9 +228,9 @@ class Module:
             label = a[0] if op == 249 and a[0] in inside else None
         return None
 
-    def _turns(self, blocks: dict[int, _Block], before: list[int], inside: list[int], step_label: int) -> int | None:
+    def _counter(self, blocks: dict[int, _Block], before: list[int], inside: list[int], step_label: int) -> Counter | None:
         """Of ``for (int i = constant; i < constant; i += constant)``; None where it is not that."""
-        where = self._condition_block(blocks, inside[0], inside)
+        where = self.condition_block(blocks, inside[0], inside)
         if where is None:
             return None
         defined = {a[1]: (op, a) for op, a in blocks[where].instructions if len(a) > 2}
@@ -254,7 +264,7 @@ class Module:
             return None
         inclusive = 1 if compare[0] in (178, 179) else 0
         # A branch out of the middle makes it fewer; it shows as a condition of its own.
-        return max(0, -(-(limit + inclusive - start) // step))
+        return Counter(counter, start, step, max(0, -(-(limit + inclusive - start) // step)))
 
 
 def _signed(word: int) -> int:

@@ -11,6 +11,7 @@ from tilegpu import _core, arguments, enums, shader
 from tilegpu.buffer import matrix_fields, native_dtype
 from tilegpu.context import Context
 from tilegpu.dynamic_state import dynamic_states
+from tilegpu.emissions import warn_of_emissions
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import made_once
 from tilegpu.idle_state import warn_of_constants, warn_of_idle_state
@@ -39,6 +40,7 @@ from tilegpu.pipeline_warnings import (
     warn_of_idle,
     warn_of_outputs,
     warn_of_position,
+    warn_of_replaced,
     warn_of_tests,
 )
 from tilegpu.program import Program, specialization_of
@@ -463,8 +465,11 @@ def _finish(
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
     warn_of_position(pipeline, info, pipeline.dynamic, strict)
     rasterizes = not info.rasterization.rasterizer_discard and "rasterizer_discard_enable" not in pipeline.dynamic
-    warn_of_unwritten_inputs(pipeline, rasterizes, strict)
+    patch = None if "patch_control_points" in pipeline.dynamic else info.patch_control_points
+    warn_of_unwritten_inputs(pipeline, rasterizes, patch, strict)
+    warn_of_emissions(pipeline, info.rasterization.rasterization_stream, rasterizes, strict)
     warn_of_outputs(pipeline, info, pipeline.dynamic, given["attachment_locations"], masks, factors)
     warn_of_tests(pipeline, info, pipeline.dynamic, given["depth_write"])
+    warn_of_replaced(pipeline, info, pipeline.dynamic)
     warn_of_assembly(pipeline, info, pipeline.dynamic, given)
     warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))

@@ -12,7 +12,7 @@ import numpy as np
 
 from tilegpu import _core
 from tilegpu.errors import UndefinedContentsError, UndefinedContentsWarning
-from tilegpu.pipeline_rules import POSITION, writes_built_in
+from tilegpu.pipeline_rules import POSITION, Words, writes_built_in
 from tilegpu.program import Program
 from tilegpu.structs import type_name
 
@@ -26,6 +26,10 @@ _INPUT = _TYPES["input_attachment"]
 _WRITTEN = {_TYPES[name] for name in ("storage_buffer", "storage_image", "storage_texel_buffer")}
 _SOURCE_ALPHA = frozenset({"src_alpha", "one_minus_src_alpha", "src_alpha_saturate"})
 _CONSTANTS = frozenset({"constant_color", "one_minus_constant_color", "constant_alpha", "one_minus_constant_alpha"})
+# SPIR-V's numbers: instructions, modes, built-ins.
+_MODE, _BEFORE_MODES = 16, frozenset({10, 11, 14, 15, 17, 331})
+_EARLY_TESTS, _DEPTH_REPLACING, _STENCIL_REPLACING = 9, 12, 5027
+_FRAG_DEPTH, _FRAG_STENCIL = 22, 5014
 _BLEND_STATES = frozenset({"color_blend_enable", "color_blend_equation", "color_blend_advanced"})
 
 
@@ -102,6 +106,33 @@ def warn_of_tests(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dyn
     if depth_write and not info.depth_stencil.depth_test and dynamic.isdisjoint(("depth_test_enable", "depth_write_enable")):
         fix = "depth is written where it is tested; give depth_compare='always' in the place of depth_test=False"
         pipeline.warn_unused("depth_write", f"depth_write=True has no effect without depth_test: {fix}")
+
+
+def warn_of_replaced(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str]) -> None:
+    """Depth and stencil references that a fragment shader writes, and no test looks at."""
+    module = pipeline._stages.get("fragment")
+    if module is None or info.rasterization.rasterizer_discard:
+        return
+    modes: set[int] = set()
+    for number, operands in Words(module.spirv).instructions():
+        if number == _MODE:
+            modes.add(operands[1])
+        elif number not in _BEFORE_MODES:
+            break
+    early = _EARLY_TESTS in modes
+    without = "has no effect with layout(early_fragment_tests), which takes the primitive's; leave one of them out"
+    if _DEPTH_REPLACING in modes and writes_built_in(bytes(module.spirv), _FRAG_DEPTH):
+        why = "" if info.depth_format else "has no effect without a depth attachment; give depth="
+        if early or why:  # depth_test=False, which one must say, is meant
+            pipeline.warn_unused("gl_FragDepth", f"gl_FragDepth, which the fragment shader writes, {without if early else why}")
+    if _STENCIL_REPLACING in modes and writes_built_in(bytes(module.spirv), _FRAG_STENCIL):
+        why = "" if info.stencil_format else "has no effect without a stencil attachment; give stencil="
+        if not why and not info.depth_stencil.stencil_test and "stencil_test_enable" not in dynamic:
+            why = "has no effect without stencil_test"
+        if early or why:
+            pipeline.warn_unused(
+                "gl_FragStencilRefARB", f"gl_FragStencilRefARB, which the fragment shader writes, {without if early else why}"
+            )
 
 
 def warn_of_outputs(
