@@ -218,17 +218,6 @@ void resolves_are_mapped_and_folded() {
   CHECK(!f.layout.has_border() && f.layout.fully_covered(), "the whole image has no border");
 }
 
-// Counts of a GPU without tiles know neither the device's option nor this machine's caches.
-void bins_without_tiles() {
-  RenderingInfo info = one(attachment(view(kRgba8), kClear, kStore));
-  const Framebuffer desktop = make(info, "desktop-immediate"), host = make(info);
-  for (uint32_t forced_bin_px : {0u, 32u, 128u})
-    for (uint32_t l2_B : {1u << 16, 1u << 21}) {
-      CHECK(make_host_tile(desktop, forced_bin_px, l2_B).bin_px == 64, "%u px, L2 of %u B", forced_bin_px, l2_B);
-      if (forced_bin_px) CHECK(make_host_tile(host, forced_bin_px, l2_B).bin_px == forced_bin_px, "%u px", forced_bin_px);
-    }
-}
-
 void fold_rules() {
   struct Row {
     ResolveSide in_bounds, border;
@@ -405,6 +394,17 @@ void clean_tiles() {
   CHECK(!tile_is_clean(make(info), empty), "a stored clear does");
   info.depth.load_op = kLoad;
   CHECK(tile_is_clean(make(info), empty) && !tile_is_clean(make(info), {0, 0, 0, true}), "loads alone do not; primitives do");
+}
+
+// Counts of a GPU without tiles know neither the device's option nor this machine's caches.
+void bins_without_tiles() {
+  RenderingInfo info = one(attachment(view(kRgba8), kClear, kStore));
+  const Framebuffer desktop = make(info, "desktop-immediate"), host = make(info);
+  for (uint32_t forced_bin_px : {0u, 32u, 128u})
+    for (uint32_t l2_B : {1u << 16, 1u << 21}) {
+      CHECK(make_host_tile(desktop, forced_bin_px, l2_B).bin_px == 64, "%u px, L2 of %u B", forced_bin_px, l2_B);
+      if (forced_bin_px) CHECK(make_host_tile(host, forced_bin_px, l2_B).bin_px == forced_bin_px, "%u px", forced_bin_px);
+    }
 }
 
 }  // namespace
