@@ -198,8 +198,6 @@ def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[An
         raise ValidationError(f"{what} is {shown(value)}, which is no array ({wrong}); {must}") from None
     if made.dtype.hasobject and not made.ndim:
         raise ValidationError(f"{what} is {shown(value)}; {must}")
-    if made.dtype.kind == "c":
-        raise ValidationError(f"{what} is complex ({made.dtype}); give its parts, such as np.stack([a.real, a.imag], -1), or abs(a)")
     if made.dtype.hasobject or made.dtype.kind in "USOmM":
         raise ValidationError(f"{what} has dtype {made.dtype}; {must}")
     return made

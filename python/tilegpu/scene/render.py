@@ -292,6 +292,16 @@ class SceneRenderer(Spelt):
         if program.constants is not NOTHING:
             self._kept.note_members(program.constants)
 
+    def _made(self, *args: Any, **state: Any) -> tg.Pipeline:
+        """A pipeline; what is wrong with its blending is said in the words of scenes, which have a class for what is a dict there."""
+        try:
+            return self.device.pipeline(*args, **state)
+        except tg.ValidationError as wrong:
+            before, found, _ = str(wrong).partition("; or give a dict with ")
+            if not found:
+                raise
+            raise tg.ValidationError(f"{before}; or give a tilegpu.scene.Blend(src_color=..., dst_color=...)") from None
+
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
         key = (program, state, dtype, shape[1:], str(program.constants) if program.constants else "")
         found = self._pipelines.get(key)
@@ -302,7 +312,7 @@ class SceneRenderer(Spelt):
             with warnings.catch_warnings():
                 # A mesh may carry more than one of its programs reads.
                 warnings.simplefilter("ignore", tg.UnusedNameWarning)
-                found = self.device.pipeline(
+                found = self._made(
                     program.vertex,
                     program.fragment,
                     vertex=dtype,
