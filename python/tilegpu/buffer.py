@@ -440,8 +440,7 @@ class Buffer(Fixed, AsArray):
             array = _as_own(array, own, what)
         elif self.dtype is None:
             array = _of_32_bits(data, array, what)
-        as_bytes = () if hasattr(data, "format_info") else (_BYTES,)  # pixels of 8 bits are numbers
-        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, *as_bytes):
+        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
             raise ValidationError(
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
             )
