@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gltf_documents import Builder
 
 import tilegpu as tg
+from gltf_documents import Builder
 from tilegpu import farm, shapes
 from tilegpu import math as tm
 from tilegpu.cli import main
@@ -41,7 +41,7 @@ def test_radians_where_degrees_are(value: float) -> None:
     degrees = round(math.degrees(value))
     with pytest.raises(tg.ValidationError, match=f"perspective: fov_y_degrees is .*the radians of {degrees} degrees; .*give {degrees}"):
         tm.perspective(value, 1, 0.1, 10)
-    with pytest.raises(tg.ValidationError, match="OrbitCamera: fov_y is .*it is in degrees"):
+    with pytest.raises(tg.ValidationError, match=r"OrbitCamera: fov_y is .*it is in degrees"):
         tm.OrbitCamera(fov_y=value)
 
 
@@ -123,8 +123,8 @@ def test_pictures_with_their_sides_exchanged(options: list[str], tmp_path: Path,
     found = said(lambda: main(["render", str(path), "-o", str(out), *options]))
     text = " ".join(found) + capsys.readouterr().err
     assert text.count("and drew") == 1 and "what was drawn has" not in text and "arrays are (height, width, C)" in text
-    for right in ("def draw(device, size): return np.zeros((size[1], size[0], 4), 'u1')", "def draw(device): return np.zeros((640, 480, 4), 'u1')"):
-        path.write_text(f"import numpy as np\n{right}\n")
+    for right in ("(device, size): return np.zeros((size[1], size[0], 4), 'u1')", "(device): return np.zeros((640, 480, 4), 'u1')"):
+        path.write_text(f"import numpy as np\ndef draw{right}\n")
         found = said(lambda: main(["render", str(path), "-o", str(out)]))
         assert "and drew" not in " ".join(found) + capsys.readouterr().err
 
@@ -136,7 +136,7 @@ def test_jobs_are_looked_at_when_they_are_made(tmp_path: Path) -> None:
     with pytest.raises(farm.FarmError, match="Job: there is no scene 'cbe'; did you mean 'cube'"):
         farm.Job("cbe")
     for wrong in ("mali", object()):
-        with pytest.raises(farm.FarmError, match="Job: profile is .*which is none"):
+        with pytest.raises(farm.FarmError, match=r"Job: profile is .*which is none"):
             farm.Job("cube", profile=wrong)  # type: ignore[arg-type]
     farm.Job(str(tmp_path / "later.py"))  # a file may come yet
 

@@ -145,11 +145,11 @@ def test_bias_without_depth(dev: tg.Device) -> None:
 
 
 def test_shaders_in_each_others_place(dev: tg.Device) -> None:
-    with pytest.raises(tg.ShaderError, match=r"'gl_VertexIndex' is of vertex shaders, .*given as the fragment shader \(dev\.pipeline takes"):
+    with pytest.raises(tg.ShaderError, match=r"'gl_VertexIndex' is of vertex shaders, .*as the fragment shader \(dev\.pipeline takes"):
         dev.pipeline(WHITE, FULL, color=[F])
     with pytest.raises(tg.ShaderError, match="'gl_FragCoord' is of fragment shaders, and this text was given as the vertex shader"):
         dev.pipeline("#version 450\nvoid main() { gl_Position = gl_FragCoord; }", WHITE, color=[F])
-    with pytest.raises(tg.ShaderError, match="given as the compute shader$"):
+    with pytest.raises(tg.ShaderError, match=r"given as the compute shader$"):
         dev.compute_pipeline(FULL)
     with pytest.raises(tg.ShaderError) as found:
         dev.pipeline(FULL, WHITE.replace("vec4(1)", "vec4(typo)"), color=[F])

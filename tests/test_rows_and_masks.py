@@ -43,7 +43,10 @@ def image(dev: tg.Device, format_: str = F, **clear: Any) -> tg.Image:
     return made
 
 
-def drawn(dev: tg.Device, of_pipeline: dict[str, Any], of_draw: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> tg.Image:
+Given = dict[str, Any]
+
+
+def drawn(dev: tg.Device, of_pipeline: Given, of_draw: Given | None = None, state: Given | None = None) -> tg.Image:
     out = dev.image((8, 8), F, samples=of_pipeline.get("samples", 1))
     pipe = dev.pipeline(FULL, WHITE, color=[F], **of_pipeline)
     with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
@@ -58,16 +61,20 @@ def drawn(dev: tg.Device, of_pipeline: dict[str, Any], of_draw: dict[str, Any] |
 def test_copies_to_buffers_of_other_numbers(dev: tg.Device) -> None:
     """The way to an image was an error, and the way back gave NaN."""
     colors, halves, depth = image(dev), image(dev, "r16g16_sfloat"), image(dev, "d32_sfloat", depth=0.5)
-    for source, kind, holds in ((colors, "f4", "integers"), (halves, "f4", "float16"), (depth, "u4", "float32"), (colors, "f2", "integers")):
+    for source, kind, holds in (
+        (colors, "f4", "integers"), (halves, "f4", "float16"), (depth, "u4", "float32"), (colors, "f2", "integers"),
+    ):  # fmt: skip
         buffer = dev.buffer(np.zeros(64 // np.dtype(kind).itemsize, kind), label="b")
         for to in (buffer, buffer.slice(0, 64)):
-            with pytest.raises(tg.ValidationError, match=rf"copy: buffer 'b' was made from {np.dtype(kind)}, .* holds {holds}.*image\.numpy"):
+            made = rf"buffer 'b' was made from {np.dtype(kind)}"
+            with pytest.raises(tg.ValidationError, match=rf"copy: {made}, .* holds {holds}.*image\.numpy"):
                 dev.copy(source, to)
 
 
 def test_copies_to_buffers_that_fit(dev: tg.Device) -> None:
     colors, depth = image(dev), image(dev, "d32_sfloat", depth=0.5)
-    for buffer in (dev.buffer(np.zeros(16, "u4")), dev.buffer(np.zeros(64, "u1")), dev.buffer(64), dev.buffer(np.zeros(16, [("c", "u1", 4)]))):
+    for given in (np.zeros(16, "u4"), np.zeros(64, "u1"), 64, np.zeros(16, [("c", "u1", 4)])):
+        buffer = dev.buffer(given)
         dev.copy(colors, buffer)
         assert bytes(memoryview(buffer.core)) == b"\xff" * 64
     floats = dev.buffer(np.zeros(16, "f4"))
@@ -157,7 +164,7 @@ def test_constants_of_blending_that_are_cut(dev: tg.Device) -> None:
 
 
 def test_borders_that_are_no_numbers(dev: tg.Device) -> None:
-    text = "#version 450\nlayout(binding = 0) uniform sampler2D s; layout(location = 0) out vec4 o; void main() { o = texture(s, vec2(2)); }"
+    text = WHITE.replace("layout", "layout(binding = 0) uniform sampler2D s; layout", 1).replace("vec4(1)", "texture(s, vec2(2))")
     pipe, out, source = dev.pipeline(FULL, text, color=[F]), dev.image((4, 4), F), image(dev)
     for color in ((0.0, float("nan"), 0.0, 1.0), (float("nan"), 0.0, 0.0, 1.0), (255, 0.0, 0, 255)):
 

@@ -319,7 +319,8 @@ class Draw(Sendable):
 
     ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), rows of one
     to four numbers, (n, C), for a shader with one input, or ``None`` for a shader that makes its vertices from ``gl_VertexIndex``; 64-bit
-    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles, none below 0; then
+    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles (rows that are no primitives
+    of a list are told), none below 0; then
     ``count`` and ``first`` count indices, else vertices. What has to be made anew (64 bits) is a copy: what is changed in
     the original afterwards is not seen. Masked arrays are refused where something is masked. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
@@ -355,7 +356,9 @@ class Draw(Sendable):
         if not isinstance(source, np.ndarray) or source.ndim < 2 or not isinstance(self.state, State) or self.state.primitive_restart:
             return
         step = {"triangle_list": 3, "line_list": 2}.get(str(self.state.topology), 1)
-        if (name == "indices" or source.dtype.names) and (wrong := arguments.rows_misfit(source.shape[1:], step, name, self.state.topology)):
+        if name == "vertices" and not source.dtype.names:
+            return
+        if wrong := arguments.rows_misfit(source.shape[1:], step, name, self.state.topology):
             warnings.warn(f"{self.title}: {wrong}", LostPrimitivesWarning, stacklevel=users_level())
 
     @property

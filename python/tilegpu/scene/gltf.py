@@ -168,7 +168,8 @@ class Document:
         unknown = sorted((names | extensions_in(self.json)) - SUPPORTED_EXTENSIONS)
         if undeclared := sorted((extensions_in(self.json) & SUPPORTED_EXTENSIONS) - names):
             of = "extensions" if len(undeclared) > 1 else "extension"
-            say(f"model '{self.path}': {of} {_some(undeclared)}: in the file, and not in extensionsUsed; drawn, where other readers may not")
+            text = "in the file, and not in extensionsUsed; drawn, where other readers may not"
+            say(f"model '{self.path}': {of} {_some(undeclared)}: {text}")
         left_out = [f"extension {name}" for name in unknown] if len(unknown) <= _SOME else [f"extensions {_some(unknown)}"]
         primitives = [p for mesh in self.json["meshes"] if isinstance(found := mesh.get("primitives"), list) for p in found]
         attributes = [p.get("attributes") for p in primitives if isinstance(p, dict)]

@@ -92,7 +92,8 @@ class GltfMaterials:
         mode = doc.choice(table, "alphaMode", {name: name for name in ("OPAQUE", "MASK", "BLEND")}, here, "OPAQUE")
         cutoff = doc.number(table, "alphaCutoff", 0.5, here)
         if mode != "MASK" and cutoff != 0.5:  # the default is written by many exporters
-            doc.say_once("alphaCutoff", f"{here}: alphaCutoff {cutoff:g} has no effect with alphaMode {mode}; it is of MASK (section 3.9.4)")
+            text = f"alphaCutoff {cutoff:g} has no effect with alphaMode {mode}; it is of MASK (section 3.9.4)"
+            doc.say_once("alphaCutoff", f"{here}: {text}")
         strength = doc.object(extensions, "KHR_materials_emissive_strength", here)
         emissive = self._shares(table, "emissiveFactor", 3, [0.0, 0.0, 0.0], here)
         factor = doc.number(strength, "emissiveStrength", 1.0, here)
