@@ -440,7 +440,7 @@ def test_names_that_are_almost_those_of_gltf_are_told(change: Callable[[dict[str
         lambda d: d["materials"][0].update(extras={"doublesided": 1, "extensions": {"EXT_own": {}}}, technique=0, values={}),
         lambda d: d["materials"][0].update(_doublesided=1, name="doublesided", shaderToyUrl=""),
         lambda d: [d["materials"][0].update(extensions={(name := "KHR_materials_emissive_strength"): {"emissiveStrength": 1}}),
-                   d.update(extensionsUsed=[name])],  # fmt: skip
+                   d.update(extensionsUsed=[name])],
         lambda d: d["meshes"][0]["primitives"][0]["attributes"].update({"_TEXCOORD": 0, "BATCHID": 0, "KHR_own:POSITION": 0, "COLOR_1": 0}),
         lambda d: d.update(samplers=[{"wrapR": 1}], cameras=[{"type": "perspective", "perspective": {"yfov": 1, "znear": 1, "xfov": 1}}]),
         lambda d: d["nodes"][0].update({"x" * 100000: 1, "": 1, "\U0001f600": 1}),
