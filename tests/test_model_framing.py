@@ -241,7 +241,7 @@ def test_frames_of_a_turn_do_not_add_up() -> None:
         def frame(self, size: Any = None, samples: Any = None, camera: Any = None, time: float = 0.0) -> Any:
             return camera.yaw
 
-    angles = [farm.frame_of(Framed(), farm.Job("x", of=4), k) for k in (1, 1, 2)]  # type: ignore[arg-type]
+    angles = [farm.frame_of(Framed(), farm.Job("cube", of=4), k) for k in (1, 1, 2)]  # type: ignore[arg-type]
     assert angles == pytest.approx([math.pi / 2, math.pi / 2, math.pi])  # type: ignore[comparison-overlap]
     assert Plain.kept.yaw == 0
 

@@ -42,6 +42,7 @@ def test_extensions_that_the_file_does_not_list(tmp_path: Path, where: str, list
 
 def test_what_is_no_extension_of_the_files(tmp_path: Path) -> None:
     b = Builder()
+    b.json["extensionsUsed"] = ["KHR_materials_unlit"]
     b.json["materials"] = [{"extensions": {"KHR_materials_unlit": {}}, "extras": {"extensions": {"VENDOR_notes": {}}}}]
     b.mesh(material=0)
     with warnings.catch_warnings():

@@ -108,8 +108,8 @@ def flag(value: Any, what: str) -> bool:
 
 
 def rows_misfit(rows: tuple[int, ...], step: int, name: str, topology: str) -> str:
-    """What is wrong with indices, or vertices, whose rows are no primitives of a topology of lists, such as four corners of a face in each for
-    triangles; ``rows``: the shape of an array behind its first dimension, ``step``: vertices of a primitive. A column (n, 1) says nothing."""
+    """What is wrong with indices, or vertices, whose rows are no primitives of a topology of lists, such as four corners of a face for
+    triangles; ``rows``: the shape of an array behind its first dimension, ``step``: vertices of a primitive. A column says nothing."""
     last = rows[-1] if rows else 1
     if step < 2 or last < 2 or last % step == 0:
         return ""
@@ -198,8 +198,6 @@ def array(value: Any, what: str, must: str = "it must be numbers") -> NDArray[An
         raise ValidationError(f"{what} is {shown(value)}, which is no array ({wrong}); {must}") from None
     if made.dtype.hasobject and not made.ndim:
         raise ValidationError(f"{what} is {shown(value)}; {must}")
-    if made.dtype.kind == "c":
-        raise ValidationError(f"{what} is complex ({made.dtype}); give its parts, such as np.stack([a.real, a.imag], -1), or abs(a)")
     if made.dtype.hasobject or made.dtype.kind in "USOmM":
         raise ValidationError(f"{what} has dtype {made.dtype}; {must}")
     return made

@@ -348,7 +348,8 @@ class Buffer(Fixed, AsArray):
 
     def numpy(self, dtype: DTypeLike | None = None, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
         """Writable view of the memory, without a copy; dtype by default that of the data that the buffer was made
-        from, else uint8.
+        from, else uint8. It has one number behind the other, of one dimension; ``shape=`` gives rows: ``buffer.numpy(shape=(-1, 3))[:] =
+        positions``.
 
         Matrix fields of a structured dtype appear as they lie in memory: transposed. What is written through the view is not turned
         round; :meth:`write` turns them. The bytes must be a whole number of the dtype.
@@ -440,8 +441,7 @@ class Buffer(Fixed, AsArray):
             array = _as_own(array, own, what)
         elif self.dtype is None:
             array = _of_32_bits(data, array, what)
-        as_bytes = () if hasattr(data, "format_info") else (_BYTES,)  # pixels of 8 bits are numbers
-        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, *as_bytes):
+        if own not in (None, _BYTES) and array.dtype.names is None and native(array).dtype.base not in (own, _BYTES):
             raise ValidationError(
                 f"buffer '{self.label}': {how} of {array.dtype}; the buffer was made from {own}: convert it with astype, or give bytes"
             )

@@ -115,15 +115,16 @@ def create_compute_pipeline(
         raise ValidationError(f"{what}: '{module.label}' is no compute shader")
     if not label:
         label = shader.label_of(self, [module])
+    named = f"pipeline '{label}'"
     if constants is not None and not isinstance(constants, Mapping):
         raise ValidationError(f"{what}: constants is {arguments.shown(constants)}; it must be a mapping by name or id")
     stages: Stages = {"compute": module}
-    interface = Interface(what, stages)
+    interface = Interface(named, stages)
     specialization = specialization_of(interface, constants, what) if constants else {}
     sets = [] if set_layouts is None else layouts_by_number(self.core, set_layouts, what)
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
-    pipeline.interface = Interface(what, stages, specialization) if specialization else interface
+    pipeline.interface = Interface(named, stages, specialization) if specialization else interface
     pipeline.made_by = self.core
     pipeline.warn_of_defines([comp], defines, include)
     pipeline.keep_sources([comp], again)

@@ -58,7 +58,8 @@ def _kind_of(given: Any, destination: bool) -> tuple[np.dtype[Any] | None, str]:
     if isinstance(buffer, Buffer):
         if buffer.dtype is None and (destination or not buffer.rows_known):
             return None, ""
-        return buffer._array_dtype or buffer.held, f"buffer '{buffer.label}' was {'made from' if buffer.dtype is not None else 'written with'}"
+        how = "made from" if buffer.dtype is not None else "written with"
+        return buffer._array_dtype or buffer.held, f"buffer '{buffer.label}' was {how}"
     return (buffer.dtype, "the array holds") if isinstance(buffer, np.ndarray) else (None, "")
 
 
@@ -373,8 +374,8 @@ def copy(
         size = source.size
     from_ = _side("source", source, source_offset, source_level, source_layer, source_pos)
     to = _side("destination", destination, destination_offset, destination_level, destination_layer, destination_pos)
-    given = {"size": size if asked else None, "row_length": row_length, "image_height": image_height, "extent": extent is not None}
-    _check_said(from_, to, {**given, "layers": layers is not None, "aspect": aspect is not None})
+    sizes = {"size": size if asked else None, "row_length": row_length, "image_height": image_height, "extent": extent is not None}
+    _check_said(from_, to, {**sizes, "layers": layers is not None, "aspect": aspect is not None})
     for side, name in ((from_, "source"), (to, "destination")):
         if isinstance(side.thing, (Buffer, Image)):
             self.say_foreign(side.thing, f"copy: {name}")

@@ -46,7 +46,8 @@ def known_state(name: Any, what: str) -> str:
     short = _normalize(name)
     if short in _core.DYNAMIC_STATES:
         return short
-    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{candidates(short, _core.DYNAMIC_STATES, meant('dynamic state', short))}")
+    near = candidates(short, _core.DYNAMIC_STATES, meant("dynamic state", short))
+    raise ValidationError(f"{what} has {arguments.shown(name)}, which is no dynamic state{near}")
 
 
 def dynamic_states(names: str | Iterable[str], what: str) -> frozenset[str]:

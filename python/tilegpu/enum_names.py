@@ -1,7 +1,7 @@
 """What other interfaces call the values of Vulkan's enumerations and the fields of state, for error messages.
 
-In: the name of an enumeration, and one that it has not. Out: its own names that are meant, likeliest first; several where interfaces differ.
-What is only misspelt is found by :func:`tilegpu.errors.near_names`; that alone led ``lequal`` to ``equal``, ``anticlockwise`` to
+In: the name of an enumeration, and one that it has not. Out: its own names that are meant, likeliest first; several where interfaces
+differ. What is only misspelt is found by :func:`tilegpu.errors.near_names`; that alone led ``lequal`` to ``equal``, ``anticlockwise`` to
 ``clockwise`` and ``zfail`` to ``fail``, which run and are something else.
 
 Sources: OpenGL 4.6 (glDepthFunc, glStencilOp, glBlendFunc, glTexParameter), WebGPU (GPUCompareFunction, GPUStencilOperation, ...),
@@ -91,7 +91,8 @@ _WORDS: dict[str, dict[str, str]] = {
     },
     "logic_op": {
         "no_op": "nop noop keep", "equivalent": "equiv xnor nxor eqv", "invert": "not inverse", "copy": "replace", "clear": "zero",
-        "copy_inverted": "notcopy copynot", "nand": "notand", "and_inverted": "notand", "and_reverse": "andnot", "or_reverse": "ornot", "nor": "notor", "set": "one",
+        "copy_inverted": "notcopy copynot", "nand": "notand", "and_inverted": "notand",
+        "and_reverse": "andnot", "or_reverse": "ornot", "nor": "notor", "set": "one",
     },
     "filter": {
         "nearest": "point nearestmipmapnearest nearestmipmaplinear none pixel closest",

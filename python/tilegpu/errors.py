@@ -100,8 +100,8 @@ class ShortBufferWarning(UserWarning):
 
 class ClampedValueWarning(UserWarning):
     """A clear value that the format does not hold, such as (255, 128, 0, 255) of a ``unorm`` format, whose numbers are 0 to 1. Vulkan
-    clamps it. And a picture of floats that a file of 8 bits would hold as white, or as black where they are NaN; and bytes that a
-    pipeline's float field takes as 0 to 255. Shown once for each place."""
+    clamps it, as it does constants of blending. And a picture of floats that a file of 8 bits would hold as white, or as black where they
+    are NaN; and bytes that a pipeline's float field takes as 0 to 255. Shown once for each place."""
 
 
 class UndefinedContentsWarning(UserWarning):
@@ -114,9 +114,9 @@ class UndefinedContentsWarning(UserWarning):
 
 class UnusedNameWarning(UserWarning):
     """A name was given that the shader has not or does not use, a colour attachment that it does not write, a depth that no
-    test looks at, a state (``rp.set``) that no pipeline of the pass leaves open, or something was made for a ``with`` block
-    (a pass, a query, a condition) and never entered. Or a golden test, or a scene's function, hands over an image that has more than is
-    looked at: layers, slices, stencil. Shown once for each pipeline, or place, and name."""
+    test looks at, state of a pipeline that changes nothing, a state (``rp.set``) that no pipeline of the pass leaves open, or something was
+    made for a ``with`` block (a pass, a query, a condition) and never entered. Or a golden test, or a scene's function, hands over an image
+    that has more than is looked at: layers, slices, stencil. Shown once for each pipeline, or place, and name."""
 
 
 class OrderWarning(UserWarning):
@@ -131,7 +131,8 @@ class ExtensionWarning(UserWarning):
 
 class LostPrimitivesWarning(UserWarning):
     """The vertices of a draw end within a primitive, or its shader chooses among layers or viewports where there is one: what of it lies
-    beyond is not drawn. So is what an open pass recorded that was dropped, and of transform feedback what its buffers don't hold. Shown
+    beyond is not drawn. Or rows of its indices are no primitives, such as four corners of a face for triangles; or a sample mask leaves no
+    sample. So is what an open pass recorded that was dropped, and of transform feedback what its buffers don't hold. Shown
     once for each place. Or a geometry shader makes no primitive, or emits more vertices than it may, which ``Device(strict=True)`` makes a
     :class:`ValidationError`."""
 

@@ -31,11 +31,10 @@ def warn_of_idle_state(
     pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str], given: Mapping[str, Any]
 ) -> None:
     """Of what the arguments themselves say, whatever is drawn. ``given``: the arguments of ``dev.pipeline``."""
-    if info.depth_stencil.stencil_test and dynamic.isdisjoint(_STENCIL_STATES):
-        if not any(map(_does, _faces(given))):
-            name = next(n for n in ("stencil_test", "stencil_front", "stencil_back") if given[n] not in (None, False))
-            fix = "give stencil_test={'compare': 'equal', 'reference': 1}, say, or {'pass': 'replace', 'reference': 1}"
-            pipeline.warn_unused(name, f"{name} has no effect: it compares by 'always' and keeps what is there; {fix}")
+    if info.depth_stencil.stencil_test and dynamic.isdisjoint(_STENCIL_STATES) and not any(map(_does, _faces(given))):
+        name = next(n for n in ("stencil_test", "stencil_front", "stencil_back") if given[n] not in (None, False))
+        fix = "give stencil_test={'compare': 'equal', 'reference': 1}, say, or {'pass': 'replace', 'reference': 1}"
+        pipeline.warn_unused(name, f"{name} has no effect: it compares by 'always' and keeps what is there; {fix}")
     _warn_of_faces(pipeline, info, dynamic, given)
     samples, mask = info.multisample.samples, info.multisample.sample_mask
     if not has_samples(mask, samples) and dynamic.isdisjoint({"sample_mask", "rasterization_samples"}):

@@ -20,7 +20,14 @@ from tilegpu.conditional import Condition, ConditionalRendering
 from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import OfThisProcess
-from tilegpu.indirect import check_parameter_names, check_parameter_rows, check_parameter_stride, count_in, indirect_rows, rows_read
+from tilegpu.indirect import (
+    check_parameter_names,
+    check_parameter_rows,
+    check_parameter_stride,
+    count_in,
+    indirect_rows,
+    rows_read,
+)
 from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
 from tilegpu.uses import use_of_buffer
@@ -167,7 +174,8 @@ class PassCommands(OfThisProcess):
         these where the pipeline has
         several bindings; ``None`` where the shader takes none (then ``count`` is needed). ``indices``: integers,
         any shape, or a Buffer made
-        from uint8, uint16 or uint32. ``instances``: a number, or the data of the per-instance bindings, whose
+        from uint8, uint16 or uint32; rows of them that are no primitives of a list (four for triangles) are told.
+        ``instances``: a number, or the data of the per-instance bindings, whose
         length is then the number.
         ``bind``: by name or (set, binding): Buffer, slice, bytes, mapping or array for buffers; Texture or (image,
         sampler) for textures; image

@@ -173,7 +173,8 @@ def blend_equation(blend: Blend, what: str) -> _core.ColorBlendAttachmentState:
 
 
 def stencil_mask_of(mask: int, what: str) -> int:
-    """Stencil has 8 bits: a mask of others switches the test off, or what it writes. All of 32 are everything, as Vulkan's programs have it."""
+    """Stencil has 8 bits: a mask of others switches the test off, or what it writes. All 32 are everything, as Vulkan's programs have
+    it."""
     if mask != ALL_BITS and not 0 <= mask <= 255:
         raise ValidationError(f"{what} is {mask:#x}; stencil has 8 bits: it must be 0 to 0xff, or {ALL_BITS:#x} for all")
     return mask
@@ -229,7 +230,8 @@ def _depth_bias(value: Any, what: str) -> tuple[float, float, float] | None:
     if isinstance(value, Mapping):
         for key in value:
             if key not in ("constant", "clamp", "slope"):
-                raise ValidationError(f"{what} has no field '{key}'{candidates(key, ['constant', 'clamp', 'slope'], meant('depth_bias field', key))}")
+                near = candidates(key, ["constant", "clamp", "slope"], meant("depth_bias field", key))
+                raise ValidationError(f"{what} has no field '{key}'{near}")
         constant, clamp, slope = (
             arguments.number(value.get(key, 0), f"{what}: {key}") for key in ("constant", "clamp", "slope")
         )

@@ -117,7 +117,7 @@ class Sampler(Fixed):
         self.border = _border_kind(info.border_color) if border in (info.address_u, info.address_v, info.address_w) else ""
         custom = self.border != "" and not isinstance(border_color, str)
         #: Of its own numbers, where they show: their least and greatest.
-        self.border_numbers = (float(min(border_color)), float(max(border_color))) if custom else (0.0, 1.0)
+        self.border_numbers = (float(np.min(border_color)), float(np.max(border_color))) if custom else (0.0, 1.0)
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         if info.max_anisotropy > 1 and info.min_filter != linear:
             warnings.warn(

@@ -207,7 +207,8 @@ def run(options: argparse.Namespace) -> int:
             if index == numbers[0]:
                 check_device_used(options, frame)
             times_ms.append((time.perf_counter() - start) * 1e3)
-            size, has = (result.images[0].shape[1], result.images[0].shape[0]), renderer.samples_of(frame)
+            picture = result.picture_of(frame)
+            size, has = (picture.shape[1], picture.shape[0]), renderer.samples_of(frame)
             if isinstance(frame, DrawnFrame) and path.suffix.lower() not in (".npy", ".exr"):
                 frame.say_clamped()
             if options.stats:
@@ -232,7 +233,8 @@ def run(options: argparse.Namespace) -> int:
         write_whole(options.stats, text, "--stats")
     assert frame is not None
     for asked, drawn_as, word in ((options.size, size, "size"), (options.samples, has, "samples")):
-        if asked is not None and drawn_as not in (0, asked) and not (word == "samples" and scene.fixed_samples):
+        turned = isinstance(frame, DrawnFrame) and frame.live.turned and word == "size"  # told by the function's picture
+        if asked is not None and drawn_as not in (0, asked) and not turned and not (word == "samples" and scene.fixed_samples):
             who = f"{scene.name}() was given {word}={asked}" if isinstance(frame, DrawnFrame) else f"asked for was {word} {asked}"
             print(f"warning: {who}; what was drawn has {drawn_as}", file=sys.stderr)
     print(summary(scene.name, frame, size, has, written, times_ms, animated))

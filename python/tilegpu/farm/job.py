@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tilegpu import Error
+from tilegpu import Error, profile_names
+from tilegpu.errors import candidates
 from tilegpu.farm.hashes import hash_of_file
 from tilegpu.files import place
-from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file
+from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file, scenes
 from tilegpu.scene.fields import tell_frozen
 
 #: Sides of images end here; larger pictures are drawn in tiles.
@@ -63,6 +64,11 @@ class Job:
         if not isinstance(self.scene, (str, Path)) or not str(self.scene):
             raise FarmError(f"Job: scene is {self.scene!r}; it must be a scene's name or a path")
         object.__setattr__(self, "scene", str(self.scene))
+        if self.scene.isidentifier() and self.scene not in (names := scenes()) and not Path(place(self.scene)).is_file():
+            raise FarmError(f"Job: there is no scene '{self.scene}'{candidates(self.scene, names)}; or give a file (.glb, FILE.py:NAME)")
+        profiles = profile_names()
+        if not isinstance(self.profile, str) or self.profile not in profiles:
+            raise FarmError(f"Job: profile is {self.profile!r:.80}, which is none{candidates(self.profile, profiles)}")
         if self.size is not None:
             two = isinstance(self.size, (tuple, list)) and len(self.size) == 2
             ok = two and all(isinstance(n, int) and 1 <= n <= MOST_TILED_PX for n in self.size)

@@ -151,6 +151,8 @@ def _draw(task: Task, worker: str) -> Done:
     drawn = time.perf_counter()
     if isinstance(desk.frame[1], DrawnFrame) and task.suffix not in ("", ".npy", ".exr"):
         desk.frame[1].say_clamped()
+    if task.suffix:
+        result.picture_of(desk.frame[1])
     images = [np.asarray(image) for image in result.images]
     files: tuple[bytes, ...] = ()
     if task.suffix == ".raw":

@@ -125,7 +125,8 @@ class OrbitCamera(Spelt):
     """A camera that looks at ``target`` from ``distance`` away; what the viewer turns, moves and zooms.
 
     ``yaw`` turns about the world's y axis (0: the camera is on the +z side), ``pitch`` lifts the camera (positive: it looks down).
-    Angles in radians (a ``pitch`` beyond a quarter turn is upside down, and beyond a turn an error), field of view in degrees. ``radius`` is that of the thing looked at: near and far planes follow from it.
+    Angles in radians (a ``pitch`` beyond a quarter turn is upside down, and beyond a turn an error), field of view in degrees.
+    ``radius`` is that of the thing looked at: near and far planes follow from it.
     Raises :class:`tilegpu.ValidationError` for what makes no picture, when it is made and when it is asked for a matrix.
     """
 

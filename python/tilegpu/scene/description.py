@@ -73,6 +73,13 @@ def _require_plain(thing: Any, what: str, **also: type) -> None:
             raise ValidationError(f"{what}: {one.name} is {arguments.shown(value)}; it must be a name, a number, True or False")
 
 
+def _as_tuples(thing: Any, *names: str) -> None:
+    """Lists become the tuples that the fields are: what is made of the object is kept by its values, which must be hashable."""
+    for name in names:
+        if isinstance(given := getattr(thing, name), list):
+            object.__setattr__(thing, name, tuple(given))
+
+
 @dataclass(frozen=True)
 class Sampler:
     """A sampler, in Vulkan's terms. Equal samplers are interchangeable.
@@ -196,6 +203,7 @@ class Output:
     store: bool = True
 
     def __post_init__(self) -> None:
+        _as_tuples(self, "clear")
         if isinstance(self.load, str) and self.load != "clear" and "clear" in vars(self)["_given"]:
             what, load = f"output of target '{getattr(self.target, 'label', self.target)}'", arguments.shown(self.load)
             raise ValidationError(f"{what}: clear is given, but load is {load}; use load='clear', or leave clear out")
@@ -225,6 +233,7 @@ class Program(Sendable):
         if not isinstance(self.input_attachments, (tuple, list)):
             given = f"program '{self.label}': input_attachments is {arguments.shown(self.input_attachments)}"
             raise ValidationError(f"{given}; it must be a tuple of names, such as ('color0',)")
+        _as_tuples(self, "input_attachments")
 
 
 @dataclass(frozen=True)
@@ -272,7 +281,23 @@ class State:
         if isinstance(self.depth_bias, (tuple, list, np.ndarray)):
             must = "it must be (constant factor, slope factor), or None"
             object.__setattr__(self, "depth_bias", arguments.numbers(self.depth_bias, "State: depth_bias", (2, 3), must))
+        self._require_blend()
         _require_plain(self, "State", blend=Blend, depth_bias=tuple)
+
+    def _require_blend(self) -> None:
+        """What :meth:`tilegpu.Device.pipeline` takes as a mapping is a :class:`Blend` here, which can be hashed."""
+        if self.blend is None or self.blend is False or isinstance(self.blend, (str, Blend)):
+            return
+        must, fields_of = "it must be None, 'alpha' or a tilegpu.scene.Blend", [one.name for one in fields(Blend)]
+        if isinstance(self.blend, Mapping) and self.blend.keys() <= set(fields_of):
+            given = {name: self.blend.get(name, "add") for name in fields_of}  # those of alpha are those of colour, where it has none
+            for side in ("src", "dst"):
+                given[f"{side}_color"] = self.blend.get(f"{side}_color", "one" if side == "src" else "zero")
+                given[f"{side}_alpha"] = self.blend.get(f"{side}_alpha", given[f"{side}_color"])
+            given["alpha_op"] = self.blend.get("alpha_op", given["color_op"])
+            said = ", ".join(f"{name}={given[name]!r}" for name in fields_of if "op" not in name or given[name] != "add")
+            must = f"give tilegpu.scene.Blend({said})"
+        raise ValidationError(f"State: blend is {arguments.shown(self.blend)}; {must}")
 
     @property
     def wants_depth(self) -> str:
@@ -294,7 +319,8 @@ class Draw(Sendable):
 
     ``vertices``: structured array whose fields match the vertex shader's inputs by name (f0, f1, ...: by order = location), rows of one
     to four numbers, (n, C), for a shader with one input, or ``None`` for a shader that makes its vertices from ``gl_VertexIndex``; 64-bit
-    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles, none below 0; then
+    floats become 32-bit ones. ``indices``: integers of any shape, such as (n, 3) for triangles (rows that are no primitives
+    of a list are told), none below 0; then
     ``count`` and ``first`` count indices, else vertices. What has to be made anew (64 bits) is a copy: what is changed in
     the original afterwards is not seen. Masked arrays are refused where something is masked. ``count = None`` draws all from ``first`` on.
     ``push``: members of the push constant block by name. ``bind``: by name of the uniform or block: a :class:`Texture`, a mapping
@@ -320,6 +346,7 @@ class Draw(Sendable):
             object.__setattr__(self, "vertices", made)
         if isinstance(self.indices, np.ndarray) and (made := as_indices(self.indices, self.label)) is not self.indices:
             object.__setattr__(self, "indices", made)
+        _as_tuples(self, "scissor")
         self._say_rows()
 
     def _say_rows(self) -> None:
@@ -329,7 +356,9 @@ class Draw(Sendable):
         if not isinstance(source, np.ndarray) or source.ndim < 2 or not isinstance(self.state, State) or self.state.primitive_restart:
             return
         step = {"triangle_list": 3, "line_list": 2}.get(str(self.state.topology), 1)
-        if (name == "indices" or source.dtype.names) and (wrong := arguments.rows_misfit(source.shape[1:], step, name, self.state.topology)):
+        if name == "vertices" and not source.dtype.names:
+            return
+        if wrong := arguments.rows_misfit(source.shape[1:], step, name, self.state.topology):
             warnings.warn(f"{self.title}: {wrong}", LostPrimitivesWarning, stacklevel=users_level())
 
     @property
@@ -375,6 +404,9 @@ class Pass:
     samples: int = 1
     label: str = "pass"
 
+    def __post_init__(self) -> None:
+        _as_tuples(self, "color")
+
     @property
     def outputs(self) -> tuple[Output, ...]:
         """All attachments."""
@@ -404,6 +436,9 @@ class Frame:
     draws: tuple[Draw, ...] = ()
     label: str = "frame"
     passes: tuple[Pass, ...] = ()  #: drawn before, in order
+
+    def __post_init__(self) -> None:
+        _as_tuples(self, "size", "color_formats", "clear_colors")
 
     def size_of(self, target: Target) -> tuple[int, int]:
         """(width, height) of a target in pixels."""
@@ -556,6 +591,12 @@ class RenderResult:
     depth: Array | None = None
     stats: Any = None
     explain: Any = None
+
+    def picture_of(self, frame: Frame) -> Array:
+        """The picture of a frame, which is colour 0: as commands and windows want one."""
+        if not self.images:
+            raise ValidationError(f"frame '{frame.label}' has no colour, so there is no picture; give color_formats=('r8g8b8a8_srgb',)")
+        return self.images[0]
 
 
 def byte_view(array: Array) -> NDArray[np.uint8]:

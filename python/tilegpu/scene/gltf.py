@@ -166,6 +166,10 @@ class Document:
         used = self.json.get("extensionsUsed", [])
         names = {name for name in used if isinstance(name, str)} if isinstance(used, list) else set()
         unknown = sorted((names | extensions_in(self.json)) - SUPPORTED_EXTENSIONS)
+        if undeclared := sorted((extensions_in(self.json) & SUPPORTED_EXTENSIONS) - names):
+            of = "extensions" if len(undeclared) > 1 else "extension"
+            text = "in the file, and not in extensionsUsed; drawn, where other readers may not"
+            say(f"model '{self.path}': {of} {_some(undeclared)}: {text}")
         left_out = [f"extension {name}" for name in unknown] if len(unknown) <= _SOME else [f"extensions {_some(unknown)}"]
         primitives = [p for mesh in self.json["meshes"] if isinstance(found := mesh.get("primitives"), list) for p in found]
         attributes = [p.get("attributes") for p in primitives if isinstance(p, dict)]
@@ -417,9 +421,13 @@ class Document:
         used = self.json.get("extensionsUsed")
         quantized = isinstance(used, list) and "KHR_mesh_quantization" in used
         for rule, text in problems(table, view, where, quantized):
-            if rule not in self._broken:
-                self._broken.add(rule)
-                say(f"model '{self.path}': {here} ({where}): {text}")
+            self.say_once(rule, f"{here} ({where}): {text}")
+
+    def say_once(self, rule: str, text: str) -> None:
+        """A warning for the first that breaks a rule."""
+        if rule not in self._broken:
+            self._broken.add(rule)
+            say(f"model '{self.path}': {text}")
 
     def _sparse(self, sparse: Any, values: Array, component: np.dtype[Any], kind: str, where: str) -> Array:
         if not isinstance(sparse, dict) or not all(isinstance(sparse.get(k), dict) for k in ("indices", "values")):

@@ -90,6 +90,10 @@ class GltfMaterials:
             if name == "occlusion":
                 scalars["occlusion_strength"] = doc.number(info, "strength", 1.0, f"{here}.{key}")
         mode = doc.choice(table, "alphaMode", {name: name for name in ("OPAQUE", "MASK", "BLEND")}, here, "OPAQUE")
+        cutoff = doc.number(table, "alphaCutoff", 0.5, here)
+        if mode != "MASK" and cutoff != 0.5:  # the default is written by many exporters
+            text = f"alphaCutoff {cutoff:g} has no effect with alphaMode {mode}; it is of MASK (section 3.9.4)"
+            doc.say_once("alphaCutoff", f"{here}: {text}")
         strength = doc.object(extensions, "KHR_materials_emissive_strength", here)
         emissive = self._shares(table, "emissiveFactor", 3, [0.0, 0.0, 0.0], here)
         factor = doc.number(strength, "emissiveStrength", 1.0, here)
@@ -102,7 +106,7 @@ class GltfMaterials:
             roughness=self._share(pbr, "roughnessFactor", here),
             emissive=(emissive[0] * factor, emissive[1] * factor, emissive[2] * factor),
             alpha_mode=cast("Literal['OPAQUE', 'MASK', 'BLEND']", mode),
-            alpha_cutoff=doc.number(table, "alphaCutoff", 0.5, here),
+            alpha_cutoff=cutoff,
             double_sided=doc.flag(table, "doubleSided", here),
             unlit="KHR_materials_unlit" in extensions,
             maps=maps,

@@ -105,6 +105,7 @@ class Interaction:
     number: int = 0
     kept: dict[Any, Any] = field(default_factory=dict)
     returned: Any = None
+    turned: bool = False  #: whether it was told that its width and height changed places
     clamped: bool = False  #: whether it was told that floats of it are clamped
 
 

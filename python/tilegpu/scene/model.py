@@ -24,7 +24,7 @@ from tilegpu.scene.environment import Environment
 from tilegpu.scene.gltf import Document
 from tilegpu.scene.gltf_parts import GltfParts
 from tilegpu.scene.lighting import EXPOSURE, studio
-from tilegpu.scene.model_file import ModelError, ModelFile
+from tilegpu.scene.model_file import ModelError, ModelFile, say
 from tilegpu.scene.obj import read_obj
 from tilegpu.scene.part import Array, F, Part, build_part, triangulate
 from tilegpu.scene.ply import read_ply
@@ -217,6 +217,9 @@ class ModelScene(Scene):
             raise ModelError(
                 f"model '{self._source}': a position is {largest:.3g} from the origin; at most 1e15 can be projected"
             )
+        if np.array_equal(self.low, self.high) and any(part.topology != "point_list" for part in self.parts):
+            at = ", ".join(f"{v:g}" for v in self.low)
+            say(f"model '{self._source}': all of it lies in one point ({at}), so that nothing is seen; is a node's scale 0?")
         self.default_size = self._natural_size()
 
     def _posed(self, time: float, which: list[Array]) -> list[Array]:

@@ -292,6 +292,16 @@ class SceneRenderer(Spelt):
         if program.constants is not NOTHING:
             self._kept.note_members(program.constants)
 
+    def _made(self, *args: Any, **state: Any) -> tg.Pipeline:
+        """A pipeline; what is wrong with its blending is said in the words of scenes, which have a class for what is a dict there."""
+        try:
+            return self.device.pipeline(*args, **state)
+        except tg.ValidationError as wrong:
+            before, found, _ = str(wrong).partition("; or give a dict with ")
+            if not found:
+                raise
+            raise tg.ValidationError(f"{before}; or give a tilegpu.scene.Blend(src_color=..., dst_color=...)") from None
+
     def _pipeline(self, shape: Shape, program: Program, state: State, dtype: Any) -> tg.Pipeline:
         key = (program, state, dtype, shape[1:], str(program.constants) if program.constants else "")
         found = self._pipelines.get(key)
@@ -302,7 +312,7 @@ class SceneRenderer(Spelt):
             with warnings.catch_warnings():
                 # A mesh may carry more than one of its programs reads.
                 warnings.simplefilter("ignore", tg.UnusedNameWarning)
-                found = self.device.pipeline(
+                found = self._made(
                     program.vertex,
                     program.fragment,
                     vertex=dtype,
@@ -336,14 +346,16 @@ class SceneRenderer(Spelt):
     def _buffer(self, array: Any, usage: str) -> Any:
         if array is None or not array.size:  # a buffer has at least a byte
             return array
-        return self._kept.get((id(array), usage), array, lambda: self.device.buffer(array.reshape(-1) if array.dtype.names else array, usage=usage, label=usage))
+        flat = array.reshape(-1) if array.dtype.names else array  # of rows the draw has said what there is to say
+        return self._kept.get((id(array), usage), array, lambda: self.device.buffer(flat, usage=usage, label=usage))
 
     def _indices(self, draw: Draw) -> Any:
         """Uploaded, and looked at as an array for ``rp.draw`` is: a vertex that there is not would be drawn as zeros."""
         indices, first = draw.indices, draw.first
         if indices is None or not indices.size:
             return indices
-        made = self._kept.get((id(indices), "index"), indices, lambda: (self.device.buffer(indices.reshape(-1), usage="index", label="index"), {}))
+        flat = indices.reshape(-1)
+        made = self._kept.get((id(indices), "index"), indices, lambda: (self.device.buffer(flat, usage="index", label="index"), {}))
         buffer: tg.Buffer = made[0]
         greatest: dict[Any, int] = made[1]  # by the part that is drawn
         part = first, draw.element_count, draw.state.primitive_restart

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from tilegpu import Device, Error, Image, ImageView, Texture, ValidationError, arguments
-from tilegpu.errors import ClampedValueWarning, candidates, users_level
+from tilegpu.errors import ClampedValueWarning, UnusedNameWarning, candidates, users_level
 from tilegpu.picture_file import FAR_BELOW
 from tilegpu.scene.camera import OrbitCamera
 from tilegpu.scene.description import Frame, Scene
@@ -98,7 +98,21 @@ class DrawnFrame(Frame):
     def pictures(self, returned: Any) -> list[np.ndarray[Any, Any]]:
         """The colour images as arrays (H, W, C)."""
         values = returned if isinstance(returned, (list, tuple)) and returned else [returned]
-        return [self._picture(value) for value in values]
+        made = [self._picture(value) for value in values]
+        self._say_turned(made[0].shape[1], made[0].shape[0])
+        return made
+
+    def _say_turned(self, width: int, height: int) -> None:
+        """A warning, once for each function, where it was given a size and drew that with width and height in each other's places: arrays
+        have their rows first."""
+        given = self.arguments.get("size")
+        if self.live.turned or width == height or not {"size", "view"} & self.wanted or (height, width) != given:
+            return
+        self.live.turned = True
+        where = f"{self.path}:{_line_of(self.function)}: {_name_of(self.function)}()"
+        fix = "arrays are (height, width, C): np.zeros((size[1], size[0], 4)), and image sizes (width, height)"
+        text = f"{where} was given size={given}, and drew {width} x {height}; {fix}"
+        warnings.warn(text, UnusedNameWarning, stacklevel=users_level())
 
     def say_clamped(self) -> None:
         """Of what :meth:`call` returned last, where it is saved or shown as 8 bits: a warning, once for each function, where an array of

@@ -232,7 +232,7 @@ class Painter:
         ms = (time.perf_counter() - start) * 1e3
         if isinstance(frame, DrawnFrame):
             frame.say_clamped()
-        picture = as_rgba(result.images[0])
+        picture = as_rgba(result.picture_of(frame))
         size = picture.shape[1], picture.shape[0]
         shown = Shown(picture, size, renderer.samples_of(frame), request.samples, ms, hsr=renderer.device.hsr)
         shown.drawn, shown.described = isinstance(frame, DrawnFrame), isinstance(self._live.returned, Frame)
