@@ -78,8 +78,8 @@ MPV = ["--no-config", "--osc=no", "--osd-level=0", "--gpu-api=vulkan", "--gpu-co
 FILM = "av://lavfi:testsrc2=size=320x240:rate=20:duration=3,format=yuv420p"
 
 
-#: Of lavapipe 22.3.6 one picture of four lacks a triangle of the window here; ours is compared with the best of these.
-LOOKS = 3
+#: The film's bars, at the middle of each: x and colour.
+BARS = [(54, "ff0000"), (162, "00ff00"), (268, "ffff00"), (374, "0000ff"), (482, "ff00ff"), (590, "00ffff")]
 
 
 def film(output: str, display: str, log: Path, **where: str) -> np.ndarray:
@@ -115,7 +115,9 @@ def test_mpv(output: str, xvfb: str, tmp_path: Path) -> None:
     ours = film(output, xvfb, tmp_path / "mpv.log", XDG_RUNTIME_DIR=str(tmp_path))
     again = film(output, xvfb, tmp_path / "mpv.log", XDG_RUNTIME_DIR=str(tmp_path), TILEGPU_THREADS="1", TILEGPU_LANES="4")
     assert np.array_equal(ours, again)
-    if LAVAPIPE.is_file():
+    for x, color in BARS:
+        assert np.abs(ours[440 if x < 500 else 150, x].astype(int) - list(bytes.fromhex(color))).max() <= 2, (x, color)
+    if LAVAPIPE.is_file() and output == "gpu-next":  # by "gpu", lavapipe 22.3.6 loses a triangle of the window in one run of three
         where = {"VK_DRIVER_FILES": str(LAVAPIPE), "VK_ICD_FILENAMES": str(LAVAPIPE), "XDG_RUNTIME_DIR": str(tmp_path)}
-        far = [int((np.abs(ours.astype(int) - film(output, xvfb, tmp_path / "mpv.log", **where)).max(-1) > 8).sum()) for _ in range(LOOKS)]
-        assert min(far) <= 20, f"{far} pixels"
+        far = np.abs(ours.astype(int) - film(output, xvfb, tmp_path / "mpv.log", **where)).max(-1) > 8
+        assert far.sum() <= 20, f"{far.sum()} pixels"
