@@ -398,7 +398,8 @@ void clean_tiles() {
 
 // Counts of a GPU without tiles know neither the device's option nor this machine's caches.
 void bins_without_tiles() {
-  RenderingInfo info = one(attachment(view(kRgba8), kClear, kStore));
+  RenderingInfo info;
+  info.color.push_back(attachment(view(kRgba8), kClear, kStore));
   const Framebuffer desktop = make(info, "desktop-immediate"), host = make(info);
   for (uint32_t forced_bin_px : {0u, 32u, 128u})
     for (uint32_t l2_B : {1u << 16, 1u << 21}) {
