@@ -93,7 +93,7 @@ def test_a_culled_draw_shades_no_varyings_beside_a_visible_one(profile: str) -> 
 def test_varyings_are_of_what_culling_leaves_of_the_draw(profile: str) -> None:
     """Of 600 triangles 200 face away, and beside them is a draw of which nothing or all is left."""
     kit = Kit(profile)
-    heavy, cheap, none = kit.pipeline(HEAVY, cull="back"), kit.pipeline(), kit.pipeline(cull="both")
+    heavy, cheap, none = kit.pipeline(HEAVY, cull="back"), kit.pipeline(), kit.pipeline(cull="front_and_back")
     facing = bool(kit.draw((heavy, cells(600, 2, 2, 0.5))).stats.primitives_out)
     mixed = np.concatenate([cells(400, 2, 2, 0.5, flip=not facing), cells(200, 2, 40, 0.5, flip=facing)])
     beside = cells(600, 2, 70, 0.5)

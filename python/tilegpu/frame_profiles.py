@@ -138,8 +138,9 @@ class ProfileRun:
                 states["low-resolution Z"] = not row["low_resolution_z_off"]
                 states[TESTED_ONLY] = is_tested_only(row["low_resolution_z_off"])
                 states |= {t["technique"].replace("_", " "): t["state"] == "on" for t in row["techniques"]}
-                if any(is_killed_only(t) for t in row["techniques"]):
-                    states |= {"forward pixel kill": False, KILLED_ONLY: True}
+                half = any(is_killed_only(t) for t in row["techniques"])
+                if "forward pixel kill" in states:
+                    states |= {"forward pixel kill": states["forward pixel kill"] and not half, KILLED_ONLY: half}
                 for name, on in states.items():
                     counts = found.setdefault(name, [0, 0])
                     counts[0] += row["draws"] if on else 0

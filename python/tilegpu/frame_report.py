@@ -135,8 +135,6 @@ def _summary(
     kinds = {kind: sum(n.kind == kind for n in nodes) for kind in dict.fromkeys(n.kind for n in nodes)}
     rate = f"attachments of passes alone, {_rate(moved)}"
     all_B = next((round(row["read_B"] + row["write_B"]) for row in modelled.profiles if row["profile"] == own.profile), 0)
-    if all_B:
-        rate += f"; with vertices, textures, lists of tiles, dispatches and commands {size_text(all_B)}, {_rate(all_B)} (modelled)"
     words = {"pass": "passes", "dispatch": "dispatches", "copy": "copies"}
     done = ", ".join(f"{n} {kind if n == 1 else words.get(kind, kind + 's')}" for kind, n in kinds.items())
     commands = sum(node.stats.moved_B for node in nodes if isinstance(node.stats, CommandStats))
@@ -156,6 +154,7 @@ def _summary(
         finding = card("what would help most saves", of, f"modelled on {name}: {most['text']}", "bad")
     cards = [
         card("between tile memory and images", size_text(moved), rate),
+        *([card("all of external memory", size_text(all_B), f"vertices, textures, lists too: {_rate(all_B)}, modelled")] if all_B else []),
         card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else ""),
         card("fragments shaded", f"{shaded:,}", f"of {rasterized:,} rasterized" if rasterized else ""),
         finding,
