@@ -34,7 +34,9 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while not self.ended.wait(self._every_s):
-            pids = [w.pid for w in self._cluster.workers.values() if getattr(w, "pid", None)]
+            # Those that the scheduler knows: one that dies while it starts is started by no nanny again.
+            known = self._cluster.scheduler_info["workers"]
+            pids = [w.pid for w in self._cluster.workers.values() if getattr(w, "pid", None) and w.worker_address in known]
             if not pids:
                 continue
             self.killed.append(self._luck.choice(pids))
