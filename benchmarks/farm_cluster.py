@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 
 from tilegpu.farm import Job, read_manifest, render, verify
@@ -34,7 +35,9 @@ class Killer(threading.Thread):
 
     def run(self) -> None:
         while not self.ended.wait(self._every_s):
-            pids = [w.pid for w in self._cluster.workers.values() if getattr(w, "pid", None)]
+            # Those that the scheduler knows: others are starting, and do nothing that could be lost.
+            known = self._cluster.scheduler_info["workers"]
+            pids = [w.pid for w in self._cluster.workers.values() if getattr(w, "pid", None) and w.worker_address in known]
             if not pids:
                 continue
             self.killed.append(self._luck.choice(pids))
@@ -54,6 +57,8 @@ def main() -> int:
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
     job = Job(options.scene, size=(width, height), of=options.frames)
+    # On a busy machine a killed worker is not back after 15 seconds: the cluster would end its nanny, and soon have none.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "f.png"
         seen: list[int] = []

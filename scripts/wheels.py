@@ -211,7 +211,10 @@ def try_all(dist: Path, versions: list[str]) -> int:
             print(f"left out: {version}: {why}")
             continue
         wheel = wheels_of(dist, version)[-1]
-        print(run("sh", "scripts/test_wheel.sh", python, wheel), end="")
+        if python.is_relative_to(cache()):  # it has no pip for new environments; what pip resolves is asked all the same
+            print(f"left out: {version}: this Python is of another Debian; make test-wheels-bare tries it in that one")
+        else:
+            print(run("sh", "scripts/test_wheel.sh", python, wheel), end="", flush=True)
         tool = environment_of(python, version)
         resolved = run(tool, "-m", "pip", "install", "-q", "--dry-run", "--ignore-installed", "--report", "-", f"{wheel}[all]")
         names = [entry["metadata"]["name"] for entry in json.loads(resolved)["install"]]

@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long one example takes is a matter of the machine, and of what else it does: under an emulator 200 ms are none.
+settings.register_profile("tilegpu", deadline=None)
+settings.load_profile("tilegpu")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -203,6 +203,25 @@ def test_nothing_tried_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "no wheel was tried, so nothing is known of any: see what was left out, and why" in capsys.readouterr().err
 
 
+def test_a_python_of_another_debian_is_tried_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It can make no environment with pip here, and still says what `tilegpu[all]` resolves to."""
+    dist = _no_machine(monkeypatch, tmp_path, ("3.14",))
+    monkeypatch.setattr(wheels, "interpreter", lambda version: tmp_path / "bare" / "python3.14")
+    monkeypatch.setattr(wheels, "cache", lambda: tmp_path / "bare")
+    monkeypatch.setattr(wheels, "environment_of", lambda python, version: python)
+
+    def run(*words: object, **_: object) -> str:
+        assert "scripts/test_wheel.sh" not in words
+        return json.dumps({"install": [{"metadata": {"name": "numpy"}}]})
+
+    monkeypatch.setattr(wheels, "run", run)
+    assert wheels.try_all(dist, ["3.14"]) == 0
+    out = capsys.readouterr().out
+    assert "left out: 3.14: this Python is of another Debian" in out and "3.14: tilegpu[all] resolves to 1 packages" in out
+
+
 def test_no_source_knows_when_it_was_built() -> None:
     """Two builds of one commit are the same bytes: the compiler's clock is in none of them."""
     clocks = re.compile(r"\b__(?:DATE|TIME|TIMESTAMP)__\b")
