@@ -142,7 +142,7 @@ def check_attachments(frame: Frame) -> None:
             _say_untested(f"{what}, pass '{one.label}'", one.draws, "depth=Output(Target('d32_sfloat'), clear=1.0, store=False)")
         _say_undrawn(f"{what}, pass '{one.label}'", one.draws, len(one.color), one.depth is not None)
         clear = None if one.depth is None or one.depth.load != "clear" else one.depth.clear
-        if isinstance(clear, tuple) and clear != Output.clear and set(clear) != {1}:
+        if isinstance(clear, tuple) and clear != Output.clear and list(clear) != [1] * len(clear):
             _warn(f"{what}, pass '{one.label}': clear of depth is {arguments.shown(clear)}, and it is cleared to 1; give a number")
 
 
