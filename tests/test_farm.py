@@ -541,7 +541,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     words = ["render", "triangle", "-o", out, "--size", "64x48", "--frames", "0:6", "--executor", "threads"]
     assert main(words) == 0
     said = capsys.readouterr().out
-    assert "t_000.png to t_005.png: triangle, 64x48, 6 frames on" in said and "t.manifest.json" in said
+    assert "t_000.png to t_005.png: triangle, 64x48, 6 frames by 1 process" in said and "t.manifest.json" in said
     assert main(["verify", str(tmp_path / "t.manifest.json"), "--share", "50%", "--seed", "1"]) == 0
     assert "3 of 6 frames drawn again" in capsys.readouterr().out
     assert main([*words[:7], "2:4", "--of", "6", "--executor", "threads"]) == 0

@@ -184,7 +184,9 @@ def test_indices_that_restart_elsewhere(dev: tg.Device) -> None:
 def test_arrays_and_matrices_between_stages(dev: tg.Device, wrote: str, read: str, use: str, fits: bool) -> None:
     """Components that nobody writes were 0 (VUID-RuntimeSpirv-OpEntryPoint-08743)."""
     out, in_ = (text.format("x") if "{}" in text else f"{text} x" for text in (wrote, read))
-    vertex = FULL.replace("void main() {", f"layout(location = 1) out {out};\nvoid main() {{ x[0] = vec{wrote[3]}(1);")
+    parts = int(wrote[-2] if "{}" in wrote else wrote[3])
+    written = " ".join(f"x[{i}] = vec{wrote[3]}(1);" for i in range(parts))
+    vertex = FULL.replace("void main() {", f"layout(location = 1) out {out};\nvoid main() {{ {written}")
     fragment = f"#version 450\nlayout(location = 1) in {in_}; layout(location = 0) out vec4 o; void main() {{ o = vec4(x{use}); }}"
     if fits:
         dev.pipeline(vertex, fragment, color=[F])

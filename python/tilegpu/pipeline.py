@@ -434,10 +434,7 @@ def create_pipeline(
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
     pipeline.made_by = self.core
-    pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable
-    _finish(pipeline, info, interface, given, factors, self.strict)
-    warn_of_idle_state(pipeline, info, left, given)
-    warn_of_constants(pipeline, info, colors, left, factors)
+    _finish(pipeline, info, interface, given, factors, colors, self.strict)
     _keep(pipeline, [source for source, _ in sources.values()], functools.partial(create_pipeline, **given), defines, include)
     return pipeline
 
@@ -454,12 +451,14 @@ def _finish(
     interface: Interface | None,
     given: Mapping[str, Any],
     factors: Sequence[frozenset[str]],
+    colors: Sequence[enums.FormatInfo | None],
     strict: bool,
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
     if interface is not None:
         pipeline.interface = interface
+    pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable
     count = len(info.color_formats)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
     pipeline.idle = idle_arguments(info, pipeline.dynamic, factors)
@@ -473,3 +472,5 @@ def _finish(
     warn_of_replaced(pipeline, info, pipeline.dynamic)
     warn_of_assembly(pipeline, info, pipeline.dynamic, given)
     warn_of_idle(pipeline, info, pipeline.idle, any(info.blend_constants))
+    warn_of_idle_state(pipeline, info, pipeline.dynamic, given)
+    warn_of_constants(pipeline, info, colors, pipeline.dynamic, factors)
