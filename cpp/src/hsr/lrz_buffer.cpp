@@ -109,8 +109,8 @@ void lrz_clear(LrzBuffer& b, uint32_t generation, LrzDirection direction, VkForm
   const uint16_t open = direction == LrzDirection::greater ? 0 : kLrzMost;  // says nothing, so always holds
   // The a6xx keep only whether a block is cleared, to 0.0 or 1.0: the end that is right for the direction whichever of both it was.
   const bool kept = generation >= kLrzBidirectional;
-  b.fast_clear = generation >= kLrzFastClear && bits <= 8 * lrz_fast_clear_limit_B(generation) &&
-                 (kept || !clear || *clear == 0.0f || *clear == 1.0f);
+  b.fast_clear =
+      generation >= kLrzFastClear && bits <= 8 * lrz_fast_clear_limit_B(generation) && (kept || !clear || *clear == 0.0f || *clear == 1.0f);
   b.cleared = open;
   if (clear && (kept || !b.fast_clear)) b.cleared = lrz_round(b.depth, lrz_word(b.depth, *clear));
   b.texels.assign(size_t{b.pitch} * height, b.cleared);

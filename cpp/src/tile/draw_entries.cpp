@@ -110,8 +110,9 @@ void select_kill(KillQueue& kill, const CurrentDraw& d, Phase phase, bool across
   // A test that only kills and is repeated may come too early, where what waits can only make it harder.
   if (!kill.any_pinned()) kill.shrink = kill.grow = false;
   // In the main phase of a pre-pass depth and stencil are final: nothing that waits changes them.
-  kill.settles = phase == Phase::ordinary && (tested || (d.plan.early == EarlyTests::kill && !(rules.nearer_wins() && !kill.grow) &&
-                                                         !(rules.farther_wins() && !kill.shrink)));
+  kill.settles =
+      phase == Phase::ordinary &&
+      (tested || (d.plan.early == EarlyTests::kill && !(rules.nearer_wins() && !kill.grow) && !(rules.farther_wins() && !kill.shrink)));
   if (kill.pins) kill.shrink |= rules.breaks_near(), kill.grow |= rules.breaks_far();
 }
 

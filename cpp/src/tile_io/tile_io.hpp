@@ -40,9 +40,8 @@ struct HostTile {
   std::span<uint64_t> signatures;
 };
 
-/// Bins are a profile's tiles where it has a tile buffer, squares of 64 px on a GPU without tiles; else of `forced_bin_px`, or of 0 what the
-/// layout and half of L2 allow.
-/// `keep_once`: equal samples are kept once (equal_quads.hpp).
+/// Bins are a profile's tiles where it has a tile buffer, squares of 64 px on a GPU without tiles; else of `forced_bin_px`, or of 0 what
+/// the layout and half of L2 allow. `keep_once`: equal samples are kept once (equal_quads.hpp).
 HostTile make_host_tile(const Framebuffer& framebuffer, uint32_t forced_bin_px, uint32_t l2_B, bool keep_once = false);
 
 struct TileRegion {

@@ -109,7 +109,8 @@ void push_kill_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pa
       if (old.reads && old.quad.live) break;
       n = old.previous;
     }
-  enqueue(t, d, k, p, r, {quad, d.number, 0, d.plan.early, k.victim, false, k.reads, k.pins, k.colors, k.keeps ? kept_draw(d, k) : nullptr});
+  enqueue(t, d, k, p, r,
+          {quad, d.number, 0, d.plan.early, k.victim, false, k.reads, k.pins, k.colors, k.keeps ? kept_draw(d, k) : nullptr});
 }
 
 void push_seen_quad(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r, uint32_t draw,

@@ -57,9 +57,9 @@ struct PrePass {
   hsr::Verdict verdict;  // pre: of the current draw
   bool skips = false;    // pre: nothing to find out about the current draw
   bool replays_draw = false;
-  bool runs_all = false;  // pre: all fragments of the current draw run in the main phase, whatever is seen of them: none is killed
-  uint64_t recorded = 0;  // pre, with runs_all: Results::recorded without the draw
-  bool stopped = false;   // a draw that it can't hold follows, which others may follow that kill what it found
+  bool runs_all = false;   // pre: all fragments of the current draw run in the main phase, whatever is seen of them: none is killed
+  uint64_t recorded = 0;   // pre, with runs_all: Results::recorded without the draw
+  bool stopped = false;    // a draw that it can't hold follows, which others may follow that kill what it found
   bool keeps_ids = false;  // draws of the main phase that wait ask the numbers: they are cleared when the bin ends
   std::vector<Replay> replays;
   uint32_t replay_ids = 0, replay_next = 0;  // main
