@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,10 +120,40 @@ def test_states_that_a_pipeline_leaves_to_draws(expected: bytes) -> None:
     assert image.numpy().tobytes() == expected
 
 
+def run(script: str) -> None:
+    """In a process of its own, which may fork."""
+    head = f"import os, sys\nsys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n"
+    done = subprocess.run([sys.executable, "-c", head + textwrap.dedent(script)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_fork_waits_for_what_another_thread_makes() -> None:
+    """Code that a thread of the parent has taken to make it would never be there in the child, which has no such thread."""
+    run(
+        """
+        import signal, threading, time
+        import tilegpu as tg
+        from tests.test_coming_code import picture, pipelines
+        for k in range(16):
+            dev = tg.Device(cache_dir="off", threads=2)
+            made = pipelines(dev)
+            other = threading.Thread(target=lambda: picture(dev, made))
+            other.start()
+            time.sleep(k * 0.002)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                picture(dev, made)
+                os._exit(0)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, k
+            other.join()
+        """
+    )
+
+
 def test_a_child_has_what_was_begun_and_so_have_devices_that_end() -> None:
-    script = """
-        import os, sys
-        sys.path.insert(0, %r)
+    run(
+        """
         import tilegpu as tg
         from tests.test_coming_code import picture, pipelines
         for _ in range(6):
@@ -133,12 +164,7 @@ def test_a_child_has_what_was_begun_and_so_have_devices_that_end() -> None:
             if child == 0:
                 os._exit(len(set(found)) < 9)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-            tg.Device(cache_dir="off").pipeline  # another one beside it
             pipelines(dev, 20)
             del dev, made
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script % str(__import__("pathlib").Path(__file__).parent.parent))],
-        capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+        """
+    )

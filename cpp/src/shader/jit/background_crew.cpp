@@ -223,6 +223,17 @@ void BackgroundCrew::put(std::function<void()> task, bool urgent) {
 void BackgroundCrew::add(std::function<void()> task) { put(std::move(task), false); }
 void BackgroundCrew::add_urgent(std::function<void()> task) { put(std::move(task), true); }
 
+void BackgroundCrew::run_here(const std::function<void()>& task) {
+  assert(task);
+  State& s = *state_;
+  {
+    std::unique_lock lock(s.mutex);
+    s.changed.wait(lock, [&] { return !s.forks; });
+  }
+  const std::shared_lock no_fork(s.gate);
+  task();
+}
+
 void BackgroundCrew::hold() {
   std::lock_guard lock(state_->mutex);
   state_->holds++;

@@ -22,6 +22,8 @@ class BackgroundCrew {
   void add(std::function<void()> task);
   /// Before all others, and whoever holds.
   void add_urgent(std::function<void()> task);
+  /// A task on the calling thread, which no fork cuts in two either. Not from within a task.
+  void run_here(const std::function<void()>& task);
   /// Between them, and for a few milliseconds more, no task begins that isn't urgent: somebody waits for a compile of his own, and a task
   /// beside it would take a third of its processor and its caches. Nests. wait() and the crew's end do not ask.
   void hold();

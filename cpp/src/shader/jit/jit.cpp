@@ -130,7 +130,7 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, 
     if (entry->begun) {
       lock.unlock();
       begin_long_work();
-      s.make_begun(entry);
+      s.background->run_here([&] { s.make_begun(entry); });
       continue;
     }
     if (!entry->done) {
@@ -184,7 +184,7 @@ void Jit::help(std::span<const CodeSlot* const> slots) {
     }
     if (!entry) continue;
     if (!std::exchange(began, true)) long_work.begin();
-    s.make_begun(entry);
+    s.background->run_here([&] { s.make_begun(entry); });
   }
 }
 
