@@ -196,7 +196,7 @@ def test_who_is_killed_from_outside_met_no_bug() -> None:
     killer.start()
     try:
         with pytest.raises(tg.Error, match=r"was ended from outside with signal 9 \(Killed\)") as caught:
-            draw(device)
+            draw(device, large(60))  # long enough that whoever kills it comes by twice, however busy the machine is
     finally:
         stop.set()
         killer.join()
