@@ -38,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--frames", type=int, default=400)
     parser.add_argument("--size", default="128x72")
-    parser.add_argument("--scene", default="triangle")
+    parser.add_argument("--scene", default="cube")
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
     print(f"{options.scene}, {options.size}, {options.frames} frames, one worker; ms a frame")

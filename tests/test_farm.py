@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import hashlib
@@ -35,7 +36,9 @@ from tilegpu.farm import (
     verify,
     workers_of,
 )
+from tilegpu.farm.executors import Workers
 from tilegpu.farm.manifest import Manifest
+from tilegpu.farm.worker import in_turn
 
 JOB = Job("triangle", size=(64, 48), of=12)
 
@@ -95,14 +98,20 @@ class Scripted(Executor):
 
     def __init__(self, answer: Callable[[Task], Done]) -> None:
         self._answer, self._max_workers = answer, 4
+        self.bundles: list[int] = []
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
-        assert function is draw
         future: Future[Any] = Future()
 
         def work() -> None:
             try:
-                future.set_result(self._answer(*arguments))
+                if function is in_turn:
+                    assert arguments[0] is draw
+                    self.bundles.append(len(arguments[1]))
+                    future.set_result(in_turn(self._answer, arguments[1]))
+                else:
+                    assert function is draw
+                    future.set_result(self._answer(*arguments))
             except BaseException as error:
                 future.set_exception(error)
 
@@ -181,6 +190,42 @@ def test_shaders_are_sent_to_who_misses_them() -> None:
     scheduler = Scheduler(workers_of(Scripted(answer)), lambda: {"a": b"code"})
     assert len(list(scheduler.run(tasks(50)))) == 50
     assert 1 <= scheduler.packs_sent <= 24  # those under way when the first came
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_short_tasks_go_to_far_workers_several_at_once(seed: int) -> None:
+    """In order, each once, whatever fails, is lost, declines or lacks shaders in the middle of others."""
+    luck, lock, drawn = random.Random(seed), threading.Lock(), collections.Counter[int]()
+
+    def answer(task: Task) -> Done:
+        with lock:
+            chance, worker = luck.random(), f"w{luck.randrange(3)}"
+        if chance < 0.02:
+            raise ConnectionError("the worker ended")
+        if worker in task.avoid:
+            return Done(task.index, None, worker, "declined")
+        if chance < 0.04:
+            return Done(task.index, None, worker, "failed", error="no disk")
+        if chance < 0.06 and task.pack is None:
+            return Done(task.index, None, worker, "shaders")
+        with lock:
+            drawn[task.index] += 1
+        return Done(task.index, None, worker, "drawn", render_ms=1.0, save_ms=1.0)
+
+    far = Scripted(answer)
+    scheduler = Scheduler(Workers("far", lambda: far, lambda _: 2, False, 8), lambda: {"a": b"code"})
+    assert [done.index for done in scheduler.run(tasks(400))] == list(range(400))
+    assert set(drawn) == set(range(400)) and max(far.bundles) == 16 and sum(far.bundles) > 300
+    lost = [f.index for f in scheduler.failures if f.worker == "a worker that ended"]
+    assert scheduler.packs_sent and len(lost) > 16  # of one that ended, all that it held
+
+
+@pytest.mark.parametrize(("work_ms", "held", "most"), [(2.0, 8, 16), (15.0, 8, 2), (50.0, 8, 0), (2.0, 2, 0)])
+def test_how_many_tasks_go_at_once(work_ms: float, held: int, most: int) -> None:
+    """Some 40 ms of work, to what goes through a scheduler alone."""
+    pool = Scripted(lambda task: Done(task.index, None, "w", "drawn", render_ms=work_ms))
+    list(Scheduler(Workers("pool", lambda: pool, lambda _: 1, False, held), dict).run(tasks(60)))
+    assert max(pool.bundles, default=0) == most
 
 
 def test_a_worker_with_an_empty_cache_compiles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

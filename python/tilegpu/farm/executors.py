@@ -37,6 +37,7 @@ class Workers:
     def __init__(self, name: str, make: Callable[[], Any], count: Callable[[Any], int], made: bool, held: int = 2) -> None:
         self.name, self._make, self._count, self._made = name, make, count, made
         self.held = held  #: tasks for each: one that it does, and those that wait there, so that no answer's way leaves it idle
+        self.is_far = held >= _HELD_FAR  #: whether tasks go through a scheduler, whose way costs more than a small picture
         self._executor = make()
         self._counted: tuple[float, int] = (-1e9, 1)
         self._generation = 0

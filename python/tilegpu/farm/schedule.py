@@ -1,12 +1,14 @@
 """Tasks to workers, answers in order. In: tasks, :class:`Workers`. Out: :class:`Done`, one for each task, in the tasks' order.
 
 As many tasks are under way as keep every worker busy, and no answer waits in memory for long: only a few more than that may be ahead of the
-first that is missing. What fails is sent again, elsewhere where there is an elsewhere; what was lost with its worker is sent again too.
+first that is missing. Where the way to a worker costs more than a small picture, several short tasks go as one. What fails is sent again,
+alone, elsewhere where there is an elsewhere; what was lost with its worker is sent again too.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
@@ -15,10 +17,13 @@ from typing import Any
 
 from tilegpu.farm.executors import Workers
 from tilegpu.farm.job import FarmError
-from tilegpu.farm.worker import Done, Task, draw
+from tilegpu.farm.worker import Done, Task, draw, in_turn
 
 #: How far answers may be ahead of the first that is missing, in tasks that workers hold.
 _AHEAD = 2
+#: Work that goes to a far worker at once, in tasks that are shorter: ten times what the way costs; and the most tasks of it, since their
+#: answers come at once too.
+_BUNDLE_MS, _BUNDLE = 40.0, 16
 #: How often a task is drawn that fails; how often it may be lost with its worker, which says little about it.
 TRIES, LOSSES = 3, 10
 #: How often workers that failed may decline before one of them must.
@@ -51,55 +56,79 @@ class Scheduler:
     function: Callable[[Task], Done] = draw
     failures: list[Failure] = field(default_factory=list)
     packs_sent: int = 0
+    _work_ms: float = 0.0  # of a task, as the last ones say
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Raises :class:`FarmError` where a task failed everywhere."""
         states = [_State(task) for task in tasks]
-        answers: queue.SimpleQueue[tuple[int, int, Future[Any]]] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[tuple[range, int, Future[Any]]] = queue.SimpleQueue()
         waiting: dict[int, Done] = {}
-        futures: set[Future[Any]] = set()
+        under_way: dict[Future[Any], int] = {}  # how many tasks each holds
         sent = given = 0
 
-        def send(k: int) -> None:
-            future, generation = self.workers.submit(self.function, states[k].task)
-            futures.add(future)
+        def send(some: range) -> None:
+            several = [states[k].task for k in some]
+            if len(several) == 1:
+                future, generation = self.workers.submit(self.function, several[0])
+            else:
+                future, generation = self.workers.submit(in_turn, self.function, several)
+            under_way[future] = len(several)
 
             def answered(done: Future[Any]) -> None:
-                answers.put((k, generation, done))
+                answers.put((some, generation, done))
 
             future.add_done_callback(answered)
 
         try:
             while given < len(tasks):
-                held = self.workers.held * self.workers.capacity()
-                while sent < len(tasks) and len(futures) < held and sent < given + _AHEAD * held:
-                    send(sent)
-                    sent += 1
-                k, generation, future = answers.get()
-                futures.discard(future)
-                done = self._take(states[k], generation, future)
-                if done is None:
-                    send(k)
-                else:
-                    waiting[k] = done
+                size = self._bundle()
+                held = max(self.workers.held, 2 * size) * self.workers.capacity()
+                while sent < len(tasks) and sum(under_way.values()) < held and sent < given + _AHEAD * held:
+                    some = range(sent, min(sent + size, len(tasks)))
+                    send(some)
+                    sent = some.stop
+                some, generation, future = answers.get()
+                del under_way[future]
+                for k, done in zip(some, self._answers(some, states, generation, future), strict=True):
+                    if done is None:
+                        send(range(k, k + 1))
+                    else:
+                        waiting[k] = done
                 while given in waiting:
                     yield waiting.pop(given)
                     given += 1
         finally:
-            for future in futures:
+            for future in under_way:
                 future.cancel()
 
-    def _take(self, state: _State, generation: int, future: Future[Any]) -> Done | None:
+    def _bundle(self) -> int:
+        """How many tasks go as one: to far workers as many as are :data:`_BUNDLE_MS` of work, by those that came back."""
+        if not self.workers.is_far or not self._work_ms:
+            return 1
+        return max(1, min(_BUNDLE, int(_BUNDLE_MS / max(self._work_ms, 1e-3))))
+
+    def _answers(self, some: range, states: Sequence[_State], generation: int, future: Future[Any]) -> list[Done | None]:
+        """One for each task of ``some``; ``None``: it goes out again."""
+
+        def of(k: int) -> Done:  # raises for each what the future did: all are lost
+            answer = future.result()
+            return answer if len(some) == 1 else answer[k - some.start]  # type: ignore[no-any-return]
+
+        return [self._take(states[k], generation, functools.partial(of, k)) for k in some]
+
+    def _take(self, state: _State, generation: int, result: Callable[[], Done]) -> Done | None:
         """The answer, or ``None``: the task goes out again."""
         task = state.task
         try:
-            done: Done = future.result()
+            done = result()
         except BrokenExecutor as error:
             self.workers.renew(generation)
             self._lost(state, error)
             return None
         except (Exception, CancelledError) as error:  # of the executor: a worker that ended, a connection
             self._lost(state, error)
+            return None
+        if done.state == "left":
             return None
         if done.state == "shaders":
             self.packs_sent += 1
@@ -118,6 +147,8 @@ class Scheduler:
                 raise FarmError(f"frame {task.index} failed {state.failed} times, on {where}: {done.error}")
             state.task, state.declined = dataclasses.replace(task, avoid=(*task.avoid, done.worker)), 0
             return None
+        took_ms = done.render_ms + done.save_ms
+        self._work_ms = took_ms if not self._work_ms else 0.75 * self._work_ms + 0.25 * took_ms
         return done
 
     def _lost(self, state: _State, error: BaseException) -> None:

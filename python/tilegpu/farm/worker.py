@@ -12,6 +12,7 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ class Task:
 @dataclass
 class Done:
     """What became of a task. ``state``: ``"drawn"``; ``"shaders"``: send it again with the pack; ``"declined"``: this worker is to be
-    avoided;
+    avoided; ``"left"``: send it again, since one before it was not drawn here;
     ``"failed"``: ``error`` says why. ``files``: bytes by colour attachment."""
 
     index: int
@@ -113,6 +114,17 @@ def draw(task: Task) -> Done:
     except (Exception, SystemExit) as error:
         _mine.desk = None
         return Done(task.index, task.window, worker, "failed", error=f"{type(error).__name__}: {error}")
+
+
+def in_turn(function: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
+    """Several tasks of one job, one after another, until one is not drawn."""
+    done: list[Done] = []
+    for task in tasks:
+        if done and done[-1].state != "drawn":
+            done.append(Done(task.index, task.window, done[-1].worker, "left"))
+        else:
+            done.append(function(task))
+    return done
 
 
 def install_shaders(task: Task) -> bool:
