@@ -21,7 +21,8 @@ def counts_after(change: Change, counts: Mapping[int, PassCounts]) -> dict[int, 
         return {}  # what is neither loaded nor stored costs nothing
     if isinstance(change, WithoutResolve):
         counted, name = counts[change.node], change.attachment
-        target = {**counted.store[name], "resolved": {**counted.store[name]["resolved"], "store": False}}
+        gone = ("resolved", "samples") if change.of_store else ("resolved",)
+        target = {**counted.store[name], **{piece: {**counted.store[name][piece], "store": False} for piece in gone}}
         return {change.node: dataclasses.replace(counted, store={**counted.store, name: target})}
     if isinstance(change, ClearInPass):
         counted = counts[change.node]
