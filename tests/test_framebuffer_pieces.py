@@ -95,7 +95,7 @@ def test_dont_care_with_store_none_loads() -> None:
         pass
     with device.render_pass(color=[tg.Attachment(image, load_op="dont_care", store_op="none")]) as rp:
         pass
-    assert rp.load["color0"]["in_bounds"] == "image"
+    assert rp.load["color0"]["in_bounds"] == "image" and rp.load["color0"]["for_splits"]
     assert (image.numpy() == (255, 0, 0, 255)).all()
 
 

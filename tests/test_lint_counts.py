@@ -403,7 +403,7 @@ def test_what_a_gpu_without_tiles_is_asked_done_literally(drawn_on: str) -> None
             saved = before_B - bytes_of(done(plan, finding).run(device)[0])[0]
             if saves is not None:
                 assert saves["read_B"] + saves["write_B"] == pytest.approx(saved, abs=1), finding
-            elif not isinstance(finding.change, Join):
+            elif not isinstance(finding.change, Join) and kind_of(finding) != "load":  # which is for splits, and none is split there
                 assert saved < 0.002 * before_B, finding  # less than what is worth a line
     assert {kind for kind, told in seen if told} == {"command", "WithoutResolve", "ClearInPass"}
     assert {kind for kind, told in seen if not told} >= {"store", "ResolveInPass"}

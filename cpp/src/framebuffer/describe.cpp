@@ -53,6 +53,7 @@ std::string json_of(const LoadTarget& t) {
   return Object()
       .text("in_bounds", name_of(t.in_bounds))
       .text("border", name_of(t.border))
+      .boolean("for_splits", t.for_splits)
       .boolean("always", t.always)
       .text("msaa", name_of(t.msaa))
       .text("image", name_of(t.view))
