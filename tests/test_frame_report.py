@@ -121,6 +121,31 @@ def test_findings_are_in_it_with_bytes(tmp_path: Path) -> None:
     assert [p["profile"] for p in data["profiles"]] == [PROFILE, "host"]
 
 
+@pytest.mark.parametrize(("profile", "how"), [("desktop-immediate", {}), ("adreno-a650", {"render_mode": "sysmem"}), ("adreno-a650", {})])
+def test_without_tiles_the_page_says_nothing_of_tiles(profile: str, how: dict[str, Any], tmp_path: Path) -> None:
+    """As the device rendered it; what GPUs with tiles would save stands with those."""
+    dev = tg.Device(profile, **how)
+    many = dev.image((64, 64), "r8g8b8a8_unorm", samples=4, label="many")
+    depth = dev.image((64, 64), "d32_sfloat", samples=4, transient=True, label="depth")
+    out = dev.image((64, 64), "r8g8b8a8_unorm", label="out")
+    pipe = dev.pipeline(FULL, TENTH, color=[out.format], depth="d32_sfloat", depth_compare="less", samples=4)
+    with dev.frame("f", outputs=out) as f:
+        z = tg.Attachment(depth, clear=1.0, store_op="dont_care")
+        with dev.render_pass(color=[tg.Attachment(many, clear=(0, 0, 0, 1))], depth=z, label="p") as rp:
+            rp.draw(pipe, count=3)
+        dev.resolve(many, out)
+    f.report(tmp_path / "r.html", profiles=["mali-g57"])
+    text = (tmp_path / "r.html").read_text()
+    data, shown = data_of(text), re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    tiles = profile == "adreno-a650" and not how
+    assert data["profiles"][0]["moved_B"] == f.stats.moved_B == (64 * 64 * 16 if tiles else 0)
+    assert ("in the tile only: depth" in shown, "never left the tile" in shown) == (tiles, tiles)
+    assert ("no tiles" in shown, "without need</h2><p class=\"good\">Nothing was found" in shown) == (not tiles, not tiles)
+    assert [one["saves_B"] for one in data["lint"]] == ([2 * 64 * 64 * 16] if tiles else [])
+    (resolve,) = (change for change in data["changes"] if "resolves them by a command" in change["text"])
+    assert resolve["saves"].keys() == ({"mali-g57", profile} if tiles else {"mali-g57"})
+
+
 def test_the_users_images_stay_as_they_are(tmp_path: Path) -> None:
     dev = tg.Device()
     out = dev.image((32, 32), "r8g8b8a8_unorm", label="sum")

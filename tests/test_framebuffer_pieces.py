@@ -95,7 +95,7 @@ def test_dont_care_with_store_none_loads() -> None:
         pass
     with device.render_pass(color=[tg.Attachment(image, load_op="dont_care", store_op="none")]) as rp:
         pass
-    assert rp.load["color0"]["in_bounds"] == "image"
+    assert rp.load["color0"]["in_bounds"] == "image" and rp.load["color0"]["for_splits"]
     assert (image.numpy() == (255, 0, 0, 255)).all()
 
 
@@ -221,12 +221,12 @@ def test_lint_of_splits_profiles_and_shrunk_tiles() -> None:
 
 @pytest.mark.parametrize(("profile", "format", "samples", "tile", "words"), [
     # of mali-g610 a tile has 16 KiB of colour and 8 KiB of depth at most, which are there with and without a depth attachment
-    ("mali-g610", "r16_sfloat", 4, (32, 16), "16 B of depth a pixel (4 a sample, with and without a depth attachment) shrink the tile of "
-     "mali-g610 to 32x16 px; fewer samples give back up to 1024 px, smaller colour formats alone nothing"),
-    ("mali-g610", "r8g8b8a8_unorm", 4, (32, 16), "smaller colour formats alone nothing"),
-    ("mali-g720", "r8g8b8a8_unorm", 2, None, "smaller colour formats alone nothing"),
-    ("mali-g610", "r32g32b32a32_sfloat", 4, None, "64 B of colour a pixel shrink the tile of mali-g610 to 16x16 px; smaller formats give "
-     "back up to 512 px, fewer samples up to 1024 px"),
+    ("mali-g610", "r16_sfloat", 4, (32, 16), "16 B of depth a pixel shrink the tile of mali-g610 to 32x16 px (depth takes 4 a sample, with "
+     "and without a depth attachment); one sample a pixel gives 32x32 px; smaller colour formats alone give nothing"),
+    ("mali-g610", "r8g8b8a8_unorm", 4, (32, 16), "smaller colour formats alone give nothing"),
+    ("mali-g720", "r8g8b8a8_unorm", 2, None, "smaller colour formats alone give nothing"),
+    ("mali-g610", "r32g32b32a32_sfloat", 4, None, "64 B of colour a pixel shrink the tile of mali-g610 to 16x16 px; one sample a pixel "
+     "gives 32x32 px, colour formats of 4 B a sample give 32x16 px"),
     ("mali-g610", "r32g32b32a32_sfloat", 1, (32, 32), ""),
 ])  # fmt: skip
 def test_lint_names_the_budget_that_makes_a_tile_small(profile: str, format: str, samples: int, tile: Any, words: str) -> None:

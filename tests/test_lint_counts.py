@@ -14,6 +14,7 @@ import tilegpu as tg
 from tilegpu.context import CommandStats
 from tilegpu.frame_lint import Finding
 from tilegpu.frame_traffic import ClearInPass, Join, ResolveInPass, Without, WithoutResolve, sum_B
+from tilegpu.stats import bytes_text
 
 COVER = """#version 450
 layout(push_constant) uniform P { vec4 tint; float z; };
@@ -61,6 +62,7 @@ class Plan:
     images: dict[str, dict[str, Any]]
     steps: list[Step]
     outputs: list[str]
+    trace: bool = False  # of fragments, so that the model knows what each pass costs
 
     def run(self, device: tg.Device) -> tuple[tg.Frame, dict[str, tg.Image]]:
         made = {name: device.image(self.size, label=name, **how) for name, how in self.images.items()}
@@ -82,7 +84,8 @@ class Plan:
         else:
             given = {name: self._attachment(name, target, made) for name, target in step.targets.items()}
             colors = [given[name] for name in sorted(given) if name != "depth"]
-            with device.render_pass(color=colors, depth=given.get("depth"), area=step.area, samples=step.samples) as rp:
+            with device.render_pass(color=colors, depth=given.get("depth"), area=step.area, samples=step.samples,
+                                    trace="fragments" if self.trace else False) as rp:  # fmt: skip
                 if step.targets["color0"].clear_after:
                     rp.clear((0, 0, 0, 1))
                 for draw in step.draws:
@@ -340,3 +343,107 @@ def test_samples_that_are_stored_and_resolved(size: tuple[int, int], read: bool)
     assert [one.saves_B for one in found] == [stored]
     said = "all samples are stored although the pass resolves them" if read else "is stored, and nobody has read it yet"
     assert said in found[0] and "65,536" in found[0] if stored == 65536 else said in found[0]
+
+
+# -- without tiles: by the cost model, as no ledger has bytes there
+
+WITHOUT_TILES: list[tuple[str, dict[str, Any]]] = [("desktop-immediate", {}), ("adreno-a650", {"render_mode": "sysmem"})]
+
+
+def modelled_B(frame: tg.Frame) -> float:
+    """Of all that it executes, as the model has it."""
+    costs = [node.render_pass.costs() for node in frame.nodes if node.render_pass is not None]
+    commands = sum(node.stats.moved_B for node in frame.nodes if isinstance(node.stats, CommandStats))
+    return commands + sum(one.total("read_B") + one.total("write_B") for one in costs)
+
+
+@pytest.mark.filterwarnings("ignore::tilegpu.UndefinedContentsWarning", "ignore::tilegpu.UnusedNameWarning")
+@pytest.mark.parametrize(("profile", "how"), WITHOUT_TILES)
+def test_what_lint_says_without_tiles_done_literally(profile: str, how: dict[str, Any]) -> None:
+    """What saves nothing there is not said; what saves another amount says that amount."""
+    device = tg.Device(profile, threads=1, **how)
+    seen: set[tuple[str, bool]] = set()
+    for seed in range(70):
+        plan = random_plan(seed) if seed % 5 else g_buffer_plan(seed)
+        plan.trace = True
+        frame, _ = plan.run(device)
+        assert [str(one) for one in frame.lint()] == [str(one) for one in frame._findings() if one.is_said]
+        for finding in (one for one in frame._findings() if one.cuts):
+            better, _ = done(plan, finding).run(device)
+            saved = modelled_B(frame) - modelled_B(better)
+            if finding.is_said:
+                assert finding.saves_B == pytest.approx(saved, abs=4), finding
+                assert bytes_text(finding.saves_B) in finding or kind_of(finding) == "command", finding
+            elif not isinstance(finding.change, Join):  # of which a cache that is cold at each pass's begin would be all
+                assert saved < 1, finding
+            seen.add((kind_of(finding), finding.is_said))
+    assert {kind for kind, said in seen if said} == {"command", "WithoutResolve", "ClearInPass"}
+    assert {kind for kind, said in seen if not said} >= {"store", "ResolveInPass", "Join", "Join of a g-buffer"}
+
+
+@pytest.mark.filterwarnings("ignore::tilegpu.UndefinedContentsWarning", "ignore::tilegpu.UnusedNameWarning")
+@pytest.mark.parametrize("drawn_on", ["mali-g57", "desktop-immediate"])
+def test_what_a_gpu_without_tiles_is_asked_done_literally(drawn_on: str) -> None:
+    """Whoever drew the frame: and one that was drawn there is judged for GPUs with tiles too."""
+    device, profile = tg.Device(drawn_on, threads=1), "desktop-immediate"
+
+    def bytes_of(frame: tg.Frame) -> tuple[float, dict[str, Any]]:
+        found = frame.what_if([profile])
+        return found.profiles[0]["read_B"] + found.profiles[0]["write_B"], {one["text"]: one["saves"] for one in found.changes}
+
+    seen: set[tuple[str, bool]] = set()
+    for seed in range(40):
+        plan = random_plan(seed) if seed % 5 else g_buffer_plan(seed)
+        frame, _ = plan.run(device)
+        findings = [one for one in frame._findings() if one.cuts]
+        before_B, changes = bytes_of(frame) if findings else (0.0, {})
+        for finding in findings:
+            saves = changes.get(finding.advice, {}).get(profile)
+            seen.add((kind_of(finding), saves is not None))
+            saved = before_B - bytes_of(done(plan, finding).run(device)[0])[0]
+            if saves is not None:
+                assert saves["read_B"] + saves["write_B"] == pytest.approx(saved, abs=1), finding
+            elif not isinstance(finding.change, Join) and kind_of(finding) != "load":  # which is for splits, and none is split there
+                assert saved < 0.002 * before_B, finding  # less than what is worth a line
+    assert {kind for kind, told in seen if told} == {"command", "WithoutResolve", "ClearInPass"}
+    assert {kind for kind, told in seen if not told} >= {"store", "ResolveInPass"}
+
+
+@pytest.mark.parametrize(("profile", "format", "count"), [("desktop-immediate", FORMATS[0], 1), ("adreno-a650", "r32g32b32a32_sfloat", 8)])
+def test_a_resolve_and_a_clear_in_memory(profile: str, format: str, count: int) -> None:
+    """The pass moves what the command does; of attachments that no GMEM holds as well. On a GPU with tiles both save what they save."""
+    dev, size = tg.Device(profile, threads=1), (64, 64)
+    many = [dev.image(size, format, samples=8, label=f"many{k}") for k in range(count)]
+    out, z = dev.image(size, format, label="out"), dev.image(size, "d32_sfloat", samples=8, label="z")
+    body = "#version 450\n" + "".join(f"layout(location={k}) out vec4 o{k};\n" for k in range(count))
+    body += "void main() {" + "".join(f"o{k} = vec4(1);" for k in range(count)) + "}"
+    cover = "#version 450\nvoid main() { gl_Position = vec4(vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2) * 2 - 1, 0.5, 1); }"
+    pipeline = dev.pipeline(cover, body, color=[format] * count, depth="d32_sfloat", depth_compare="less", samples=8)
+
+    def draw(clears: bool, resolves: bool) -> tg.Frame:
+        with dev.frame("f", outputs=out) as frame:
+            if not clears:
+                dev.clear(z, depth=1.0)
+            colors = [tg.Attachment(one, clear=(0, 0, 0, 1)) for one in many]
+            if resolves:
+                colors[0] = tg.Attachment(many[0], clear=(0, 0, 0, 1), store_op="dont_care", resolve=out)
+            depth = tg.Attachment(z, clear=1.0 if clears else None, store_op="dont_care")
+            with dev.render_pass(color=colors, depth=depth) as rp:
+                rp.draw(pipeline, count=3)
+            if not resolves:
+                dev.resolve(many[0], out)
+        return frame
+
+    frame = draw(False, False)
+    told = {one.nodes: one.saves_B for one in frame.lint() if "by a command" in one}
+    before_B = modelled_B(frame)
+    clear_B = round(before_B - modelled_B(draw(True, False)))
+    # Cleared depth has low-resolution Z of its own to clear, a few bytes that no advice counts.
+    assert told == {(0, 1): pytest.approx(clear_B, abs=4)} and clear_B > 0
+    assert modelled_B(draw(False, True)) >= before_B
+    texts = {one["text"]: one["saves"] for one in frame.what_if([profile, "immortalis-g925"]).changes if "by a command" in one["text"]}
+    on = {text.partition(" by a command")[0][-8:]: {name: s["read_B"] + s["write_B"] for name, s in saves.items()}
+          for text, saves in texts.items()}  # fmt: skip
+    assert len(on) == 2
+    (filled,) = (saves for saves in on.values() if profile in saves)
+    assert filled[profile] == pytest.approx(clear_B, abs=4) and all(saves["immortalis-g925"] > 0 for saves in on.values())

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "framebuffer/describe.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "tile_io/tile_io.hpp"
 
@@ -408,9 +409,29 @@ void bins_without_tiles() {
     }
 }
 
+// Nothing is loaded and stored in memory; that no GMEM holds the attachments is said all the same, with tiles that less would have.
+void lint_in_memory() {
+  RenderingInfo info;
+  for (int k = 0; k < 8; k++) info.color.push_back(attachment(view(kRgba32f, 8), kClear, kStore));
+  info.depth = attachment(view(VK_FORMAT_D32_SFLOAT, 8), kLoad, kStore);
+  const Framebuffer large = make(info, "adreno-a650");
+  PassStats stats;
+  stats.rendered_in_sysmem = 1;
+  const std::vector<std::string> lines = lint(large, stats, 1u << 8);
+  CHECK(lines.size() == 1 && lines[0].find("do not fit") != std::string::npos, "%zu lines", lines.size());
+  CHECK(lines[0].ends_with("one sample a pixel gives 96x64 px, colour formats of 4 bytes a sample give 96x32 px, both 192x64 px"), "%s",
+        lines[0].c_str());
+  info.color.resize(1);
+  const Framebuffer small = make(info, "adreno-a650");
+  CHECK(lint(small, stats, 1u << 8).empty(), "sysmem");
+  stats.rendered_in_sysmem = 0;
+  CHECK(lint(small, stats, 1u << 8).size() == 3, "GMEM: samples, depth that is stored, depth that is cleared");
+}
+
 }  // namespace
 
 int main() {
+  lint_in_memory();
   tile_sizes_are_golden();
   tile_bytes_as_the_driver_counts();
   loads_are_mapped();

@@ -95,6 +95,7 @@ class Context(Fixed):
         #: Seconds and bytes of each process that compiles shaders, 0: the defaults; ``None``: this process does. Other devices that execute
         #: what this one did have the same.
         self.compiler_limits: tuple[float, int] | None = None
+        self._render_mode = _core.RenderMode.gmem  # of profiles with GMEM; where a report draws a frame again it is the same
         self._lock = threading.RLock()  # what the garbage collector drops while it is held gives memory back too
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._capture_left: weakref.finalize[..., Any] | None = None

@@ -190,7 +190,7 @@ class Device(Context):
         if tiler_heap and bins_nothing(profile):
             said = f"Device: tiler_heap splits no pass on {profile}, which bins nothing; leave it out"
             warnings.warn(said, UnusedNameWarning, stacklevel=users_level())
-        self.compiler_limits = limits
+        self.compiler_limits, self._render_mode = limits, _render_mode(render_mode)
         self._say_no_cache(folder)
 
     def _say_no_cache(self, asked: str) -> None:

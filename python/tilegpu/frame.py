@@ -263,6 +263,10 @@ class Frame(WithBlock):
         What is stored and nobody has read yet: in the frame, as an output, or since, by the program or on the GPU; passes that could be
         one; samples that a command resolves; clears by command; and what each pass says itself. What is read undefined is there too."""
         self._ended("lint() has an answer")
+        return [one for one in self._findings() if one.is_said]
+
+    def _findings(self) -> list[Finding]:
+        """Also those that only other profiles are asked."""
         return findings(self.nodes, self._of_nodes(), self.outputs)
 
     def explain(self) -> FrameExplanation:
@@ -342,15 +346,16 @@ class Frame(WithBlock):
                 capture = Path(folder) / "frame.tgcap"
                 self.capture(capture)
                 device = self._device
-                runs = run_all(capture, device.profile, device.core.hsr, chosen, device.compiler_limits)
-        text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self.lint(), self.outputs, runs)
+                runs = run_all(capture, device.profile, device.core.hsr, chosen, device.compiler_limits, device._render_mode)
+        text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self._findings(), self.outputs, runs)
         write_whole(path, text, f"{self._what}: report")
 
     def what_if(self, profiles: Sequence[str] | None = None) -> Comparison:
         """The frame on all modelled GPUs side by side, and the changes that would make it cheaper, each with the bytes and cycles that
         it saves (docs/costs.md). Printed, a table.
 
-        Like :meth:`report` it executes a capture of the frame, once for each of ``profiles`` (by default all that have a cost model).
+        Like :meth:`report` it executes a capture of the frame, once for each of ``profiles`` (by default all that have a cost model), each
+        as it is by default: Adreno's in GMEM, whatever ``render_mode`` the device has.
         Raises :class:`ValidationError` for names that are not among them.
         """
         from tilegpu.cost_constants import CONSTANTS
@@ -373,7 +378,7 @@ class Frame(WithBlock):
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
             runs = [run(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
-        return comparison(self.label, runs, self.lint(), self.nodes, self.unread, self.outputs, self._device.profile)
+        return comparison(self.label, runs, self._findings(), self.nodes, self.unread, self.outputs, self._device.profile)
 
     # -- text
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from tilegpu.context import CommandStats
 from tilegpu.cost_changes import Change, changes
-from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, drawn_to, without_chains
 from tilegpu.costs import PassCosts, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
 from tilegpu.frame_lint import Finding, in_use
+from tilegpu.frame_memory import counts_after
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
 from tilegpu.frame_traffic import passes_of
@@ -108,12 +108,9 @@ def comparison(
         rows.append(_row(run, total, names))
         places = _places(nodes, run)
         said: set[tuple[int, str, str]] = set()  # by a finding: pass, attachment, cause
-        tiles = CONSTANTS[run.profile].kind != "immediate"
         for finding in asked:
-            if not tiles and any(cut.attachment for cut in finding.cuts):
-                continue  # of what a pass loads and stores: there is no such thing
             change = _of_finding(finding, run, places)
-            if change.saves_B or change.saves_cycles:
+            if change.saves_B > 0 or change.saves_cycles > 0:
                 found.setdefault(finding.advice, {})[run.profile] = _saved(change, total)
                 drawn_B[finding.advice] = finding.saves_B
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
@@ -209,7 +206,13 @@ def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence
         assert counts is not None
         changed[number] = dataclasses.replace(counts, traffic=rows)
 
-    if finding.change is not None:
+    if finding.change is not None and any(run.in_memory(places[node][0]) for node in passes_of(finding.change)):
+        counts = {node: of for node in passes_of(finding.change) if (of := run.passes[places[node][0]].counts) is not None}
+        then = counts_after(finding.change, counts)
+        if then is None:
+            return Change(str(finding), "", 0.0, 0.0, 0.0)
+        changed = {places[node][0]: of for node, of in then.items()}
+    elif finding.change is not None:
         ledger = finding.change.after({node: run.passes[places[node][0]].moved for node in passes_of(finding.change)})
         if ledger is None:
             return Change(str(finding), "", 0.0, 0.0, 0.0)

@@ -7,11 +7,13 @@ say by itself is its own lint's (``cpp/src/framebuffer/describe.cpp``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilegpu.context import CommandStats
+from tilegpu.errors import ValidationError
 from tilegpu.frame_graph import BEFORE, Edge, Graph, Node
 from tilegpu.frame_joins import join_of
+from tilegpu.frame_memory import saved_in_memory_B
 from tilegpu.frame_traffic import (
     STORE,
     Attached,
@@ -26,6 +28,9 @@ from tilegpu.frame_traffic import (
 from tilegpu.image import Image
 from tilegpu.pass_lint import IF_UNREAD, attached_of, without_store
 from tilegpu.stats import bytes_text
+
+if TYPE_CHECKING:
+    from tilegpu.pass_results import PassResults
 
 #: The pass's own lint can't know who reads what it stores; the frame does.
 _PASS_GUESSES = ("if nothing reads it after the pass", "all samples are stored;")
@@ -58,6 +63,12 @@ class Finding(str):
         return made
 
     @property
+    def is_said(self) -> bool:
+        """Whether it saves something on the device that drew the frame, or isn't about bytes. What it would save where there are tiles,
+        on a device that has none, only other profiles are asked."""
+        return self.saves_B > 0 or not self.cuts
+
+    @property
     def advice(self) -> str:
         """The same without ``saves_B``, which are of the device that drew the frame: what the change saves on another it says itself."""
         figure = f" saves {bytes_text(self.saves_B)}"
@@ -68,7 +79,7 @@ class Finding(str):
 
 
 def findings(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> list[Finding]:
-    """All of a frame, what saves most first."""
+    """All of a frame, what saves most first; those that are for other profiles alone (:attr:`Finding.is_said`) as well."""
     found = [
         *_undefined(nodes),
         *_never_read(nodes, graph, outputs),
@@ -89,10 +100,26 @@ def store_B(node: Node, attachment: str, how: str = "store") -> int:
     return stored_row_B(causes) if how == "store" else int(causes.get(how, 0))
 
 
+def _passes(change: Change, nodes: Sequence[Node]) -> dict[int, PassResults]:
+    return {n: rp for n in passes_of(change) if (rp := nodes[n].render_pass) is not None}
+
+
+def _in_memory(change: Change, nodes: Sequence[Node]) -> bool:
+    """Whether a pass that it changes has no tiles on the device that drew the frame."""
+    return any(rp._in_memory for rp in _passes(change, nodes).values())
+
+
 def _saved(change: Change, nodes: Sequence[Node], commands_B: int = 0) -> int:
-    """By the frame's own ledger; 0 where it can't be known."""
-    passes = {n: rp._moved() for n in passes_of(change) if (rp := nodes[n].render_pass) is not None}
-    return saved_B(change, passes, commands_B) or 0
+    """By the frame's own ledger, of passes without tiles by the cost model; 0 where it can't be known."""
+    passes = _passes(change, nodes)
+    if not _in_memory(change, nodes):
+        return saved_B(change, {n: rp._moved() for n, rp in passes.items()}, commands_B) or 0
+    if not isinstance(change, WithoutResolve | ClearInPass):
+        return 0  # without asking what the pass counts, for which it is executed again
+    try:
+        return max(0, saved_in_memory_B(change, {n: rp._counts() for n, rp in passes.items()}, commands_B))
+    except ValidationError:  # its draws run several programs, and it can't be executed again: what_if() knows, which draws the frame anew
+        return 0
 
 
 def _attached(node: Node, names: Iterable[str]) -> tuple[tuple[str, Attached], ...]:
@@ -146,7 +173,7 @@ def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -
             change = _not_written(node, use.attachment, use.how)
             saves = _saved(change, nodes)
             fix = "store_op='dont_care'" if use.how == "store" else "a pass without resolve="
-            if saves:
+            if saves or _in_memory(change, nodes):
                 yield Finding(
                     f"{node.title}: {use.attachment}: {what} is {'stored' if use.how == 'store' else 'resolved to'}, and {then}; "
                     f"{fix} saves {bytes_text(saves)}",
@@ -198,7 +225,7 @@ def _joinable(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding]:
             continue
         join, between, scissor = found
         saves = _saved(join, nodes)
-        if saves > 0:
+        if saves > 0 or _in_memory(join, nodes):
             names = ", ".join(sorted({f"'{e.thing.label}'" for e in loads}))
             how = "the draws of both" + (f", with {' and '.join(between)} between them," if between else "") + scissor
             yield Finding(
@@ -248,7 +275,7 @@ def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) ->
                 continue
             found = join_of(first, second, frozenset(mine))
             saves = 0 if found is None else _saved(found[0], nodes)
-            if saves > 0 and found is not None:
+            if found is not None and (saves > 0 or _in_memory(found[0], nodes)):
                 names = ", ".join(sorted(f"'{image.label}'" for image in mine.values()))
                 yield Finding(
                     f"{second.title} alone samples what {first.title} stored at the same size ({names}): where it reads each at "
@@ -296,7 +323,7 @@ def _resolved_by_command(nodes: Sequence[Node], graph: Graph, outputs: Sequence[
         )  # fmt: skip
         change = ResolveInPass(source.number, _attached(source, [store.attachment]), thing.samples, not alone, node.stats.written_B)
         saves = _saved(change, nodes, node.stats.moved_B)
-        if saves <= 0:
+        if saves <= 0 and not _in_memory(change, nodes):
             continue
         size = bytes_text(node.stats.read_B)
         detail = f"{size} of samples are then {'neither stored nor read' if alone else 'not read; others read them'}"
@@ -329,7 +356,7 @@ def _cleared_by_command(nodes: Sequence[Node], graph: Graph) -> Iterable[Finding
             continue
         change = ClearInPass(target.number, _attached(target, [loads[0].attachment]))
         saves = _saved(change, nodes, clear.stats.moved_B)
-        if saves > 0:
+        if saves > 0 or _in_memory(change, nodes):
             yield Finding(
                 f"{target.title} loads image '{thing.label}', which {clear.title} filled by a command: clear= of the attachment saves "
                 f"{bytes_text(saves)} (the command writes {bytes_text(clear.stats.written_B)})",

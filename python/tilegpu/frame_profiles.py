@@ -73,7 +73,9 @@ class PassRun:
 
     @property
     def tile(self) -> str:
-        """Its tile in pixels: of the profile, else of this host."""
+        """Its tile in pixels: of the profile, else of this host; "" without tiles."""
+        if self.counters.get("rendered_in_sysmem"):
+            return ""  # the layout has what GMEM would have held
         width, height = self.layout["tile_width_px"], self.layout["tile_height_px"]
         return f"{width}x{height}" if width and height else ""
 
@@ -97,6 +99,16 @@ class ProfileRun:
     def total(self, counter: str) -> int:
         """A counter of all passes."""
         return int(sum(one.counters[counter] for one in self.passes))
+
+    def in_memory(self, number: int) -> bool:
+        """Whether a pass has no tiles: on a GPU that has none, or on Adreno in sysmem."""
+        constants = CONSTANTS.get(self.profile)  # none of host, whose bins are tiles
+        return bool(self.passes[number].counters["rendered_in_sysmem"]) or (constants is not None and constants.kind == "immediate")
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether any pass goes tile by tile."""
+        return not all(self.in_memory(number) for number in range(len(self.passes)))
 
     @property
     def moved_B(self) -> int:
@@ -158,10 +170,11 @@ def run(
     hsr: Any = None,
     trace: bool = False,
     compiler_limits: tuple[float, int] | None = None,
+    render_mode: _core.RenderMode = _core.RenderMode.gmem,
 ) -> ProfileRun:
     """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs;
-    ``compiler_limits``: of processes that compile its shaders, ``None``: this one does."""
-    device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits)
+    ``compiler_limits``: of processes that compile its shaders, ``None``: this one does; ``render_mode``: of profiles with GMEM."""
+    device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits, render_mode=render_mode)
     capture = _core.load_capture(device, place(path))
     submission = device.submit_and_wait(capture.command_buffers)
     count = submission.pass_count()
@@ -185,8 +198,13 @@ def run(
 
 
 def run_all(
-    path: str | os.PathLike[str], first: str, hsr: Any, others: Sequence[str], compiler_limits: tuple[float, int] | None = None
+    path: str | os.PathLike[str],
+    first: str,
+    hsr: Any,
+    others: Sequence[str],
+    compiler_limits: tuple[float, int] | None = None,
+    render_mode: _core.RenderMode = _core.RenderMode.gmem,
 ) -> list[ProfileRun]:
-    """``first``, traced, and then the others."""
+    """``first``, traced, and in ``render_mode``; and then the others, in GMEM where they have one."""
     more = [run(path, name, compiler_limits=compiler_limits) for name in others if name != first]
-    return [run(path, first, hsr, True, compiler_limits), *more]
+    return [run(path, first, hsr, True, compiler_limits, render_mode), *more]

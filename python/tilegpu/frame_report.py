@@ -68,6 +68,7 @@ def report(
     passes = dict(zip([node.number for node in nodes if node.kind == "pass"], own.passes, strict=True))
     resting = {node.number: in_tile_only(node) for node in nodes}
     modelled = comparison(label, runs, findings, nodes, graph.unread, outputs, profile)
+    findings = [one for one in findings if one.is_said]  # others are of other profiles
     sections = [
         _summary(nodes, own, findings, resting, modelled, smaller_formats(nodes, passes)),
         f"<h2>Passes, and what flows between them</h2>{_legend()}"
@@ -108,7 +109,10 @@ def report(
 
 
 def in_tile_only(node: Node) -> list[tuple[str, int]]:
-    """Attachments of a pass that are neither loaded nor stored: image and bytes that never left tile memory."""
+    """Attachments of a pass that are neither loaded nor stored: image and bytes that never left tile memory. Without tiles there are
+    none."""
+    if node.render_pass is None or node.render_pass._in_memory:
+        return []
     used = {use.attachment for use in node.uses if use.attachment}
     found = []
     for name, _, view, *_ in getattr(node.render_pass, "_bound", ()):
@@ -129,6 +133,7 @@ def _summary(
     modelled: Comparison, smaller: Sequence[str],
 ) -> str:  # fmt: skip
     moved, kept = own.moved_B, sum(size for found in resting.values() for _, size in found)
+    tiles = own.has_tiles or not own.passes
     dearest = [f for f in findings if f.saves_B]
     saves = max((f.saves_B for f in dearest), default=0)
     rasterized, shaded = own.total("fragments_rasterized"), own.total("fragments_shaded")
@@ -138,7 +143,8 @@ def _summary(
     words = {"pass": "passes", "dispatch": "dispatches", "copy": "copies"}
     done = ", ".join(f"{n} {kind if n == 1 else words.get(kind, kind + 's')}" for kind, n in kinds.items())
     commands = sum(node.stats.moved_B for node in nodes if isinstance(node.stats, CommandStats))
-    share = f"{saves / (moved + commands):.0%} of the bytes moved" if saves and moved + commands else ""
+    all_moved = moved + commands if tiles else all_B
+    share = f"{saves / all_moved:.0%} of the bytes moved" if saves and all_moved else ""
     mine = own.profile in CONSTANTS  # a modelled GPU: what helps another one is not its affair
     changes = [one for one in modelled.changes if own.profile in one["saves"]] if mine else modelled.changes
     most = changes[0] if changes and not saves else None
@@ -153,9 +159,9 @@ def _summary(
         of = f"{bytes_:.0%} of the bytes" if bytes_ >= cycles else f"{cycles:.0%} of the cycles"
         finding = card("what would help most saves", of, f"modelled on {name}: {most['text']}", "bad")
     cards = [
-        card("between tile memory and images", size_text(moved), rate),
+        *([card("between tile memory and images", size_text(moved), rate)] if tiles else []),
         *([card("all of external memory", size_text(all_B), f"vertices, textures, lists too: {_rate(all_B)}, modelled")] if all_B else []),
-        card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else ""),
+        *([card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else "")] if tiles else []),
         card("fragments shaded", f"{shaded:,}", f"of {rasterized:,} rasterized" if rasterized else ""),
         finding,
         card("done", done.replace("_", " ") or "nothing", own.profile),
@@ -333,7 +339,7 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
             "tiles in px",
             [some_tiles([one.tile for one in r.passes]) if r.profile in CONSTANTS else "the host's" for r in runs],
         ),
-        ("between tiles and images", ["no tiles" if _is_immediate(r) else size_text(r.moved_B) for r in runs]),
+        ("between tiles and images", ["no tiles" if r.passes and not r.has_tiles else size_text(r.moved_B) for r in runs]),
         ("", [bar(list(zip(parts, styles, strict=True)), most) for parts in sums]),
     ]
     for k, name in enumerate(("loaded", "stored", "resolved", "otherwise")):
@@ -364,10 +370,6 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
         "for (deferred vertex shading: for what small triangles they have). What nobody has is left out, what all have alike is soft.</p>"
         + _why_not(nodes, runs)
     )
-
-
-def _is_immediate(run: ProfileRun) -> bool:
-    return run.profile in CONSTANTS and CONSTANTS[run.profile].kind == "immediate"
 
 
 def _why_not(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
@@ -493,7 +495,7 @@ def _attachments(node: Node, one: PassRun) -> str:
 def _heatmaps(one: PassRun) -> str:
     """Maps that are not empty, with the profile's tiles over them and a scale."""
     width, height = one.layout["width_px"], one.layout["height_px"]
-    tile = (one.layout["tile_width_px"] or 32, one.layout["tile_height_px"] or 32)
+    tile = (one.layout["tile_width_px"], one.layout["tile_height_px"]) if one.tile else (32, 32)
     grid = f"background-size: {100 * tile[0] / width:.4f}% {100 * tile[1] / height:.4f}%"
     figures = []
     for kind in _MAPS:

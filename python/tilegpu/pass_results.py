@@ -199,6 +199,14 @@ class PassResults:
         submission = self._ended("lint() has an answer")
         return Moved(self.stats.traffic, submission.tile_trace(0) if self._trace else (), self.layout, bool(self.stats.rendered_in_sysmem))
 
+    @property
+    def _in_memory(self) -> bool:
+        """Without tiles: on a profile that has none, or on Adreno in sysmem."""
+        from tilegpu.cost_constants import CONSTANTS
+
+        constants = CONSTANTS.get(self._device.profile)  # none of host, whose bins are tiles
+        return bool(self.stats.rendered_in_sysmem) or (constants is not None and constants.kind == "immediate")
+
     def _lint(self, node: int = 0) -> list[Line]:
         """What it says itself. ``node``: its number in a frame."""
         import json

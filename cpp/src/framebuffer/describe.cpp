@@ -3,6 +3,7 @@
 // In, out: see describe.hpp.
 #include "framebuffer/describe.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "base/json.hpp"
@@ -52,6 +53,7 @@ std::string json_of(const LoadTarget& t) {
   return Object()
       .text("in_bounds", name_of(t.in_bounds))
       .text("border", name_of(t.border))
+      .boolean("for_splits", t.for_splits)
       .boolean("always", t.always)
       .text("msaa", name_of(t.msaa))
       .text("image", name_of(t.view))
@@ -198,31 +200,61 @@ std::string describe(const Framebuffer& f) {
       .json();
 }
 
+constexpr uint32_t kNarrowColor_B = 4;  // of a sample in tile memory: what all 8 and 10-bit unorm formats take
+
+// Of a layout that is laid out anew: with one sample a pixel, with colours of at most 4 bytes, or with both.
+static Layout laid_out(Layout layout, bool one_sample, bool narrow) {
+  layout.tile_width_px = layout.tile_height_px = layout.tile_size_px = 0;
+  if (one_sample) layout.sample_count = 1;
+  for (uint32_t i = 0; narrow && i < layout.rt_count; ++i)
+    if (tile_bytes(layout.rt_formats[i]) > kNarrowColor_B) layout.rt_formats[i] = VK_FORMAT_R8G8B8A8_UNORM;
+  const bool fits = bool{choose_tile_size(layout, "")};
+  assert(fits && "less of the same is laid out where more was");
+  static_cast<void>(fits);
+  return layout;
+}
+
+// What following each advice gives, by laying the framebuffer out: only what makes the tile larger, or makes there be one, is said.
+static std::string larger_tiles(const Layout& layout) {
+  const bool wide = std::any_of(layout.rt_formats.begin(), layout.rt_formats.begin() + layout.rt_count,
+                                [](VkFormat format) { return tile_bytes(format) > kNarrowColor_B; });
+  const std::string narrow_words = "colour formats of " + std::to_string(kNarrowColor_B) + " bytes a sample";
+  uint32_t best_px = layout.fits_gmem ? layout.tile_size_px : 0;
+  const uint32_t now_px = best_px;
+  std::string out;
+  const auto add = [&](const std::string& words, bool one_sample, bool narrow) {
+    const Layout then = laid_out(layout, one_sample, narrow);
+    // Both together are said where they give more than each.
+    if (!then.fits_gmem || then.tile_size_px <= (one_sample && narrow ? best_px : now_px)) return;
+    best_px = std::max(best_px, then.tile_size_px);
+    out += (out.empty() ? "" : ", ") + words + " " + std::to_string(then.tile_width_px) + "x" + std::to_string(then.tile_height_px) + " px";
+  };
+  if (layout.sample_count > 1) add("one sample a pixel gives", true, false);
+  if (wide) add(narrow_words + " give", false, true);
+  if (wide && layout.sample_count > 1) add("both", true, true);
+  const uint32_t largest_px = layout.profile->max_tile_px;  // 0: of GMEM, where a tile is as large as the driver cuts it
+  if (out.empty()) return "fewer targets give a larger one";
+  return best_px < largest_px ? out + "; with fewer targets more" : out;
+}
+
 // Which of the two budgets makes the tile small, and what gives some of it back.
 static std::string small_tile_line(const Layout& layout) {
   const TileLimits limits = tile_limits(layout);
-  const Profile& profile = *layout.profile;
-  const std::string to = " of " + std::string(profile.name) + " to " + std::to_string(layout.tile_width_px) + "x" +
-                         std::to_string(layout.tile_height_px) + " px; ";
-  const auto up_to = [&](uint32_t px) { return std::to_string(std::min(px, profile.max_tile_px)) + " px"; };
-  const std::string most = up_to(profile.max_tile_px);
-  if (limits.depth_px <= limits.color_px) {
-    const std::string both = limits.depth_px == limits.color_px ? ", as " + std::to_string(limits.color_B) + " bytes of colour do" : "";
-    return "layout: " + std::to_string(limits.depth_B) + " bytes of depth a pixel (" + std::to_string(kTileDepthBytes) +
-           " a sample, with and without a depth attachment) shrink the tile" + to + "fewer samples give back up to " + most +
-           ", smaller colour formats alone nothing" + both;
-  }
-  const std::string head = "layout: " + std::to_string(limits.color_B) + " bytes of colour a pixel shrink the tile" + to;
-  if (limits.depth_px >= profile.max_tile_px)
-    return head + (layout.sample_count > 1 ? "fewer samples or smaller formats give back up to " : "smaller formats give back up to ") +
-           most;
-  return head + "smaller formats give back up to " + up_to(limits.depth_px) + ", fewer samples up to " + most;
+  const std::string to = " a pixel shrink the tile of " + std::string(layout.profile->name) + " to " +
+                         std::to_string(layout.tile_width_px) + "x" + std::to_string(layout.tile_height_px) + " px";
+  const std::string color = std::to_string(limits.color_B) + " bytes of colour";
+  if (limits.depth_px > limits.color_px) return "layout: " + color + to + "; " + larger_tiles(layout);
+  const bool both = limits.depth_px == limits.color_px;
+  return "layout: " + std::to_string(limits.depth_B) + " bytes of depth" + to + (both ? ", and so do its " + color : "") +
+         " (depth takes " + std::to_string(kTileDepthBytes) + " a sample, with and without a depth attachment); " + larger_tiles(layout) +
+         "; smaller colour formats alone give nothing";
 }
 
 std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint32_t cleared_in_pass) {
   std::vector<std::string> lines;
   if (f.layout.profile && f.layout.profile->tile_model == TileModel::immediate) return lines;  // nothing is loaded and stored there
   for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) {
+    if (stats.rendered_in_sysmem) break;  // nor here
     const StoreTarget& store = target_of(f.store, i);
     const LoadTarget& load = target_of(f.load, i);
     const std::string name = attachment_name(i);
@@ -248,11 +280,11 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
   if (f.layout.profile && f.layout.profile->tile_model == TileModel::buffer && f.layout.tile_size_px < f.layout.profile->max_tile_px)
     lines.push_back(small_tile_line(f.layout));
   if (!f.layout.fits_gmem)
-    lines.push_back(
-        "layout: " + std::to_string(f.layout.tile_rt_alloc_B / f.layout.tile_size_px) + " bytes a pixel do not fit into the GMEM of " +
-        f.layout.profile->name + " (" + std::to_string(f.layout.tile_rt_budget_B) + " bytes for " + std::to_string(f.layout.tile_width_px) +
-        "x" + std::to_string(f.layout.tile_height_px) +
-        " px, the least tile): the pass is rendered in memory, without tiles; use fewer samples, fewer attachments or smaller formats");
+    lines.push_back("layout: " + std::to_string(f.layout.tile_rt_alloc_B / f.layout.tile_size_px) +
+                    " bytes a pixel do not fit into the GMEM of " + f.layout.profile->name + " (" +
+                    std::to_string(f.layout.tile_rt_budget_B) + " bytes for " + std::to_string(f.layout.tile_width_px) + "x" +
+                    std::to_string(f.layout.tile_height_px) + " px, the least tile): the pass is rendered in memory, without tiles; " +
+                    larger_tiles(f.layout));
   if (f.layout.pipelining_lost) {
     lines.push_back("layout: the tile takes " + std::to_string(f.layout.tile_rt_alloc_B) +
                     " bytes of colour, the half of the tile buffer is " + std::to_string(f.layout.tile_rt_budget_B) +

@@ -82,4 +82,4 @@ def _captured(options: argparse.Namespace, folder: Path) -> tuple[Path, str, tup
         raise UsageError(f"'{options.scene}' has no render pass; there is nothing to compare")
     path = folder / "frame.tgcap"
     frame.capture(path)
-    return path, scene.name, (frame.lint(), frame.nodes, frame.unread, frame.outputs, device.profile)
+    return path, scene.name, (frame._findings(), frame.nodes, frame.unread, frame.outputs, device.profile)
