@@ -77,6 +77,28 @@ def test_second_source_without_its_output_is_refused() -> None:
         assert (drawn(dev, frag, blend=blend)[5, 5, :3] == [1.125, 1, 1]).all()
 
 
+def test_second_source_of_one_value() -> None:
+    """What is the same for all pixels is made before the loop over them, but for a second source: every pair of factors that has one."""
+    second = ["src1_color", "one_minus_src1_color", "src1_alpha", "one_minus_src1_alpha"]
+    others = ["zero", "one", "src_color", "dst_alpha", "one_minus_dst_alpha", "src_alpha_saturate", "constant_color", *second]
+    frag = "#version 450\nlayout(location=0, index=0) out vec4 o; layout(location=0, index=1) out vec4 p;\nvoid main() { o = vec4(1, .5, .25, 1); p = vec4(.5, .75, 1, .25); }"
+    pairs = [pair for one in second for other in others for pair in ((one, other), (other, one))]
+    devices = [tg.Device(cache_dir="off", threads=1, lanes=lanes) for lanes in (4, 8, 16)]
+    for fmt, some in (("r8g8b8a8_unorm", pairs), ("r8_unorm", pairs[:12]), ("r5g6b5_unorm_pack16", pairs[:12]), ("r16g16b16a16_sfloat", pairs[:6])):
+        for source, destination in some:
+            blend = {"src_color": source, "dst_color": destination}
+            pictures = []
+            for dev in devices:
+                out = dev.image((16, 16), fmt)
+                pipe = dev.pipeline(VERT, frag, color=[fmt], blend=blend)
+                with dev.render_pass(color=[tg.Attachment(out, clear=(0.25, 0.25, 0.25, 0.25))]) as rp:
+                    rp.draw(pipe, count=3, blend_constants=(0.5, 0.5, 0.5, 0.5)) if "constant_color" in blend.values() else rp.draw(pipe, count=3)
+                pictures.append(out.numpy())
+            assert all((one == pictures[0]).all() for one in pictures), (fmt, blend)
+            if (fmt, source, destination) == ("r8g8b8a8_unorm", "src1_color", "zero"):
+                assert (pictures[0] == [128, 96, 64, 64]).all()
+
+
 def test_initializer() -> None:
     """Of an output that nothing stores to, and of one of which a component is stored."""
     text = """OpCapability Shader

@@ -128,6 +128,7 @@ class Builder {
   std::array<Value, 4> blend(const Target& t, const std::array<Value, 4>& destination, WholePacket* whole, std::array<PackHints, 4>& hints);
   std::vector<Value> blended(const Target& t, const std::vector<Value>& old, WholePacket* whole);
   Value shows(const Target& t) const;
+  bool is_hoisted(const Target& t, const WholePacket* whole) const;
   bool reads_words(const Target& t) const { return t.keeps_bits || (t.logic && logic_op_reads(key.logic_op)); }
   std::vector<Value> load_whole(const Target& t, Value sample);
   void write_whole(const Target& t, Value sample, const std::vector<Value>& values, WholePacket* whole);
@@ -200,6 +201,11 @@ Value once(const Ir& ir, WholePacket* whole, Make&& make) {
   return v;
 }
 
+/// Whether what goes to memory is made before the loop: of a constant colour that replaces what is there, but for a second source.
+bool Builder::is_hoisted(const Target& t, const WholePacket* whole) const {
+  return whole && whole->constant && !t.blends && !(t.converts && blend_uses_source1(t.blend));
+}
+
 void Builder::read_sources(Target& t, WholePacket* whole) {
   t.pointer = once(ir, whole, [&] { return ir.field(ir.ptr, args, offsetof(FragmentArgs, target) + 8 * t.index, 8); });
   for (uint32_t c = 0; c < 4; ++c) {
@@ -210,9 +216,7 @@ void Builder::read_sources(Target& t, WholePacket* whole) {
   }
   if (key.alpha_to_one && !t.format->is_integer()) t.source[3] = ir.fk(1);
   if (t.blends) return;
-  // Of a constant colour too, but for a second one.
-  const bool hoisted = whole && whole->constant && !(t.converts && blend_uses_source1(t.blend));
-  once(ir, hoisted ? whole : nullptr, [&] {
+  once(ir, is_hoisted(t, whole) ? whole : nullptr, [&] {
     std::array<PackHints, 4> hints;
     Value none = ir.fk(0);
     const std::array<Value, 4> color = t.converts ? blend(t, {none, none, none, none}, whole, hints) : t.source;
@@ -274,7 +278,7 @@ void Builder::write_whole(const Target& t, Value sample, const std::vector<Value
     if (!t.mask[w]) continue;
     Value address = word_address(ir, t, packet, 0, sample, key.samples, w);
     const bool reads = reads_words(t);
-    if (whole && whole->constant && ir.lanes == 16 && !reads && !t.blends) {
+    if (is_hoisted(t, whole) && ir.lanes == 16 && !reads) {
       // Loops that only store whole cache lines hold up the stores around them on a Zen 5 (docs/performance.md); halves do not, where LLVM
       // cannot see that they are of one vector.
       for (uint32_t half = 0; half < 2; ++half)
