@@ -250,7 +250,7 @@ class _Work:
             again = 0.0
             if self._is_deferred(d):
                 self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
-                self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
+                self._run_varyings(d, self._kept_whole(d))
                 again = self._deferred(d)
             elif self.in_memory:
                 self._run("vertices", d.programs.vertex, first)
@@ -263,8 +263,7 @@ class _Work:
                 if self.k.kind == "gmem":
                     self._run("vertices, tiles", d.programs.vertex, again)
                 else:
-                    self._run("varyings, binning", d.programs.vertex, again)
-                    self._run("varyings, binning", d.programs.position, -again)
+                    self._run_varyings(d, again)
                     again = 0.0
             once_B = v["vertices_fetched_B"]
             self._add(self.read_B, "indices", v["indices_fetched_B"])
@@ -276,6 +275,11 @@ class _Work:
             with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
             if with_stage:  # of several programs the dearest
                 self._run("vertices, binning", max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
+
+    def _run_varyings(self, d: DrawCounts, times: float) -> None:
+        """The rest of vertices whose positions binning has shaded already."""
+        self._run("varyings, binning", d.programs.vertex, times)
+        self._run("varyings, binning", d.programs.position, -times)
 
     def _is_deferred(self, d: DrawCounts) -> bool:
         """Whether binning shades positions alone, and tiles what its small triangles need."""
@@ -294,6 +298,10 @@ class _Work:
             return self._cached(d) * min(v["vertices_kept"], v["vertices_in_batches"])
         self.exact = self.exact and v["primitives_out"] == v["primitives_in"]
         return float(v["vertices_shaded"]) if v["primitives_out"] else 0.0
+
+    def _kept_whole(self, d: DrawCounts) -> float:
+        """Of a draw with deferred vertices, what binning shades to the end: batches with a large triangle, less what culling took."""
+        return min(float(d.vertices["vertices_shaded"]), self._kept(d))
 
     def _kept_in_tiles(self, d: DrawCounts) -> float:
         """The same in each tile that has them, without what was rejected while binning."""
@@ -441,7 +449,7 @@ class _Work:
             # Deferred: vertices that were shaded whole while binning are those of large triangles. Else: all positions, and varyings of
             # what is left after culling.
             positions = float(d.vertices["vertices_shaded"])
-            shaded = positions if self._is_deferred(d) else self._kept(d)
+            shaded = self._kept_whole(d) if self._is_deferred(d) else self._kept(d)
             each_B = self.k.position_B.value + d.programs.varyings_B
             self._add(self.write_B, "vertices", positions * self.k.position_B.value + shaded * d.programs.varyings_B)
             read_B += d.vertices["vertices_kept_in_tiles"] * each_B
