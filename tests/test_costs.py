@@ -12,7 +12,8 @@ import tilegpu as tg
 from tilegpu.bench.cache import Cache, misses
 from tilegpu.cost_changes import changes
 from tilegpu.cost_constants import CONSTANTS, SOURCES, Figure
-from tilegpu.costs import PassCosts, costs_of, quad_share, sum_of, through_cache
+from tilegpu.cost_memory import through_cache
+from tilegpu.costs import PassCosts, costs_of, quad_share, sum_of
 from tilegpu.operations import count
 
 FORMAT = "r8g8b8a8_unorm"

@@ -16,6 +16,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.operations import Operations, count
 
 _VERTEX, _FRAGMENT = 1, 16
+_ALL_COLORS, _STENCIL = 0xFF, 1 << 9  # of written_targets: eight colours, depth, stencil
 #: Stages between the two, and what counts their invocations.
 _BETWEEN = {2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_invocations"}
 
@@ -67,6 +68,8 @@ class Programs:
     writes_depth: bool
     per_sample: bool = False  #: it asks to be run for each sample
     opaque: bool = True  #: overwrites what is below, if it writes colours
+    written_colors: int = 0  #: a bit for each
+    writes_stencil: bool = False
     blend_targets: int = 0  #: colours that a blend shader blends, and what it executes for one sample in all of them
     blend_operations: int = 0
 
@@ -128,6 +131,23 @@ class PassCounts:
     def stores_samples(self, attachment: str) -> bool:
         """Whether all samples of an attachment are stored; else one a pixel is, by a resolve on its way or of one sample."""
         return self.samples > 1 and bool(self.store[attachment]["samples"]["msaa"] == "all")
+
+    def loads(self, attachment: str) -> bool:
+        """Whether what its image holds is loaded when the pass begins."""
+        return bool(self.load.get(attachment, {}).get("in_bounds") == "image")
+
+    def clears(self, attachment: str) -> bool:
+        """Whether it is cleared when the pass begins."""
+        return bool(self.load.get(attachment, {}).get("in_bounds") == "clear")
+
+    def spreads_samples(self, attachment: str) -> bool:
+        """Whether an image of one sample a pixel is loaded to several of the pass."""
+        return self.samples > 1 and self.loads(attachment) and not self.loads_samples(attachment)
+
+    def resolve_modes(self, attachment: str) -> list[str]:
+        """How samples become one a pixel: of what is stored itself, and of ``resolve=`` beside it."""
+        pieces = [piece for piece in self.store.get(attachment, {}).values() if piece["store"]] if self.samples > 1 else []
+        return [str(piece["msaa"]) for piece in pieces if piece["msaa"] not in ("all", "none")]
 
     def resolves(self, attachment: str) -> bool:
         """Whether it is resolved in the tile."""
@@ -191,7 +211,8 @@ def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
         textures=tuple(_texture(t) for t in row["textures"] if t["stage"] == _FRAGMENT), varyings_B=row["varyings_B"],
         color_B=color_B, color_targets=color_targets, decides_coverage=row["decides_coverage"], reads_tile=row["reads_tile"],
         tests_depth=row["tests_depth"], writes_depth=row["writes_depth"], per_sample=row["per_sample"],
-        opaque=row["opaque"], blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
+        opaque=row["opaque"], written_colors=row["written_targets"] & _ALL_COLORS, writes_stencil=bool(row["written_targets"] & _STENCIL),
+        blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
     )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 
 from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
-from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines, texel_B
+from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines
+from tilegpu.cost_memory import bytes_in_memory, missed_share, through_cache
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import Told
 from tilegpu.stats import bytes_text
@@ -122,17 +123,6 @@ def constants_of(profile: str) -> Constants:
             + (" (host is this computer: its times are measured)" if profile == "host" else "")
         )
     return found
-
-
-def through_cache(moved_B: float, footprint_B: float, cache_B: float) -> float:
-    """Bytes that get through a cache: the footprint once, and of what is moved again as much as the cache does not hold of it."""
-    once = min(moved_B, footprint_B)
-    return once + (moved_B - once) * missed_share(footprint_B, cache_B)
-
-
-def missed_share(footprint_B: float, cache_B: float) -> float:
-    """Of what is touched again, the share that a cache does not hold: all of the footprint is touched as often."""
-    return max(0.0, 1.0 - cache_B / footprint_B) if footprint_B else 0.0
 
 
 def quad_share(fragments: float, primitives: float) -> float:
@@ -267,14 +257,15 @@ class _Work:
                     again = 0.0
             once_B = v["vertices_fetched_B"]
             self._add(self.read_B, "indices", v["indices_fetched_B"])
-            self._add(self.read_B, "vertices, binning" if self.bins else "vertices, tiles", once_B)
+            self._add(self.read_B, "vertices" if self.in_memory else "vertices, binning" if self.bins else "vertices, tiles", once_B)
             if again and first:
                 more = again / first - (0 if self.bins else 1)
                 self._add(self.read_B, "vertices, tiles", once_B * more * missed_share(footprint_B, self.k.l2_B.value))
         for name in ("control_invocations", "evaluation_invocations", "geometry_invocations"):
             with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
             if with_stage:  # of several programs the dearest
-                self._run("vertices, binning", max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
+                what = "vertices" if self.in_memory else "vertices, binning"
+                self._run(what, max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
 
     def _run_varyings(self, d: DrawCounts, times: float) -> None:
         """The rest of vertices whose positions binning has shaded already."""
@@ -380,48 +371,10 @@ class _Work:
             self._add(self.write_B, what, self.c.bytes(*causes))
 
     def attachments_in_memory(self) -> None:
-        """Each fragment reads what it tests and blends and writes what it leaves, through the L2; a clear writes all of it, through the
-        L2 too. Hierarchical Z saves no reads here: what this host's has is by bins, which no such GPU has."""
-        layout, samples = self.c.layout, self.c.samples
-        x0, y0, x1, y1 = layout["render_area_px"]
-        pixels = (x1 - x0 + 1) * (y1 - y0 + 1) * max(1, layout["layers"])
-        apart = layout["stencil_format"] != layout["depth_format"]
-        sample_B = {
-            "depth": texel_B(layout["depth_format"]) + (texel_B(layout["stencil_format"]) if apart else 0),
-            "colour": sum(texel_B(name) for name in layout["color_formats"]),
-        }
-        cleared_B = {"depth": 0.0, "colour": 0.0}
-        for name, target in self.c.load.items():
-            if target.get("in_bounds") == "clear":
-                cleared_B["colour" if name.startswith("color") else "depth"] += pixels * texel_B(self._format_of(name)) * samples
-        read_B, write_B = {"depth": 0.0, "colour": 0.0}, {"depth": 0.0, "colour": 0.0}
-        for d in self.c.draws:
-            depth_B, out_B = sample_B["depth"] * samples, d.written * d.programs.color_B * samples
-            read_B["depth"] += d.rasterized * depth_B if d.programs.tests_depth else 0
-            write_B["depth"] += d.written * depth_B if d.programs.writes_depth else 0
-            read_B["colour"] += out_B if d.programs.reads_tile else 0
-            write_B["colour"] += out_B
-        all_B = sum(sample_B.values())
-        held = min(1.0, self.k.l2_B.value / (pixels * all_B * samples)) if pixels * all_B else 1.0
-        for what, each_B in sample_B.items():
-            footprint_B, l2_B = pixels * each_B * samples, self.k.l2_B.value * each_B / (all_B or 1)
-            fetched_B = through_cache(read_B[what], footprint_B, l2_B)
-            # What the clear left in the cache is not fetched, and what is drawn over it there leaves the cache once.
-            fetched_B -= min(fetched_B, min(cleared_B[what], footprint_B) * held)
-            self._add(self.read_B, what, fetched_B)
-            drawn_B = through_cache(write_B[what], footprint_B, l2_B)
-            self._add(self.write_B, what, drawn_B)
-            both_B = through_cache(write_B[what] + min(cleared_B[what], footprint_B), footprint_B, l2_B)
-            self._add(self.write_B, "clears", both_B - drawn_B)
-        if samples > 1 and any(target["resolved"]["store"] for target in self.c.store.values()):
-            self._add(self.read_B, "resolve", pixels * sample_B["colour"] * samples)
-            self._add(self.write_B, "resolve", pixels * sample_B["colour"])
-
-    def _format_of(self, target: str) -> str:
-        layout = self.c.layout
-        if target.startswith("color"):
-            return str(layout["color_formats"][int(target[5:])])
-        return str(layout["depth_format"] if target == "depth" else layout["stencil_format"])
+        """By draws, attachment by attachment."""
+        for to, found in zip((self.read_B, self.write_B), bytes_in_memory(self.c, self.k.l2_B.value), strict=True):
+            for what, count in found.items():
+                self._add(to, what, count)
 
     def binned(self) -> None:
         """What goes from binning to the tiles through memory: lists or visibility streams, and of what is not deferred positions and

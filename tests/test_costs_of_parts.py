@@ -1,0 +1,177 @@
+"""Each part of the cost model is billed for what uses it, and for no more: vertices that binning keeps, attachments where there are no
+tiles, low-resolution Z, tiles' size, samples. The expected numbers are counted on paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+from tilegpu.cost_constants import CONSTANTS
+
+FORMAT, DEPTH = "r8g8b8a8_unorm", "d32_sfloat"
+VERTEX = np.dtype([("position", "<f4", 4), ("color", "<f4", 4)])
+VERT = """#version 450
+layout(location = 0) in vec4 position; layout(location = 1) in vec4 color;
+layout(location = 0) out vec4 v_color;
+void main() { gl_Position = position * 2.0 - position; v_color = color * color; }"""
+FRAG = """#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 o_color;
+void main() { o_color = v_color; }"""
+TWO = """#version 450
+layout(location = 0) in vec4 v_color; layout(location = 0) out vec4 a; layout(location = 1) out vec4 b;
+void main() { a = b = v_color; }"""
+POSITION, VARYINGS = 8, 4  # operations of VERT
+DEFERS = [name for name, k in CONSTANTS.items() if k.deferred_triangle_px2.value]
+SIZE = (256, 256)
+PIXELS = SIZE[0] * SIZE[1]
+
+
+def rect(x0: float, y0: float, x1: float, y1: float, z: float, size: tuple[int, int]) -> np.ndarray:
+    out = np.zeros(6, VERTEX)
+    corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y0), (x1, y1), (x0, y1)]
+    out["position"] = [(2 * x / size[0] - 1, 2 * y / size[1] - 1, z, 1) for x, y in corners]
+    out["color"] = 1
+    return out
+
+
+# -- vertices that binning keeps
+
+
+@pytest.mark.parametrize("profile", DEFERS)
+def test_a_large_triangle_shades_its_position_once_while_binning(profile: str) -> None:
+    """Arm, "Avoid expensive computation of position": the further runs are of small triangles, whose vertices are deferred. Of a large one
+    the position is known when the rest of its vertices is shaded, with the technique and without it."""
+    found = {}
+    for hsr in (["deferred_vertex_shading"], ["forward_pixel_kill"]):
+        dev = tg.Device(profile, hsr=hsr)
+        image, depth = dev.image((64, 64), FORMAT), dev.image((64, 64), DEPTH, transient=True)
+        pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], depth=DEPTH, depth_compare="less", cull="back")
+        one = rect(0, 0, 40, 40, 0.5, (64, 64))
+        away = one[[0, 2, 1, 3, 5, 4]]
+        facing: list[tg.RenderPass] = []
+        for vertices in (one, away, np.concatenate([one, away])):
+            with dev.render_pass(
+                color=[tg.Attachment(image, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care")
+            ) as rp:
+                rp.draw(pipeline, vertices)
+            facing.append(rp)
+        assert all(rp.stats.primitives_deferred == 0 for rp in facing)
+        found[hsr[0]] = [rp.costs() for rp in facing]
+    for costs in found.values():
+        drawn, culled, both = sorted(costs[:2], key=lambda c: -c.total("arithmetic")) + costs[2:]
+        vertices = {"positions, binning": 6 * POSITION, "varyings, binning": 6 * VARYINGS}
+        assert {name: n for name, n in drawn.arithmetic.items() if name != "fragments"} == vertices
+        assert culled.arithmetic == {"positions, binning": 6 * POSITION}
+        # One batch: what culling leaves of it has varyings.
+        assert both.arithmetic["positions, binning"] == 12 * POSITION and both.arithmetic["varyings, binning"] == 6 * VARYINGS
+    for with_it, without in zip(*found.values(), strict=True):
+        assert with_it.units["arithmetic"] == without.units["arithmetic"]
+        assert with_it.write_B.get("vertices") is None or with_it.total("write_B") <= without.total("write_B")
+
+
+# -- attachments where there are no tiles
+
+
+def in_memory(profile: str, *, colors: list[dict[str, Any]], depth: dict[str, Any], samples: int = 4, one_sample: bool = False) -> Any:
+    """One rectangle over all in front; attachments as they are given."""
+    dev = tg.Device(profile, **({} if profile == "desktop-immediate" else {"render_mode": "sysmem"}))
+    of = {} if one_sample else {"samples": samples}
+    images = [dev.image(SIZE, FORMAT, **of) for _ in colors]
+    for image in images:
+        dev.clear(image, (0, 0, 0, 1))
+    targets = [tg.Attachment(image, **{k: dev.image(SIZE, FORMAT) if v is True else v for k, v in c.items()})
+               for image, c in zip(images, colors, strict=True)]  # fmt: skip
+    depth = {k: dev.image(SIZE, DEPTH) if v is True else v for k, v in depth.items()}
+    pipeline = dev.pipeline(
+        VERT, TWO if len(colors) > 1 else FRAG, vertex=VERTEX, color=[FORMAT] * len(colors), depth=DEPTH, depth_compare="less",
+        samples=samples,
+    )  # fmt: skip
+    with dev.render_pass(
+        color=targets, depth=tg.Attachment(dev.image(SIZE, DEPTH, **of), **depth), **({"samples": samples} if one_sample else {})
+    ) as rp:
+        rp.draw(pipeline, rect(0, 0, *SIZE, 0.5, SIZE))
+    return rp.costs()
+
+
+CLEAR, PLAIN = {"clear": (0, 0, 0, 1)}, {"clear": 1.0}
+MEMORY = ["desktop-immediate", "adreno-a740"]
+
+
+@pytest.mark.parametrize("profile", MEMORY)
+@pytest.mark.parametrize(
+    ("resolved", "depth", "read_B", "write_B"),
+    [
+        ((True, True), {}, 2 * 4 * 4 * PIXELS, 2 * 4 * PIXELS),
+        ((True, False), {}, 4 * 4 * PIXELS, 4 * PIXELS),
+        ((False, False), {}, 0, 0),
+        ((False, False), {"resolve": True, "resolve_mode": "sample_zero"}, 4 * PIXELS, 4 * PIXELS),  # one of four samples is read
+        ((False, True), {"resolve": True, "resolve_mode": "min"}, 2 * 4 * 4 * PIXELS, 2 * 4 * PIXELS),
+    ],
+)
+def test_only_what_is_resolved_is_resolved(
+    profile: str, resolved: tuple[bool, bool], depth: dict[str, Any], read_B: int, write_B: int
+) -> None:
+    colors = [{**CLEAR, **({"resolve": True} if one else {})} for one in resolved]
+    costs = in_memory(profile, colors=colors, depth={**PLAIN, **depth})
+    assert (costs.read_B.get("resolve", 0), costs.write_B.get("resolve", 0)) == (read_B, write_B)
+
+
+@pytest.mark.parametrize("profile", MEMORY)
+def test_samples_of_an_image_of_one_are_spread_and_resolved(profile: str) -> None:
+    """``samples=`` of a pass whose images have one: without tiles the samples lie in memory, and are filled and resolved there."""
+    load = in_memory(profile, colors=[{"load_op": "load"}], depth={**PLAIN, "store_op": "dont_care"}, one_sample=True)
+    assert (load.read_B["unresolve"], load.write_B["unresolve"]) == (4 * PIXELS, 4 * 4 * PIXELS)
+    assert (load.read_B["resolve"], load.write_B["resolve"]) == (4 * 4 * PIXELS, 4 * PIXELS)
+    clear = in_memory(profile, colors=[CLEAR], depth={**PLAIN, "store_op": "dont_care"}, one_sample=True)
+    assert "unresolve" not in clear.read_B and clear.read_B["resolve"] == 4 * 4 * PIXELS
+
+
+@pytest.mark.filterwarnings("ignore:.*undefined")
+@pytest.mark.parametrize("profile", MEMORY)
+def test_a_clear_saves_the_reads_of_its_own_attachment(profile: str) -> None:
+    """Two targets of 256 KiB, which any second cache holds: what is blended into the loaded one is fetched, and the other's clear has
+    nothing to do with it."""
+    dev = tg.Device(profile, **({} if profile == "desktop-immediate" else {"render_mode": "sysmem"}))
+    images = [dev.image(SIZE, FORMAT) for _ in range(2)]
+    for image in images:
+        dev.clear(image, (0, 0, 0, 1))
+    state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT, FORMAT], "blend": "alpha"}
+    into_first = dev.pipeline(VERT, FRAG, attachment_locations=[0, None], **state)
+    for name, loads, read_B in (
+        ("loaded", ("load", "clear"), 4 * PIXELS), ("cleared", ("clear", "load"), 0), ("undefined", ("dont_care", "load"), 0)
+    ):  # fmt: skip
+        of = [CLEAR if load == "clear" else {"load_op": load} for load in loads]
+        with dev.render_pass(color=[tg.Attachment(image, **one) for image, one in zip(images, of, strict=True)]) as rp:
+            rp.draw(into_first, rect(0, 0, *SIZE, 0.5, SIZE))
+        costs = rp.costs()
+        assert costs.read_B.get("colour", 0) == read_B, name
+        # What is cleared and drawn over leaves the cache once; the cleared one that nothing is drawn to does too.
+        assert costs.write_B["colour"] == 4 * PIXELS and costs.write_B.get("clears", 0) == (4 * PIXELS if name == "loaded" else 0)
+
+
+def test_stencil_moves_when_it_is_written() -> None:
+    """An image of stencil alone, a byte a pixel; and one with depth, whose texel of 4 bytes moves as a whole, also where no depth is
+    written."""
+    dev = tg.Device("desktop-immediate")
+    color = dev.image(SIZE, FORMAT)
+    marks = {"stencil_test": {"pass": "replace", "reference": 1}}
+    whole, both = rect(0, 0, *SIZE, 0.5, SIZE), "d24_unorm_s8_uint"
+    for format, state, row, moved_B in (
+        ("s8_uint", {}, "stencil", (0, 0)), ("s8_uint", marks, "stencil", (PIXELS, PIXELS)),
+        (both, {"depth_test": False}, "depth", (0, 0)), (both, {"depth_test": False, **marks}, "depth", (4 * PIXELS, 4 * PIXELS)),
+        (both, {"depth_compare": "less", "depth_write": False}, "depth", (4 * PIXELS, 0)),
+    ):  # fmt: skip
+        image = dev.image(SIZE, format)
+        dev.clear(image, **({"stencil": 0} if format == "s8_uint" else {"depth": 1.0, "stencil": 0}))
+        targets = {"stencil": tg.Attachment(image, load_op="load")}
+        if format == both:
+            targets["depth"] = tg.Attachment(image, load_op="load")
+        formats = dict.fromkeys(targets, format)
+        pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], **formats, **state)
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 1))], **targets) as rp:
+            rp.draw(pipeline, whole)
+        costs = rp.costs()
+        assert (costs.read_B.get(row, 0), costs.write_B.get(row, 0)) == moved_B, (format, state)
