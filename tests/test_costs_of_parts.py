@@ -175,3 +175,92 @@ def test_stencil_moves_when_it_is_written() -> None:
             rp.draw(pipeline, whole)
         costs = rp.costs()
         assert (costs.read_B.get(row, 0), costs.write_B.get(row, 0)) == moved_B, (format, state)
+
+
+# -- low-resolution Z
+
+ADRENO = [name for name, k in CONSTANTS.items() if k.kind == "gmem"]
+LARGE = (2048, 1024)
+LRZ = "low-resolution Z"
+DISCARDS = FRAG.replace("{ o", "{ if (gl_FragCoord.x < 0) discard; o")
+
+
+def low_resolution_z(
+    profile: str, width_px: int = LARGE[0], *, samples: int = 1, fragment: str = FRAG, load: bool = False, mode: str = "gmem", **state: Any
+) -> tuple[tg.RenderPass, dict[str, float], dict[str, float]]:
+    """One rectangle, from the left; what is read and written of low-resolution Z, by the row's end."""
+    dev = tg.Device(profile, render_mode=mode)
+    color = dev.image(LARGE, FORMAT, samples=samples, transient=samples > 1)
+    depth = dev.image(LARGE, DEPTH, samples=samples)
+    pipeline = dev.pipeline(
+        VERT, fragment, vertex=VERTEX, color=[FORMAT], depth=DEPTH, samples=samples, **(state or {"depth_compare": "less"})
+    )
+    if load:
+        dev.clear(depth, depth=1.0)
+    with dev.render_pass(
+        color=[tg.Attachment(color, clear=(0, 0, 0, 1), store_op="dont_care")],
+        depth=tg.Attachment(depth, **({"load_op": "load"} if load else {"clear": 1.0})),
+    ) as rp:
+        rp.draw(pipeline, rect(0, 0, width_px, LARGE[1], 0.5, LARGE))
+    costs = rp.costs()
+    read_B, write_B = ({name[len(LRZ) :]: n for name, n in of.items() if name.startswith(LRZ)} for of in (costs.read_B, costs.write_B))
+    return rp, read_B, write_B
+
+
+@pytest.mark.parametrize("profile", ADRENO)
+@pytest.mark.parametrize("samples", [1, 2, 4])
+def test_low_resolution_z_has_a_word_for_8x8_samples(profile: str, samples: int) -> None:
+    """Mesa, "Low Resolution Z Buffer": of a multisampled image the buffer is of samples, so twice as many have twice the bytes: on paper
+    2048 * 1024 / 64 words of 16 bits for one sample; and ``rp.lrz()`` has as many."""
+    rp, read_B, write_B = low_resolution_z(profile, samples=samples)
+    bytes_B = 2 * 2048 * 1024 // 64 * samples
+    assert rp.stats.bins > 2 and rp.lrz().buffers["less"].depth.nbytes == bytes_B
+    assert read_B[""] == write_B[""] == bytes_B
+    k, binning = CONSTANTS[profile], rp.costs().binning
+    streams_B = sum(rp.costs().read_B.get(n, 0) for n in ("indices", "vertices, binning")) + rp.stats.visibility_stream_B
+    assert binning["bus"] * k.bus_B.value == pytest.approx(streams_B + bytes_B + write_B[", clear"])
+
+
+@pytest.mark.parametrize("profile", ADRENO)
+def test_low_resolution_z_is_cleared_by_bits_where_there_are_some(profile: str) -> None:
+    """A bit for 16x4 texels: 256 x 128 texels have 16 x 32 of them, 64 bytes; 512 x 256 have 32 x 64. On the A630 all are cleared."""
+    fast = profile != "adreno-a630"
+    for samples, clear_B in ((1, 64 if fast else 65536), (4, 32 * 64 // 8 if fast else 4 * 65536)):
+        _, _, write_B = low_resolution_z(profile, samples=samples)
+        assert write_B[", clear"] == clear_B, samples
+
+
+@pytest.mark.parametrize("profile", ADRENO)
+def test_low_resolution_z_moves_where_it_was_modified(profile: str) -> None:
+    """A half of the picture; without bits nobody knows which half."""
+    _, read_B, write_B = low_resolution_z(profile, 1024)
+    assert read_B[""] == write_B[""] == (65536 if profile == "adreno-a630" else 32768)
+
+
+@pytest.mark.parametrize("profile", ADRENO)
+@pytest.mark.parametrize("state", [{"depth_compare": "equal"}, {"depth_test": False}, {"depth_compare": "always"}], ids=str)
+def test_low_resolution_z_costs_its_clear_where_no_draw_has_it(profile: str, state: dict[str, Any]) -> None:
+    """Off for the draw, or invalid from the first one on: nothing is read, and nothing but the clear is written."""
+    rp, read_B, write_B = low_resolution_z(profile, **state)
+    assert rp.explain().rows[0]["low_resolution_z_off"]
+    assert read_B == {} and write_B == {", clear": 65536 if profile == "adreno-a630" else 64}
+
+
+@pytest.mark.parametrize("profile", ADRENO)
+def test_low_resolution_z_of_loaded_depth(profile: str) -> None:
+    """The A630 has none for the pass. From the A650 on what a command cleared is as good; the bits are that command's."""
+    _, read_B, write_B = low_resolution_z(profile, load=True)
+    assert (read_B, write_B) == (({}, {}) if profile == "adreno-a630" else ({"": 65536}, {"": 65536}))
+
+
+@pytest.mark.parametrize("profile", ADRENO)
+def test_low_resolution_z_is_written_by_feedback(profile: str) -> None:
+    """A draw that discards is tested, and writes nothing while binning; in memory nothing is binned. What its fragments leave is in the
+    buffer afterwards, from the A650 on."""
+    feeds_back = profile != "adreno-a630"
+    _, read_B, write_B = low_resolution_z(profile, fragment=DISCARDS)
+    assert "" not in write_B and write_B.get(", feedback", 0) == (65536 if feeds_back else 0)
+    assert read_B == {"": 65536}
+    _, read_B, write_B = low_resolution_z(profile, mode="sysmem")
+    assert "" not in write_B and write_B.get(", feedback", 0) == (65536 if feeds_back else 0)
+    assert read_B == ({"": 65536} if feeds_back else {}), "nothing is rejected there without feedback"

@@ -117,7 +117,8 @@ def _samples(c: PassCounts) -> Iterator[_Candidate]:
         return n // 2 if spilled or (cause in every and every[cause](name)) else n
 
     traffic = {name: {k: half(name, k, n) for k, n in row.items()} for name, row in c.traffic.items()}
-    changed = dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer})
+    z = c.low_resolution_z and c.low_resolution_z.of_samples(fewer / c.samples)
+    changed = dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer}, low_resolution_z=z)
     yield _Candidate(f"{fewer} sample{'s' if fewer > 1 else ''} in place of {c.samples} (another picture)", changed)
 
 

@@ -20,6 +20,7 @@ from tilegpu.fixed import Told
 from tilegpu.stats import bytes_text
 
 _LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
+_LRZ, _LRZ_CLEAR = "low-resolution Z", "low-resolution Z, clear"
 _FEW_TILES = 2  #: Adreno's driver (Mesa, tu_util.cc) does not bin for so many
 
 Amounts = Mapping[str, float]
@@ -146,6 +147,7 @@ def costs_of(counts: PassCounts, constants: Constants | None = None) -> PassCost
     else:
         work.attachments_in_tiles()
         work.binned()
+    work.low_resolution_z()
     work.textures()
     return work.costs()
 
@@ -386,11 +388,6 @@ class _Work:
             stream_B = float(n["visibility_stream_B"])
             self._add(self.write_B, "visibility stream", stream_B)
             self._add(self.read_B, "visibility stream", stream_B)
-            if any(name.startswith("lrz") for name in self.c.techniques) and self.c.layout["depth_format"] != "none":
-                # A word of 16 bits for 8x8 pixels: written while binning, read by the tiles.
-                lrz_B = 2.0 * math.ceil(self.c.layout["width_px"] / 8) * math.ceil(self.c.layout["height_px"] / 8)
-                self._add(self.write_B, "low-resolution Z", lrz_B)
-                self._add(self.read_B, "low-resolution Z", lrz_B)
             return
         lists_B = n["bin_entries"] * self.k.entry_B.value
         self._add(self.write_B, "lists of tiles", lists_B)
@@ -408,6 +405,26 @@ class _Work:
             read_B += d.vertices["vertices_kept_in_tiles"] * each_B
             footprint_B += d.vertices["vertices_kept"] * each_B
         self._add(self.read_B, "vertices, from binning", through_cache(read_B, footprint_B, self.k.l2_B.value))
+
+    def low_resolution_z(self) -> None:
+        """What the pass did with its buffer: cleared, by bits or as a whole; written while binning, or by feedback from the tiles; read by
+        the tiles where draws are tested. In memory nothing is binned, so that there is feedback alone, which came with the fast clear
+        (both from the A650 on, Mesa's table of devices): before, nothing is ever in it there."""
+        z = self.c.low_resolution_z
+        if z is None:
+            return
+        limit_B = self.k.lrz_clear_B.value
+        fast = z.clear_bits_B <= limit_B if z.fast_clear is None else z.fast_clear
+        if z.clears:
+            self._add(self.write_B, _LRZ_CLEAR, z.clear_bits_B if fast else z.buffer_B)
+        if self.in_memory and not limit_B:
+            return
+        if z.written and not self.in_memory:
+            self._add(self.write_B, _LRZ, z.modified_B)
+        moved_B = 2.0 * self.c.counters["lrz_feedback_texels"]
+        self._add(self.write_B, "low-resolution Z, feedback", min(moved_B, z.modified_B))
+        if z.tested:
+            self._add(self.read_B, _LRZ, z.modified_B)
 
     def textures(self) -> None:
         """Of each image, all draws together, the lines that were read: those of each tile, as a core's cache has them, of which the L2
@@ -441,7 +458,7 @@ class _Work:
             return {}
         k = self.k
         moved_B = sum(self.read_B.get(name, 0.0) for name in ("indices", "vertices, binning"))
-        moved_B += sum(self.write_B.get(name, 0.0) for name in ("visibility stream", "low-resolution Z"))
+        moved_B += sum(self.write_B.get(name, 0.0) for name in ("visibility stream", _LRZ_CLEAR, _LRZ))
         positions = sum(n for what, n in self.arithmetic.items() if what.endswith(", binning"))
         return {
             "arithmetic": positions / (k.operations.value * k.cores.value),
