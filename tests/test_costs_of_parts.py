@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu.cost_changes import changes
 from tilegpu.cost_constants import CONSTANTS
 
 FORMAT, DEPTH = "r8g8b8a8_unorm", "d32_sfloat"
@@ -264,3 +265,47 @@ def test_low_resolution_z_is_written_by_feedback(profile: str) -> None:
     _, read_B, write_B = low_resolution_z(profile, mode="sysmem")
     assert "" not in write_B and write_B.get(", feedback", 0) == (65536 if feeds_back else 0)
     assert read_B == ({"": 65536} if feeds_back else {}), "nothing is rejected there without feedback"
+
+
+# -- larger tiles
+
+
+def fat_pixels(profile: str, layer: np.ndarray, layers: int, samples: int) -> tuple[Any, Any, dict[str, Any]]:
+    """A pass, its layout and what it is told about its tiles, by the beginning of the text."""
+    dev = tg.Device(profile)
+    color, depth = (dev.image(SIZE, name, samples=samples, transient=True) for name in (FORMAT, DEPTH))
+    pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], depth=DEPTH, depth_compare="less", samples=samples)
+    with dev.render_pass(
+        color=[tg.Attachment(color, clear=(0, 0, 0, 1), store_op="dont_care")],
+        depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"),
+    ) as rp:
+        rp.draw(pipeline, np.concatenate([layer] * layers))
+    found = {change.text.partition(",")[0]: change for change in changes(rp._counts())}
+    return rp, (rp.layout["tile_width_px"], rp.layout["tile_height_px"]), found
+
+
+@pytest.mark.parametrize(
+    ("profile", "samples", "tiles_px", "layer", "entries", "left"),
+    [
+        # 256 tiles, of each triangle half and the diagonal's half again: 136; of 64 tiles 36, where areas say 1 + 7 / 2 + 128 / 4.
+        ("mali-g610", 8, ((16, 16), (32, 32)), rect(0, 0, *SIZE, 0.5, SIZE), (136, 36), 36.5),
+        # 32 tiles, of which 20, and 16, of which 10: 1 + 3 * 2 / 3 + 16 / 2.
+        ("immortalis-g925", 8, ((64, 32), (64, 64)), rect(0, 0, *SIZE, 0.5, SIZE), (20, 10), 11),
+        # A line: its edges are all that there is of it. 16 tiles, then 8: 1 + 14 / 2 + 1 / 4, as either triangle has samples of all pixels.
+        ("mali-g610", 8, ((16, 16), (32, 32)), rect(0, 8, 256, 9, 0.5, SIZE), (16, 8), 8.25),
+        # Inside a tile there is nothing to save.
+        ("mali-g610", 8, ((16, 16), (32, 32)), rect(4, 4, 10, 10, 0.5, SIZE), (1, 1), 1),
+    ],
+)
+def test_larger_tiles_have_less_by_area_and_by_edges(
+    profile: str, samples: int, tiles_px: Any, layer: np.ndarray, entries: tuple[int, int], left: float
+) -> None:
+    """A list entry is 4 bytes, written and read; thirty rectangles are sixty triangles."""
+    rp, tile_px, found = fat_pixels(profile, layer, 30, samples)
+    followed, large_px, _ = fat_pixels(profile, layer, 30, 1)
+    assert (tile_px, large_px) == tiles_px
+    assert (rp.stats.bin_entries, followed.stats.bin_entries) == (60 * entries[0], 60 * entries[1])
+    told_B = found["fewer bytes or samples a pixel"].saves_B if "fewer bytes or samples a pixel" in found else 0
+    assert told_B == pytest.approx(60 * 8 * (entries[0] - left), abs=60 * 8 * 0.15), "pixels of the diagonal belong to both"
+    real_B = sum(rp.costs().total(way) - followed.costs().total(way) for way in ("read_B", "write_B"))
+    assert told_B == pytest.approx(real_B, rel=0.1)

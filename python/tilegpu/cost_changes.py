@@ -261,18 +261,37 @@ def _fat_pixels(c: PassCounts) -> Iterator[_Candidate]:
     largest_px = _LARGEST_TILES_PX.get(c.profile, _LARGEST_TILE_PX)
     if not 0 < c.tile_px < largest_px or c.profile.startswith("adreno") or not n["primitives_out"]:
         return
-    now = n["bin_entries"] / n["primitives_out"]
-    then = 1 + (now - 1) * math.sqrt(c.tile_px / largest_px)
-    share = min(1.0, then / now) if now else 1.0
+    side_px = math.isqrt(largest_px)
+    now_px, then_px = (c.layout["tile_width_px"], c.layout["tile_height_px"]), (side_px, side_px)
     names = ("vertices_in_tiles", "vertices_positioned_in_prepass", "vertices_shaded_in_prepass")
     of_tiles = {*names, "vertices_shaded_after_prepass", "vertices_kept_in_tiles", "bin_entries"}
-    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in of_tiles else v for k, v in d.vertices.items()}) for d in c.draws]
-    counters = {k: n[k] * share for k in (*names, "vertices_shaded_in_tiles", "bin_entries")}
-    side_px = math.isqrt(largest_px)
+    gone = dict.fromkeys(of_tiles, 0)
+    draws = []
+    for d in c.draws:
+        share = _of_larger_tiles(d, now_px, then_px)
+        vertices = {k: round(v * share) if k in of_tiles else v for k, v in d.vertices.items()}
+        draws.append(dataclasses.replace(d, vertices=vertices))
+        for name in gone.keys() & d.vertices.keys():
+            gone[name] += d.vertices[name] - vertices[name]
+    counters = {name: max(0, n[name] - gone[name]) for name in (*names, "bin_entries")}
     layout = {**c.layout, "tile_width_px": side_px, "tile_height_px": side_px}
     changed = dataclasses.replace(_draws(c, draws, **counters), layout=layout)
     yield _Candidate("fewer bytes or samples a pixel, for the profile's largest tiles", changed,
-                     f"{side_px}x{side_px} in place of {c.layout['tile_width_px']}x{c.layout['tile_height_px']}")  # fmt: skip
+                     f"{side_px}x{side_px} in place of {now_px[0]}x{now_px[1]}")  # fmt: skip
+
+
+def _of_larger_tiles(d: DrawCounts, now_px: tuple[int, int], then_px: tuple[int, int]) -> float:
+    """How many of a draw's entries in tiles are left with larger ones. A primitive is in one tile, in those that its area fills, and in
+    those that its edges cross: the second go by the tile's area, the last by its sides."""
+    if not d.vertices or not d.vertices["primitives_out"] or not d.vertices["bin_entries"]:
+        return 1.0
+    now = d.vertices["bin_entries"] / d.vertices["primitives_out"]
+    area_px = d.rasterized / d.vertices["primitives_out"]
+    filled = min(area_px / math.prod(now_px), max(0.0, now - 1))
+    crossed = max(0.0, now - 1 - filled)
+    of_sides = sum(1 / side_px for side_px in then_px) / sum(1 / side_px for side_px in now_px)
+    then = min(now, 1.0) + filled * math.prod(now_px) / math.prod(then_px) + crossed * of_sides
+    return min(1.0, then / now)
 
 
 def _textures(c: PassCounts) -> Iterator[_Candidate]:
