@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
-from tilegpu.cost_changes import changes
+from tilegpu.cost_changes import changes, with_fewer_samples
 from tilegpu.cost_constants import CONSTANTS
+from tilegpu.costs import costs_of
 
 FORMAT, DEPTH = "r8g8b8a8_unorm", "d32_sfloat"
 VERTEX = np.dtype([("position", "<f4", 4), ("color", "<f4", 4)])
@@ -309,3 +310,67 @@ def test_larger_tiles_have_less_by_area_and_by_edges(
     assert told_B == pytest.approx(60 * 8 * (entries[0] - left), abs=60 * 8 * 0.15), "pixels of the diagonal belong to both"
     real_B = sum(rp.costs().total(way) - followed.costs().total(way) for way in ("read_B", "write_B"))
     assert told_B == pytest.approx(real_B, rel=0.1)
+
+
+# -- fewer samples
+
+
+def two_passes(samples: int) -> tuple[Any, float]:
+    """Cleared by a command, drawn to by two passes, resolved by commands behind each: what the frame moves, and what would help."""
+    dev = tg.Device("mali-g610")
+    out = dev.image(SIZE, FORMAT)
+    image = dev.image(SIZE, FORMAT, samples=samples) if samples > 1 else out
+    pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], samples=samples)
+    with dev.frame(outputs=out) as frame:
+        dev.clear(image, (0, 0, 0, 1))
+        for color in (0.25, 0.5):  # two pictures: what is equal need not be stored
+            layer = rect(0, 0, *SIZE, 0.5, SIZE)
+            layer["color"] = color
+            with dev.render_pass(color=[tg.Attachment(image, load_op="load")]) as rp:
+                rp.draw(pipeline, layer)
+            if samples > 1:
+                dev.resolve(image, out)
+    found = frame.what_if(profiles=["mali-g610"])
+    return found, found.profiles[0]["read_B"] + found.profiles[0]["write_B"]
+
+
+@pytest.mark.parametrize(("samples", "text"), [(4, "2 samples in place of 4"), (2, "1 sample in place of 2")])
+def test_fewer_samples_move_less_in_all_that_shares_the_image(samples: int, text: str) -> None:
+    """On paper: a clear, two loads, two stores and two reads by resolves, each half of the samples. Of one sample nothing is resolved:
+    what the commands write is gone too."""
+    found, before_B = two_passes(samples)
+    advice = [change for change in found.changes if text in change["text"]]
+    assert len(advice) == 1 and advice[0]["text"].startswith("pass 1"), "said once, of all that have the image"
+    saves = advice[0]["saves"]["mali-g610"]
+    assert saves["detail"].startswith("also in clear 0, resolve 2, pass 3") and saves["detail"].endswith("of the same images")
+    halves_B = 7 * 4 * PIXELS * samples // 2
+    told_B = halves_B if samples > 2 else 5 * 4 * PIXELS + 2 * (2 + 1) * 4 * PIXELS
+    assert saves["read_B"] + saves["write_B"] == told_B
+    _, after_B = two_passes(samples // 2)
+    assert before_B - after_B == pytest.approx(told_B, rel=0.001), "but for lists of tiles, which are larger"
+
+
+def test_one_sample_is_stored_once() -> None:
+    """Two samples stored beside their resolve: of one the image is what the resolve left."""
+    dev = tg.Device("mali-g610")
+    moved_B = {}
+    for samples in (2, 1):
+        image, out = dev.image(SIZE, FORMAT, samples=samples), dev.image(SIZE, FORMAT)
+        pipeline = dev.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], samples=samples)
+        resolve = {"resolve": out, "store_op": "store"} if samples > 1 else {}
+        with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 1), **resolve)]) as rp:
+            rp.draw(pipeline, rect(0, 0, *SIZE, 0.5, SIZE))
+        moved_B[samples] = rp.costs().write_B["attachments stored"] + rp.costs().write_B.get("resolved", 0)
+        if samples == 2:
+            change = next(one for one in changes(rp._counts()) if one.text.startswith("1 sample in place of 2"))
+    assert change.saves_write_B == moved_B[2] - moved_B[1] == 2 * 4 * PIXELS
+
+
+def test_fewer_samples_have_less_low_resolution_z() -> None:
+    rp, _, _ = low_resolution_z("adreno-a650", samples=4)
+    fewer, _, _ = low_resolution_z("adreno-a650", samples=2)
+    halved = with_fewer_samples(rp._counts())
+    assert halved is not None and with_fewer_samples(low_resolution_z("adreno-a650")[0]._counts()) is None
+    for way in ("read_B", "write_B"):
+        found, real = getattr(costs_of(halved), way), getattr(fewer.costs(), way)
+        assert {k: n for k, n in found.items() if k.startswith(LRZ)} == {k: n for k, n in real.items() if k.startswith(LRZ)}

@@ -24,7 +24,7 @@ _LEAST = 0.005  #: of bytes or of cycles; less is not worth a line
 class Change:
     """``text`` is the same on every profile, ``detail`` is what this one has there. ``saves_read_B``, ``saves_write_B``,
     ``saves_cycles``: of what the pass costs as it is. ``drops``: the attachment whose contents are not stored any more; ``skips``: the one
-    that is not loaded any more."""
+    that is not loaded any more; ``samples``: how many the pass has then, which others that share its images have too."""
 
     text: str
     detail: str
@@ -33,6 +33,7 @@ class Change:
     saves_cycles: float
     drops: str = ""
     skips: str = ""
+    samples: int = 0
 
     @property
     def saves_B(self) -> float:
@@ -58,12 +59,13 @@ class _Candidate(NamedTuple):
     detail: str = ""
     drops: str = ""
     skips: str = ""
+    samples: int = 0
 
 
 def _saving(candidate: _Candidate, before: PassCosts, after: PassCosts) -> Change:
     return Change(
         candidate.text, candidate.detail, before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
-        before.cycles - after.cycles, candidate.drops, candidate.skips,
+        before.cycles - after.cycles, candidate.drops, candidate.skips, candidate.samples,
     )  # fmt: skip
 
 
@@ -106,20 +108,29 @@ def _operations(c: PassCounts) -> Iterator[_Candidate]:
 
 
 def _samples(c: PassCounts) -> Iterator[_Candidate]:
-    """Half of them. What moves with one sample a pixel (``samples=`` of a pass whose images have one) moves as before."""
+    """Half of them."""
+    if (changed := with_fewer_samples(c)) is not None:
+        fewer = changed.samples
+        yield _Candidate(f"{fewer} sample{'s' if fewer > 1 else ''} in place of {c.samples} (another picture)", changed, samples=fewer)
+
+
+def with_fewer_samples(c: PassCounts) -> PassCounts | None:
+    """A pass with half of its samples; ``None``: it has one. What moves with one sample a pixel (``samples=`` of a pass whose images have
+    one) moves as before. Of one sample a pixel nothing is resolved: what ``resolve=`` left is the image, which is stored once."""
     if c.samples <= 1:
-        return
+        return None
     fewer = max(1, c.samples // 2)
 
     def half(name: str, cause: str, n: int) -> int:
         every = {"load": c.loads_samples, "border_load": c.loads_samples, "store": c.stores_samples, "border_store": c.stores_samples}
         spilled = cause in ("spill_load", "spill_store")  # what a split keeps is the tile as it is: all samples
+        if cause == "store" and fewer == 1 and c.stores_samples(name) and c.resolves(name):
+            return 0
         return n // 2 if spilled or (cause in every and every[cause](name)) else n
 
     traffic = {name: {k: half(name, k, n) for k, n in row.items()} for name, row in c.traffic.items()}
     z = c.low_resolution_z and c.low_resolution_z.of_samples(fewer / c.samples)
-    changed = dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer}, low_resolution_z=z)
-    yield _Candidate(f"{fewer} sample{'s' if fewer > 1 else ''} in place of {c.samples} (another picture)", changed)
+    return dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer}, low_resolution_z=z)
 
 
 def _without_unseen(draws: Iterable[DrawCounts], share: float = 1.0, first: int = 0) -> list[DrawCounts]:
