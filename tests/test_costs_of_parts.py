@@ -255,6 +255,24 @@ def test_low_resolution_z_of_loaded_depth(profile: str) -> None:
     assert (read_B, write_B) == (({}, {}) if profile == "adreno-a630" else ({"": 65536}, {"": 65536}))
 
 
+@pytest.mark.parametrize("profile", ["adreno-a650", "adreno-a740"])
+def test_low_resolution_z_that_is_kept_moves_when_a_draw_has_it(profile: str) -> None:
+    """The buffer of the pass before is there; a pass that has no depth test does not read it, one that only tests does not write it."""
+    dev = tg.Device(profile)
+    color, depth = dev.image(LARGE, FORMAT), dev.image(LARGE, DEPTH)
+    state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT], "depth": DEPTH}
+    writes = dev.pipeline(VERT, FRAG, depth_compare="less", **state)
+    tests = dev.pipeline(VERT, FRAG, depth_compare="less", depth_write=False, **state)
+    neither = dev.pipeline(VERT, FRAG, depth_test=False, **state)
+    found = []
+    for pipeline in (writes, neither, tests):
+        of = {"load_op": "load"} if found else {"clear": 1.0}
+        with dev.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, **of), trace="fragments") as rp:
+            rp.draw(pipeline, rect(0, 0, *LARGE, 0.5, LARGE))
+        found.append((rp.costs().read_B.get(LRZ, 0), rp.costs().write_B.get(LRZ, 0)))
+    assert found == [(65536, 65536), (0, 0), (65536, 0)]
+
+
 @pytest.mark.parametrize("profile", ADRENO)
 def test_low_resolution_z_is_written_by_feedback(profile: str) -> None:
     """A draw that discards is tested, and writes nothing while binning; in memory nothing is binned. What its fragments leave is in the
