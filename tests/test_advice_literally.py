@@ -16,6 +16,13 @@ from tilegpu.cli import main
 # -- samples
 
 
+def low_resolution_z_B(frame: tg.Frame, profile: str) -> float:
+    """Of all passes, both ways."""
+    passes = frame.what_if([profile]).profiles[0]["passes"]
+    ways = (way for one in passes for way in (one["read_B"], one["write_B"]))
+    return sum(n for way in ways for what, n in way.items() if what.startswith("low-resolution Z"))
+
+
 def multisampled(bench: Bench, samples: int, loads: bool, how: str, same: bool = False) -> tg.Frame:
     """``how``: ``"of the pass"`` (``samples=`` of it, onto images of one), ``"stored"``, ``"stored and resolved"``, ``"resolved"``,
     ``"dropped"``; one sample is drawn to the target itself. ``same``: which holds the picture already, so that Mali does not write it."""
@@ -65,9 +72,11 @@ def test_what_is_said_of_samples(profile: str, loads: bool, how: str, same: bool
                 better = multisampled(Bench(profile), samples, loads, then, same)
             else:
                 continue
-            saves_B = saves["read_B"] + saves["write_B"]
+            said_B = saves_B = saves["read_B"] + saves["write_B"]
+            if fewer:  # low-resolution Z has samples too, and is in no ledger
+                saves_B = round(saves_B - low_resolution_z_B(frame, profile) * (1 - int(fewer[1]) / samples), 3)
             assert saves_B == moved_B(frame) - moved_B(better), f"{samples}, {how}: {text}"
-            assert saves_B > 0 or samples == 8, "of more than 4 samples a part of the machine is busy longer"
+            assert said_B > 0 or samples == 8, "of more than 4 samples a part of the machine is busy longer"
             said += [text] if saves_B else []
     there = {"of the pass": False, "stored": True, "stored and resolved": True, "resolved": loads}[how]
     assert bool(said) == there, said

@@ -127,7 +127,8 @@ def test_primitives_without_colour_are_culled_in_the_main_pass(profile: str) -> 
         rp.draw(only_depth, layer)
         rp.draw(shaded, rect(0, 0, *SIZE, 0.4, SIZE))  # large: nothing of what is seen is shaded in tiles
     work = rp.costs().arithmetic
-    assert work["positions, pre-pass"] == 8 * n and "vertices, tiles" not in work and work["vertices, binning"] == 12 * 6
+    assert work["positions, pre-pass"] == 8 * n and "vertices, tiles" not in work
+    assert work["positions, binning"] == 8 * (n + 6) and work["varyings, binning"] == (12 - 8) * 6
     alone, both = run(shaded), run(only_depth, shaded)
     assert not both.stats.prepass_stops and both.stats.fragments_shaded == PIXELS
     more = {what: both.costs().arithmetic[what] - value for what, value in alone.costs().arithmetic.items()}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tilegpu.bench import hsr
+from tilegpu.bench.hsr_model import measure
 from tilegpu.cli import main
 from tilegpu.cli.common import load_scene
 
@@ -61,3 +62,27 @@ def test_help_names_the_scenes_of_both_tables(capsys: pytest.CaptureFixture[str]
     said = " ".join(capsys.readouterr().out.split())
     assert f"default: {', '.join(hsr.SCENES)}" in said
     assert f"with --profile also {', '.join(hsr.MODELLED_SCENES[len(hsr.SCENES) :])}" in said
+
+
+COSTS = Path(__file__).resolve().parent.parent / "docs" / "costs.md"
+SHOWN = ("GPU cycles", "fragment read", "external read", "external write", "arithmetic", "texture")
+
+
+def costs_table() -> dict[str, list[str]]:
+    """Of docs/costs.md, reductions in percent by scene; without Arm's row."""
+    lines = iter(COSTS.read_text(encoding="utf-8").splitlines())
+    next(line for line in lines if line.startswith("| scene | cycles | fragment read |"))
+    next(lines)
+    found = {}
+    for line in lines:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        if not line.startswith("|") or name.startswith("*"):
+            break
+        found[name] = cells
+    return found
+
+
+@pytest.mark.parametrize("scene", costs_table())
+def test_the_documents_reductions_are_what_the_model_prints(scene: str) -> None:
+    row = measure(load_scene(scene), None, "immortalis-g925")[0]
+    assert [f"{row['reduction'][column]:.1f}" for column in SHOWN] == costs_table()[scene]

@@ -24,7 +24,7 @@ _LEAST = 0.005  #: of bytes or of cycles; less is not worth a line
 class Change:
     """``text`` is the same on every profile, ``detail`` is what this one has there. ``saves_read_B``, ``saves_write_B``,
     ``saves_cycles``: of what the pass costs as it is. ``drops``: the attachment whose contents are not stored any more; ``skips``: the one
-    that is not loaded any more."""
+    that is not loaded any more; ``samples``: how many the pass has then, which others that share its images have too."""
 
     text: str
     detail: str
@@ -33,6 +33,7 @@ class Change:
     saves_cycles: float
     drops: str = ""
     skips: str = ""
+    samples: int = 0
 
     @property
     def saves_B(self) -> float:
@@ -58,12 +59,13 @@ class _Candidate(NamedTuple):
     detail: str = ""
     drops: str = ""
     skips: str = ""
+    samples: int = 0
 
 
 def _saving(candidate: _Candidate, before: PassCosts, after: PassCosts) -> Change:
     return Change(
         candidate.text, candidate.detail, before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
-        before.cycles - after.cycles, candidate.drops, candidate.skips,
+        before.cycles - after.cycles, candidate.drops, candidate.skips, candidate.samples,
     )  # fmt: skip
 
 
@@ -106,19 +108,29 @@ def _operations(c: PassCounts) -> Iterator[_Candidate]:
 
 
 def _samples(c: PassCounts) -> Iterator[_Candidate]:
-    """Half of them. What moves with one sample a pixel (``samples=`` of a pass whose images have one) moves as before."""
+    """Half of them."""
+    if (changed := with_fewer_samples(c)) is not None:
+        fewer = changed.samples
+        yield _Candidate(f"{fewer} sample{'s' if fewer > 1 else ''} in place of {c.samples} (another picture)", changed, samples=fewer)
+
+
+def with_fewer_samples(c: PassCounts) -> PassCounts | None:
+    """A pass with half of its samples; ``None``: it has one. What moves with one sample a pixel (``samples=`` of a pass whose images have
+    one) moves as before. Of one sample a pixel nothing is resolved: what ``resolve=`` left is the image, which is stored once."""
     if c.samples <= 1:
-        return
+        return None
     fewer = max(1, c.samples // 2)
 
     def half(name: str, cause: str, n: int) -> int:
         every = {"load": c.loads_samples, "border_load": c.loads_samples, "store": c.stores_samples, "border_store": c.stores_samples}
         spilled = cause in ("spill_load", "spill_store")  # what a split keeps is the tile as it is: all samples
+        if cause == "store" and fewer == 1 and c.stores_samples(name) and c.resolves(name):
+            return 0
         return n // 2 if spilled or (cause in every and every[cause](name)) else n
 
     traffic = {name: {k: half(name, k, n) for k, n in row.items()} for name, row in c.traffic.items()}
-    changed = dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer})
-    yield _Candidate(f"{fewer} sample{'s' if fewer > 1 else ''} in place of {c.samples} (another picture)", changed)
+    z = c.low_resolution_z and c.low_resolution_z.of_samples(fewer / c.samples)
+    return dataclasses.replace(c, traffic=traffic, layout={**c.layout, "samples": fewer}, low_resolution_z=z)
 
 
 def _without_unseen(draws: Iterable[DrawCounts], share: float = 1.0, first: int = 0) -> list[DrawCounts]:
@@ -260,18 +272,37 @@ def _fat_pixels(c: PassCounts) -> Iterator[_Candidate]:
     largest_px = _LARGEST_TILES_PX.get(c.profile, _LARGEST_TILE_PX)
     if not 0 < c.tile_px < largest_px or c.profile.startswith("adreno") or not n["primitives_out"]:
         return
-    now = n["bin_entries"] / n["primitives_out"]
-    then = 1 + (now - 1) * math.sqrt(c.tile_px / largest_px)
-    share = min(1.0, then / now) if now else 1.0
+    side_px = math.isqrt(largest_px)
+    now_px, then_px = (c.layout["tile_width_px"], c.layout["tile_height_px"]), (side_px, side_px)
     names = ("vertices_in_tiles", "vertices_positioned_in_prepass", "vertices_shaded_in_prepass")
     of_tiles = {*names, "vertices_shaded_after_prepass", "vertices_kept_in_tiles", "bin_entries"}
-    draws = [dataclasses.replace(d, vertices={k: int(v * share) if k in of_tiles else v for k, v in d.vertices.items()}) for d in c.draws]
-    counters = {k: n[k] * share for k in (*names, "vertices_shaded_in_tiles", "bin_entries")}
-    side_px = math.isqrt(largest_px)
+    gone = dict.fromkeys(of_tiles, 0)
+    draws = []
+    for d in c.draws:
+        share = _of_larger_tiles(d, now_px, then_px)
+        vertices = {k: round(v * share) if k in of_tiles else v for k, v in d.vertices.items()}
+        draws.append(dataclasses.replace(d, vertices=vertices))
+        for name in gone.keys() & d.vertices.keys():
+            gone[name] += d.vertices[name] - vertices[name]
+    counters = {name: max(0, n[name] - gone[name]) for name in (*names, "bin_entries")}
     layout = {**c.layout, "tile_width_px": side_px, "tile_height_px": side_px}
     changed = dataclasses.replace(_draws(c, draws, **counters), layout=layout)
     yield _Candidate("fewer bytes or samples a pixel, for the profile's largest tiles", changed,
-                     f"{side_px}x{side_px} in place of {c.layout['tile_width_px']}x{c.layout['tile_height_px']}")  # fmt: skip
+                     f"{side_px}x{side_px} in place of {now_px[0]}x{now_px[1]}")  # fmt: skip
+
+
+def _of_larger_tiles(d: DrawCounts, now_px: tuple[int, int], then_px: tuple[int, int]) -> float:
+    """How many of a draw's entries in tiles are left with larger ones. A primitive is in one tile, in those that its area fills, and in
+    those that its edges cross: the second go by the tile's area, the last by its sides."""
+    if not d.vertices or not d.vertices["primitives_out"] or not d.vertices["bin_entries"]:
+        return 1.0
+    now = d.vertices["bin_entries"] / d.vertices["primitives_out"]
+    area_px = d.rasterized / d.vertices["primitives_out"]
+    filled = min(area_px / math.prod(now_px), max(0.0, now - 1))
+    crossed = max(0.0, now - 1 - filled)
+    of_sides = sum(1 / side_px for side_px in then_px) / sum(1 / side_px for side_px in now_px)
+    then = min(now, 1.0) + filled * math.prod(now_px) / math.prod(then_px) + crossed * of_sides
+    return min(1.0, then / now)
 
 
 def _textures(c: PassCounts) -> Iterator[_Candidate]:

@@ -38,6 +38,7 @@ SOURCES = {
     "small triangles": "estimate: Arm's article defers vertices of small triangles; how small is not published",
     "heap": "estimate: drivers let a heap grow to such a size; what happens then is PanVK's article (incremental rendering)",
     "calls": "estimate: a jump and a return",
+    "fast clear": "Mesa, freedreno's table of devices (enable_lrz_fast_clear, from the A650 on), and its document, \"LRZ Fast-Clear\"",
     "none": "there is no such thing",
 }
 
@@ -86,6 +87,9 @@ class Constants:
     kill_queue: Figure = dataclasses.field(metadata={"is": "groups of four fragments that forward pixel kill's queue holds; 0: none"})
     deferred_triangle_px2: Figure = dataclasses.field(metadata={"is": "bounding box of the largest triangle that is deferred; 0: none"})
     tiler_heap_B: Figure = dataclasses.field(metadata={"is": "bytes of binned primitives from which on a pass is split; 0: never"})
+    lrz_clear_B: Figure = dataclasses.field(
+        metadata={"is": "bytes at most of the bits that clear low-resolution Z, one for 16x4 texels; 0: none, it is cleared as a whole"}
+    )
     blend_call: Figure = dataclasses.field(metadata={"is": "operations of a blend shader beside its equation; 0: nothing needs one"})
 
 
@@ -105,18 +109,19 @@ def _mali(
         prepass_overlap=Figure(overlap, "overlap" if overlap else "none"), wave=Figure(16, "warps"),
         vertex_batch=_ROOM, vertex_group=group, vertex_input_cache_B=_INPUT, kill_queue=Figure(256, "queue"),
         deferred_triangle_px2=Figure(256, "small triangles") if deferred else Figure(0, "none"), tiler_heap_B=_HEAP,
-        blend_call=Figure(2, "calls"),
+        lrz_clear_B=Figure(0, "none"), blend_call=Figure(2, "calls"),
     )  # fmt: skip
 
 
-def _adreno(cores: float, bus_B: float, l2_MiB: float) -> Constants:
+def _adreno(cores: float, bus_B: float, l2_MiB: float, lrz_clear_B: float) -> Constants:
     return Constants(
         kind="gmem", cores=Figure(cores, "freedreno"), operations=Figure(256, "freedreno"), texels=Figure(8, "units"),
         pixels=Figure(8, "units"), depth_tests=Figure(32, "early tests"), primitives=Figure(1, "set-up"),
         bus_B=Figure(bus_B, "bandwidth"), l2_B=Figure(l2_MiB * 2**20, "caches"), line_B=Figure(64, "lines"),
         position_B=Figure(16, "layout"), entry_B=Figure(0.125, "streams"), prepass_overlap=Figure(0, "none"),
         wave=Figure(64, "warps"), vertex_batch=_ROOM, vertex_group=_BATCHES, vertex_input_cache_B=_INPUT,
-        kill_queue=Figure(0, "none"), deferred_triangle_px2=Figure(0, "none"), tiler_heap_B=_HEAP, blend_call=Figure(0, "none"),
+        kill_queue=Figure(0, "none"), deferred_triangle_px2=Figure(0, "none"), tiler_heap_B=_HEAP,
+        lrz_clear_B=Figure(lrz_clear_B, "fast clear"), blend_call=Figure(0, "none"),
     )  # fmt: skip
 
 
@@ -131,9 +136,9 @@ CONSTANTS: dict[str, Constants] = {
     "mali-g720": _mali(Figure(7, _PRODUCTS), 128, 8, 4, 40, 2),
     "mali-g610": _mali(Figure(4, _DEVICE), 64, 8, 4, 32, 1, deferred=False),
     "mali-g57": _mali(Figure(5, _DEVICE), 32, 4, 2, 32, 1, deferred=False),
-    "adreno-a630": _adreno(2, 40, 1),
-    "adreno-a650": _adreno(3, 64, 1),
-    "adreno-a740": _adreno(6, 96, 2),
+    "adreno-a630": _adreno(2, 40, 1, 0),
+    "adreno-a650": _adreno(3, 64, 1, 512),
+    "adreno-a740": _adreno(6, 96, 2, 1024),
     "desktop-immediate": Constants(
         kind="immediate",
         cores=Figure(32, "units"),
@@ -155,6 +160,7 @@ CONSTANTS: dict[str, Constants] = {
         kill_queue=Figure(0, "none"),
         deferred_triangle_px2=Figure(0, "none"),
         tiler_heap_B=Figure(0, "none"),
+        lrz_clear_B=Figure(0, "none"),
         blend_call=Figure(0, "none"),
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.operations import Operations, count
 
 _VERTEX, _FRAGMENT = 1, 16
+_ALL_COLORS, _STENCIL = 0xFF, 1 << 9  # of written_targets: eight colours, depth, stencil
 #: Stages between the two, and what counts their invocations.
 _BETWEEN = {2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_invocations"}
 
@@ -67,6 +69,8 @@ class Programs:
     writes_depth: bool
     per_sample: bool = False  #: it asks to be run for each sample
     opaque: bool = True  #: overwrites what is below, if it writes colours
+    written_colors: int = 0  #: a bit for each
+    writes_stencil: bool = False
     blend_targets: int = 0  #: colours that a blend shader blends, and what it executes for one sample in all of them
     blend_operations: int = 0
 
@@ -95,6 +99,26 @@ class DrawCounts:
 
 
 @dataclasses.dataclass(frozen=True)
+class LowResolutionZCounts:
+    """What a pass did with low-resolution Z. ``buffer_B``: of one direction, 16 bits for 8x8 samples; ``modified_B``: of all directions,
+    the blocks that the bits of the fast clear name, else everything; ``tested``, ``written``: by some draw, ``written`` while it is
+    binned; ``fast_clear``: ``None``: nobody asked for a buffer, so it goes by its size."""
+
+    buffer_B: float
+    clear_bits_B: float
+    modified_B: float
+    clears: bool
+    tested: bool
+    written: bool
+    fast_clear: bool | None = None
+
+    def of_samples(self, share: float) -> LowResolutionZCounts:
+        """With another number of samples a pixel."""
+        sizes = {name: getattr(self, name) * share for name in ("buffer_B", "clear_bits_B", "modified_B")}
+        return dataclasses.replace(self, **sizes)  # type: ignore[arg-type]
+
+
+@dataclasses.dataclass(frozen=True)
 class PassCounts:
     """A pass on one profile. ``layout``, ``load``, ``store``: the framebuffer's pieces; ``techniques``: what was on, by the names of
     ``hsr=``."""
@@ -111,6 +135,7 @@ class PassCounts:
     texture_lines: tuple[TextureLines, ...] | None = None  #: ``None``: not traced
     #: It may be binned while what comes before it is rendered (A7xx).
     binned_concurrently: bool = False
+    low_resolution_z: LowResolutionZCounts | None = None  #: ``None``: the technique is off
 
     def bytes(self, *causes: str) -> int:
         """Bytes of some causes, all attachments."""
@@ -128,6 +153,24 @@ class PassCounts:
     def stores_samples(self, attachment: str) -> bool:
         """Whether all samples of an attachment are stored; else one a pixel is, by a resolve on its way or of one sample."""
         return self.samples > 1 and bool(self.store[attachment]["samples"]["msaa"] == "all")
+
+    def loads(self, attachment: str) -> bool:
+        """Whether what its image holds is loaded when the pass begins; not what parts of a split pass load of one another."""
+        load = self.load.get(attachment, {})
+        return bool(load.get("in_bounds") == "image" and not load.get("for_splits"))
+
+    def clears(self, attachment: str) -> bool:
+        """Whether it is cleared when the pass begins."""
+        return bool(self.load.get(attachment, {}).get("in_bounds") == "clear")
+
+    def spreads_samples(self, attachment: str) -> bool:
+        """Whether an image of one sample a pixel is loaded to several of the pass."""
+        return self.samples > 1 and self.loads(attachment) and not self.loads_samples(attachment)
+
+    def resolve_modes(self, attachment: str) -> list[str]:
+        """How samples become one a pixel: of what is stored itself, and of ``resolve=`` beside it."""
+        pieces = [piece for piece in self.store.get(attachment, {}).values() if piece["store"]] if self.samples > 1 else []
+        return [str(piece["msaa"]) for piece in pieces if piece["msaa"] not in ("all", "none")]
 
     def resolves(self, attachment: str) -> bool:
         """Whether it is resolved in the tile."""
@@ -191,7 +234,8 @@ def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
         textures=tuple(_texture(t) for t in row["textures"] if t["stage"] == _FRAGMENT), varyings_B=row["varyings_B"],
         color_B=color_B, color_targets=color_targets, decides_coverage=row["decides_coverage"], reads_tile=row["reads_tile"],
         tests_depth=row["tests_depth"], writes_depth=row["writes_depth"], per_sample=row["per_sample"],
-        opaque=row["opaque"], blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
+        opaque=row["opaque"], written_colors=row["written_targets"] & _ALL_COLORS, writes_stencil=bool(row["written_targets"] & _STENCIL),
+        blend_targets=row["blend_shader_targets"], blend_operations=row["blend_shader_operations"],
     )  # fmt: skip
 
 
@@ -228,6 +272,7 @@ def counts_of(
     counts = PassCounts(
         label, profile, counters, traffic, layout, pieces["load"], pieces["store"], names, tuple(draws),
         binned_concurrently=low is not None and not low["concurrent_binning_off"],
+        low_resolution_z=None if low is None else _low_resolution_z(low, submission.explain(index), layout, draws),
     )  # fmt: skip
     if trace is None:
         return counts
@@ -239,6 +284,36 @@ def counts_of(
         for image, once, of_tiles in trace["textures"]
     )
     return dataclasses.replace(counts, texture_lines=lines)
+
+
+#: Of low-resolution Z: a texel's pixels are 8x8 samples; a bit of the fast clear has 16x4 texels, and rows of texels are multiples of 32.
+_TEXEL_PX = {1: (8, 8), 2: (8, 4), 4: (4, 4), 8: (4, 2), 16: (2, 2)}
+_TEXEL_B, _BLOCK = 2, (16, 4)
+
+
+def _low_resolution_z(
+    low: Mapping[str, Any], explain: Sequence[Mapping[str, Any]], layout: Mapping[str, Any], draws: Sequence[DrawCounts]
+) -> LowResolutionZCounts:
+    """By the core's own buffers, as the pass left them; of a pass without any (nobody tests or writes it) only its size."""
+    width_px, height_px = _TEXEL_PX[int(layout["samples"])]
+    columns, rows = -(-layout["width_px"] // width_px), -(-layout["height_px"] // height_px)
+    modified = 0.0
+    for buffer in low["buffers"]:
+        assert buffer["texels"].shape == (rows, columns), "the same sum as the core's"
+        blocks = buffer["modified"].astype(bool)
+        of_block = blocks.repeat(_BLOCK[1], 0).repeat(_BLOCK[0], 1)[:rows, :columns]
+        modified += _TEXEL_B * float(of_block.sum() if buffer["fast_clear"] else rows * columns)
+    writes = {d.draw: d.programs.writes_depth for d in draws}
+    reasons = [(row["low_resolution_z_off"], range(row["first_draw"], row["first_draw"] + row["draws"])) for row in explain]
+    return LowResolutionZCounts(
+        buffer_B=float(_TEXEL_B * rows * columns),
+        clear_bits_B=math.ceil(columns / 32) * 2 * math.ceil(rows / 16) * 4 / 8,
+        modified_B=modified,
+        clears="LRZ_CLEAR" in low["events"],
+        tested=any(not reason or reason.startswith("write off ") for reason, _ in reasons),
+        written=any(not reason and any(writes.get(draw) for draw in numbers) for reason, numbers in reasons),
+        fast_clear=low["buffers"][0]["fast_clear"] if low["buffers"] else None,
+    )
 
 
 def drawn_to(layout: Mapping[str, Any]) -> set[tuple[str, int, int]]:

@@ -13,12 +13,14 @@ from collections.abc import Callable, Mapping
 
 from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
-from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines, texel_B
+from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines
+from tilegpu.cost_memory import bytes_in_memory, missed_share, through_cache
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import Told
 from tilegpu.stats import bytes_text
 
 _LARGEST_TILE_PX = 64 * 64  #: that a pre-pass's overlap is given for
+_LRZ, _LRZ_CLEAR = "low-resolution Z", "low-resolution Z, clear"
 _FEW_TILES = 2  #: Adreno's driver (Mesa, tu_util.cc) does not bin for so many
 
 Amounts = Mapping[str, float]
@@ -124,17 +126,6 @@ def constants_of(profile: str) -> Constants:
     return found
 
 
-def through_cache(moved_B: float, footprint_B: float, cache_B: float) -> float:
-    """Bytes that get through a cache: the footprint once, and of what is moved again as much as the cache does not hold of it."""
-    once = min(moved_B, footprint_B)
-    return once + (moved_B - once) * missed_share(footprint_B, cache_B)
-
-
-def missed_share(footprint_B: float, cache_B: float) -> float:
-    """Of what is touched again, the share that a cache does not hold: all of the footprint is touched as often."""
-    return max(0.0, 1.0 - cache_B / footprint_B) if footprint_B else 0.0
-
-
 def quad_share(fragments: float, primitives: float) -> float:
     """Lanes that run for each fragment, 1 to 4, as quads are shaded whole: of convex primitives of this mean area, twice as wide as high
     triangles do for all. Their quads are those that the triangle, grown by a pixel, touches: (area + width + height + 1) / 4."""
@@ -156,6 +147,7 @@ def costs_of(counts: PassCounts, constants: Constants | None = None) -> PassCost
     else:
         work.attachments_in_tiles()
         work.binned()
+    work.low_resolution_z()
     work.textures()
     return work.costs()
 
@@ -250,7 +242,7 @@ class _Work:
             again = 0.0
             if self._is_deferred(d):
                 self._run("positions, binning", d.programs.position, v["vertices_position_shaded"])
-                self._run("vertices, binning", d.programs.vertex, v["vertices_shaded"])
+                self._run_varyings(d, self._kept_whole(d))
                 again = self._deferred(d)
             elif self.in_memory:
                 self._run("vertices", d.programs.vertex, first)
@@ -263,19 +255,24 @@ class _Work:
                 if self.k.kind == "gmem":
                     self._run("vertices, tiles", d.programs.vertex, again)
                 else:
-                    self._run("varyings, binning", d.programs.vertex, again)
-                    self._run("varyings, binning", d.programs.position, -again)
+                    self._run_varyings(d, again)
                     again = 0.0
             once_B = v["vertices_fetched_B"]
             self._add(self.read_B, "indices", v["indices_fetched_B"])
-            self._add(self.read_B, "vertices, binning" if self.bins else "vertices, tiles", once_B)
+            self._add(self.read_B, "vertices" if self.in_memory else "vertices, binning" if self.bins else "vertices, tiles", once_B)
             if again and first:
                 more = again / first - (0 if self.bins else 1)
                 self._add(self.read_B, "vertices, tiles", once_B * more * missed_share(footprint_B, self.k.l2_B.value))
         for name in ("control_invocations", "evaluation_invocations", "geometry_invocations"):
             with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
             if with_stage:  # of several programs the dearest
-                self._run("vertices, binning", max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
+                what = "vertices" if self.in_memory else "vertices, binning"
+                self._run(what, max(with_stage, key=lambda o: o.arithmetic), self.c.counters[name])
+
+    def _run_varyings(self, d: DrawCounts, times: float) -> None:
+        """The rest of vertices whose positions binning has shaded already."""
+        self._run("varyings, binning", d.programs.vertex, times)
+        self._run("varyings, binning", d.programs.position, -times)
 
     def _is_deferred(self, d: DrawCounts) -> bool:
         """Whether binning shades positions alone, and tiles what its small triangles need."""
@@ -294,6 +291,10 @@ class _Work:
             return self._cached(d) * min(v["vertices_kept"], v["vertices_in_batches"])
         self.exact = self.exact and v["primitives_out"] == v["primitives_in"]
         return float(v["vertices_shaded"]) if v["primitives_out"] else 0.0
+
+    def _kept_whole(self, d: DrawCounts) -> float:
+        """Of a draw with deferred vertices, what binning shades to the end: batches with a large triangle, less what culling took."""
+        return min(float(d.vertices["vertices_shaded"]), self._kept(d))
 
     def _kept_in_tiles(self, d: DrawCounts) -> float:
         """The same in each tile that has them, without what was rejected while binning."""
@@ -372,48 +373,10 @@ class _Work:
             self._add(self.write_B, what, self.c.bytes(*causes))
 
     def attachments_in_memory(self) -> None:
-        """Each fragment reads what it tests and blends and writes what it leaves, through the L2; a clear writes all of it, through the
-        L2 too. Hierarchical Z saves no reads here: what this host's has is by bins, which no such GPU has."""
-        layout, samples = self.c.layout, self.c.samples
-        x0, y0, x1, y1 = layout["render_area_px"]
-        pixels = (x1 - x0 + 1) * (y1 - y0 + 1) * max(1, layout["layers"])
-        apart = layout["stencil_format"] != layout["depth_format"]
-        sample_B = {
-            "depth": texel_B(layout["depth_format"]) + (texel_B(layout["stencil_format"]) if apart else 0),
-            "colour": sum(texel_B(name) for name in layout["color_formats"]),
-        }
-        cleared_B = {"depth": 0.0, "colour": 0.0}
-        for name, target in self.c.load.items():
-            if target.get("in_bounds") == "clear":
-                cleared_B["colour" if name.startswith("color") else "depth"] += pixels * texel_B(self._format_of(name)) * samples
-        read_B, write_B = {"depth": 0.0, "colour": 0.0}, {"depth": 0.0, "colour": 0.0}
-        for d in self.c.draws:
-            depth_B, out_B = sample_B["depth"] * samples, d.written * d.programs.color_B * samples
-            read_B["depth"] += d.rasterized * depth_B if d.programs.tests_depth else 0
-            write_B["depth"] += d.written * depth_B if d.programs.writes_depth else 0
-            read_B["colour"] += out_B if d.programs.reads_tile else 0
-            write_B["colour"] += out_B
-        all_B = sum(sample_B.values())
-        held = min(1.0, self.k.l2_B.value / (pixels * all_B * samples)) if pixels * all_B else 1.0
-        for what, each_B in sample_B.items():
-            footprint_B, l2_B = pixels * each_B * samples, self.k.l2_B.value * each_B / (all_B or 1)
-            fetched_B = through_cache(read_B[what], footprint_B, l2_B)
-            # What the clear left in the cache is not fetched, and what is drawn over it there leaves the cache once.
-            fetched_B -= min(fetched_B, min(cleared_B[what], footprint_B) * held)
-            self._add(self.read_B, what, fetched_B)
-            drawn_B = through_cache(write_B[what], footprint_B, l2_B)
-            self._add(self.write_B, what, drawn_B)
-            both_B = through_cache(write_B[what] + min(cleared_B[what], footprint_B), footprint_B, l2_B)
-            self._add(self.write_B, "clears", both_B - drawn_B)
-        if samples > 1 and any(target["resolved"]["store"] for target in self.c.store.values()):
-            self._add(self.read_B, "resolve", pixels * sample_B["colour"] * samples)
-            self._add(self.write_B, "resolve", pixels * sample_B["colour"])
-
-    def _format_of(self, target: str) -> str:
-        layout = self.c.layout
-        if target.startswith("color"):
-            return str(layout["color_formats"][int(target[5:])])
-        return str(layout["depth_format"] if target == "depth" else layout["stencil_format"])
+        """By draws, attachment by attachment."""
+        for to, found in zip((self.read_B, self.write_B), bytes_in_memory(self.c, self.k.l2_B.value), strict=True):
+            for what, count in found.items():
+                self._add(to, what, count)
 
     def binned(self) -> None:
         """What goes from binning to the tiles through memory: lists or visibility streams, and of what is not deferred positions and
@@ -425,11 +388,6 @@ class _Work:
             stream_B = float(n["visibility_stream_B"])
             self._add(self.write_B, "visibility stream", stream_B)
             self._add(self.read_B, "visibility stream", stream_B)
-            if any(name.startswith("lrz") for name in self.c.techniques) and self.c.layout["depth_format"] != "none":
-                # A word of 16 bits for 8x8 pixels: written while binning, read by the tiles.
-                lrz_B = 2.0 * math.ceil(self.c.layout["width_px"] / 8) * math.ceil(self.c.layout["height_px"] / 8)
-                self._add(self.write_B, "low-resolution Z", lrz_B)
-                self._add(self.read_B, "low-resolution Z", lrz_B)
             return
         lists_B = n["bin_entries"] * self.k.entry_B.value
         self._add(self.write_B, "lists of tiles", lists_B)
@@ -441,12 +399,32 @@ class _Work:
             # Deferred: vertices that were shaded whole while binning are those of large triangles. Else: all positions, and varyings of
             # what is left after culling.
             positions = float(d.vertices["vertices_shaded"])
-            shaded = positions if self._is_deferred(d) else self._kept(d)
+            shaded = self._kept_whole(d) if self._is_deferred(d) else self._kept(d)
             each_B = self.k.position_B.value + d.programs.varyings_B
             self._add(self.write_B, "vertices", positions * self.k.position_B.value + shaded * d.programs.varyings_B)
             read_B += d.vertices["vertices_kept_in_tiles"] * each_B
             footprint_B += d.vertices["vertices_kept"] * each_B
         self._add(self.read_B, "vertices, from binning", through_cache(read_B, footprint_B, self.k.l2_B.value))
+
+    def low_resolution_z(self) -> None:
+        """What the pass did with its buffer: cleared, by bits or as a whole; written while binning, or by feedback from the tiles; read by
+        the tiles where draws are tested. In memory nothing is binned, so that there is feedback alone, which came with the fast clear
+        (both from the A650 on, Mesa's table of devices): before, nothing is ever in it there."""
+        z = self.c.low_resolution_z
+        if z is None:
+            return
+        limit_B = self.k.lrz_clear_B.value
+        fast = z.clear_bits_B <= limit_B if z.fast_clear is None else z.fast_clear
+        if z.clears:
+            self._add(self.write_B, _LRZ_CLEAR, z.clear_bits_B if fast else z.buffer_B)
+        if self.in_memory and not limit_B:
+            return
+        if z.written and not self.in_memory:
+            self._add(self.write_B, _LRZ, z.modified_B)
+        moved_B = 2.0 * self.c.counters["lrz_feedback_texels"]
+        self._add(self.write_B, "low-resolution Z, feedback", min(moved_B, z.modified_B))
+        if z.tested:
+            self._add(self.read_B, _LRZ, z.modified_B)
 
     def textures(self) -> None:
         """Of each image, all draws together, the lines that were read: those of each tile, as a core's cache has them, of which the L2
@@ -480,7 +458,7 @@ class _Work:
             return {}
         k = self.k
         moved_B = sum(self.read_B.get(name, 0.0) for name in ("indices", "vertices, binning"))
-        moved_B += sum(self.write_B.get(name, 0.0) for name in ("visibility stream", "low-resolution Z"))
+        moved_B += sum(self.write_B.get(name, 0.0) for name in ("visibility stream", _LRZ_CLEAR, _LRZ))
         positions = sum(n for what, n in self.arithmetic.items() if what.endswith(", binning"))
         return {
             "arithmetic": positions / (k.operations.value * k.cores.value),

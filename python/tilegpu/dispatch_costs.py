@@ -13,7 +13,8 @@ from typing import Any
 
 from tilegpu import _core
 from tilegpu.cost_constants import Constants
-from tilegpu.costs import PassCosts, constants_of, through_cache
+from tilegpu.cost_memory import through_cache
+from tilegpu.costs import PassCosts, constants_of
 from tilegpu.enums import format_of
 from tilegpu.operations import Operations, count
 from tilegpu.shader_memory import accesses

@@ -21,6 +21,7 @@ from tilegpu.frame_lint import Finding, in_use
 from tilegpu.frame_memory import counts_after
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
+from tilegpu.frame_samples import fewer_samples_of_all
 from tilegpu.frame_traffic import passes_of
 from tilegpu.image import Image
 from tilegpu.stats import bytes_text
@@ -107,6 +108,7 @@ def comparison(
         names = _step_names(run, nodes)
         rows.append(_row(run, total, names))
         places = _places(nodes, run)
+        halved: set[int] = set()  # passes that a change of samples is about
         said: set[tuple[int, str, str]] = set()  # by a finding: pass, attachment, cause
         for finding in asked:
             change = _of_finding(finding, run, places)
@@ -116,7 +118,13 @@ def comparison(
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
-            for change in changes(without_chains(one.counts, made), one.explain):
+            for of_pass in changes(without_chains(one.counts, made), one.explain):
+                change = of_pass
+                if of_pass.samples and nodes:
+                    if number in halved:
+                        continue
+                    change, about = fewer_samples_of_all(of_pass, number, run, nodes, places)
+                    halved |= about
                 if (number, change.drops) in kept or {(number, change.drops, "store"), (number, change.skips, "load")} & said:
                     continue
                 where = f"{names[number]}: " if len(run.passes) > 1 else ""

@@ -122,22 +122,26 @@ class ProfileRun:
         return sum_of(known, "frame") if (known := self.in_a_row(commands=commands)) else None
 
     def in_a_row(
-        self, changed: Mapping[int, PassCounts] | None = None, gone: Collection[int] = (), commands: bool = True
+        self,
+        changed: Mapping[int, PassCounts] | None = None,
+        gone: Collection[int] = (),
+        commands: bool = True,
+        moved: Mapping[int, CommandStats] | None = None,
     ) -> list[PassCosts]:
         """Costs of all that it executes, for :func:`tilegpu.costs.sum_of`: the passes in their order, so that each may hide the binning of
         the one behind it, then dispatches and commands. ``changed``: other counts of some passes, by number; ``gone``: commands that are
-        left out."""
+        left out; ``moved``: what others move then."""
         counts = [(changed or {}).get(number, one.counts) for number, one in enumerate(self.passes)]
-        kept = [costs for number, costs in enumerate(self.modelled_commands()) if number not in gone] if commands else []
+        kept = [costs for number, costs in enumerate(self.modelled_commands(moved)) if number not in gone] if commands else []
         return [*(costs_of(of) for of in counts if of is not None), *self.modelled_dispatches(), *kept]
 
     def modelled_dispatches(self) -> list[PassCosts]:
         """Of each of ``dispatches``; nothing on ``host``."""
         return [costs_of_dispatch(one, self.profile) for one in self.dispatches] if self.profile in CONSTANTS else []
 
-    def modelled_commands(self) -> list[PassCosts]:
-        """Of each of ``commands``."""
-        return [costs_of_command(self.profile, *command) for command in self.commands]
+    def modelled_commands(self, moved: Mapping[int, CommandStats] | None = None) -> list[PassCosts]:
+        """Of each of ``commands``; of some, by number, what they would move."""
+        return [costs_of_command(self.profile, *(moved or {}).get(number, command)) for number, command in enumerate(self.commands)]
 
     def techniques(self) -> dict[str, tuple[int, int]]:
         """For each technique of hidden-surface removal: draws that it was on for, and draws. Those that low-resolution Z tests and that may

@@ -17,7 +17,7 @@ from tilegpu.costs import PassCosts
 #: Columns: what Arm's table calls them, and how they are read of a model's costs.
 COLUMNS: dict[str, Callable[[PassCosts], float]] = {
     "GPU cycles": lambda c: c.cycles,
-    "fragment read": lambda c: sum(n for what, n in c.read_B.items() if what not in ("vertices, binning", "indices")),
+    "fragment read": lambda c: sum(n for what, n in c.read_B.items() if what not in ("vertices", "vertices, binning", "indices")),
     "external read": lambda c: c.total("read_B"),
     "external write": lambda c: c.total("write_B"),
     "arithmetic": lambda c: c.total("arithmetic"),
