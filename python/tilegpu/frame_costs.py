@@ -69,7 +69,9 @@ class Comparison:
 def _left_out(runs: Sequence[ProfileRun]) -> list[str]:
     """What of a frame is not in the model."""
     count = sum(one.uses_addresses for one in runs[0].dispatches) if runs else 0
-    return [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
+    found = [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
+    fixed = {number: why for run in runs for number, why in run.fixed.items()}
+    return found + [f"other orders of the draws of pass {number}: {why}" for number, why in sorted(fixed.items())]
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread], outputs: Sequence[Image] = ()) -> set[tuple[int, str]]:
@@ -119,7 +121,7 @@ def comparison(
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
-            for change in changes(without_chains(one.counts, made), one.explain):
+            for change in [*changes(without_chains(one.counts, made), one.explain), *run.orders.get(number, ())]:
                 if (number, change.drops) in kept or {(number, change.drops, "store"), (number, change.skips, "load")} & said:
                     continue
                 where = f"{names[number]}: " if len(run.passes) > 1 else ""
@@ -233,6 +235,9 @@ def _saved(change: Change, total: PassCosts) -> dict[str, Any]:
         "write_B": change.saves_write_B,
         "cycles": change.saves_cycles,
         "detail": change.detail,
+        "at_most": change.at_most,
+        "order": list(change.order),
+        "same_picture": change.same_picture,
         "bytes_share": change.saves_B / bytes_B if bytes_B else 0.0,
         "cycles_share": change.saves_cycles / total.cycles if total.cycles else 0.0,
     }
@@ -286,11 +291,12 @@ def _saves(change: Mapping[str, Any], profiles: int, drawn_on: str) -> str:
     saved_B = {name: round(s["read_B"] + s["write_B"]) for name, s in saves.items()}
     most_on = max(saved_B, key=lambda name: saved_B[name])
     parts, same = [], len(set(saved_B.values())) == 1
+    at_most = "up to " if any(s["at_most"] for s in saves.values()) else ""
     if saved_B[most_on] > 0:
         size, shares = bytes_text(saved_B[most_on]), _range([s["bytes_share"] for s in saves.values()])
-        parts.append(f"{size} ({shares} of the bytes)" if same else f"up to {size} ({most_on}; {shares} of the bytes)")
+        parts.append(f"{at_most}{size} ({shares} of the bytes)" if same else f"up to {size} ({most_on}; {shares} of the bytes)")
     cycles = [s["cycles_share"] for s in saves.values()]
-    parts.append(f"{_range(cycles)} of the cycles" if max(cycles) >= 0.0005 else "no cycles: something else is waited for")
+    parts.append(f"{at_most}{_range(cycles)} of the cycles" if max(cycles) >= 0.0005 else "no cycles: something else is waited for")
     asked = change["drawn_B"] and drawn_on not in saves and not (same and saved_B[most_on] == change["drawn_B"])
     drawn = f"; {bytes_text(change['drawn_B'])} on {drawn_on}, which drew it" if asked else ""
     return f"{', '.join(parts)} on {_on(list(saves), profiles)}{drawn}"
