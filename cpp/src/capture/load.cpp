@@ -318,7 +318,7 @@ struct Loader : ObjectLoader {
       if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
     });
     if (found && !pass.queries.empty()) found->fixed = "it has queries";
-    const DrawOrder* const order = found ? wanted_order() : nullptr;
+    const DrawOrder* const order = found && found->fixed.empty() ? wanted_order() : nullptr;  // else it is refused when all is read
     const uint32_t count = r.get_count(7, kMostItems, "commands of a pass");
     for (uint32_t i = 0; i < count && ok(); i++) {
       PassTag tag{};
