@@ -1,7 +1,8 @@
 """Changes that would make a pass cheaper, each with what it saves: found by changing what the pass counted, and asking the model again.
 
 In: :class:`tilegpu.cost_counts.PassCounts`. Out: :class:`Change` of every change that saves something, the dearest first. A change is
-about the program (an operation, an order, a format), never about the model; what it would do to a picture is said where it isn't nothing.
+about the program (an operation, a state, a format), never about the model; what it would do to a picture is said where it isn't nothing.
+Orders of draws are not here: they are drawn (:mod:`tilegpu.frame_orders`).
 """
 
 from __future__ import annotations
