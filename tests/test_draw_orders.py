@@ -129,6 +129,14 @@ def test_who_ends_the_pre_pass_once_another_is_last_is_named_too(profile: str) -
     assert one["share"] > 0.8
 
 
+@pytest.mark.parametrize("profile", PRE_PASS)
+def test_who_ends_the_pre_pass_in_tiles_of_their_own_go_last_together(profile: str) -> None:
+    """More than are tried one by one."""
+    layers = [Layer(0.9), *(blended(0.8)._replace(area=(64 * i, 0, 64 * i + 64, 256)) for i in range(4)), Layer(0.2)]
+    (one,) = followed(profile, layers)
+    assert one["text"] == "draws 1, 2, 3 and 4 last: they end the pre-pass" and one["order"] == [0, 5, 1, 2, 3, 4] and one["same_picture"]
+
+
 # -- what breaks low-resolution Z
 
 
@@ -193,7 +201,7 @@ def test_where_nothing_tests_depth_the_order_is_the_picture(profile: str, depth:
     layers = [Layer(z, state=state) for z in (0.9, 0.8, 0.7)]
     _, frame = framed(profile, layers, depth=depth)
     found = str(frame.what_if([profile]))
-    assert not advised(frame, profile) and "near to far" not in found and "low-resolution Z:" not in found.partition("help")[2]
+    assert not advised(frame, profile) and "near to far" not in found and "low-resolution Z" not in found.partition("help")[2]
     assert "draw what breaks it last" not in found
 
 
@@ -332,6 +340,7 @@ def test_a_capture_in_another_order_is_the_pass_that_was_recorded_so(tmp_path: P
         ([(0, [0, 1, 2, 3, 9])], "places 0 to 4 must have the draws of these numbers, each once"),
         ([(0, [0, 1, 2, 3, 4, 5])], "the order has 6 draws; it must have each of the pass's 5 once"),
         ([(1, [0])], "orders: pass 1: there are 1 passes"),
+        ([(0, order), (0, [0, 1, 2, 3, 4])], "orders: pass 0: there are two orders of it; one is allowed"),
     ):
         with pytest.raises(ValidationError, match=message):
             _core.load_capture(device.core, path, wrong)

@@ -20,7 +20,7 @@ LEAST = 0.005
 _MOST_NAMED = 6  #: draws in a text
 STOPS, BREAKS, NEAR = "stops", "breaks", "near"
 _BREAKER = re.compile(r"\(draw (\d+)\)$")
-_MOST_TRIES = 3  #: culprits of a kind that are tried alone
+_MOST_TRIES = 2  #: culprits of a kind that are tried alone
 
 
 class Moves(NamedTuple):
@@ -105,13 +105,10 @@ def _blame(kind: str, draws: Collection[int]) -> str:
 
 
 def first_tries(counts: PassCounts, explain: Sequence[Mapping[str, Any]], moves: Moves) -> list[Order]:
-    """The orders to begin with: each culprit last, all of a kind last, and near to far."""
-    found: list[Order] = []
+    """The orders to begin with: near to far, and culprits last. Whether others are then culprits too, :func:`then` asks."""
+    found = [] if counts.counters["prepass_tiles"] else _near_to_far(counts.draws, moves)
     for kind, all_of_kind in culprits(counts, explain).items():
         found += [last(kind, one.draws, moves, one.why) for one in all_of_kind[:_MOST_TRIES]]
-        found.append(last(kind, frozenset().union(*(one.draws for one in all_of_kind if one.harmful)), moves))
-    if not counts.counters["prepass_tiles"]:
-        found += _near_to_far(counts.draws, moves)
     as_given = tuple(range(len(moves.ordered)))
     each: dict[tuple[int, ...], Order] = {}
     for order in found:

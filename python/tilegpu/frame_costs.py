@@ -38,8 +38,9 @@ class Comparison:
     """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, its
     passes, dispatches and commands as of :meth:`tilegpu.costs.PassCosts.asdict`, and ``steps``: all of these by name, with cycles and
     bytes); ``changes``: what would help, most first, each a ``text`` with what it ``saves`` by profile (``order``: of draws, that was drawn
-    to find out; ``at_most``: following may save less), and ``drawn_B``: what it saves on the device that drew the frame, whose profile is ``drawn_on``, by that one's ledger (0: nobody asked it); ``left_out``: what the frame
-    did that the model does not know. Plain data; printed, a table of all profiles, the dearest step and the dearest changes."""
+    to find out; ``at_most``: following may save less), and ``drawn_B``: what it saves on the device that drew the frame, whose profile is
+    ``drawn_on``, by that one's ledger (0: nobody asked it); ``left_out``: what the frame did that the model does not know. Plain data;
+    printed, a table of all profiles, the dearest step and the dearest changes."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ def _try_orders(path: str | os.PathLike[str], made: ProfileRun, hsr: Any, limits
         if one.counts is None or not is_worth_a_try(one.counts):
             continue
         if len(made.moves) != len(made.passes):
-            made.fixed[number] = "its passes were joined"
+            made.fixed[number] = "the frame suspends and resumes passes"
         elif made.moves[number].fixed:
             made.fixed[number] = made.moves[number].fixed
         else:

@@ -64,7 +64,9 @@ inline Error out_of_run(const DrawOrder& order, uint32_t first, uint32_t count) 
                                   " must have the draws of these numbers, each once: they stand one behind the other");
 }
 
-inline Status is_possible(const DrawOrder& order, const std::vector<CapturedPass>& passes) {
+inline Status is_possible(const DrawOrder& order, const std::vector<CapturedPass>& passes, const std::vector<DrawOrder>& all) {
+  for (const DrawOrder& other : all)
+    if (&other != &order && other.pass == order.pass) return refused_order(order, "there are two orders of it; one is allowed");
   if (order.pass >= passes.size() || passes.size() == kMostPasses)
     return refused_order(order, "there are " + std::to_string(passes.size()) + " passes; their numbers begin with 0, and fewer than " +
                                     std::to_string(kMostPasses) + " can be told apart");

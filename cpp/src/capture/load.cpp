@@ -538,7 +538,7 @@ struct Loader : ObjectLoader {
     const uint32_t count = r.get_count(1, kMostItems, "command buffers");
     for (uint32_t i = 0; i < count && ok(); i++) out.command_buffers.push_back(recording(VK_COMMAND_BUFFER_LEVEL_PRIMARY));
     for (const DrawOrder& order : wanted)
-      if (ok()) check(is_possible(order, out.passes));
+      if (ok()) check(is_possible(order, out.passes, wanted));
     if (r.ok() && !r.at_end()) r.fail("bytes follow the last command buffer");
   }
 };

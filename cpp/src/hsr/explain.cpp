@@ -138,7 +138,9 @@ TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw
   if (here && is_clear(*here)) return {"pre_pass", "on", "", here->reason + " ends it after this draw, in " + in_tiles(tiles_here), -1};
   if (here) {
     std::string reason = here->reason + ", in " + in_tiles(tiles_here);
-    if (here->because_of >= 0) reason += " (that is draw " + std::to_string(here->because_of) + ")";
+    if (here->because_of >= 0)
+      reason += " (draw " + std::to_string(here->because_of) +
+                (here->rule == "1.2" ? " wrote an attachment that this one leaves out)" : " is the one before it)");
     return {"pre_pass", "stopped", here->rule, reason, static_cast<int32_t>(here->draw)};
   }
   if (before)
