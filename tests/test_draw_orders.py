@@ -225,7 +225,7 @@ def test_equal_depths_that_change_a_few_pixels_are_told(profile: str) -> None:
     small, half_of_it = Layer(0.2, area=(0, 0, 16, 16)), Layer(0.1, area=(0, 0, 16, 8))
     layers = [Layer(0.9), Layer(0.8), small, Layer(0.2), half_of_it]
     (one,) = followed(profile, layers)
-    assert not one["same_picture"] and "another picture in 0.20 % of what is stored" in one["detail"]
+    assert not one["same_picture"] and "another picture in 0.20 % of an image" in one["detail"]
 
 
 def test_instances_inside_a_draw_are_an_estimate() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tilegpu.cost_counts import DrawCounts, PassCounts
@@ -154,30 +154,27 @@ def _runs(moves: Moves) -> list[range]:
 
 
 def _near_to_far(draws: Sequence[DrawCounts], moves: Moves) -> list[Order]:
-    """Opaque draws whose depth test has a direction, by the share of their fragments that is seen, others behind them; the same between the
-    others, which stay; and there in the reverse of their order."""
+    """Opaque draws whose depth test has a direction, by the share of their fragments that is seen, others behind them; and the same between
+    the others, which stay."""
     by_number = {d.draw: d for d in draws}
 
     def moves_freely(n: int) -> bool:
         return moves.ordered[n] and n in by_number and not by_number[n].programs.reads_tile
 
-    def seen(n: int) -> float:
+    def by_share(n: int) -> tuple[float, int]:
         d = by_number[n]
-        return (d.shaded - d.unseen) / max(1, d.rasterized)
+        return -(d.shaded - d.unseen) / max(1, d.rasterized), -n  # of equal shares the later ones: what came before was overwritten
 
-    def in_order(key: Callable[[int], tuple[float, int]], others_last: bool) -> Order:
+    def in_order(others_last: bool) -> Order:
         order: list[int] = []
         for run in _runs(moves):
             others = [n for n in run if not moves_freely(n)]
             ends = [run.stop] if others_last else [*others, run.stop]
             first = run.start
             for end in ends:
-                order += sorted(filter(moves_freely, range(first, end)), key=key) + ([end] if end < run.stop else [])
+                order += sorted(filter(moves_freely, range(first, end)), key=by_share) + ([end] if end < run.stop else [])
                 first = end + 1
             order += others if others_last else []
         return Order(NEAR, "opaque draws near to far", tuple(order))
 
-    def by_share(n: int) -> tuple[float, int]:
-        return -seen(n), -n
-
-    return [in_order(by_share, True), in_order(by_share, False), in_order(lambda n: (0.0, -n), False)]
+    return [in_order(True), in_order(False)]

@@ -103,7 +103,7 @@ def _draw(
 def _change(order: Order, counts: PassCounts, changed: PassCounts, differs: float) -> Change:
     before, after = costs_of(counts), costs_of(changed)
     shown = ", ".join(map(str, order.draws[:_MOST_SHOWN])) + (", ..." if len(order.draws) > _MOST_SHOWN else "")
-    picture = f"another picture in {max(0.01, 100 * differs):.2f} % of what is stored" if differs else "the same picture"
+    picture = f"another picture in {max(0.01, 100 * differs):.2f} % of an image" if differs else "the same picture"
     return Change(
         order.text, f"drawn in the order {shown}: {picture}", before.total("read_B") - after.total("read_B"),
         before.total("write_B") - after.total("write_B"), before.cycles - after.cycles, order=order.draws, same_picture=not differs,
