@@ -402,10 +402,8 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
     silent = found.drawn_on in modelled and not any(found.drawn_on in change["saves"] for change in found.changes)
     nothing = f"<p>On {html.escape(found.drawn_on)}: nothing that the model knows of.</p>" if silent else ""
     others_only = f"<p>On others:</p><ol>{''.join(lines)}</ol>" if lines and silent else f"<ol>{''.join(lines)}</ol>" if lines else ""
-    measured = (
-        '<p class="soft">Orders of draws were drawn so, and save what is said; all else is an estimate, and "up to" more than following may give.</p>'
-        if lines else ""
-    )  # fmt: skip
+    words = 'Orders of draws were drawn so, and save what is said; all else is an estimate: "up to" may be more than following gives.'
+    measured = f'<p class="soft">{words}</p>' if lines else ""
     help_text = f"<h3>What would help</h3>{measured}{nothing}{others_only}" if lines or nothing else ""
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
