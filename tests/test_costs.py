@@ -571,29 +571,6 @@ def test_changes_name_what_they_save() -> None:
     found = {change.text: change for change in changes(rp._counts())}
     store = next(change for text, change in found.items() if text.startswith("depth: store_op='dont_care'"))
     assert store.saves_write_B == 128 * 128 * 4 and store.saves_read_B == 0
-    order = next(change for text, change in found.items() if text.startswith("opaque draws near to far"))
-    assert order.detail.endswith("fragments are shaded and not seen") and order.saves_cycles > 0
-
-
-def test_a_draw_that_ends_the_pre_pass_is_named() -> None:
-    size = (128, 128)
-    device = tg.Device(profile="immortalis-g925")
-    state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT], "depth": "d32_sfloat", "depth_compare": "less"}
-    opaque, blended = (
-        device.pipeline(VERT, LATE_DISCARD.replace("if (c.a < 0.1) discard;", ""), **state),
-        device.pipeline(VERT, FRAG, blend="alpha", **state),
-    )
-    with device.render_pass(
-        color=[tg.Attachment(device.image(size, FORMAT), clear=(0, 0, 0, 1))],
-        depth=tg.Attachment(device.image(size, "d32_sfloat", transient=True), clear=1.0, store_op="dont_care"), hsr=["pre_pass"],
-    ) as rp:  # fmt: skip
-        rp.draw(blended, rect(0, 0, 128, 128, 0.95, size))
-        rp.draw(opaque, rect(0, 0, 128, 128, 0.9, size))
-        rp.draw(opaque, rect(0, 0, 128, 128, 0.5, size))
-    first = changes(rp._counts())[0]
-    assert first.text.startswith("draw 0 ends the pre-pass (") and "draw it after the opaque ones" in first.text
-    assert first.detail == "in 4 tiles"
-    assert first.saves_cycles > 0.2 * rp.costs().cycles
 
 
 # -- slices of shaders

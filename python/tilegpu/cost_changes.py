@@ -1,7 +1,8 @@
 """Changes that would make a pass cheaper, each with what it saves: found by changing what the pass counted, and asking the model again.
 
 In: :class:`tilegpu.cost_counts.PassCounts`. Out: :class:`Change` of every change that saves something, the dearest first. A change is
-about the program (an operation, an order, a format), never about the model; what it would do to a picture is said where it isn't nothing.
+about the program (an operation, a state, a format), never about the model; what it would do to a picture is said where it isn't nothing.
+Orders of draws are not here: they are drawn (:mod:`tilegpu.frame_orders`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ class Change:
     drops: str = ""
     skips: str = ""
     samples: int = 0
+    at_most: bool = False  #: an estimate that following may not reach
+    order: tuple[int, ...] = ()  #: of the pass's draws: it was drawn so, and that is what it saves
+    same_picture: bool = True  #: of ``order``
 
     @property
     def saves_B(self) -> float:
@@ -60,21 +64,21 @@ class _Candidate(NamedTuple):
     drops: str = ""
     skips: str = ""
     samples: int = 0
+    at_most: bool = False
 
 
 def _saving(candidate: _Candidate, before: PassCosts, after: PassCosts) -> Change:
     return Change(
         candidate.text, candidate.detail, before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"),
-        before.cycles - after.cycles, candidate.drops, candidate.skips, candidate.samples,
+        before.cycles - after.cycles, candidate.drops, candidate.skips, candidate.samples, candidate.at_most,
     )  # fmt: skip
 
 
 def _candidates(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> Iterator[_Candidate]:
     yield from _operations(c)
     yield from _samples(c)
-    yield from _stops(c)
+    yield from _clears(c)
     yield from _low_resolution_z(c, explain)
-    yield from _order(c)
     yield from _late_z(c)
     yield from _blend_shaders(c)
     yield from _fat_pixels(c)
@@ -144,20 +148,18 @@ def _shaded(draws: Iterable[DrawCounts]) -> int:
     return sum(d.shaded for d in draws)
 
 
-def _stops(c: PassCounts) -> Iterator[_Candidate]:
-    """Draws that end the pre-pass, drawn after the others."""
+def _clears(c: PassCounts) -> Iterator[_Candidate]:
+    """Clears that end the pre-pass. Draws behind them may end it too, so no more than this is saved."""
     tiles = max(1, c.counters["prepass_tiles"])
     for stop in c.counters["prepass_stops"]:
-        clear = stop["rule"] == "clear"  # it follows the draw
-        draws = _without_unseen(c.draws, stop["tiles"] / tiles, stop["draw"] + clear)
-        advice = (
-            f"a clear after draw {stop['draw']} ends the pre-pass: clear when the pass begins, or draw what follows in another pass"
-            if clear
-            else f"draw {stop['draw']} ends the pre-pass ({stop['reason']}, rule {stop['rule']}): draw it after the opaque ones"
-        )
-        yield _Candidate(advice,
-                         _draws(c, draws, fragments_shaded=_shaded(draws)),
-                         f"in {stop['tiles']:,} tile{'s' if stop['tiles'] != 1 else ''}")  # fmt: skip
+        if stop["rule"] != "clear":
+            continue
+        draws = _without_unseen(c.draws, stop["tiles"] / tiles, stop["draw"] + 1)  # it follows the draw
+        yield _Candidate(
+            f"a clear after draw {stop['draw']} ends the pre-pass: clear when the pass begins, or draw what follows in another pass",
+            _draws(c, draws, fragments_shaded=_shaded(draws)),
+            f"in {stop['tiles']:,} tile{'s' if stop['tiles'] != 1 else ''}", at_most=True,
+        )  # fmt: skip
 
 
 #: Why low-resolution Z is off for a draw, or not written, and what a program can do about it; the first that the reason has. "": nothing,
@@ -166,16 +168,18 @@ _LOW_RESOLUTION_Z_HELP = (
     ("write off for the draw: ", ""),
     ("no depth attachment", ""),
     ("no depth test", ""),
-    ("(draw ", "draw what breaks it last"),
+    (" of pass '", "draw what breaks it last there"),
+    ("(draw ", ""),  # an order of draws: tilegpu.draw_orders
     ("depth is not cleared", "clear depth in this pass"),
     ("neither cleared nor loaded", "clear depth in this pass"),
     ("no pass left", "clear depth in this pass"),
     ("tracked by the CPU", "not on this GPU: from A650 on"),
-    ("colour that it does not replace", "write all attachments whole, without blending, or draw it last"),
-    ("no colour after a draw that wrote colour", "draw it before those that write colour"),
-    ("tencil", "no stencil in this draw, or draw it last"),
+    ("colour that it does not replace", "write all attachments whole, without blending"),
+    ("no colour after a draw that wrote colour", ""),  # an order again
+    ("tencil", "no stencil in this draw"),
     ("compare is EQUAL", "less_or_equal, or greater_or_equal where near is 1"),
     ("compare is NEVER", ""),
+    ("compare is ALWAYS", ""),
     ("depth compare is", "compare in the direction of the pass"),
     ("direction", "compare in one direction from clear to clear"),
     ("gl_FragDepth", "declare depth_greater, or depth_less where near is 1"),
@@ -200,7 +204,8 @@ def _low_resolution_z(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> It
             reasons.setdefault(reason, []).extend(range(row["first_draw"], row["first_draw"] + row["draws"]))
     for reason, numbers in reasons.items():
         tested = {d.draw for d in c.draws if d.draw in set(numbers) and d.programs.tests_depth and not d.programs.decides_coverage}
-        without = {d.draw: d for d in _without_unseen(c.draws)}
+        # EQUAL shades what is seen when it is drawn, whatever low-resolution Z knows: only its tests are saved.
+        without = {d.draw: d for d in (c.draws if "compare is EQUAL" in reason else _without_unseen(c.draws))}
         draws = [
             without[d.draw] if d.draw in tested else d
             for d in c.draws
@@ -210,18 +215,7 @@ def _low_resolution_z(c: PassCounts, explain: Sequence[Mapping[str, Any]]) -> It
         many = f"{len(numbers)} draws" if len(numbers) > 1 else f"draw {numbers[0]}"
         changed = _draws(c, draws, fragments_rasterized=rasterized, fragments_shaded=_shaded(draws))
         state = "tested by low-resolution Z and not in it" if reason.startswith("write off ") else "without low-resolution Z"
-        yield _Candidate(f"{many} {state} ({reason}): {_low_resolution_z_help(reason)}", changed)
-
-
-def _order(c: PassCounts) -> Iterator[_Candidate]:
-    """Near ones first: what is overwritten would have failed early tests."""
-    if c.counters["prepass_tiles"]:
-        return
-    draws = _without_unseen(list(c.draws))
-    saved = _shaded(c.draws) - _shaded(draws)
-    if saved:
-        changed = _draws(c, draws, fragments_shaded=_shaded(draws))
-        yield _Candidate("opaque draws near to far", changed, f"{saved:,} fragments are shaded and not seen")
+        yield _Candidate(f"{many} {state} ({reason}): {_low_resolution_z_help(reason)}", changed, at_most=True)
 
 
 def _late_z(c: PassCounts) -> Iterator[_Candidate]:

@@ -319,7 +319,8 @@ class Frame(WithBlock):
         temporary file: the user's images stay as they are. Pictures need Pillow. Raises :class:`ValidationError` for unknown profiles,
         and for a path that can't be written to, before anything is executed.
         """
-        from tilegpu.frame_profiles import ProfileRun, run_all  # what few programs need is loaded when they do
+        from tilegpu.frame_orders import run_all  # what few programs need is loaded when they do
+        from tilegpu.frame_profiles import ProfileRun
         from tilegpu.frame_report import report
 
         self._ended("report() is there")
@@ -360,7 +361,7 @@ class Frame(WithBlock):
         """
         from tilegpu.cost_constants import CONSTANTS
         from tilegpu.frame_costs import comparison
-        from tilegpu.frame_profiles import run
+        from tilegpu.frame_orders import run_with_orders
 
         self._ended("what_if() has an answer")
         must = f"{self._what}: profiles"
@@ -377,7 +378,7 @@ class Frame(WithBlock):
         with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
-            runs = [run(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
+            runs = [run_with_orders(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
         return comparison(self.label, runs, self._findings(), self.nodes, self.unread, self.outputs, self._device.profile)
 
     # -- text

@@ -38,9 +38,10 @@ BLEND_UNIT = "blend unit"  #: explained beside the techniques, and none of them
 class Comparison:
     """``profiles``: a row for each profile (tiles, splits, techniques, operations, bytes read and written, cycles, what limits them, its
     passes, dispatches and commands as of :meth:`tilegpu.costs.PassCosts.asdict`, and ``steps``: all of these by name, with cycles and
-    bytes); ``changes``: what would help, most first, each a ``text`` with what it ``saves`` by profile, and ``drawn_B``: what it saves on
-    the device that drew the frame, whose profile is ``drawn_on``, by that one's ledger (0: nobody asked it); ``left_out``: what the frame
-    did that the model does not know. Plain data; printed, a table of all profiles, the dearest step and the dearest changes."""
+    bytes); ``changes``: what would help, most first, each a ``text`` with what it ``saves`` by profile (``order``: of draws, that was drawn
+    to find out; ``at_most``: following may save less), and ``drawn_B``: what it saves on the device that drew the frame, whose profile is
+    ``drawn_on``, by that one's ledger (0: nobody asked it); ``left_out``: what the frame did that the model does not know. Plain data;
+    printed, a table of all profiles, the dearest step and the dearest changes."""
 
     def __init__(
         self,
@@ -70,7 +71,9 @@ class Comparison:
 def _left_out(runs: Sequence[ProfileRun]) -> list[str]:
     """What of a frame is not in the model."""
     count = sum(one.uses_addresses for one in runs[0].dispatches) if runs else 0
-    return [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
+    found = [f"how often the same memory is reached by address in {count} dispatch{'es' if count != 1 else ''}"] if count else []
+    fixed = {number: why for run in runs for number, why in run.fixed.items()}
+    return found + [f"other orders of the draws of pass {number}: {why}" for number, why in sorted(fixed.items())]
 
 
 def read_stores(nodes: Sequence[Node], unread: Sequence[Unread], outputs: Sequence[Image] = ()) -> set[tuple[int, str]]:
@@ -118,7 +121,7 @@ def comparison(
             said |= {(places[cut.node][0], cut.attachment, cut.cause) for cut in finding.cuts if cut.attachment and cut.node in places}
         for number, one in enumerate(run.passes):
             assert one.counts is not None
-            for of_pass in changes(without_chains(one.counts, made), one.explain):
+            for of_pass in [*changes(without_chains(one.counts, made), one.explain), *run.orders.get(number, ())]:
                 change = of_pass
                 if of_pass.samples and nodes:
                     if number in halved:
@@ -244,6 +247,9 @@ def _saved(change: Change, total: PassCosts) -> dict[str, Any]:
         "write_B": change.saves_write_B,
         "cycles": change.saves_cycles,
         "detail": change.detail,
+        "at_most": change.at_most,
+        "order": list(change.order),
+        "same_picture": change.same_picture,
         "bytes_share": change.saves_B / bytes_B if bytes_B else 0.0,
         "cycles_share": change.saves_cycles / total.cycles if total.cycles else 0.0,
     }
@@ -297,11 +303,12 @@ def _saves(change: Mapping[str, Any], profiles: int, drawn_on: str) -> str:
     saved_B = {name: round(s["read_B"] + s["write_B"]) for name, s in saves.items()}
     most_on = max(saved_B, key=lambda name: saved_B[name])
     parts, same = [], len(set(saved_B.values())) == 1
+    at_most = "up to " if any(s["at_most"] for s in saves.values()) else ""
     if saved_B[most_on] > 0:
         size, shares = bytes_text(saved_B[most_on]), _range([s["bytes_share"] for s in saves.values()])
-        parts.append(f"{size} ({shares} of the bytes)" if same else f"up to {size} ({most_on}; {shares} of the bytes)")
+        parts.append(f"{at_most}{size} ({shares} of the bytes)" if same else f"up to {size} ({most_on}; {shares} of the bytes)")
     cycles = [s["cycles_share"] for s in saves.values()]
-    parts.append(f"{_range(cycles)} of the cycles" if max(cycles) >= 0.0005 else "no cycles: something else is waited for")
+    parts.append(f"{at_most}{_range(cycles)} of the cycles" if max(cycles) >= 0.0005 else "no cycles: something else is waited for")
     asked = change["drawn_B"] and drawn_on not in saves and not (same and saved_B[most_on] == change["drawn_B"])
     drawn = f"; {bytes_text(change['drawn_B'])} on {drawn_on}, which drew it" if asked else ""
     return f"{', '.join(parts)} on {_on(list(saves), profiles)}{drawn}"
@@ -406,7 +413,9 @@ def html_of(found: Comparison, most_changes: int = 10) -> str:
     silent = found.drawn_on in modelled and not any(found.drawn_on in change["saves"] for change in found.changes)
     nothing = f"<p>On {html.escape(found.drawn_on)}: nothing that the model knows of.</p>" if silent else ""
     others_only = f"<p>On others:</p><ol>{''.join(lines)}</ol>" if lines and silent else f"<ol>{''.join(lines)}</ol>" if lines else ""
-    help_text = f"<h3>What would help</h3>{nothing}{others_only}" if lines or nothing else ""
+    words = 'Orders of draws were drawn so, and save what is said; all else is an estimate: "up to" may be more than following gives.'
+    measured = f'<p class="soft">{words}</p>' if lines else ""
+    help_text = f"<h3>What would help</h3>{measured}{nothing}{others_only}" if lines or nothing else ""
     return (
         f'<h2>What it would cost on each GPU</h2><div class="wide">{text}</div>'
         '<p class="soft">A model: counts of this frame by constants of each profile, which tilegpu info --profile P prints. '

@@ -13,13 +13,17 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tilegpu import _core
 from tilegpu.capture_reads import stores_in_use
 from tilegpu.context import CommandStats
+from tilegpu.cost_changes import Change
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, counts_of
 from tilegpu.costs import PassCosts, costs_of, costs_of_command, sum_of
 from tilegpu.dispatch_costs import DispatchCounts, costs_of_dispatch, dispatch_counts
+from tilegpu.draw_orders import Moves
 from tilegpu.files import place
 from tilegpu.frame_stats import moved_B
 from tilegpu.frame_traffic import Moved
@@ -95,6 +99,13 @@ class ProfileRun:
     commands: list[CommandStats] = dataclasses.field(default_factory=list)
     #: Of its passes: number and attachment of stores that something in the capture reads, or may read.
     in_use: set[tuple[int, str]] = dataclasses.field(default_factory=set)
+    #: For each pass which draws may change places; and all that passes stored, where it was asked for.
+    moves: list[Moves] = dataclasses.field(default_factory=list)
+    picture: list[NDArray[Any]] = dataclasses.field(default_factory=list)
+    #: Of each pass whose draws were tried in other orders (:mod:`tilegpu.frame_orders`): what helped.
+    orders: dict[int, list[Change]] = dataclasses.field(default_factory=dict)
+    #: Passes with fragments that are shaded and not seen, whose draws can't be tried in another order, and why.
+    fixed: dict[int, str] = dataclasses.field(default_factory=dict)
 
     def total(self, counter: str) -> int:
         """A counter of all passes."""
@@ -175,40 +186,67 @@ def run(
     trace: bool = False,
     compiler_limits: tuple[float, int] | None = None,
     render_mode: _core.RenderMode = _core.RenderMode.gmem,
+    keeps_picture: bool = False,
 ) -> ProfileRun:
-    """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs;
-    ``compiler_limits``: of processes that compile its shaders, ``None``: this one does; ``render_mode``: of profiles with GMEM."""
-    device = _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits, render_mode=render_mode)
+    """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs; ``keeps_picture``:
+    with what passes stored; ``compiler_limits``: of processes that compile its shaders, ``None``: this one does; ``render_mode``: of
+    profiles with GMEM."""
+    device = _device(profile, hsr, compiler_limits, render_mode)
     capture = _core.load_capture(device, place(path))
     submission = device.submit_and_wait(capture.command_buffers)
-    count = submission.pass_count()
     models = profile in CONSTANTS
-    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in range(count)]) if trace or models else None
-    passes = []
-    for i in range(count):
-        counters = submission.pass_stats(i).asdict()
-        traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
-        layout = json.loads(submission.describe_framebuffer(i))["layout"]
-        made = PassRun(counters, traffic, layout, submission.explain(i), submission.tile_trace(i))
-        if traced is not None:
-            found = traced.fragment_trace(i)
-            made.maps, made.costs = dict(found["maps"]) if trace else {}, list(found["draws"])
-            if models:
-                made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
-        passes.append(made)
+    picture = _picture(capture) if keeps_picture else []
+    numbers = range(submission.pass_count())
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in numbers]) if trace or models else None
+    passes = [_pass_run(profile, device, submission, traced, i, trace) for i in numbers]
     commands = [CommandStats(*row) for row in submission.command_traffic()]
     dispatches = [dispatch_counts(submission, i) for i in range(submission.dispatch_count())]
-    return ProfileRun(profile, passes, dispatches, commands, stores_in_use(submission))
+    moves = [Moves(*of) for of in capture.draws_that_move()]
+    return ProfileRun(profile, passes, dispatches, commands, stores_in_use(submission), moves, picture)
 
 
-def run_all(
+def run_in_order(
     path: str | os.PathLike[str],
-    first: str,
+    profile: str,
     hsr: Any,
-    others: Sequence[str],
+    orders: Mapping[int, Sequence[int]],
     compiler_limits: tuple[float, int] | None = None,
     render_mode: _core.RenderMode = _core.RenderMode.gmem,
-) -> list[ProfileRun]:
-    """``first``, traced, and in ``render_mode``; and then the others, in GMEM where they have one."""
-    more = [run(path, name, compiler_limits=compiler_limits) for name in others if name != first]
-    return [run(path, first, hsr, True, compiler_limits, render_mode), *more]
+) -> tuple[dict[int, PassRun], list[NDArray[np.uint8]]]:
+    """The same with draws of some passes in other ``orders``: these passes, with their counts, and all that passes stored."""
+    device = _device(profile, hsr, compiler_limits, render_mode)
+    capture = _core.load_capture(device, place(path), [(number, list(order)) for number, order in orders.items()])
+    submission = device.submit_and_wait(capture.command_buffers)
+    picture = _picture(capture)
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in orders])
+    return {i: _pass_run(profile, device, submission, traced, i) for i in orders}, picture
+
+
+def _device(profile: str, hsr: Any, compiler_limits: tuple[float, int] | None, render_mode: _core.RenderMode) -> _core.Device:
+    return _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits, render_mode=render_mode)
+
+
+def _pass_run(
+    profile: str, device: _core.Device, submission: _core.Submission, traced: _core.Submission | None, i: int, maps: bool = False
+) -> PassRun:
+    counters = submission.pass_stats(i).asdict()
+    traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
+    layout = json.loads(submission.describe_framebuffer(i))["layout"]
+    made = PassRun(counters, traffic, layout, submission.explain(i), submission.tile_trace(i))
+    if traced is not None:
+        found = traced.fragment_trace(i)
+        made.maps, made.costs = dict(found["maps"]) if maps else {}, list(found["draws"])
+        if profile in CONSTANTS:
+            made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
+    return made
+
+
+def _picture(capture: _core.Capture) -> list[NDArray[np.uint8]]:
+    """All that its passes store or resolve to, as it is now, a row of bytes for each texel: of images in blocks, what they decode to."""
+    found = []
+    for image, level, layer, aspect, rows in capture.stored_parts():
+        if rows is not None:
+            image.copy_level(rows, aspect, level, layer)
+        pixels = np.ascontiguousarray(image.read(aspect, level, layer) if rows is None else rows.read(aspect, 0, 0))
+        found.append(pixels.view(np.uint8).reshape(pixels.shape[0] * pixels.shape[1], -1))
+    return found

@@ -81,6 +81,11 @@ class Reader {
   bool at_end() const { return left_.empty(); }
   size_t left_B() const { return left_.size(); }
   const std::string& why() const { return why_; }
+  /// What is not read yet, and back to it: for what is not read in the file's order.
+  std::span<const uint8_t> place() const { return left_; }
+  void go_to(std::span<const uint8_t> place) {
+    if (ok()) left_ = place;
+  }
   /// The first failure is the one that is told.
   void fail(std::string why) {
     assert(!why.empty());

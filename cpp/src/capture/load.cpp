@@ -6,6 +6,7 @@
 
 #include "base/replaying.hpp"
 #include "capture/commands.hpp"
+#include "capture/draw_order.hpp"
 #include "capture/draw_state.hpp"
 #include "capture/file.hpp"
 #include "capture/load_objects.hpp"
@@ -16,7 +17,13 @@ namespace capture {
 namespace {
 
 struct Loader : ObjectLoader {
-  std::unordered_map<const CommandBuffer*, std::vector<Ptr<ImageView>>> pictures_of{};  // of secondaries with passes
+  // What secondaries that hold whole passes have of them.
+  struct OfSecondary {
+    std::vector<Ptr<ImageView>> pictures;
+    std::vector<CapturedPass> passes;
+  };
+  std::unordered_map<const CommandBuffer*, OfSecondary> of_secondaries{};
+  const std::vector<DrawOrder>* orders = nullptr;  // null while secondaries are read: their passes have no numbers yet
 
   // -- passes
 
@@ -239,13 +246,63 @@ struct Loader : ObjectLoader {
     r.list(info.color, 24, kMaxColorAttachments, "color attachments", [&](RenderingAttachment& a) { attachment(a); });
     attachment(info.depth), attachment(info.stencil);
     if (!ok() || !check(cb.begin_rendering(info))) return;
-    body(cb);
+    CapturedPass found;
+    body(cb, &found);
     if (ok()) check(cb.end_rendering());
-    if (ok()) remember_pictures(info);
+    if (!ok()) return;
+    remember_pictures(info);
+    while (!found.runs.empty() && found.runs.back() == 0) found.runs.pop_back();
+    note_pass(std::move(found));
   }
 
-  // Of a pass, or of a part of one, which is open.
-  void body(CommandBuffer& cb) {
+  // -- draws in another order
+
+  void note_pass(CapturedPass pass) {
+    if (out.passes.size() < kMostPasses) out.passes.push_back(std::move(pass));
+  }
+
+  // The order that is wanted of the pass that is read; null: the file's.
+  const DrawOrder* wanted_order() const {
+    for (size_t i = 0; orders && i < orders->size(); i++)
+      if ((*orders)[i].pass == out.passes.size()) return &(*orders)[i];
+    return nullptr;
+  }
+
+  void note(const PassInFile& pass, PassTag tag, CapturedPass& found) const {
+    if (tag != PassTag::draw) return note_between(tag, found);
+    const State& state = pass.states[static_cast<size_t>(pass.state)];
+    note_draw(state.pipeline->program(), state.set.depth_stencil, found);
+  }
+
+  // Draws one behind the other from here on, at most `most`, in the order that is wanted; the first of them is number `first` of its pass,
+  // and its tag was read. How many: at least one.
+  uint32_t run_in_order(CommandBuffer& cb, PassInFile& pass, CapturedPass& found, const DrawOrder& order, uint32_t first, uint32_t most) {
+    constexpr size_t kDraw_B = 37;  // without its tag (draw())
+    std::vector<std::span<const uint8_t>> places;
+    std::span<const uint8_t> end = r.place();
+    do {
+      places.push_back(r.place());
+      if (!r.take(kDraw_B)) return 1;
+      end = r.place();
+    } while (places.size() < most && r.get<uint8_t>() == static_cast<uint8_t>(PassTag::draw));
+    std::vector<bool> seen(places.size());
+    for (size_t k = 0; k < places.size() && ok(); k++) {
+      const uint64_t wanted = first + k < order.draws.size() ? uint64_t{order.draws[first + k]} - first : places.size();
+      if (wanted >= places.size() || seen[wanted]) {
+        wrong = out_of_run(order, first, static_cast<uint32_t>(places.size()));
+        break;
+      }
+      seen[wanted] = true;
+      r.go_to(places[wanted]);
+      draw(cb, pass, PassTag::draw);
+      if (ok()) note(pass, PassTag::draw, found);
+    }
+    r.go_to(end);
+    return static_cast<uint32_t>(places.size());
+  }
+
+  // Of a pass, or of a part of one (`found`: null), which is open.
+  void body(CommandBuffer& cb, CapturedPass* found) {
     PassInFile pass;
     r.list(pass.queries, 9, kMostItems, "queries", [&](Query& query) {
       query.pool = o.pools.read(r, "query pool");
@@ -260,12 +317,18 @@ struct Loader : ObjectLoader {
     r.list(pass.pushes, kMaxPushConstants_B, kMostItems, "push constants", [&](auto& block) {
       if (const uint8_t* from = r.take(block.size())) std::memcpy(block.data(), from, block.size());
     });
+    if (found && !pass.queries.empty()) found->fixed = "it has queries";
+    const DrawOrder* const order = found && found->fixed.empty() ? wanted_order() : nullptr;  // else it is refused when all is read
     const uint32_t count = r.get_count(7, kMostItems, "commands of a pass");
     for (uint32_t i = 0; i < count && ok(); i++) {
       PassTag tag{};
       r.number(tag, "command of a pass");
       if (tag >= PassTag::count) r.fail("a command of a pass is of no known kind");
       if (!ok()) return;
+      if (order && tag == PassTag::draw) {
+        i += run_in_order(cb, pass, *found, *order, static_cast<uint32_t>(found->ordered.size()), count - i) - 1;
+        continue;
+      }
       if (tag == PassTag::clear) clear(cb);
       if (tag == PassTag::begin_query || tag == PassTag::end_query) change_counting(cb, tag == PassTag::begin_query);
       if (tag == PassTag::execute_commands) execute_in(cb, pass);
@@ -274,6 +337,7 @@ struct Loader : ObjectLoader {
       if (tag == PassTag::end_condition) check(cb.end_conditional_rendering());
       if (tag == PassTag::begin_transform_feedback || tag == PassTag::end_transform_feedback)
         change_transform_feedback(cb, tag == PassTag::begin_transform_feedback);
+      if (found && ok()) note(pass, tag, *found);
     }
     if (ok() && !outer) change_query(cb, pass, -1);
     if (ok() && pass.next_query < pass.queries.size()) {
@@ -301,6 +365,19 @@ struct Loader : ObjectLoader {
         out.pictures.push_back(a.resolve_view);
       else if (a.view && a.store_op == VK_ATTACHMENT_STORE_OP_STORE)
         out.pictures.push_back(a.view);
+    remember_stored(info);
+  }
+  void remember_stored(const RenderingInfo& info) {
+    const auto add = [&](const Ptr<ImageView>& view) {
+      if (view && std::find(out.stored.begin(), out.stored.end(), view) == out.stored.end()) out.stored.push_back(view);
+    };
+    const auto add_all = [&](const RenderingAttachment& a) {
+      if (a.pieces) return add(a.pieces->store_view), add(a.pieces->resolve_view);
+      add(a.resolve_view);
+      if (a.store_op == VK_ATTACHMENT_STORE_OP_STORE) add(a.view);
+    };
+    for (const RenderingAttachment& a : info.color) add_all(a);
+    add_all(info.depth), add_all(info.stencil);
   }
 
   // -- commands outside passes
@@ -418,7 +495,10 @@ struct Loader : ObjectLoader {
   Status execute(CommandBuffer& cb) {
     const Ptr<CommandBuffer> secondary = o.secondary_buffers.read(r, "secondary command buffer");
     if (!ok()) return Ok{};
-    if (const auto stored = pictures_of.find(secondary.get()); stored != pictures_of.end()) out.pictures = stored->second;
+    if (const auto found = of_secondaries.find(secondary.get()); found != of_secondaries.end()) {
+      if (!found->second.pictures.empty()) out.pictures = found->second.pictures;
+      for (const CapturedPass& pass : found->second.passes) note_pass(pass);
+    }
     return cb.execute_commands({secondary});
   }
 
@@ -429,7 +509,7 @@ struct Loader : ObjectLoader {
     if (part) {
       InheritanceInfo inheritance;
       fields(r, inheritance);
-      if (ok() && check(cb->begin(inheritance))) body(*cb);
+      if (ok() && check(cb->begin(inheritance))) body(*cb, nullptr);
     } else {
       check(cb->begin());
       while (ok()) {
@@ -445,16 +525,20 @@ struct Loader : ObjectLoader {
     return cb;
   }
 
-  void commands() {
+  void commands(const std::vector<DrawOrder>& wanted) {
     table(o.secondary_buffers, 1, "secondary command buffers", [&] {
-      out.pictures.clear();
+      out.pictures.clear(), out.passes.clear();
       Ptr<CommandBuffer> secondary = recording(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-      if (!out.pictures.empty()) pictures_of[secondary.get()] = out.pictures;
+      for (CapturedPass& pass : out.passes) pass.fixed = "it is in a secondary command buffer";
+      if (!out.pictures.empty() || !out.passes.empty()) of_secondaries[secondary.get()] = {out.pictures, out.passes};
       return secondary;
     });
-    out.pictures.clear();
+    out.pictures.clear(), out.passes.clear();
+    orders = &wanted;
     const uint32_t count = r.get_count(1, kMostItems, "command buffers");
     for (uint32_t i = 0; i < count && ok(); i++) out.command_buffers.push_back(recording(VK_COMMAND_BUFFER_LEVEL_PRIMARY));
+    for (const DrawOrder& order : wanted)
+      if (ok()) check(is_possible(order, out.passes, wanted));
     if (r.ok() && !r.at_end()) r.fail("bytes follow the last command buffer");
   }
 };
@@ -462,7 +546,7 @@ struct Loader : ObjectLoader {
 }  // namespace
 }  // namespace capture
 
-Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path) {
+Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& path, const std::vector<DrawOrder>& orders) {
   assert(device);
   const auto invalid = [&](const Error& error) { return Error{error.code, "capture '" + path + "': " + error.message}; };
   const Replaying replaying;
@@ -473,7 +557,7 @@ Expected<Capture> load_capture(const Ptr<Device>& device, const std::string& pat
     capture::Loader loader{{reader, device, {}, {}}};
     loader.file_B = file->payload.size();
     loader.objects();
-    if (loader.ok()) loader.commands();
+    if (loader.ok()) loader.commands(orders);
     if (!loader.wrong) return invalid(loader.wrong.error());  // what comes behind it in the file was not read in its place
     if (!reader.ok()) return invalid({VK_ERROR_INITIALIZATION_FAILED, reader.why()});
     return std::move(loader.out);

@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
     """Draws once, runs what was drawn on each profile, prints."""
     from tilegpu.cost_constants import CONSTANTS
     from tilegpu.frame_costs import comparison
+    from tilegpu.frame_orders import run_with_orders
     from tilegpu.frame_profiles import NO_LIMITS
-    from tilegpu.frame_profiles import run as run_profile
 
     profiles = options.profile or list(CONSTANTS)
     for name in profiles:
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
         capture, title, known = _captured(options, Path(folder))
         runs: list[ProfileRun] = [
-            run_profile(capture, name, compiler_limits=limits) for name in progress(profiles, len(profiles), "what-if")
+            run_with_orders(capture, name, compiler_limits=limits) for name in progress(profiles, len(profiles), "what-if")
         ]
     found = comparison(title, runs, *known)
     print(json.dumps(found.asdict(), indent=1) if options.json else found)
