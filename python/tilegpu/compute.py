@@ -124,7 +124,8 @@ def create_compute_pipeline(
     sets = [] if set_layouts is None else layouts_by_number(self.core, set_layouts, what)
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
-    pipeline.interface = Interface(named, stages, specialization) if specialization else interface
+    interface = Interface(named, stages, specialization) if specialization else interface
+    pipeline.interface = interface.with_lengths(pipeline.set_layouts)
     pipeline.made_by = self.core
     pipeline.warn_of_defines([comp], defines, include)
     pipeline.keep_sources([comp], again)

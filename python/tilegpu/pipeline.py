@@ -457,7 +457,7 @@ def _finish(
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
     if interface is not None:
-        pipeline.interface = interface
+        pipeline.interface = interface.with_lengths(pipeline.set_layouts)
     pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable
     count = len(info.color_formats)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]
