@@ -108,3 +108,50 @@ def test_an_array_that_is_reloaded_keeps_its_length(dev: tg.Device, tmp_path: An
     assert pixels(dev, lambda rp: rp.draw(pipe, count=3, bind={"t": both})) == [10, 200]
     pipe.reload()
     assert pixels(dev, lambda rp: rp.draw(pipe, count=3, bind={"t": both})) == [200, 10]
+
+
+# ------------------------------------------------------------------------------------------------------- topology beside tessellation
+CONTROL = """#version 450
+layout(vertices = 3) out;
+void main() { gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+  gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = gl_TessLevelInner[0] = 1.0; }"""
+EVALUATION = """#version 450
+layout(triangles) in;
+void main() { gl_Position = gl_in[0].gl_Position * gl_TessCoord.x + gl_in[1].gl_Position * gl_TessCoord.y + gl_in[2].gl_Position *
+  gl_TessCoord.z; }"""
+WHITE = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+
+
+def patches(dev: tg.Device, **arguments: Any) -> Any:
+    return dev.pipeline(
+        COVER, WHITE, tessellation_control=CONTROL, tessellation_evaluation=EVALUATION, color=[COLOR], **arguments
+    )
+
+
+TOPOLOGIES = [
+    "point_list", "line_list", "triangle_list", "line_strip", "triangle_strip", "triangle_fan", "line_list_with_adjacency",
+    "triangle_list_with_adjacency",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_a_topology_beside_tessellation_is_of_patches(dev: tg.Device, topology: str) -> None:
+    with pytest.raises(tg.ValidationError, match=f"topology is '{topology}', and tessellation shaders take patches.*leave topology= out"):
+        patches(dev, topology=topology)
+    # What a pass sets in its place is not read, and the pass's own is asked.
+    left = patches(dev, topology=topology, dynamic=["primitive_topology"])
+
+    def drawn(rp: Any, value: str) -> None:
+        rp.set(primitive_topology=value)
+        rp.draw(left, count=3)
+
+    assert pixels(dev, lambda rp: drawn(rp, "patch_list")) == [255, 255]
+    with pytest.raises(tg.ValidationError, match="there are tessellation shaders, whose topology is PATCH_LIST"):
+        pixels(dev, lambda rp: drawn(rp, topology))
+
+
+@pytest.mark.parametrize("given", [{}, {"topology": "patch_list"}, {"topology": None}])
+def test_the_advice_about_patches_draws(dev: tg.Device, given: dict[str, Any]) -> None:
+    assert pixels(dev, lambda rp: rp.draw(patches(dev, **given), count=3)) == [255, 255]
+    without = dev.pipeline(COVER, WHITE, color=[COLOR], topology="triangle_list")
+    assert pixels(dev, lambda rp: rp.draw(without, count=3)) == [255, 255]
