@@ -18,6 +18,7 @@ from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dispatch_races import race_of
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import no_block
 from tilegpu.indirect import check_group_names
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
@@ -28,6 +29,7 @@ _MOST: int = _core.MAX_WORKGROUPS
 _SIZE = f"it must be a whole number or up to three of them, x, y and z, from 0 to {_MOST}"
 
 
+@no_block
 class DispatchStats(NamedTuple):
     """What a dispatch was and cost."""
 
