@@ -148,7 +148,7 @@ class Device(Context):
             ("indirect_budget", indirect_budget),
             ("compile_memory", compile_memory),
         ):
-            if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
                 raise ValidationError(
                     f"Device: {name} is {arguments.shown(value)}; it must be a whole number, 0 for the default"
                 )

@@ -253,7 +253,10 @@ class PassCommands(OfThisProcess):
                 and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
             ):
                 if not (type(count) is type(first) is type(first_instance) is type(vertex_offset) is int):
-                    operator.index(count), operator.index(first), operator.index(first_instance), operator.index(vertex_offset)
+                    given = count, first, first_instance, vertex_offset
+                    if any(isinstance(one, bool) for one in given):
+                        raise TypeError  # below, with its words
+                    list(map(operator.index, given))
                 return
         except (TypeError, ValueError):
             pass
