@@ -40,7 +40,7 @@ OTHERS: list[dict[str, Any]] = [
     {"logic_op": "copy_inverted"}, {"blend": "zero"},
 ]  # fmt: skip
 READS: list[dict[str, Any]] = [
-    {"blend": "alpha"}, {"blend": {**ONE, "src_color": "dst_color"}}, {"blend": {**ONE, "color_op": "min"}}, {"logic_op": "xor"},
+    {"blend": "alpha"}, {"blend": {**ONE, "src_color": "dst_color"}}, {"blend": {"color_op": "min"}}, {"logic_op": "xor"},
     {"blend": {**ONE, "src_color": "src_alpha_saturate"}}, {"write_mask": "rgb"}, {"blend": "multiply"},
 ]  # fmt: skip
 

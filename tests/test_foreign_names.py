@@ -149,8 +149,45 @@ def test_shaders_in_each_others_place(dev: tg.Device) -> None:
         dev.pipeline(WHITE, FULL, color=[F])
     with pytest.raises(tg.ShaderError, match="'gl_FragCoord' is of fragment shaders, and this text was given as the vertex shader"):
         dev.pipeline("#version 450\nvoid main() { gl_Position = gl_FragCoord; }", WHITE, color=[F])
-    with pytest.raises(tg.ShaderError, match=r"given as the compute shader$"):
+    with pytest.raises(tg.ShaderError, match=r"(?m)given as the compute shader$"):
         dev.compute_pipeline(FULL)
     with pytest.raises(tg.ShaderError) as found:
         dev.pipeline(FULL, WHITE.replace("vec4(1)", "vec4(typo)"), color=[F])
     assert "was given as" not in str(found.value)
+
+
+GEOMETRY = """#version 450
+layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
+void main() { gl_Position = gl_in[0].gl_Position; EmitVertex(); }"""
+CONTROL = "#version 450\nlayout(vertices = 3) out; void main() { gl_out[gl_InvocationID].gl_Position = gl_in[0].gl_Position; }"
+WORK = "#version 450\nlayout(local_size_x = 1) in; void main() {}"
+SWAPPED: list[tuple[str, str, str]] = [
+    ("fragment", GEOMETRY, "'EmitVertex' is of geometry shaders, and this text was given as the fragment shader"),
+    ("vertex", CONTROL, "'gl_out' is of tessellation control shaders"),
+    ("tessellation_evaluation", CONTROL, "'gl_out' is of tessellation control shaders"),
+    ("vertex", WORK, "'local_size_x' is of compute shaders, and this text was given as the vertex shader"),
+    ("fragment", WORK, "'local_size_x' is of compute shaders"),
+    ("compute", WHITE, "variables that are in and out are of shaders that draw"),
+    ("geometry", WHITE, "this text, which was given as the geometry shader, is one of another stage"),
+    ("tessellation_control", WHITE, "this text, which was given as the tessellation control shader, is one of another stage"),
+    ("tessellation_evaluation", WHITE, "this text, which was given as the tessellation evaluation shader, is one of another stage"),
+]
+
+
+@pytest.mark.parametrize("stage, text, said", SWAPPED)
+def test_a_stage_in_anothers_place_is_said_before_what_follows_from_it(stage: str, text: str, said: str) -> None:
+    with pytest.raises(tg.ShaderError) as found:
+        tg.compile_glsl(text, stage)
+    assert said in str(found.value).splitlines()[1]
+
+
+def test_what_is_only_unfinished_is_of_its_stage() -> None:
+    """A variable called like an identifier of layouts, and shaders that lack a part of their own."""
+    for stage, text in (
+        ("vertex", "#version 450\nvoid main() { gl_Position = vertices[gl_VertexIndex] + max_vertices + local_size_x; }"),
+        ("geometry", GEOMETRY.replace("layout(triangles) in;", "")),
+        ("tessellation_evaluation", "#version 450\nvoid main() { gl_Position = vec4(gl_TessCoord, 1); }"),
+    ):
+        with pytest.raises(tg.ShaderError) as found:
+            tg.compile_glsl(text, stage)
+        assert "was given as" not in str(found.value), stage

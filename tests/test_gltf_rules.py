@@ -177,3 +177,43 @@ def test_a_camera_that_stands_nowhere(tmp_path: Path) -> None:
     assert find_scene(str(b.glb(tmp_path / "b.glb"))).configured(camera="0").camera() is not None
     with pytest.raises(tg.ValidationError, match=r"camera is '1'; there is 0 'Front'$"):
         find_scene(str(tmp_path / "b.glb")).configured(camera="1")
+
+
+def bounded(array: np.ndarray = TRIANGLE, **bounds: Any) -> Builder:
+    b = Builder()
+    number = b.accessor(array)
+    b.json["accessors"][number].update(bounds)
+    return b.mesh(attributes={"POSITION": number})
+
+
+LOW, HIGH = TRIANGLE.min(0), TRIANGLE.max(0)
+
+
+def test_bounds_that_positions_have_not(tmp_path: Path) -> None:
+    right = {"min": LOW.tolist(), "max": HIGH.tolist()}
+    assert drawn(bounded(**right), tmp_path) == []
+    odd = (TRIANGLE + np.float32(0.1)) * np.float32(3.3)  # as an exporter writes them: decimals of a float
+    assert drawn(bounded(odd, min=[float(f"{v:.8g}") for v in odd.min(0)], max=[float(f"{v:.9g}") for v in odd.max(0)]), tmp_path) == []
+    for name, values, text in (
+        ("max", [float(HIGH[0]) - 0.5, *HIGH[1:].tolist()], f"max[0] is {float(HIGH[0]) - 0.5:g}, and its greatest is {float(HIGH[0]):g}"),
+        ("min", [*LOW[:2].tolist(), -5], f"min[2] is -5, and its least is {float(LOW[2]):g}"),
+        ("min", [0, 0], "min is [0, 0]; it must be 3 finite numbers"), ("max", [10**400, 0, 0], "it must be 3 finite numbers"),
+        ("max", "x", "it must be 3 finite numbers"), ("min", [True, 0, 0], "it must be 3 finite numbers"),
+    ):  # fmt: skip
+        (found,) = drawn(bounded(**{**right, name: values}), tmp_path)
+        assert "a.glb': accessors[0] (meshes[0].primitives[0].attributes.POSITION): " in found and text in found
+
+
+def test_weights_without_morph_targets(tmp_path: Path) -> None:
+    for kind in ("nodes", "meshes"):
+        b = bounded()
+        b.glb(tmp_path / "a.glb")  # which makes the nodes
+        b.json[kind][0]["weights"] = [1, 2]
+        (found,) = drawn(b, tmp_path)
+        assert f"a.glb': {kind}[0]: has weights" in found and "no morph targets: they move nothing" in found
+    b = Builder()
+    delta = b.accessor(np.ones((3, 3), "f4"))
+    b.mesh(attributes={"POSITION": b.accessor(TRIANGLE)}, targets=[{"POSITION": delta}])
+    b.glb(tmp_path / "a.glb")
+    b.json["meshes"][0]["weights"] = b.json["nodes"][0]["weights"] = [0.5]
+    assert drawn(b, tmp_path) == []

@@ -155,3 +155,35 @@ def test_levels_and_layers_are_looked_at_once(dev: tg.Device, monkeypatch: pytes
         for k in range(20):
             rp.draw(pipe, count=3, bind={"s": cube, "U": {"c": (1, 1, 1, k)}})
     assert len(asked) == 1
+
+
+#: Of each kind of check that numbers go through; as many others go through the same.
+BOOLEANS: dict[str, Any] = {
+    "loop_budget is True": lambda d: tg.Device(loop_budget=True),
+    "compile_timeout is True": lambda d: tg.Device(isolate_compiler=True, compile_timeout=True),
+    "max_anisotropy is True": lambda d: d.sampler(max_anisotropy=True),
+    "max_lod is True": lambda d: d.sampler(max_lod=True),
+    "levels is True": lambda d: d.image((4, 4), "r8_unorm").view(levels=True),
+    "samples is True": lambda d: d.secondary(color="r8_unorm", samples=True),
+    "data is True": lambda d: d.buffer(True),
+    "fov_y_degrees is True": lambda d: tg.math.perspective(True, 1.0, 0.1, 10),
+    "one number": lambda d: d.render_pass(depth=tg.Attachment(d.image((4, 4), "d32_sfloat"), clear=True)).__enter__(),
+    "has an item that is True": lambda d: d.clear(d.image((4, 4), "r8_unorm"), (True, 0, 0, 1)),
+}
+
+
+@pytest.mark.parametrize("said", BOOLEANS)
+def test_booleans_are_no_numbers(said: str) -> None:
+    with pytest.raises(tg.ValidationError, match=said):
+        BOOLEANS[said](tg.Device(threads=1))
+
+
+def test_a_draw_of_true_vertices() -> None:
+    dev = tg.Device(threads=1)
+    cover = "#version 450\nvoid main() { gl_Position = vec4(0, 0, 0, 1); }"
+    pipe = dev.pipeline(cover, "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }", color="r8_unorm")
+    with dev.render_pass(color=tg.Attachment(dev.image((4, 4), "r8_unorm"), clear=(0, 0, 0, 0))) as rp:
+        for given in ({"count": True}, {"count": 3, "first": False}, {"count": 3, "first_instance": True}):
+            with pytest.raises(tg.ValidationError, match=r"=(True|False).* must be whole numbers"):
+                rp.draw(pipe, **given)
+        rp.draw(pipe, count=np.int64(3), first=np.uint8(0))

@@ -3,6 +3,7 @@ without a bit that there is, constants that attachments cut, rows that are no pr
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -280,6 +281,58 @@ def test_state_without_effect(dev: tg.Device) -> None:
         (WHITE, {"depth_clamp": True}), (WHITE, {"alpha_to_coverage": True}), (WHITE, {"sample_shading": True}),
     ):  # fmt: skip
         assert not of(frag, **quiet), quiet
+
+
+MASKED: list[tuple[dict[str, Any], str]] = [
+    ({"stencil_test": {"compare": "always", "pass": "replace", "write_mask": 0}}, "stencil_test: pass='replace' has no effect"),
+    ({"stencil_test": {"compare": "less", "fail_op": "zero", "write_mask": 0}}, "fail='zero' has no effect with write_mask=0"),
+    ({"stencil_front": {"pass": "invert", "write_mask": 0}}, "stencil_front: pass='invert' has no effect"),
+    ({"stencil_test": {"write_mask": 0}, "stencil_back": {"pass": "replace"}}, "stencil_back: pass='replace' has no effect"),
+    ({"stencil_test": {"compare": "equal", "compare_mask": 0}}, "compare='equal' has no effect with compare_mask=0: .* it always passes"),
+    ({"stencil_test": {"compare": "greater_or_equal", "compare_mask": 0}}, "it always passes; leave compare_mask out"),
+    ({"stencil_test": {"compare": "not_equal", "compare_mask": 0}}, "nothing passes; leave compare_mask out"),
+    ({"stencil_test": {"compare": "VK_COMPARE_OP_LESS", "compare_mask": 0}}, "compare='less' has no effect .* nothing passes"),
+    ({"blend": {"src_color": "src_alpha", "dst_color": "one", "color_op": "min"}}, "blend: src_color='src_alpha' has no effect"),
+    ({"blend": [{"dst_color": "zero", "color_op": "max"}]}, r"blend\[0\]: dst_color='zero' has no effect with color_op='max'"),
+    ({"blend": {"src_alpha": "zero", "alpha_op": "max"}}, "src_alpha='zero' has no effect with alpha_op='max'"),
+    ({"blend": {"dst_alpha": "dst_alpha", "color_op": "min"}}, "dst_alpha='dst_alpha' has no effect with color_op='min'"),
+]
+
+
+@pytest.mark.parametrize("state, text", MASKED)
+def test_masks_of_nothing_and_factors_of_operations_without(dev: tg.Device, state: dict[str, Any], text: str) -> None:
+    both = {"stencil": "s8_uint"} if "blend" not in state else {}
+    (found,) = said(lambda: dev.pipeline(FULL, WHITE, color=[F], **both, **state))
+    assert found.startswith("UnusedNameWarning") and re.search(text, found)
+    states = ["stencil_write_mask", "stencil_compare_mask", "color_blend_equation"]
+    assert not said(lambda: dev.pipeline(FULL, WHITE, color=[F], **both, **state, dynamic=states))
+    # The advice, taken literally.
+    mask_or_key = re.search(r"leave (\w+) out", found) if "blend" not in state else re.search(r": (\w+)='", found)
+    assert mask_or_key is not None
+    left = [mask_or_key[1]]
+    without = {
+        name: [{k: v for k, v in one.items() if k not in left} for one in value] if isinstance(value, list)
+        else {k: v for k, v in value.items() if k not in left}
+        for name, value in state.items()
+    }  # fmt: skip
+    assert not said(lambda: dev.pipeline(FULL, WHITE, color=[F], **both, **without))
+
+
+QUIET: list[dict[str, Any]] = [
+    {"stencil_test": {"compare": "equal", "write_mask": 0}}, {"stencil_test": {"compare": "equal", "compare_mask": 0xFFFFFFFF}},
+    {"stencil_test": {"compare": "never", "compare_mask": 0}}, {"stencil_test": {"pass": "replace", "compare_mask": 0}},
+    {"stencil_test": {"pass": "replace"}, "stencil_front": {"write_mask": 0}},  # the front face is switched off
+    {"stencil_test": {"compare": "equal"}, "stencil_back": {"compare_mask": 0}},
+    {"blend": {"src_color": "one", "dst_color": "one", "color_op": "min"}}, {"blend": {"color_op": "max"}}, {"blend": "alpha"},
+    {"blend": {"src_color": "src_alpha", "color_op": "max", "alpha_op": "add"}},  # which alpha takes
+    {"blend": {"src_color": "src_alpha", "dst_color": "one_minus_src_alpha", "alpha_op": "max"}}, {"blend": "multiply"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("state", QUIET)
+def test_masks_and_factors_that_do_something(dev: tg.Device, state: dict[str, Any]) -> None:
+    both = {"stencil": "s8_uint"} if "blend" not in state else {}
+    assert not said(lambda: dev.pipeline(FULL, WHITE, color=[F], **both, **state))
 
 
 def test_what_is_said_to_have_an_effect_has_one(dev: tg.Device) -> None:

@@ -58,7 +58,7 @@ READERS: dict[str, tuple[dict[str, Any], str]] = {
         "",
     ),
     "blend": ({"depth_test": False, "blend": "alpha"}, "color0: draw 0, pipeline 'p', blends with"),
-    "blend_min": ({"depth_test": False, "blend": {"src_color": "one", "dst_color": "zero", "color_op": "min"}}, "color0: draw 0"),
+    "blend_min": ({"depth_test": False, "blend": {"color_op": "min"}}, "color0: draw 0"),
     "blend_source": ({"depth_test": False, "blend": OVERWRITES}, ""),
     "blend_masked": ({"depth_test": False, "write_mask": "rgb", "blend": {**OVERWRITES, "dst_alpha": "one"}}, ""),
     "advanced": ({"depth_test": False, "blend": "multiply"}, "color0: draw 0"),
@@ -83,7 +83,7 @@ def reading_pass(dev: tg.Device, state: dict[str, Any], before: Callable[[Any], 
 @pytest.mark.parametrize("name", READERS)
 def test_draws_that_read_what_dont_care_left(dev: tg.Device, name: str) -> None:
     state, line = READERS[name]
-    found = said(lambda: reading_pass(dev, state))
+    found = [w for w in said(lambda: reading_pass(dev, state)) if "with compare_mask=0" not in str(w.message)]  # of the pipeline
     assert [w.category for w in found] == [tg.UndefinedContentsWarning] * bool(line)
     if line:
         assert str(found[0].message).startswith(f"pass 'a': {line}") and "load_op dont_care" in str(found[0].message)

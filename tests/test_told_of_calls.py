@@ -175,3 +175,41 @@ def test_arrays_for_words_of_framebuffers() -> None:
         tg.Load(clear=(0, 0, 0, 1), border=A)  # type: ignore[arg-type]
     with pytest.raises(tg.ValidationError, match=r"Store: samples is array\(.*; it must be 'all', a resolve mode or None"):
         tg.Store(None, samples=A)  # type: ignore[arg-type]
+
+
+def _entered(thing: Any) -> str:
+    with pytest.raises(tg.ValidationError) as told, thing:
+        pass
+    return str(told.value)
+
+
+def test_what_is_no_with_block_says_so(tmp_path: Any) -> None:
+    """Calls that give nothing, and what others give: none is a TypeError that names NoneType or a class of the package's."""
+    dev = tg.Device(threads=1)
+    out, buffer = dev.image((4, 4), "r8g8b8a8_unorm"), dev.buffer(np.zeros(4, "f4"))
+    with dev.frame("f") as f, dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 1)), label="p") as rp:
+        assert "rp.set is no with block: what it sets holds until" in _entered(rp.set(cull_mode="none"))
+        f_pass = rp
+    said = {
+        "dev.capture is no with block: it asks for the next pass": dev.capture(tmp_path / "a.tgcap"),
+        "rp.capture is no with block: it writes the pass that ended": f_pass.capture(tmp_path / "b.tgcap"),
+        "f.capture is no with block: it writes the frame that ended": f.capture(tmp_path / "c.tgcap"),
+        "command stats is no with block, and there is nothing to end": dev.clear(out, (0, 0, 0, 1)),
+        "pass stats": f_pass.replay(),
+        "frame stats": f.replay(),
+        "explanation": f_pass.explain(),
+        "frame explanation": f.explain(),
+        "attachment": tg.Attachment(out),
+        "texture": dev.texture(np.zeros((4, 4, 4), "u1"), "r8g8b8a8_unorm"),
+        "buffer slice": buffer.slice(0, 16),
+        "buffer 'buffer' is no with block; nothing has to be freed": buffer,
+    }
+    for text, thing in said.items():
+        assert text in _entered(thing), text
+    # The advice, taken literally; and what it gives is as little as None was.
+    path = tmp_path / "d.tgcap"
+    given = dev.capture(path)
+    assert not given and "dev.capture" in repr(given)
+    with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 1))):
+        pass
+    assert path.exists()

@@ -224,7 +224,7 @@ _OF_THE_PACKAGE = (
     "only_stores open_frame pack_push part_shown plane_of push_bytes read_aspect reads_buffer reads_layer require_filter require_device "
     "require_identity number_rows row_shape rows_at said_of sampler_pairs samplers_apart say_foreign say_left_out say_never_entered "
     "stores_to take_matrices takes_inner undefined undefined_part uses view_info warn_of_defines warn_short warn_unused watch "
-    "why_undefined"
+    "why_undefined with_lengths"
 )
 INTERNAL = frozenset(_OF_THE_PACKAGE.split())
 FREED = "nothing has to be freed: it lives as long as something names it"

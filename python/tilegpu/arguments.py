@@ -49,9 +49,9 @@ def count(value: Any, what: str, most: int = 1 << 62) -> int:
 
 
 def number(value: Any, what: str, must: str = "it must be a number") -> float:
-    """A real number, as a float."""
-    if isinstance(value, (int, float, np.integer, np.floating, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub"
+    """A real number, as a float; True and False are none."""
+    if (isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)) or (
+        isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu"
     ):
         try:
             return float(value)

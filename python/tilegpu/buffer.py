@@ -240,7 +240,7 @@ class Buffer(Fixed, AsArray):
                 if isinstance(data, np.ndarray) and not data.ndim and data.dtype.kind in "iu":
                     number = f"data is the number {data} in an array without dimensions"
                     raise ValidationError(f"{what}: {number}; give int({data}) for a size in bytes, or [{data}] for its contents")
-                if isinstance(data, (float, np.floating)):
+                if isinstance(data, (float, np.floating, bool, np.bool_)):
                     raise ValidationError(f"{what}: data is {data!r}; a size is a whole number of bytes, and data an array or a list")
                 source = _of_32_bits(data, arguments.array(data, f"{what}: data", "it must be numbers, bytes, or a size in bytes"), what)
                 array = upload_layout(source)

@@ -18,6 +18,7 @@ from tilegpu.context import Context
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dispatch_races import race_of
 from tilegpu.errors import ValidationError
+from tilegpu.fixed import no_block
 from tilegpu.indirect import check_group_names
 from tilegpu.interface import Interface, Stages
 from tilegpu.program import Program, specialization_of
@@ -28,6 +29,7 @@ _MOST: int = _core.MAX_WORKGROUPS
 _SIZE = f"it must be a whole number or up to three of them, x, y and z, from 0 to {_MOST}"
 
 
+@no_block
 class DispatchStats(NamedTuple):
     """What a dispatch was and cost."""
 
@@ -124,7 +126,8 @@ def create_compute_pipeline(
     sets = [] if set_layouts is None else layouts_by_number(self.core, set_layouts, what)
     core = _core.ComputePipeline(self.core, module, specialization.get("compute", []), label, sets)
     pipeline = ComputePipeline(core, stages)
-    pipeline.interface = Interface(named, stages, specialization) if specialization else interface
+    interface = Interface(named, stages, specialization) if specialization else interface
+    pipeline.interface = interface.with_lengths(pipeline.set_layouts)
     pipeline.made_by = self.core
     pipeline.warn_of_defines([comp], defines, include)
     pipeline.keep_sources([comp], again)

@@ -25,7 +25,7 @@ from tilegpu.errors import (
     users_level,
     users_place,
 )
-from tilegpu.fixed import Fixed
+from tilegpu.fixed import Fixed, no_block
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _USAGES = functools.reduce(operator.or_, _core.ENUMS["buffer_usage"].values())
 
 
+@no_block
 class CommandStats(NamedTuple):
     """What a copy, blit, resolve, clear or mip chain moved: each texel of its regions once, with all its samples."""
 

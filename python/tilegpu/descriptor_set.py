@@ -118,8 +118,8 @@ class DescriptorSet(Fixed):
             )
         kind, count = self._counts[int(number)]
         if binding is not None and binding.used:
-            title, layout, type_ = binding.title, binding.layout, binding.type
-            return NumberedSlot(int(number), count, kind, title, binding.readonly, layout, type_, binding.writeonly, binding.conflict)
+            known = binding.title, binding.readonly, binding.layout, binding.type, binding.writeonly, binding.conflict, binding.unsized
+            return NumberedSlot(int(number), count, kind, *known)
         return NumberedSlot(int(number), count, kind, f"binding {number}")
 
     def _named(self, name: Any) -> Binding | None:

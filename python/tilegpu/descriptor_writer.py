@@ -39,6 +39,9 @@ class Slot(Protocol):
     def count(self) -> int:
         """Elements, of arrays of descriptors; 0 of one without a length."""
     @property
+    def unsized(self) -> bool:
+        """Whether shaders declare an array without a length, of which ``count`` is the layout's."""
+    @property
     def descriptor(self) -> str:
         """Its type by Vulkan's name, such as ``"storage_buffer"``."""
     @property
@@ -74,6 +77,7 @@ class NumberedSlot:
     type: _core.ReflectedType | None = None
     writeonly: bool = False
     conflict: str = ""
+    unsized: bool = False
 
 
 class Contents(NamedTuple):
@@ -294,7 +298,8 @@ class DescriptorWriter:
     def write(self, target: _core.DescriptorSet, binding: Slot, value: Any, what: str) -> None:
         """All elements of a binding: one value, or a list of as many as there are."""
         if binding.count == 1:
-            self.write_element(target, binding, 0, value, what)
+            only = binding.unsized and isinstance(value, (list, tuple)) and len(value) == 1  # a list, as of any other length
+            self.write_element(target, binding, 0, value[0] if only else value, what)
             return
         if not isinstance(value, (list, tuple)) or len(value) != binding.count:
             given = f"{len(value)} values" if isinstance(value, (list, tuple)) else arguments.shown(value)

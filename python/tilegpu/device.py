@@ -28,6 +28,7 @@ from tilegpu.sampler import Sampler, SamplerOptions
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.texels import as_colors, default_texture_format, layers_of, numbers_of, texels_of
+from tilegpu.with_block import NEXT_CAPTURE, Done
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Device(Context):
             ("indirect_budget", indirect_budget),
             ("compile_memory", compile_memory),
         ):
-            if not isinstance(value, (int, np.integer)) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 0 <= value <= _LIMITS.get(name, 0xFFFFFFFF):
                 raise ValidationError(
                     f"Device: {name} is {arguments.shown(value)}; it must be a whole number, 0 for the default"
                 )
@@ -586,7 +587,7 @@ class Device(Context):
     generate_mipmaps = image_commands.generate_mipmaps
     resolve = image_commands.resolve
 
-    def capture(self, path: str | os.PathLike[str]) -> None:
+    def capture(self, path: str | os.PathLike[str]) -> Done:
         """The next pass is written to a file just before it is executed: with what its images and buffers hold then. Warns where none came
         before the device or the process ends.
 
@@ -600,6 +601,7 @@ class Device(Context):
             lost = f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now"
             warnings.warn(f"{lost}; the next pass goes to {os.fsdecode(path)}", UnusedNameWarning, stacklevel=users_level())
         self._capture_next(files.place(path))
+        return NEXT_CAPTURE
 
     def __enter__(self) -> Device:
         return self

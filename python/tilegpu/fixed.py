@@ -36,6 +36,9 @@ _SETTABLE: dict[str, Callable[[Any, str], Any]] = {
 }
 
 
+_OWN_LINE = "and there is nothing to end; write what gives it on a line of its own"
+
+
 class made_once(functools.cached_property[_T]):
     """What is made when somebody asks for it first, as Python's own from 3.12 on. Before, that takes a lock, one for all objects of the
     class: threads wait for each other, and a child by fork for ever, for a thread that it has not (gh-87634)."""
@@ -305,6 +308,19 @@ class Told(metaclass=_Listed):
                 raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
             raise MissingAttributeError(self, name, self._where_else(name))
 
+        def __enter__(self) -> Any:
+            raise ValidationError(f"{said(self)} is no with block, {_OWN_LINE}")
+
+        def __exit__(self, *raised: Any) -> None:
+            """Python looks for it before it enters."""
+
+
+def no_block(cls: type[_T]) -> type[_T]:
+    """Of a class that has other bases than these: its objects say so, too, where somebody enters them."""
+    for name in ("__enter__", "__exit__"):
+        setattr(cls, name, vars(Told)[name])
+    return cls
+
 
 class Slotted(Told):
     """The same, of what is made to be set and has ``__slots__``: there is nothing else to set."""
@@ -359,9 +375,6 @@ class Fixed(OfThisProcess, Made):
 
         def __enter__(self) -> Any:
             raise ValidationError(f"{said(self)} is no with block; {argument_names.FREED}")
-
-        def __exit__(self, *raised: Any) -> None:
-            """Python looks for it before it enters."""
 
 
 class Spelt(Told):

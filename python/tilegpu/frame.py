@@ -31,7 +31,7 @@ from tilegpu.pass_results import PassResults
 from tilegpu.stats import PassStats, bytes_text
 from tilegpu.uses import LaterUses, Use
 from tilegpu.whole_file import write_whole
-from tilegpu.with_block import WithBlock
+from tilegpu.with_block import FRAME_CAPTURE, Done, WithBlock
 
 if TYPE_CHECKING:
     from tilegpu.explain import Explanation
@@ -300,7 +300,7 @@ class Frame(WithBlock):
                     node.stats = node.stats._replace(time_ms=submission.dispatch_stats(0).time_ms)
         return self.stats
 
-    def capture(self, path: str | os.PathLike[str]) -> None:
+    def capture(self, path: str | os.PathLike[str]) -> Done:
         """Writes all nodes to one file, with everything that they name: what :meth:`replay` would execute now. ``tilegpu replay`` and
         :meth:`tilegpu.Device.load_capture` draw it. Images and buffers are written as they are now."""
         self._ended("capture() is there")
@@ -310,6 +310,7 @@ class Frame(WithBlock):
         if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
         _core.save_capture(self._device.core, [node.commands for node in self.nodes], place(path))
+        return FRAME_CAPTURE
 
     def report(self, path: str | os.PathLike[str], *, profiles: Sequence[str] | None = None) -> None:
         """Writes one HTML page that works without a network: the passes and what flows between them, bytes by cause, lint with the bytes

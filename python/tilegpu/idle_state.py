@@ -15,7 +15,7 @@ from typing import Any
 from tilegpu import _core, enums
 from tilegpu.errors import LostPrimitivesWarning
 from tilegpu.pipeline_rules import Words
-from tilegpu.pipeline_state import has_samples, say_constants
+from tilegpu.pipeline_state import has_samples, per_target, say_constants
 from tilegpu.program import Program
 
 _FRONT_FACING = 17  # SPIR-V's number of gl_FrontFacing
@@ -25,6 +25,10 @@ _ALWAYS: int = _core.ENUMS["compare_op"]["always"]
 _DECORATE, _BUILT_IN = 71, 11
 _STENCIL_FACE = {"compare": "always", "fail": "keep", "pass": "keep", "depth_fail": "keep"}
 _STENCIL_STATES = frozenset({"stencil_test_enable", "stencil_op"})
+_STENCIL_BITS = 0xFF
+_PASS_EQUALS = frozenset({"equal", "less_or_equal", "greater_or_equal"})
+_BLEND_STATES = frozenset({"color_blend_enable", "color_blend_equation", "color_blend_advanced", "logic_op_enable"})
+_NO_FACTORS = frozenset({"min", "max"})
 
 
 def warn_of_idle_state(
@@ -35,6 +39,10 @@ def warn_of_idle_state(
         name = next(n for n in ("stencil_test", "stencil_front", "stencil_back") if given[n] not in (None, False))
         fix = "give stencil_test={'compare': 'equal', 'reference': 1}, say, or {'pass': 'replace', 'reference': 1}"
         pipeline.warn_unused(name, f"{name} has no effect: it compares by 'always' and keeps what is there; {fix}")
+    if info.depth_stencil.stencil_test and dynamic.isdisjoint(_STENCIL_STATES):
+        _warn_of_stencil_masks(pipeline, dynamic, given)
+    if dynamic.isdisjoint(_BLEND_STATES) and given["logic_op"] is None:
+        _warn_of_factors(pipeline, given["blend"], len(info.color_formats))
     _warn_of_faces(pipeline, info, dynamic, given)
     samples, mask = info.multisample.samples, info.multisample.sample_mask
     if not has_samples(mask, samples) and dynamic.isdisjoint({"sample_mask", "rasterization_samples"}):
@@ -72,6 +80,50 @@ def _faces(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     both = given["stencil_test"]
     found = [{**(both if isinstance(both, Mapping) else {}), **(given[name] or {})} for name in ("stencil_front", "stencil_back")]
     return [{key.removesuffix("_op"): value for key, value in fields.items()} for fields in found]
+
+
+def _warn_of_stencil_masks(pipeline: Program, dynamic: frozenset[str], given: Mapping[str, Any]) -> None:
+    """Operations that write nothing, and a comparison of no bits, by a mask of 0. A mask that one face has beside what both have is how
+    that face is switched off, and says nothing."""
+    for side, face in zip(("stencil_front", "stencil_back"), _faces(given), strict=True):
+        own = {key.removesuffix("_op") for key in given[side] or ()}
+        for mask, keys in (("write_mask", ("pass", "fail", "depth_fail")), ("compare_mask", ("compare",))):
+            if int(face.get(mask, 1)) & _STENCIL_BITS or f"stencil_{mask}" in dynamic:
+                continue
+            for key in keys:
+                kind = "compare_op" if key == "compare" else "stencil_op"
+                value = enums.name_of(kind, enums.parse(kind, face.get(key, _STENCIL_FACE[key]), key))
+                if value in (_STENCIL_FACE[key], "never") or (mask in own and key not in own):  # never passes: so it says
+                    continue
+                name = side if key in own else "stencil_test"
+                passes = "it always passes" if value in _PASS_EQUALS else "nothing passes"
+                what = f"no bits are compared, and {passes}" if mask == "compare_mask" else "nothing is written"
+                said = f"{name}: {key}='{value}' has no effect with {mask}=0: {what}; leave {mask} out"
+                pipeline.warn_unused(f"{name} {mask}", said)
+
+
+def _warn_of_factors(pipeline: Program, blend: Any, targets: int) -> None:
+    """Minimum and maximum take the colours as they are: factors beside them, that were given and say something else."""
+    several = isinstance(blend, (list, tuple))
+    for i, one in enumerate([] if blend is None else per_target(blend, targets, "blend")):
+        if not isinstance(one, Mapping) or "op" in one:
+            continue
+        color = _operation(one.get("color_op", "add"))
+        alpha = _operation(one["alpha_op"]) if "alpha_op" in one else color
+        for key, operation in (("src_color", color), ("dst_color", color), ("src_alpha", alpha), ("dst_alpha", alpha)):
+            # What alpha is not given is colour's.
+            of_alpha = key.endswith("color") and key.replace("color", "alpha") not in one and alpha not in _NO_FACTORS
+            factor = enums.name_of("blend_factor", enums.parse("blend_factor", one.get(key, "one"), "blend"))
+            if operation not in _NO_FACTORS or of_alpha or factor == "one":
+                continue
+            name = f"blend[{i}]" if several else "blend"
+            by = f"{'alpha_op' if key.endswith('alpha') and 'alpha_op' in one else 'color_op'}='{operation}'"
+            said = f"{name}: {key}='{factor}' has no effect with {by}, which takes no factors"
+            pipeline.warn_unused(f"{name} {key}", f"{said}; leave it out, or multiply in the fragment shader")
+
+
+def _operation(given: Any) -> str:
+    return enums.name_of("blend_op", enums.parse("blend_op", given, "blend"))
 
 
 def _does(face: Mapping[str, Any]) -> bool:

@@ -299,7 +299,7 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
 
     @staticmethod
     def _u32(value: Any, what: str) -> int:
-        if isinstance(value, int) and 0 <= value <= _MAX_U32:
+        if type(value) is int and 0 <= value <= _MAX_U32:
             return value
         number = arguments.whole(value, what)
         if not 0 <= number <= _MAX_U32:

@@ -49,6 +49,7 @@ class Binding:
         "set",
         "stages",
         "type",
+        "unsized",
         "used",
         "writeonly",
     )
@@ -61,7 +62,8 @@ class Binding:
         self.set: int = reflected.set
         self.binding: int = reflected.binding
         self.descriptor = descriptor
-        self.count: int = reflected.count
+        self.count: int = reflected.count  #: elements, of arrays of descriptors
+        self.unsized = not reflected.count  #: a stage declares an array without a length: the layout says it
         self.type: _core.ReflectedType = reflected.type
         self.readonly: bool = reflected.readonly
         self.writeonly: bool = reflected.writeonly
@@ -70,6 +72,11 @@ class Binding:
         self.layout = layout
         self.aliases: list[str] = []  #: what stages call it too: names of other variables at the same place
         self.conflict = ""  #: of a block: why its members have no names, as stages declare other blocks there
+
+    @property
+    def kind(self) -> str:
+        """Its descriptor and how many, for tables; ``[]`` where nobody said a length."""
+        return self.descriptor + (f"[{self.count or ''}]" if self.count != 1 or self.unsized else "")
 
     @property
     def title(self) -> str:
@@ -162,6 +169,14 @@ class Interface(OfThisProcess, Told):
             for name in binding.aliases:
                 self.names.setdefault(name, binding)
 
+    def with_lengths(self, layouts: Sequence[_core.DescriptorSetLayout | None]) -> Interface:
+        """Itself, with the lengths of arrays that the shaders declare without one, from the layouts of a pipeline's sets, by number."""
+        for (set, number), binding in self.bindings.items():
+            layout = layouts[set] if binding.unsized and set < len(layouts) else None
+            if layout is not None:
+                binding.count = next((count for at, _, count in layout.bindings if at == number), binding.count)
+        return self
+
     @property
     def outputs(self) -> list[Variable]:
         """Of the fragment shader; made when somebody asks."""
@@ -219,6 +234,7 @@ class Interface(OfThisProcess, Told):
             if b.name and not ({b.name, b.block_name} - {""}) & {old.name, old.block_name, *old.aliases}:
                 old.aliases.append(b.name)
             old.count = max(old.count, b.count)
+            old.unsized = old.unsized or not b.count
             old.readonly = old.readonly and b.readonly
             if old.layout is not None and b.type.kind == "structure":
                 self._join_blocks(old, b)
@@ -292,8 +308,7 @@ class Interface(OfThisProcess, Told):
         if self.bindings:
             lines.append("  bindings")
             for b in self.bindings.values():
-                count = f"[{b.count}]" if b.count != 1 else ""
-                kind, stages = b.descriptor + count, ", ".join(b.stages)
+                kind, stages = b.kind, ", ".join(b.stages)
                 lines.append(
                     f"    set {b.set} binding {b.binding:<2} {kind:<24} {' or '.join(b.all_names) or '?'}  ({stages}){_unused(b.used)}"
                 )
@@ -326,7 +341,7 @@ class Interface(OfThisProcess, Told):
         add("vertex inputs", ("location", "type", "name"), places)
         rows = []
         for b in self.bindings.values():
-            kind = b.descriptor + (f"[{b.count}]" if b.count != 1 else "")
+            kind = b.kind
             members = [notebook.escaped(line.strip()) for line in _member_lines(b.type)]
             name = notebook.Html("<br>".join([notebook.escaped((" or ".join(b.all_names) or "?") + _unused(b.used)), *members]))
             rows.append((str(b.set), str(b.binding), kind, name, ", ".join(b.stages)))

@@ -110,7 +110,8 @@ def _single(matrix: _Array) -> Matrix:
 def _numbers(what: str, **given: Any) -> None:
     """Raises for what is no number, by its name; before anything is compared with it. ``far`` may be ``None``."""
     for name, value in given.items():
-        if (value is not None or name != "far") and not isinstance(value, (int, float, np.integer, np.floating)):
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not number and (value is not None or name != "far"):
             raise ValidationError(f"{what}: {name} is {arguments.shown(value)}; it must be a number")
 
 

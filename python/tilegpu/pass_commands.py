@@ -32,6 +32,7 @@ from tilegpu.query import Query, StatisticsQuery
 from tilegpu.transform_feedback import TransformFeedback
 from tilegpu.uses import use_of_buffer
 from tilegpu.vertex_sources import MAX_U32
+from tilegpu.with_block import SET_STATE, Done
 
 _REMAINING = 0xFFFFFFFF  #: VK_REMAINING_ARRAY_LAYERS
 
@@ -127,7 +128,7 @@ class PassCommands(OfThisProcess):
 
         return commands
 
-    def set(self, *by_place: Never, **state: Any) -> None:
+    def set(self, *by_place: Never, **state: Any) -> Done:
         """Sets dynamic state, by Vulkan's names, for the draws that follow with pipelines that list it in ``dynamic``.
 
         It holds until it is set again or the pass ends; pipelines that fix it are drawn with their own. Values are those of
@@ -145,6 +146,7 @@ class PassCommands(OfThisProcess):
             raise ValidationError(f"{self._what}: set{arguments.shown(by_place)}: {_by_name(by_place)}")
         with self._turn:
             self._open().state.set(state, f"{self._what}: set", by_itself=True)
+        return SET_STATE
 
     @_plain_first
     def draw(
@@ -251,7 +253,10 @@ class PassCommands(OfThisProcess):
                 and -0x80000000 <= vertex_offset <= 0x7FFFFFFF
             ):
                 if not (type(count) is type(first) is type(first_instance) is type(vertex_offset) is int):
-                    operator.index(count), operator.index(first), operator.index(first_instance), operator.index(vertex_offset)
+                    given = count, first, first_instance, vertex_offset
+                    if any(isinstance(one, bool) for one in given):
+                        raise TypeError  # below, with its words
+                    list(map(operator.index, given))
                 return
         except (TypeError, ValueError):
             pass

@@ -22,6 +22,7 @@ from tilegpu.image import Image
 from tilegpu.low_resolution_z import LowResolutionZ
 from tilegpu.pass_lint import Line, lines_of
 from tilegpu.stats import PassStats
+from tilegpu.with_block import PASS_CAPTURE, Done
 
 if TYPE_CHECKING:
     import weakref
@@ -117,7 +118,7 @@ class PassResults:
         self._execute(self._recorded)
         return self.stats
 
-    def capture(self, path: str | os.PathLike[str]) -> None:
+    def capture(self, path: str | os.PathLike[str]) -> Done:
         """Writes the ended pass to a file, with everything that it names: what :meth:`replay` would execute now.
 
         ``tilegpu replay`` and :meth:`tilegpu.Device.load_capture` draw it, in any process, with the same bits. Images and buffers are
@@ -131,6 +132,7 @@ class PassResults:
         if problem := output_problem(path) or suffix_problem(path, "captures"):
             raise ValidationError(f"{self._what}: capture: {problem}")
         _core.save_capture(self._device.core, [self._recorded], place(path))
+        return PASS_CAPTURE
 
     @property
     def stats(self) -> PassStats:

@@ -305,7 +305,7 @@ def create_pipeline(
     depth: Any = None,
     stencil: Any = None,
     samples: int = 1,
-    topology: str = "triangle_list",
+    topology: str | None = None,
     primitive_restart: bool = False,
     patch_control_points: int = 3,
     domain_origin: str = "upper_left",
@@ -355,9 +355,9 @@ def create_pipeline(
     Shaders are GLSL text, a path (.vert, .frag, .glsl, .spv) or SPIR-V bytes; ``frag=None`` renders depth only. ``vert_file`` and
     ``frag_file`` are what messages call a text.
 
-    ``tessellation_control`` and ``tessellation_evaluation`` go together: patches of ``patch_control_points`` vertices (the topology is
-    then ``"patch_list"``) are cut as ``domain_origin`` and the shaders say. ``geometry``: a shader that makes primitives of primitives;
-    topologies ``..._with_adjacency`` give it the neighbours' vertices.
+    ``topology``: ``"triangle_list"`` unless another one is given. ``tessellation_control`` and ``tessellation_evaluation`` go together:
+    patches of ``patch_control_points`` vertices (``"patch_list"``, which is the default then) are cut as ``domain_origin`` and the shaders
+    say. ``geometry``: a shader that makes primitives of primitives; topologies ``..._with_adjacency`` give it the neighbours' vertices.
 
     ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the
     same for data that advances with the instance. Fields feed the shader's inputs by name; those without a name (plain arrays, and
@@ -409,8 +409,8 @@ def create_pipeline(
     layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))["vertex"], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
-    if stages.get("tessellation_control") and topology == "triangle_list":
-        topology = "patch_list"
+    if topology is None:
+        topology = "patch_list" if "tessellation_control" in stages else "triangle_list"
     _set_assembly(info, topology, primitive_restart, patch_control_points, domain_origin, what)
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
@@ -457,7 +457,7 @@ def _finish(
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
     if interface is not None:
-        pipeline.interface = interface
+        pipeline.interface = interface.with_lengths(pipeline.set_layouts)
     pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable
     count = len(info.color_formats)
     masks = [write_mask_of(mask, pipeline.title) for mask in per_target(given["write_mask"], count, pipeline.title)]

@@ -97,6 +97,7 @@ def check_pipeline(
     _check_interfaces(reflections, what)
     for stage, module in stages.items():
         _check_offsets(Words(module.spirv), stage, what)
+    _check_topology(info.topology, stages, "primitive_topology" in dynamic, what)
     if info.rasterization.rasterization_stream:
         _check_stream(info.rasterization.rasterization_stream, stages, what)
     if given["conservative"] is not None and info.rasterization.conservative_mode != _DISABLED:
@@ -106,6 +107,16 @@ def check_pipeline(
             require_sample_places(len(given["sample_locations"]), info.multisample.samples, f"{what}: sample_locations")
         say_sample_interpolation(stages, what, strict)
     _check_dual_source(stages, factors, what)
+
+
+def _check_topology(topology: int, stages: Stages, dynamic: bool, what: str) -> None:
+    """VUID-VkGraphicsPipelineCreateInfo-pStages-08888: what is tessellated are patches. A dynamic one is the draw's."""
+    if not dynamic and "tessellation_control" in stages and topology != _TOPOLOGIES["patch_list"]:
+        given = enums.name_of("primitive_topology", topology)
+        raise ValidationError(
+            f"{what}: topology is '{given}', and tessellation shaders take patches (Vulkan, VUID 08888); leave topology= out, which is "
+            "'patch_list' then, or leave out the tessellation shaders"
+        )
 
 
 # ------------------------------------------------------------------------------------------------------- between stages

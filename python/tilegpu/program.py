@@ -85,7 +85,7 @@ class Program(Fixed):
     @made_once
     def interface(self) -> Interface:
         """The table of names that its shaders ask for."""
-        return Interface(self.title, self._stages)
+        return Interface(self.title, self._stages).with_lengths(self.set_layouts)
 
     def _repr_html_(self) -> str:
         """What it is, and what its shaders ask for."""

@@ -38,7 +38,7 @@ class SecondaryCommandBuffer(PassCommands, Fixed):
         colors, depth_info, stencil_info = formats_of(color, depth, stencil, self._what)
         if len(colors) > _core.MAX_COLOR_ATTACHMENTS:
             raise ValidationError(f"{self._what}: color has {len(colors)} formats; at most {_core.MAX_COLOR_ATTACHMENTS} are allowed")
-        if not isinstance(samples, int) or samples not in (1, 2, 4, 8, 16):
+        if not isinstance(samples, int) or isinstance(samples, bool) or samples not in (1, 2, 4, 8, 16):
             raise ValidationError(f"{self._what}: samples is {arguments.shown(samples)}; allowed are 1, 2, 4, 8 and 16")
         for k, info in enumerate(colors):
             if info is not None and not info.color_attachment:

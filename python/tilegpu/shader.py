@@ -63,7 +63,10 @@ def compile_glsl(
     }
     words, error, messages = _core.compile_glsl(text, name, number, macros, directories(include, "compile_glsl: include"), device)
     if words is None:
-        hint = _version_hint(text, messages) or _language_hint(text) or _stage_hint(stage, messages)
+        hint = _version_hint(text, messages) or _language_hint(text)
+        if not hint and (swapped := _stage_hint(stage, text, messages)):
+            first, rest = error.split("\n", 1) if "\n" in error else (error, "")
+            error = f"{first}{swapped}" + (f"\n{rest}" if rest else "")  # the other errors follow from it
         raise ShaderError(error + hint, messages=[ShaderMessage(*m) for m in messages])
     return words
 
@@ -72,22 +75,43 @@ def compile_glsl(
 _OF_STAGES = {
     "vertex": "gl_VertexIndex gl_InstanceIndex gl_BaseVertex gl_BaseInstance",
     "tessellation_evaluation": "gl_TessCoord",
-    "geometry": "EmitVertex EndPrimitive",
+    "geometry": "EmitVertex EndPrimitive max_vertices",
+    "tessellation_control": "gl_out vertices",
     "fragment": "gl_FragCoord gl_FragDepth gl_FrontFacing gl_PointCoord gl_HelperInvocation dFdx dFdy fwidth discard",
-    "compute": "gl_GlobalInvocationID gl_LocalInvocationID gl_LocalInvocationIndex gl_WorkGroupID gl_NumWorkGroups gl_WorkGroupSize",
+    "compute": "gl_GlobalInvocationID gl_LocalInvocationID gl_LocalInvocationIndex gl_WorkGroupID gl_NumWorkGroups gl_WorkGroupSize "
+    "local_size_x local_size_y local_size_z",
 }
+#: What each shader of these stages says, and those of no other stage do.
+_SAYS = {
+    "tessellation_control": "layout(vertices = 3) out",
+    "tessellation_evaluation": "layout(triangles) in",
+    "geometry": "layout(triangles) in and layout(triangle_strip, max_vertices = 3) out, and calls EmitVertex()",
+}
+_OF_ONE = re.compile(r"\b(?:vertices|gl_TessCoord|EmitVertex|triangles|quads|isolines|lines|points|lines_adjacency|triangles_adjacency)\b")
+_OF_LAYOUTS = frozenset({"vertices", "max_vertices", "local_size_x", "local_size_y", "local_size_z"})
 _POSITIONS = ("vertex", "tessellation_evaluation", "geometry")
 
 
-def _stage_hint(stage: str, messages: Sequence[Any]) -> str:
+def _stage_hint(stage: str, text: str, messages: Sequence[Any]) -> str:
     """Where the errors are of names that another stage has: texts were given in each other's place. "" where that isn't why."""
-    said = {word for message in messages for part in message if isinstance(part, str) for word in re.findall(r"'([A-Za-z_]+)'", part)}
+    parts = [part for message in messages for part in message if isinstance(part, str)]
+    said = {word for part in parts for word in re.findall(r"'([A-Za-z_]+)'", part)}
+    # In a layout alone: a variable may be called so, and not be declared.
+    said -= _OF_LAYOUTS - {word for part in parts if "layout identifier" in part for word in re.findall(r"'([A-Za-z_]+)'", part)}
     given = enums.name_of("shader_stage", enums.parse("shader_stage", stage, "compile_glsl: stage"))
     for other, names in _OF_STAGES.items():
         for name in names.split():
             if other != given and name in said:
                 return _given_as(name, other, given)
-    return _given_as("gl_Position", "vertex", given) if "gl_Position" in said and given not in _POSITIONS else ""
+    if "gl_Position" in said and given not in _POSITIONS:
+        return _given_as("gl_Position", "vertex", given)
+    words = " ".join(parts)
+    if given == "compute" and "put qualifier cannot be used in a compute shader" in words:
+        return "\nvariables that are in and out are of shaders that draw, and this text was given as the compute shader"
+    if given in _SAYS and "#include" not in text and not _OF_ONE.search(text):
+        plain = given.replace("_", " ")
+        return f"\na {plain} shader says {_SAYS[given]}: this text, which was given as the {plain} shader, is one of another stage"
+    return ""
 
 
 def _given_as(name: str, other: str, given: str) -> str:

@@ -1,16 +1,54 @@
 """What does its work in a ``with`` block alone, and is told where it never was in one. In: where it was made. Out: a warning there.
 
+And the other way round: calls that give nothing, and are entered as if they gave a block. In: the call. Out: an error that says what it is.
+
 Without this a condition that was made and not entered leaves draws unconditional, and a pass that was never entered draws nothing.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
 from tilegpu.errors import PACKAGE, Place, UnusedNameWarning, ValidationError
 from tilegpu.fixed import Fixed
+
+
+class Done:
+    """What calls give that give nothing and look like blocks: entered, it says what they are instead. False, as ``None`` is."""
+
+    __slots__ = ("_call", "_instead")
+
+    def __init__(self, call: str, instead: str) -> None:
+        self._call, self._instead = call, instead
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"<{self._call}: done>"
+
+    def _ipython_display_(self) -> None:
+        """Nothing is shown below a cell."""
+
+    if not TYPE_CHECKING:  # else it could be entered
+
+        def __enter__(self) -> Any:
+            raise ValidationError(f"{self._call} is no with block: {self._instead}")
+
+        def __exit__(self, *raised: Any) -> None:
+            """Python looks for it before it enters."""
+
+
+_LINE = "on a line of its own"
+NEXT_CAPTURE = Done(
+    "dev.capture",
+    f"it asks for the next pass; write dev.capture(path) {_LINE} before `with dev.render_pass(...) as rp:`, or rp.capture(path) behind it",
+)
+PASS_CAPTURE = Done("rp.capture", f"it writes the pass that ended, at once; write rp.capture(path) {_LINE} behind the pass's block")
+FRAME_CAPTURE = Done("f.capture", f"it writes the frame that ended, at once; write f.capture(path) {_LINE} behind the frame's block")
+SET_STATE = Done("rp.set", f"what it sets holds until it is set again or the pass ends; write rp.set(...) {_LINE} before the draws")
 
 
 class WithBlock(Fixed):

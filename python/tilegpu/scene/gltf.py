@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilegpu.scene.gltf_names import extensions_in, misspelt
-from tilegpu.scene.gltf_rules import problems
+from tilegpu.scene.gltf_rules import bounds_problem, problems
 from tilegpu.scene.meshopt import FILTERS, MODES, MeshoptError, decode
 from tilegpu.scene.model_file import ModelError, ModelFile, named, say, shown
 from tilegpu.scene.packages import BasisPicture
@@ -401,6 +401,7 @@ class Document:
             values = np.zeros((count, size), component)
         if "sparse" in table:
             values = self._sparse(table["sparse"], values, component, kind, here)
+        stored = values
         if as_float:
             values = _to_float(values, self.flag(table, "normalized", here))
             if kind != "SCALAR" and not np.all(np.isfinite(values)):
@@ -409,15 +410,20 @@ class Document:
             raise self.error(here, "componentType is 5126 (float); an integer type is needed here")
         values.flags.writeable = False
         self._accessors[key] = values
-        self._say_broken_rules(table, where, here)  # of what can be read
+        self._say_broken_rules(table, where, here, stored)  # of what can be read
         return values
 
-    def _say_broken_rules(self, table: dict[str, Any], where: str, here: str) -> None:
-        """A warning for the first accessor that breaks a rule, of each rule."""
+    def _say_broken_rules(self, table: dict[str, Any], where: str, here: str, stored: Array | None = None) -> None:
+        """A warning for the first accessor that breaks a rule, of each rule. ``stored``: its components, where it is read for the first
+        time."""
         views, number = self.json["bufferViews"], table.get("bufferView")
         known = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(views)
         view = views[number] if known else {}
-        view = {} if isinstance(view.get("extensions"), dict) and _MESHOPT in view["extensions"] else view
+        packed = isinstance(view.get("extensions"), dict) and _MESHOPT in view["extensions"]
+        view = {} if packed else view
+        # What compression rounds lies a little beside the bounds of what was compressed.
+        if stored is not None and not packed and where.endswith(".attributes.POSITION") and (wrong := bounds_problem(table, stored)):
+            self.say_once("bounds", f"{here} ({where}): {wrong}")
         used = self.json.get("extensionsUsed")
         quantized = isinstance(used, list) and "KHR_mesh_quantization" in used
         for rule, text in problems(table, view, where, quantized):

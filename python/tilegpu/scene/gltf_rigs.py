@@ -147,6 +147,7 @@ class GltfPoser:
                 if mesh not in of_mesh:
                     of_mesh[mesh] = self._targets_of(mesh)
                 counts[k] = of_mesh[mesh]
+        self._say_idle_weights(of_mesh)
         self._animations: list[Animation] = read_animations(doc, counts)
         self.animations = [(one.name, one.duration_s) for one in self._animations]
         self._of_mesh: dict[tuple[int, int], list[float]] = {}
@@ -195,6 +196,26 @@ class GltfPoser:
             transforms = {node: {path: v for path, v in values.items() if path != "weights"} for node, values in moved.items()}
             self._kept = animation, time, moved, self.tree.matrices(transforms)
         return self._kept[2], self._kept[3]
+
+    def _say_idle_weights(self, of_mesh: dict[int, int]) -> None:
+        """Weights where there are no morph targets (sections 3.5.3 and 3.7.2.2). ``of_mesh``: targets of meshes that are known."""
+        doc = self.doc
+
+        def targets(mesh: int) -> int:
+            if mesh not in of_mesh:
+                of_mesh[mesh] = self._targets_of(mesh)
+            return of_mesh[mesh]
+
+        for k, table in enumerate(doc.json["meshes"]):
+            if table.get("weights") and not targets(k):
+                doc.say_once("weights", f"meshes[{k}]: has weights and no morph targets: they move nothing; leave them out")
+        for k, table in enumerate(doc.json["nodes"]):
+            if not table.get("weights"):
+                continue
+            mesh = table.get("mesh")
+            if not isinstance(mesh, int) or not targets(mesh):
+                of = "whose mesh has no morph targets" if isinstance(mesh, int) else "and no mesh"
+                doc.say_once("weights", f"nodes[{k}]: has weights, {of}: they move nothing; leave them out")
 
     def _targets_of(self, mesh: int) -> int:
         table = self.doc.json["meshes"][mesh] if 0 <= mesh < len(self.doc.json["meshes"]) else {}

@@ -1,16 +1,24 @@
 """Rules of glTF's accessors that a file may break and be drawn all the same, as something else than it means, or by this reader alone.
 
-In: an accessor, and what it is used for. Out: sentences, for warnings. What can't be read at all is an error where it is read.
+In: an accessor, what it is used for, and what was read of it. Out: sentences, for warnings. What can't be read at all is an error where it
+is read.
 Source: Khronos glTF 2.0, sections 3.6.2.2 (data types), 3.6.2.4 (alignment), 3.7.2.1 (attributes), 3.11 (animations), 3.7.3.1 (skins);
 KHR_mesh_quantization, "Extending Mesh Attributes".
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from tilegpu.scene.model_file import shown
+from tilegpu.scene.part import Array
+
+_LARGEST = 3.4e38
 _NAMES = {5120: "byte", 5121: "unsigned byte", 5122: "short", 5123: "unsigned short", 5125: "unsigned int", 5126: "float"}
 _SIZES_B = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _FLOAT = frozenset({(5126, False)})
@@ -38,6 +46,24 @@ def problems(accessor: dict[str, Any], view: dict[str, Any], where: str, quantiz
         return
     yield from _types(use, kind, normalized, quantized, found is not None and str(found[1]).startswith("targets"))
     yield from _places(accessor, view, kind, use)
+
+
+def bounds_problem(accessor: dict[str, Any], values: Array) -> str:
+    """What is wrong with ``min`` and ``max`` of an accessor that was read; ``values``: (count, components), as they are stored, with what
+    is sparse (section 3.6.2.5). A float may differ in its last place, as it is written in decimals. "" where nothing is wrong."""
+    for name, found in (("min", values.min(0)), ("max", values.max(0))) if len(values) else ():
+        given = accessor.get(name)
+        if given is None:
+            continue
+        numbers = isinstance(given, list) and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in given)
+        if not numbers or len(given) != len(found) or not all(abs(x) <= _LARGEST for x in given):
+            return f"{name} is {shown(given)}; it must be {len(found)} finite numbers, one for each component"
+        for k, (said, is_) in enumerate(zip(given, found.tolist(), strict=True)):
+            place = float(np.spacing(np.float32(max(abs(said), abs(is_))))) if values.dtype.kind == "f" and math.isfinite(is_) else 0.0
+            if abs(said - is_) > place:
+                what = f"{name}[{k}] is {said:.9g}, and its {'least' if name == 'min' else 'greatest'} is {is_:.9g}"
+                return f"{what}: drawn by what is there; readers that frame or cull by {name} take the other"
+    return ""
 
 
 def _types(use: str, kind: int, normalized: bool, quantized: bool, delta: bool) -> Iterator[tuple[str, str]]:
