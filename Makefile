@@ -166,11 +166,17 @@ test-asserts: system ## C++ tests with asserts, optimised: quicker than the sani
 
 # --- AddressSanitizer and UndefinedBehaviorSanitizer, a build of its own; Python is run with the sanitizers' library loaded first
 SANITIZE := build/sanitize
-test-sanitize: build $(VENV)/.stamp-test ## C++ tests and the Python suite under ASan and UBSan
+.PHONY: sanitize-build test-checked
+sanitize-build: build $(VENV)/.stamp-test
 	cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILEGPU_SANITIZE=ON -DPython_EXECUTABLE=$(abspath $(PY)) \
 	  -Dpybind11_DIR="$$($(PY) -m pybind11 --cmakedir)"
 	cmake --build $(SANITIZE)
+test-sanitize: sanitize-build ## C++ tests and the Python suite under ASan and UBSan
 	sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(PYTEST_ARGS)
+# What draws and dispatches, in every way that code accesses memory.
+CHECKED_TESTS ?= $(shell sed -e 's/\#.*//' tests/checked.txt)
+test-checked: sanitize-build ## the same with every load and store of generated code checked (TILEGPU_CHECKED): C++ tests, and of Python's those that draw (CHECKED_TESTS)
+	TILEGPU_CHECKED=1 sh scripts/test_sanitize.sh $(SANITIZE) $(VENV) $(CHECKED_TESTS) $(PYTEST_ARGS)
 
 # --- ThreadSanitizer over C++ tests in which threads meet; LLVM, glslang and SPIRV-Tools are not instrumented, nor is generated code
 TSAN := build/threads

@@ -23,7 +23,7 @@ import tilegpu as tg
 #: What a device takes for compile_memory.
 LEAST_MEMORY = 32 << 20
 #: Terms of a sum beyond the stack of a compiler's process (256 MiB), but not beyond that of a device that compiles itself (1 GiB).
-TOO_DEEP = 600_000
+TOO_DEEP = 400_000
 
 FULL = """#version 450
 layout(location = 0) out vec2 uv;

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "cpp" / "src"
 SUFFIXES = {".cpp", ".hpp", ".inc"}
 #: First folders of what isn't ours; "": the language's own headers.
-OUTSIDE = {"", "glslang", "linux", "llvm", "llvm-c", "simde", "spirv", "spirv-tools", "sys", "vulkan"}
+OUTSIDE = {"", "glslang", "linux", "llvm", "llvm-c", "sanitizer", "simde", "spirv", "spirv-tools", "sys", "vulkan"}
 
 #: A line that goes on in the next one.
 SPLICE = re.compile(r"\\[ \t\r\f\v]*\n")

@@ -17,6 +17,7 @@
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/background_crew.hpp"
 #include "shader/jit/build_identity.hpp"
+#include "shader/jit/checked_code.hpp"
 #include "shader/jit/code_memory.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/jit/compiler_pool.hpp"
@@ -411,8 +412,10 @@ void test_interrupted_offer() {
 }
 
 void test_identity() {
-  const std::string noted = identity_of_image(true), bytes = identity_of_image(false);
+  const std::string noted = identity_of_image(true);
   CHECK(noted.starts_with("note ") && noted.size() == 5 + 32 && build_identity() == noted);
+  if (checker_address("__asan_load1")) return;  // the image has red zones, which nobody may read
+  const std::string bytes = identity_of_image(false);
   // A hash of each segment that nobody writes: linkers for x86-64 make several, for aarch64 one.
   CHECK(bytes.starts_with("bytes ") && bytes.size() >= 6 + 32 && bytes.size() % 32 == 6 && bytes == identity_of_image(false));
 }

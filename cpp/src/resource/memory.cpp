@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/field_error.hpp"
+#include "base/red_zone.hpp"
 #include "base/sealed_file.hpp"
 #include "resource/address_space.hpp"
 #include "resource/memory_contents.hpp"
@@ -52,6 +53,9 @@ Status check_size(uint64_t size_B) {
   return Ok{};
 }
 
+/// What is mapped behind the bytes and the few that may be read there.
+void forbid_rest(uint8_t* data, uint64_t size_B) { forbid(data + size_B + kSlack_B, mapped_size_B(size_B) - size_B - kSlack_B); }
+
 Error refused(uint64_t size_B) {
   return {VK_ERROR_OUT_OF_DEVICE_MEMORY,
           "device memory: the system refused " + std::to_string(size_B) + " bytes; close other programs or use smaller images"};
@@ -79,6 +83,7 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
     if (back_B) munmap(data + mapped_B, back_B);
     madvise(data, mapped_B, MADV_HUGEPAGE);  // a wish; without it everything still works
   }
+  forbid_rest(data, size_B);
   auto memory = Ptr<DeviceMemory>(new DeviceMemory());
   memory->data_ = data;
   memory->size_B_ = size_B;
@@ -100,6 +105,7 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::map_shared(std::shared_ptr<SealedFile>
   memory->file_ = std::move(file);
   if (mmap(address, file_size_B(size_B), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory->file_->fd(), 0) == MAP_FAILED)
     return refused(size_B);
+  forbid_rest(memory->data_, size_B);
   return memory;
 }
 
@@ -161,7 +167,9 @@ Status DeviceMemory::flush(uint64_t offset_B, uint64_t size_B) {
 void DeviceMemory::unmap() { contents_->unmap(); }
 
 DeviceMemory::~DeviceMemory() {
-  if (data_) munmap(data_, mapped_size_B(size_B_));
+  if (!data_) return;
+  allow(data_, mapped_size_B(size_B_));
+  munmap(data_, mapped_size_B(size_B_));
 }
 
 Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {

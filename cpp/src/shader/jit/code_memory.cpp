@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "shader/jit/checked_code.hpp"
 #include "shader/jit/relocation.hpp"
 
 namespace tilegpu::shader {
@@ -35,7 +36,7 @@ uint64_t address_of(const char* name) {
   if (!std::strcmp(name, "memcpy")) return reinterpret_cast<uintptr_t>(&std::memcpy);
   if (!std::strcmp(name, "memmove")) return reinterpret_cast<uintptr_t>(&std::memmove);
   if (!std::strcmp(name, "memset")) return reinterpret_cast<uintptr_t>(&std::memset);
-  return 0;
+  return checker_address(name);
 }
 
 /// Bounds-checked views of the file's tables.

@@ -18,6 +18,7 @@
 #include "base/long_work.hpp"
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/build_identity.hpp"
+#include "shader/jit/checked_code.hpp"
 #include "shader/jit/jit_state.hpp"
 #include "shader_abi/abi.hpp"
 
@@ -49,6 +50,9 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   Expected<JitTarget> chosen = choose_target(info.target);
   if (!chosen) return chosen.error();
   const JitTarget& target = *chosen;
+  Expected<bool> checked = wants_checked_code();
+  if (!checked) return checked.error();
+  s.emit_options.checked = *checked;
   s.requested_target = target.name, s.target.cpu = target.cpu, s.target.features = target.features;
 
   jit->wide_ = s.wide = target.wide, jit->gathers_ = target.gathers;
@@ -90,6 +94,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   environment.add(s.emit_options.lanes);
   environment.add(uint32_t{jit->gathers_});
   environment.add(uint32_t{s.emit_options.wide_schedule});
+  environment.add(uint32_t{s.emit_options.checked});
   for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
                         sizeof(SamplerAbi), sizeof(SampledImage), sizeof(CombinedDescriptor)}) {
     environment.add(static_cast<uint64_t>(size_B));

@@ -11,6 +11,7 @@
 #include "shader/ir/ir_builder.hpp"
 #include "shader/ir/lane_access.hpp"
 #include "shader/ir/sampler_types.hpp"
+#include "shader/jit/checked_code.hpp"
 #include "shader/jit/exact_selects.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/jit/jit_schedule.hpp"
@@ -134,6 +135,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   if (!failed) leave_out_alpha(module);
   if (!failed && !kX86) choose_by_bits(module);
   if (!failed && of == Tier::quick) load_constants(module);
+  if (!failed && options.checked) failed = add_checks(module, machine);
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
     write_ir(".after.ll");

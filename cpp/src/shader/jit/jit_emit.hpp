@@ -1,7 +1,7 @@
 // shader/jit/jit_emit.hpp -- from a module of IR to an object file: LLVM's passes and code generation.
 //
 // In: a verified module in a context of its own, a target machine that nobody else uses at the moment. Out: the object's bytes, which refer
-// to nothing but memset, memcpy and memmove. Source: docs/decisions.md, 40.
+// to nothing but memset, memcpy and memmove, checked code to its runtime too. Source: docs/decisions.md, 40.
 #pragma once
 
 #include <llvm-c/Core.h>
@@ -45,6 +45,7 @@ struct EmitOptions {
   std::string dump_directory;  // "": none. Else gets IR before and after the passes, and assembly
   uint32_t lanes = 0;
   bool wide_schedule = false;  // see jit_schedule.hpp
+  bool checked = false;        // see checked_code.hpp
 };
 
 /// `name`: of the function, `kind`: for messages, dumps and what kinds of functions are treated differently. A frame that is too large is

@@ -18,6 +18,7 @@ Expected<std::string> answer_object_request(MessageReader& request) {
   EmitOptions options;
   options.lanes = request.number<uint32_t>();
   options.wide_schedule = request.number<uint32_t>() != 0;
+  options.checked = request.number<uint32_t>() != 0;
   const std::string name(request.text()), kind(request.text());
   options.dump_directory = request.text();
   TargetOfCode target;
