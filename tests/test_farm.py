@@ -643,12 +643,13 @@ def test_an_executor_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_dask_cluster_whose_workers_are_killed_and_added(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="tilegpu[farm]")
-    job = dataclasses.replace(JOB, of=80)
+    job = dataclasses.replace(JOB, of=400)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         killed: list[int] = []
 
         def disturb(items: Any, total: int, label: str) -> Any:
             for k, done in enumerate(items):
+                time.sleep(0.01)  # so that who joins finds something to do
                 if k >= (15, 45, total)[len(killed)]:
                     kill(done.worker, killed)
                 if k == 25:
@@ -657,7 +658,7 @@ def test_a_dask_cluster_whose_workers_are_killed_and_added(tmp_path: Path) -> No
 
         address = cluster.scheduler_address.replace("tcp://", "dask://")
         run = render(job, tmp_path / "t.png", executor=address, progress=disturb)
-        assert run.frames == list(range(80)) and len(killed) == 2 and len(run.workers) >= 3
+        assert run.frames == list(range(400)) and len(killed) == 2 and len(run.workers) >= 3
         assert run.compiled == 0
         with distributed.Client(cluster) as client:
             assert verify(tmp_path / "t.manifest.json", 0.1, executor=client).same

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -245,6 +244,8 @@ def counts_of(
     """Of pass ``index``; ``techniques``: names that ``hsr=`` takes; ``trace``: its fragments, as ``submission.fragment_trace`` has them,
     or ``None``: then the pass's counters are spread over its draws, which makes no difference where all run the same programs. Raises
     :class:`ValidationError` where they don't."""
+    import json  # what few programs need is loaded when they do
+
     counters = dict(submission.pass_stats(index).asdict())
     traffic = {name: dict(causes) for name, causes in counters.pop("traffic").items()}
     pieces = json.loads(submission.describe_framebuffer(index))

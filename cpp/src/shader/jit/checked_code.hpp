@@ -1,9 +1,9 @@
 // shader/jit/checked_code.hpp -- generated code whose every load and store is checked: TILEGPU_CHECKED=1, in builds with AddressSanitizer.
 //
-// In: a module after its last pass. Out: the same code, which asks AddressSanitizer's runtime before each access of memory, masked lanes one
-// by one, and has red zones around its variables on the stack. An access outside of its object ends the process with a report. Constants
-// are not looked at. Source: LLVM, AddressSanitizer.cpp; K. Serebryany and others, "AddressSanitizer: A Fast Address Sanity Checker"
-// (USENIX ATC 2012).
+// In: a module after its last pass. Out: the same code, which asks AddressSanitizer's runtime before each access of memory, masked lanes
+// one by one, and has red zones around its variables on the stack. An access outside of its object ends the process with a report.
+// Constants are not looked at. Source: LLVM, AddressSanitizer.cpp; K. Serebryany and others, "AddressSanitizer: A Fast Address Sanity
+// Checker" (USENIX ATC 2012).
 #pragma once
 
 #include <llvm-c/Error.h>
