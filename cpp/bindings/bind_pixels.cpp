@@ -52,9 +52,10 @@ ArrayFormat array_format(const vk::FormatInfo& format) {
 /// By NumPy's short name, found once: asking NumPy takes longer than copying a small picture.
 py::dtype dtype_named(const std::string& name) {
   static auto* const known = new std::unordered_map<std::string, PyObject*>();
-  const auto [found, is_new] = known->try_emplace(name);
-  if (is_new) found->second = py::dtype(name).release().ptr();
-  return py::reinterpret_borrow<py::dtype>(found->second);
+  if (const auto found = known->find(name); found != known->end()) return py::reinterpret_borrow<py::dtype>(found->second);
+  py::dtype type(name);  // other threads run meanwhile, and may find it too: nothing is noted before it is there
+  if (known->emplace(name, type.ptr()).second) type.inc_ref();
+  return type;
 }
 
 /// Python's other threads run while many bytes are copied; to let them in takes as long as some kilobytes.

@@ -1,6 +1,8 @@
 // bindings/plain_binds.cpp -- see plain_binds.hpp.
 #include "plain_binds.hpp"
 
+#include <pybind11/gil_safe_call_once.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -60,9 +62,13 @@ bool is_defined(const ImageView& view) {
   return true;
 }
 
+/// Found without a lock that a thread could hold which waits for the GIL.
 PyObject* use_of_descriptor() {
-  static PyObject* const function = py::object(py::module_::import("tilegpu.descriptor_writer").attr("uses_of_descriptor")).release().ptr();
-  return function;
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<PyObject*> function;
+  return function
+      .call_once_and_store_result(
+          [] { return py::object(py::module_::import("tilegpu.descriptor_writer").attr("uses_of_descriptor")).release().ptr(); })
+      .get_stored();
 }
 
 PyObject* matrices() {
@@ -88,6 +94,7 @@ void PlainBinds::keep(Known known) {
     PyUnicode_InternInPlace(&value.name.ptr());
     hash = mixed(hash, value.name.ptr(), {value.id, value.second});
   }
+  use_of_descriptor();  // here, where nobody holds one of them: other threads may run meanwhile
   if (known_.size() >= kMostKnown) known_.clear();
   // Who drops one of the objects drops what was made of it.
   const py::cpp_function dropped([this, hash](const py::object&) { known_.erase(hash); });

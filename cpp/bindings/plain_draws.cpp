@@ -4,6 +4,8 @@
 // wrong, goes the general way (tilegpu.draw_arguments), which says so. Plain are buffers and arrays of the very types that the pipeline
 // was made for, whole numbers, push constants that are floats or bytes, and nothing else given. A part of the front end that is here for
 // its speed: what it takes, the general way takes alike.
+#include <pybind11/gil_safe_call_once.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -25,8 +27,10 @@ struct Names {
   std::array<PyObject*, 3> index_dtypes;  // of 1, 2 and 4 bytes
 };
 
+/// Made without a lock that a thread could hold which waits for the GIL.
 const Names& names() {
-  static const Names all = [] {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<Names> all;
+  const auto find = [] {
     const auto text = [](const char* name) { return PyUnicode_InternFromString(name); };
     const auto kept = [](const py::object& object) { return py::object(object).release().ptr(); };
     const auto type = [&](const py::object& object) { return reinterpret_cast<PyTypeObject*>(kept(object)); };
@@ -38,8 +42,8 @@ const Names& names() {
     n.use_of_buffer = kept(py::module_::import("tilegpu.uses").attr("use_of_buffer"));
     n.index_dtypes = {kept(numpy.attr("dtype")("uint8")), kept(numpy.attr("dtype")("uint16")), kept(numpy.attr("dtype")("uint32"))};
     return n;
-  }();
-  return all;
+  };
+  return all.call_once_and_store_result(find).get_stored();
 }
 
 bool whole_of(PyObject* given, int64_t least, int64_t most, int64_t& out) {
