@@ -206,6 +206,11 @@ def test_what_is_no_with_block_says_so(tmp_path: Any) -> None:
     }
     for text, thing in said.items():
         assert text in _entered(thing), text
+    # What was asked for by a block that there is not is taken back.
+    _entered(dev.capture(tmp_path / "e.tgcap"))
+    with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 1))):
+        pass
+    assert not (tmp_path / "e.tgcap").exists()
     # The advice, taken literally; and what it gives is as little as None was.
     path = tmp_path / "d.tgcap"
     given = dev.capture(path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +30,7 @@ from tilegpu.sampler import Sampler, SamplerOptions
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.set_layout import DescriptorSetLayout
 from tilegpu.texels import as_colors, default_texture_format, layers_of, numbers_of, texels_of
-from tilegpu.with_block import NEXT_CAPTURE, Done
+from tilegpu.with_block import Done, next_capture
 from tilegpu.ycbcr import SamplerYcbcrConversion
 
 if TYPE_CHECKING:
@@ -69,6 +71,13 @@ def _check_conversion(info: enums.FormatInfo, sampler: Sampler, mipmaps: Any, wh
         image_commands.require_averages(info, what)
     if mipmaps is not False and info.planes:
         raise ValidationError(f"{what}: mipmaps= of {info.name}; multi-planar images have one level: leave it out")
+
+
+def _take_back(of: weakref.ref[Device], path: str) -> None:
+    """A capture that was asked for by a block that there is not."""
+    device = of()
+    if device is not None and device._next_capture == path:
+        device._capture_next(None)
 
 
 @makes_things
@@ -600,8 +609,8 @@ class Device(Context):
         if self._next_capture is not None:
             lost = f"device: capture: no pass ended since {self._next_capture} was asked for, which is not written now"
             warnings.warn(f"{lost}; the next pass goes to {os.fsdecode(path)}", UnusedNameWarning, stacklevel=users_level())
-        self._capture_next(files.place(path))
-        return NEXT_CAPTURE
+        self._capture_next(place := files.place(path))
+        return next_capture(functools.partial(_take_back, weakref.ref(self), place))
 
     def __enter__(self) -> Device:
         return self

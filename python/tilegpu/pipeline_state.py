@@ -155,11 +155,18 @@ def blend_of(
 
 
 def factors_of(blend: Any, targets: int, what: str) -> list[frozenset[str]]:
-    """Names of the factors that blending has, of each colour attachment; those of advanced operations: what they read of the source."""
+    """Names of the factors that blending has, of each colour attachment; those of advanced operations: what they read of the source.
+    Beside min and max, which take none, only those of the second source, which shaders must have all the same."""
     found = []
     for one in [] if blend is None else per_target(blend, targets, f"{what}: blend"):
         given: Mapping[str, Any] = {} if one is None or one is False else _blend_fields(one, what)
-        names = {enums.name_of("blend_factor", enums.parse("blend_factor", given[k], what)) for k in _FACTOR_KEYS if k in given}
+        names = set()
+        for key in (k for k in _FACTOR_KEYS if k in given):
+            name = enums.name_of("blend_factor", enums.parse("blend_factor", given[key], what))
+            op = given.get("color_op", "add")
+            op = op if key.endswith("color") else given.get("alpha_op", op)
+            if "src1" in name or enums.name_of("blend_op", enums.parse("blend_op", op, what)) not in ("min", "max"):
+                names.add(name)
         found.append(frozenset({"src_alpha"} if "op" in given else names))
     return found
 

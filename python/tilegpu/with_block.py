@@ -8,6 +8,7 @@ Without this a condition that was made and not entered leaves draws unconditiona
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
@@ -18,10 +19,11 @@ from tilegpu.fixed import Fixed
 class Done:
     """What calls give that give nothing and look like blocks: entered, it says what they are instead. False, as ``None`` is."""
 
-    __slots__ = ("_call", "_instead")
+    __slots__ = ("_call", "_instead", "_take_back")
 
-    def __init__(self, call: str, instead: str) -> None:
-        self._call, self._instead = call, instead
+    def __init__(self, call: str, instead: str, take_back: Callable[[], object] | None = None) -> None:
+        """``take_back``: undoes what the call asked for, when it turns out to be no block."""
+        self._call, self._instead, self._take_back = call, instead, take_back
 
     def __bool__(self) -> bool:
         return False
@@ -35,6 +37,8 @@ class Done:
     if not TYPE_CHECKING:  # else it could be entered
 
         def __enter__(self) -> Any:
+            if self._take_back is not None:
+                self._take_back()
             raise ValidationError(f"{self._call} is no with block: {self._instead}")
 
         def __exit__(self, *raised: Any) -> None:
@@ -42,10 +46,13 @@ class Done:
 
 
 _LINE = "on a line of its own"
-NEXT_CAPTURE = Done(
-    "dev.capture",
-    f"it asks for the next pass; write dev.capture(path) {_LINE} before `with dev.render_pass(...) as rp:`, or rp.capture(path) behind it",
-)
+
+
+def next_capture(take_back: Callable[[], object]) -> Done:
+    before = f"{_LINE} before `with dev.render_pass(...) as rp:`"
+    return Done("dev.capture", f"it asks for the next pass; write dev.capture(path) {before}, or rp.capture(path) behind it", take_back)
+
+
 PASS_CAPTURE = Done("rp.capture", f"it writes the pass that ended, at once; write rp.capture(path) {_LINE} behind the pass's block")
 FRAME_CAPTURE = Done("f.capture", f"it writes the frame that ended, at once; write f.capture(path) {_LINE} behind the frame's block")
 SET_STATE = Done("rp.set", f"what it sets holds until it is set again or the pass ends; write rp.set(...) {_LINE} before the draws")

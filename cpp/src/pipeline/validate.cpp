@@ -282,7 +282,9 @@ Expected<Ptr<const PipelineLayout>> layout_from_reflection(const Program& progra
                      "'" + b.name + "' " + name + ": set numbers go from 0 to " + std::to_string(kMaxDescriptorSets - 1)};
       if (!b.count)
         return Error{VK_ERROR_INITIALIZATION_FAILED,
-                     "'" + b.name + "' " + name + " is an array without a length; create the pipeline with a layout that says how many"};
+                     "'" + b.name + "' " + name +
+                         " is an array without a length; give it one in the shader, or create the pipeline with a layout of the set that "
+                         "says how many (set_layouts)"};
       // No set has them; what the shader does with it is named when it is compiled.
       if (descriptor::kind_of(b.descriptor) == descriptor::Kind::unsupported) continue;
       const auto [entry, fresh] = sets[b.set].try_emplace(b.binding, DescriptorBinding{b.binding, b.descriptor, b.count, seen_by, 0, {}});
@@ -339,9 +341,9 @@ Status check_topology(const Program& program, const FixedFunctionState& state) {
   const PrimitiveStages& stages = program.primitives;
   const bool patches = state.topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
   if (patches != stages.tessellates)
-    return check.error(patches
-                           ? "the topology is PATCH_LIST, but there are no tessellation shaders"
-                           : "there are tessellation shaders, whose topology is PATCH_LIST; this one is " + topology_name(state.topology));
+    return check.error(patches ? "the topology is PATCH_LIST, but there are no tessellation shaders; draw another one, or give both"
+                               : "there are tessellation shaders, whose topology is PATCH_LIST; this one is " +
+                                     topology_name(state.topology) + ": draw PATCH_LIST, or leave them out");
   if (patches && (state.patch_control_points == 0 || state.patch_control_points > kMaxPatchVertices))
     return check.error("patch_control_points is " + std::to_string(state.patch_control_points) + "; 1 to " +
                        std::to_string(kMaxPatchVertices) + " are allowed");
