@@ -520,6 +520,19 @@ def test_concurrent_binning_hides_behind_the_rendering_before_it() -> None:
     assert may == [False, True, False], "nothing before it; after a pass; it loads depth"
 
 
+def test_concurrent_binning_is_the_hardware_s() -> None:
+    """Whichever techniques are on: what is compared with low-resolution Z has the same processors."""
+    without, off = tg.Device(profile="adreno-a740", hsr="off"), []
+    colors, depths = [without.image((1024, 1024), f) for f in (FORMAT, "d32_sfloat")]
+    pipeline = without.pipeline(VERT, FRAG, vertex=VERTEX, color=[FORMAT], depth="d32_sfloat", depth_compare="less")
+    for _ in range(2):
+        color, depth = tg.Attachment(colors, clear=(0, 0, 0, 1)), tg.Attachment(depths, clear=1.0)
+        with without.render_pass(color=[color], depth=depth, trace="fragments") as rp:
+            rp.draw(pipeline, cells(0.5, (1024, 1024), 32))
+        off.append(rp.costs().concurrent)
+    assert off == [False, True]
+
+
 def test_helpers_are_counted() -> None:
     """A triangle of half a quad's pixels, a whole rectangle, and a draw that hides itself: what early tests killed runs no quad."""
     size = (64, 64)

@@ -275,6 +275,9 @@ void bind_submission(py::module_& m, py::class_<Device, Ptr<Device>>& device) {
       .def(
           "explain", [](const Submission& s, size_t pass) { return explanations(checked(s, pass), pass); }, py::arg("index"))
       .def(
+          "concurrent_binning_off", [](const Submission& s, size_t pass) { return checked(s, pass).concurrent_binning_off(pass); },
+          py::arg("index"))
+      .def(
           "low_resolution_z", [](const Submission& s, size_t pass) { return low_resolution_z(checked(s, pass).low_resolution_z(pass)); },
           py::arg("index"));
   device

@@ -272,7 +272,7 @@ def counts_of(
     low = submission.low_resolution_z(index)
     counts = PassCounts(
         label, profile, counters, traffic, layout, pieces["load"], pieces["store"], names, tuple(draws),
-        binned_concurrently=low is not None and not low["concurrent_binning_off"],
+        binned_concurrently=not submission.concurrent_binning_off(index),
         low_resolution_z=None if low is None else _low_resolution_z(low, submission.explain(index), layout, draws),
     )  # fmt: skip
     if trace is None:

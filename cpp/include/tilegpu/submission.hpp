@@ -51,6 +51,8 @@ class TILEGPU_API Submission {
   std::vector<DrawPrograms> draw_programs(size_t pass) const;
   /// What low-resolution Z was at the end of the pass; null: it was switched off.
   const LowResolutionZ* low_resolution_z(size_t pass) const;
+  /// Why the pass can't be binned while the one before it is rendered; "": it can (Adreno from A7xx on, whichever techniques are on).
+  const std::string& concurrent_binning_off(size_t pass) const;
   /// The five pieces of the framebuffer as JSON: layout, load, store, resolve, desc, spill_load, spill_store.
   std::string describe_framebuffer(size_t pass) const;
   /// What costs bytes without need, a line each, with the bytes.

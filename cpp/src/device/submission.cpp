@@ -143,6 +143,8 @@ const LowResolutionZ* Submission::low_resolution_z(size_t pass) const {
   return found ? &*found : nullptr;
 }
 
+const std::string& Submission::concurrent_binning_off(size_t pass) const { return execution_of(*this, pass).concurrent_binning_off; }
+
 const PassTrace* Submission::fragment_trace(size_t pass) const {
   const std::optional<PassTrace>& trace = execution_of(*this, pass).trace;
   return trace ? &*trace : nullptr;

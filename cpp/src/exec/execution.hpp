@@ -34,6 +34,7 @@ struct PassExecution {
   std::vector<hsr::LrzDecision> lrz_decisions;       // by draw (indirect ones expanded); empty: switched off
   std::string lrz_culprit_pass;                      // in which what low-resolution Z lacks was lost; "": this one
   std::optional<LowResolutionZ> low_resolution_z;    // at the end; none: switched off
+  std::string concurrent_binning_off;                // "": it may be binned while the pass before is rendered
   std::vector<hsr::VertexDeferral> vertex_deferral;  // the same for deferred vertex shading
   std::vector<PartTraits> parts;                     // those that follow with the same traits are one
   tile_io::HostTile tile;

@@ -74,6 +74,7 @@ void PassExecutor::State::release() {
   samples_passed.clear();
   lrz_cache = hsr::LrzCache();
   lrz = hsr::LrzPass();
+  binned_before = {};
 }
 
 PassExecutor::PassExecutor(ThreadPool& pool) : state_(new State{pool}) {}

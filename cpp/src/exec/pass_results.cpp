@@ -90,7 +90,9 @@ void keep_contents(PassRun& run, bool done) {
     run.kept.lrz_cache.end(run.lrz_info, run.kept.lrz, stored && done,
                            renumbered ? draw_numbers(*run.plan, run.context.draws.size()) : std::vector<uint32_t>());
     run.out.low_resolution_z = hsr::describe(run.kept.lrz);
+    run.out.low_resolution_z->concurrent_binning_off = run.out.concurrent_binning_off;
   }
+  run.kept.binned_before = {true, writes_memory(run.pass)};
   for (const Ptr<Buffer>& buffer : run.pass.written_buffers) resource::mark_written(*buffer, 0, buffer->size_B(), resource::Writer::shader);
   for (const Ptr<ImageView>& view : run.pass.written_views) resource::mark_level_written(*view, resource::Writer::shader);
 }

@@ -15,6 +15,7 @@
 #include "exec/plan_cache.hpp"
 #include "exec/thread_pool.hpp"
 #include "geometry/census.hpp"
+#include "hsr/concurrent_binning.hpp"
 #include "hsr/lrz_pass.hpp"
 #include "tile/tile_job.hpp"
 #include "tile/worker/fragment_trace.hpp"
@@ -54,6 +55,7 @@ struct PassExecutor::State {
   geometry::ChunkPlans passing_chunks;  // of passes whose chunks are
   FilterPositions filter_positions;
   hsr::LrzCache lrz_cache;
+  hsr::BinnedBefore binned_before;
   hsr::LrzPass lrz;
   const char* phase = "";  // for the message when memory runs out
 
@@ -105,6 +107,11 @@ struct PassRun {
   /// Stats of a split are those of the whole pass.
   PassStats& stats() { return out.stats; }
 };
+
+/// By shaders.
+inline bool writes_memory(const command::Pass& pass) {
+  return !pass.written_buffers.empty() || !pass.written_views.empty() || pass.writes_addresses;
+}
 
 // Setting up (pass_setup.cpp).
 void begin_workers(PassRun& run);

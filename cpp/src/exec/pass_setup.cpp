@@ -136,14 +136,19 @@ void judge_draws(PassRun& run) {
                     run.options.lrz_flush,
                     !pass.executed.empty(),
                     !pass.part_ends.empty(),
-                    !pass.written_buffers.empty() || !pass.written_views.empty() || pass.writes_addresses,
-                    !pass.transform_feedback.empty(),
                     run.sysmem};
     s.lrz_cache.begin(run.lrz_info, run.plan->commands, context.draws, s.lrz);
     if (s.lrz.view) context.lrz = &s.lrz;
     run.out.lrz_decisions = s.lrz.decisions;
     run.out.lrz_culprit_pass = s.lrz.culprit_pass;
   }
+  const RenderingAttachment& depth = pass.info.depth;
+  const bool loads = run.hsr.low_resolution_z && depth.view && depth.load_op == VK_ATTACHMENT_LOAD_OP_LOAD;
+  const framebuffer::Profile& profile = *pass.framebuffer.layout.profile;
+  run.out.concurrent_binning_off =
+      hsr::concurrent_binning_obstacle({run.hsr.low_resolution_z ? lrz_generation_of(profile) : profile.lrz_generation, run.sysmem, loads,
+                                        !pass.transform_feedback.empty(), writes_memory(pass)},
+                                       s.binned_before);
   if (run.hsr.deferred_vertex_shading) hsr::decide_deferral(context.draws, pass.info, run.out.vertex_deferral);
   context.deferral = run.out.vertex_deferral;
 }

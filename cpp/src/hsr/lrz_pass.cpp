@@ -58,17 +58,6 @@ void add_begin_events(const LrzPassInfo& info, bool clears, LrzPass& out) {
   if (info.flush) out.events.push_back("LRZ_FLUSH");
 }
 
-const char* concurrent_binning_obstacle(const LrzPassInfo& info, bool any_before, bool memory_written) {
-  if (info.generation < kLrzBidirectional) return "before A7xx one processor bins and renders";
-  if (info.sysmem) return "nothing is binned in sysmem";
-  if (!any_before) return "no pass is rendered before it";
-  if (info.rendering->depth.view && info.rendering->depth.load_op == VK_ATTACHMENT_LOAD_OP_LOAD)
-    return "it loads depth, whose low-resolution Z the pass before may still change";
-  if (info.captures) return "transform feedback goes on from one pass to the next";
-  if (memory_written) return "shaders of the pass before write memory that its vertices may read";
-  return "";
-}
-
 uint8_t direction_byte(LrzDirection direction, bool valid) {
   if (!valid) return kLrzDisabled;
   return direction == LrzDirection::less ? kLrzLess : direction == LrzDirection::greater ? kLrzGreater : kLrzUnknown;
@@ -95,7 +84,6 @@ LowResolutionZ describe(const LrzPass& pass) {
   LowResolutionZ out;
   for (const LrzDecision& d : pass.decisions) out.direction_by_draw.push_back(direction_byte(d.tracked, d.valid));
   out.events = pass.events;
-  out.concurrent_binning_off = pass.concurrent_binning_off;
   out.direction = kLrzDisabled;
   if (!pass.view) return out;
   out.direction = direction_byte(pass.view->state.direction, pass.view->state.valid);
@@ -178,7 +166,6 @@ void LrzCache::begin(const LrzPassInfo& info, std::span<const command::PassComma
   out.events.clear();
   out.binning.clear();
   out.decisions.assign(draws.size(), {});
-  out.concurrent_binning_off = concurrent_binning_obstacle(info, any_before_, wrote_memory_);
   const RenderingInfo& rendering = *info.rendering;
   LrzPassFacts facts;
   facts.depth_attachment = rendering.depth.view && info.depth_format != VK_FORMAT_UNDEFINED;
@@ -276,8 +263,6 @@ void LrzCache::clear_image(const Ptr<Image>& image, float depth, std::span<const
 }
 
 void LrzCache::end(const LrzPassInfo& info, LrzPass& pass, bool stored, std::span<const uint32_t> numbers) {
-  any_before_ = true;
-  wrote_memory_ = info.writes_memory;
   if (!pass.view) return;
   LrzView& view = *pass.view;
   view.whole = stored && covers(info);

@@ -46,7 +46,6 @@ struct LrzPass {
   std::string culprit_pass;            // LrzState::cause_pass as the pass began
   LrzBuffer* buffer[2] = {};           // null: nobody tests or writes this direction
   std::vector<std::string> events;     // of the command stream
-  std::string concurrent_binning_off;  // "": the pass may be binned while the one before is rendered
   bool feedback = false;               // some draw wrote depth that the buffer does not know
   bool in_order = false;               // sysmem: draws write while they are rendered, by feedback, and only those that follow know
   LrzWriter writer_base;
@@ -62,11 +61,10 @@ struct LrzPassInfo {
   VkRect2D render_area{};
   bool bidirectional = false, flush = true;  // the switches (HiddenSurfaceRemoval, DeviceCreateInfo)
   bool secondaries = false, suspended = false;
-  bool writes_memory = false, captures = false;  // by shaders, by transform feedback
-  bool sysmem = false;                           // nothing is binned
+  bool sysmem = false;  // nothing is binned
 };
 
-/// For people: what the pass left. After end().
+/// For people: what the pass left, but for concurrent_binning_off, which is not its own. After end().
 LowResolutionZ describe(const LrzPass& pass);
 
 class LrzCache {
@@ -86,9 +84,8 @@ class LrzCache {
   LrzView& find(const Ptr<Image>& image);
   /// Of a pass that loads depth: the direction byte and the view are the caches'.
   void read_caches(uint32_t level, uint32_t layer, LrzState& state) const;
-  std::vector<std::unique_ptr<LrzView>> views_;     // the one used last stands last
-  LrzCaches caches_;                                // filled where they are not flushed
-  bool any_before_ = false, wrote_memory_ = false;  // the pass before
+  std::vector<std::unique_ptr<LrzView>> views_;  // the one used last stands last
+  LrzCaches caches_;                             // filled where they are not flushed
 };
 
 }  // namespace tilegpu::hsr
