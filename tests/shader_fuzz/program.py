@@ -441,6 +441,8 @@ class Generator(Specials):
         if scalar[0] == "f":
             special = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("inf"), float("nan")]
             values = [*special, *(float(rng.normal() * scale) for scale in (1, 3, 30, 0.1, 1, 3, 1e4, 3e9))]
+            if n > 16 and rng.random() < 0.05:  # an integer that a program carries in a float, which is a NaN
+                return (1 << n) - 1 - int(rng.integers(1 << 20))
             value = values[rng.integers(len(values))]
             return pattern(value if n > 16 or abs(value) < 60000 else 7.25, n)
         edge = [

@@ -172,11 +172,22 @@ class Invocation:
         if i.result in products:
             return 0  # its sum computes it
         if products and i.op in ("OpFAdd", "OpFSub") and any(x in products for x in i.operands):
-            return contraction.fused_sum(self.module, i, products, self.values)
+            return self.one_nan(i.type, contraction.fused_sum(self.module, i, products, self.values))
         if compute is not None:
             count = arithmetic.ID_COUNTS.get(i.op, len(i.operands))
-            return compute(self.module, i, [self.values[x] for x in i.operands[:count]])
+            found = compute(self.module, i, [self.values[x] for x in i.operands[:count]])
+            return found if i.op in _MOVES else self.one_nan(i.type, found)
         return _EXECUTE[i.op](self, i)
+
+    def one_nan(self, type_: int, value: Value) -> Value:
+        """Of arithmetic: whichever operand's bits a NaN has, it is the one NaN."""
+        t = self.module.types[type_]
+        if t.kind == "struct":
+            return tuple(self.one_nan(k, x) for k, x in zip(t.members, value, strict=True))
+        if isinstance(value, tuple):
+            return tuple(self.one_nan(t.element if t.kind in ("matrix", "array") else type_, x) for x in value)
+        scalar = self.module.scalar(type_)
+        return numbers.canonical(value, scalar.bits) if scalar.kind == "float" and scalar.bits >= 32 else value
 
     def pointer(self, id_: int) -> memory.Pointer:
         """A pointer's value."""
@@ -240,14 +251,15 @@ class Invocation:
             first, second = glsl450.TABLE[name](self.module, i, [self.values[i.operands[2]]])
             pointer = self.pointer(i.operands[3])
             bits = self.module.scalar(pointer.type).bits
+            first, second = self.one_nan(i.type, first), self.one_nan(i.type, second) if name == "Modf" else second
             self.write(pointer, second if name == "Modf" else arithmetic.each(lambda x: x & numbers.mask(bits), second))
             return first
         values = [self.values[x] for x in i.operands[2:]]
         found = glsl450.TABLE[name](self.module, i, values)
         if name == "FrexpStruct":
             bits = self.module.scalar(self.module.types[i.type].members[1]).bits
-            return (found[0], arithmetic.each(lambda x: x & numbers.mask(bits), found[1]))
-        return found
+            found = (found[0], arithmetic.each(lambda x: x & numbers.mask(bits), found[1]))
+        return found if name in ("PackDouble2x32", "UnpackDouble2x32") else self.one_nan(i.type, found)
 
     def atomic(self, i: Instruction) -> Value:
         """OpAtomic*: of helper invocations nothing, 0."""
@@ -283,6 +295,14 @@ _FLOW: dict[str, Callable[[Invocation, Frame, Instruction], None]] = {
     "OpTerminateInvocation": Invocation.kill,
 }
 
+#: What keeps the bits of its operands, whichever they are.
+_MOVES = frozenset(
+    (
+        "OpSelect", "OpCopyObject", "OpCopyLogical", "OpUndef", "OpBitcast", "OpCompositeConstruct",
+        "OpCompositeExtract", "OpCompositeInsert", "OpVectorShuffle", "OpVectorExtractDynamic",
+        "OpVectorInsertDynamic", "OpTranspose", "OpExpectKHR",
+    )
+)  # fmt: skip
 _EXECUTE: dict[str, Callable[[Invocation, Instruction], Value]] = {
     "OpVariable": Invocation.variable,
     "OpAccessChain": Invocation.access,

@@ -62,6 +62,7 @@ Value emit_float_to_int(const Ir& ir, Value x);  // towards zero, saturating, Na
 Value emit_float_to_uint(const Ir& ir, Value x);
 Value emit_int_to_float(const Ir& ir, Value x);  // round to nearest even
 Value emit_uint_to_float(const Ir& ir, Value x);
+Value emit_long_to_float(const Ir& ir, Value x, bool is_signed);  // 64 bits to f32, rounded once
 /// Half bits in the low 16 bits of i32. Round to nearest even, overflow to infinity, NaN to 0x7e00, denormals kept.
 Value emit_float_to_half(const Ir& ir, Value x);
 Value emit_half_to_float(const Ir& ir, Value bits);

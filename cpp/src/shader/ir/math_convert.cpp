@@ -121,6 +121,23 @@ Value emit_uint_to_float(const Ir& ir, Value x) {
   return ir.uitofp(x);
 }
 
+// For vectors of AArch64 LLVM goes by way of doubles and rounds twice. There what has more than 53 bits loses its lowest twelve first: the
+// last that stays is 1 where any of them was, so that the double is exact and the float is rounded as if all were there.
+Value emit_long_to_float(const Ir& ir, Value x, bool is_signed) {
+  assert(Ir::bits_of(x) == 64);
+  if (kX86)
+    return is_signed ? LLVMBuildSIToFP(ir.builder, x, Ir::like(x, ir.f32), "") : LLVMBuildUIToFP(ir.builder, x, Ir::like(x, ir.f32), "");
+  constexpr uint32_t kDropped = 12;
+  Value negative = is_signed ? ir.slt(x, Ir::same(x, 0)) : nullptr;
+  Value size = is_signed ? ir.select(negative, ir.sub(Ir::same(x, 0), x), x) : x;  // of the least number 2^63, which it is without a sign
+  Value sticky = ir.zext(ir.ne(ir.and_(size, Ir::same(size, (1u << kDropped) - 1)), Ir::same(size, 0)), ir.i64);
+  Value large = ir.ne(ir.lshr(size, 53), Ir::same(size, 0));
+  Value exact = ir.select(large, ir.or_(ir.lshr(size, kDropped), sticky), size);
+  Value rounded = ir.to_float(LLVMBuildUIToFP(ir.builder, exact, Ir::like(x, ir.f64), ""));
+  Value result = ir.select(large, ir.fmul(rounded, ir.fk(rounded, 0x1p12f)), rounded);
+  return is_signed ? ir.select(negative, ir.fneg(result), result) : result;
+}
+
 Value emit_float_to_half(const Ir& ir, Value x) {
   Value half = LLVMBuildFPTrunc(ir.builder, x, Ir::like(x, ir.f16), "");  // vcvtps2ph, round to nearest even
   Value result = ir.zext(ir.bitcast(half, Ir::like(x, ir.i16)), ir.i32);

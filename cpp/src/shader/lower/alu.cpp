@@ -236,7 +236,7 @@ Val Lowering::alu_of_whole(const Instruction& i) {
     case spv::OpBitcast:  // the validator lets pointers of any class pass
       for (uint32_t type : {i.type, m.type_of(m.operand(i, 0))})
         if (m.type(type).kind == Kind::pointer && !is_address(m.type(type))) return r;
-      return reinterpreted(o(0), i.type);
+      return reinterpreted(o(0), i.type, is_nan_seen(m.operand(i, 0)));
     case spv::OpSelect: {
       const Val c = o(0), a = o(1), b = o(2);
       assert(a.c.size() == b.c.size() && (c.c.size() == 1 || c.c.size() == a.c.size()));
@@ -255,23 +255,24 @@ Val Lowering::alu_of_whole(const Instruction& i) {
   }
 }
 
-/// The bits of a float. An operation that makes a NaN gives it the sign that the CPU, or LLVM where it computes beforehand, thinks of:
-/// there is one NaN, the positive one. Other bits that are no number are what the shader was given, and stay.
-static Value bits_as_integer(const Ir& ir, Value x) {
+/// The bits of a float. What arithmetic made of a NaN is the one NaN already (nan_bits.hpp); another stage's, or a filter's, has the sign
+/// that the CPU thinks of. Other bits that are no number are what the shader was given, and stay.
+static Value bits_as_integer(const Ir& ir, Value x, bool has_one_nan) {
   Value word = ir.bitcast(x, Ir::like(x, LLVMIntTypeInContext(ir.context, Ir::bits_of(x))));
-  if (!Ir::is_float(x)) return word;
+  if (!Ir::is_float(x) || has_one_nan) return word;
   const uint64_t nan = Ir::bits_of(x) == 64 ? 0x7ff8000000000000u : 0x7fc00000u, sign = uint64_t{1} << (Ir::bits_of(x) - 1);
   return ir.select(ir.eq(word, Ir::same(word, nan | sign)), Ir::same(word, nan), word);
 }
 
-/// The bits of scalars as scalars of another kind, which may be of another width: the lowest bits are those of the first.
-Val Lowering::reinterpreted(const Val& v, uint32_t type) {
+/// The bits of scalars as scalars of another kind (`has_one_nan`: they have no other), which may be of another width: the lowest bits are
+/// those of the first.
+Val Lowering::reinterpreted(const Val& v, uint32_t type, bool has_one_nan) {
   const auto& from = bases(v.type);
   const auto& to = bases(type);
   assert(!to.empty() && from.size() == v.c.size());
   Val r{type, {}};
   std::vector<Value> words;  // integers
-  for (size_t k = 0; k < v.c.size(); ++k) words.push_back(bits_as_integer(ir, to_memory(from[k], v.c[k])));
+  for (size_t k = 0; k < v.c.size(); ++k) words.push_back(bits_as_integer(ir, to_memory(from[k], v.c[k]), has_one_nan));
   const uint32_t from_bits = 8 * size_B(from[0]), to_bits = 8 * size_B(to[0]);
   const Type own = LLVMIntTypeInContext(ir.context, to_bits);
   for (size_t k = 0; k < to.size(); ++k) {
@@ -313,7 +314,8 @@ bool Lowering::conversion(const Instruction& i) {
     if (to_integer) return emit_float_to_integer(ir, x, type, is_signed);
     if (from_integer) {
       if (bits < 32) x = is_signed ? ir.sext(x, ir.i32) : ir.zext(x, ir.i32);
-      if (to != Base::f64 && bits <= 32) return is_signed ? emit_int_to_float(ir, x) : emit_uint_to_float(ir, x);
+      if (to != Base::f64)
+        return bits > 32 ? emit_long_to_float(ir, x, is_signed) : is_signed ? emit_int_to_float(ir, x) : emit_uint_to_float(ir, x);
       const Type floats = Ir::like(x, type);
       return is_signed ? LLVMBuildSIToFP(ir.builder, x, floats, "") : LLVMBuildUIToFP(ir.builder, x, floats, "");
     }

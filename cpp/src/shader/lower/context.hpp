@@ -18,6 +18,7 @@
 #include "shader/ir/ir_builder.hpp"
 #include "shader/lower/counted_loops.hpp"
 #include "shader/lower/divergence.hpp"
+#include "shader/lower/nan_bits.hpp"
 #include "shader/lower/pixel_slices.hpp"
 #include "shader/spirv/interface.hpp"
 #include "shader/spirv/workgroup.hpp"
@@ -126,6 +127,7 @@ struct Lowering {
         constants(spirv_constants),
         d(divergence),
         resources(table),
+        seen_nans(find_seen_nans(spirv)),
         alloca_builder(LLVMCreateBuilderInContext(ir.context)) {}
   ~Lowering() { LLVMDisposeBuilder(alloca_builder); }
 
@@ -134,6 +136,7 @@ struct Lowering {
   const Constants& constants;
   const Divergence& d;
   const ResourceTable& resources;
+  const std::vector<uint8_t> seen_nans;  // of nan_bits.hpp
   LLVMBuilderRef alloca_builder;
   bool fragment = false;
   bool compute = false;
@@ -186,6 +189,8 @@ struct Lowering {
   Val value(uint32_t id);
   Val known_value(uint32_t id);  // not of a pointer that is a place
   Value scalar(uint32_t id);     // first component
+  bool is_nan_seen(uint32_t id) const { return id < seen_nans.size() && seen_nans[id]; }
+  Val with_one_nan(Val v);
   void define(uint32_t id, Val v);
   /// Of what was computed: halves are rounded.
   void define_rounded(uint32_t id, Val v);
@@ -280,7 +285,7 @@ struct Lowering {
   Val alu_of_whole(const Instruction& i);
   bool fused_sum(const Instruction& i);
   Value bit_field(spv::Op op, Value base, Value insert, Value offset, Value count) const;
-  Val reinterpreted(const Val& v, uint32_t type);
+  Val reinterpreted(const Val& v, uint32_t type, bool has_one_nan = false);
   bool composite(const Instruction& i);
 
   // -- dot_products.cpp -------------------------------------------------------------------------------------------------------

@@ -91,16 +91,22 @@ bool Lowering::derivatives(const Instruction& i) {
   if (!along_x && !along_y && !both) return false;
   const auto sum = [](const Ir& ir, Value x, Value y) { return ir.fadd(ir.fabs(x), ir.fabs(y)); };
   const uint32_t of = m.operand(i, 0);
+  // What all lanes have in common has no slope, but where it is no number: infinity less infinity is none either.
+  const auto same = [&](Value x) { return ir.fsub(x, x); };
   if (pixel_slices) {
-    const Gradient g = gradient(of);
+    Gradient g = gradient(of);
+    const Val v = value(of);
+    for (size_t k = 0; k < v.c.size(); ++k)
+      if (!is_varying(v.c[k])) g.x[k] = g.y[k] = same(v.c[k]);
     define(i.id, both ? map(i.type, {0, g.x}, {0, g.y}, sum) : Val{i.type, along_x ? g.x : g.y});
   } else if (both) {
     const bool fine = i.op == spv::OpFwidthFine;
     define(i.id, map(i.type, value(of), [&](const Ir&, Value x) {
+             if (!is_varying(x)) return same(x);
              return sum(ir, derivative(fine ? spv::OpDPdxFine : spv::OpDPdx, x), derivative(fine ? spv::OpDPdyFine : spv::OpDPdy, x));
            }));
   } else {
-    define(i.id, map(i.type, value(of), [&](const Ir&, Value x) { return derivative(i.op, x); }));
+    define(i.id, map(i.type, value(of), [&](const Ir&, Value x) { return is_varying(x) ? derivative(i.op, x) : same(x); }));
   }
   return true;
 }

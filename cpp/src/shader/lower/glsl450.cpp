@@ -271,6 +271,9 @@ Val Lowering::in_two_parts(const Instruction& i) {
     const Type own = LLVMIntTypeInContext(ir.context, width_bits);
     x = width_bits > 32 ? ir.sext(x, own) : width_bits < 32 ? ir.trunc(x, own) : x;
   }
+  if (is_nan_seen(i.id))  // what is stored, too
+    for (Value& x : second.c)
+      if (Ir::is_float(x)) x = emit_canonical_nan(ir, x);
   if (op == GLSLstd450Modf || op == GLSLstd450Frexp) {
     store(pointer(m.operand(i, 3)), second, true);
   } else {

@@ -183,6 +183,15 @@ void Lowering::define_rounded(uint32_t id, Val v) {
   define(id, std::move(v));
 }
 
+/// Its floats, with the one NaN.
+Val Lowering::with_one_nan(Val v) {
+  const auto& kinds = bases(v.type);
+  assert(failed() || kinds.size() == v.c.size());
+  for (size_t k = 0; k < v.c.size(); ++k)
+    if (kinds[k] == Base::f32 || kinds[k] == Base::f64) v.c[k] = emit_canonical_nan(ir, v.c[k]);
+  return v;
+}
+
 void Lowering::define(uint32_t id, Val v) {
   assert(id != 0 && id < m.bound && current);
   const uint32_t type = m.type_of(id);
@@ -192,6 +201,7 @@ void Lowering::define(uint32_t id, Val v) {
          std::to_string(bases(type).size()));
     v = zero(type);
   }
+  if (is_nan_seen(id)) v = with_one_nan(v);
   assert(failed() || holds(v, d.is_varying(id)));  // the analysis and the code agree on what differs between lanes
   if (id < d.escape.size() && d.escape[id]) {
     Variable& slot = slot_of(id, type, true);

@@ -1,0 +1,230 @@
+// shader/lower/nan_bits.cpp -- see nan_bits.hpp.
+#include "shader/lower/nan_bits.hpp"
+
+#include <spirv/unified1/GLSL.std.450.h>
+#include <algorithm>
+#include <cassert>
+#include <unordered_map>
+
+#include "shader/lower/divergence.hpp"
+
+namespace tilegpu::shader {
+namespace {
+
+/// Of 32 or 64 bits: a half's NaN is one anyway.
+bool holds_floats(const Module& m, uint32_t type) {
+  const TypeInfo& t = m.type(type);
+  if (t.kind == Kind::floating) return t.width_bits >= 32;
+  if (t.kind == Kind::structure) return std::any_of(t.members.begin(), t.members.end(), [&](uint32_t k) { return holds_floats(m, k); });
+  const bool composite = t.kind == Kind::vector || t.kind == Kind::matrix || is_array(t.kind);
+  return composite && holds_floats(m, t.element);
+}
+
+const TypeInfo& scalar_of(const Module& m, uint32_t type) {
+  const TypeInfo& t = m.type(type);
+  return t.kind == Kind::vector ? m.type(t.element) : t;
+}
+
+/// A bitcast that shows the bits of its operand.
+bool shows_bits(const Module& m, const Instruction& i) {
+  if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450) return m.operand(i, 1) == GLSLstd450UnpackDouble2x32;
+  if (i.op != spv::OpBitcast) return false;
+  const TypeInfo& from = scalar_of(m, m.type_of(m.operand(i, 0)));
+  const TypeInfo& to = scalar_of(m, i.type);
+  return from.kind == Kind::floating && (to.kind != Kind::floating || to.width_bits != from.width_bits);
+}
+
+uint32_t looked_at(const Instruction& i, const Module& m) { return m.operand(i, i.op == spv::OpExtInst ? 2 : 0); }
+
+enum class Role : uint8_t {
+  arithmetic,  // makes a NaN of its own
+  given,       // its bits are somebody else's: memory's, an integer's, a constant's
+  moves,       // all of its operands are values of the kind of its result, or ids that are looked past
+};
+
+Role role_of(const Module& m, const Instruction& i) {
+  if (is_atomic(i.op)) return Role::given;
+  switch (i.op) {
+    case spv::OpPhi:
+    case spv::OpSelect:
+    case spv::OpCopyObject:
+    case spv::OpCopyLogical:
+    case spv::OpCompositeConstruct:
+    case spv::OpCompositeExtract:
+    case spv::OpCompositeInsert:
+    case spv::OpVectorShuffle:
+    case spv::OpVectorExtractDynamic:
+    case spv::OpVectorInsertDynamic:
+    case spv::OpTranspose:
+    case spv::OpGroupNonUniformBroadcast:
+    case spv::OpGroupNonUniformBroadcastFirst:
+    case spv::OpGroupNonUniformShuffle:
+    case spv::OpGroupNonUniformShuffleXor:
+    case spv::OpGroupNonUniformShuffleUp:
+    case spv::OpGroupNonUniformShuffleDown:
+    case spv::OpGroupNonUniformQuadBroadcast:
+    case spv::OpGroupNonUniformQuadSwap:
+    case spv::OpGroupNonUniformRotateKHR:
+    case spv::OpSubgroupReadInvocationKHR:
+    case spv::OpSubgroupFirstInvocationKHR:
+      return Role::moves;
+    case spv::OpExtInst:
+      return m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == GLSLstd450PackDouble2x32 ? Role::given : Role::arithmetic;
+    case spv::OpBitcast:
+    case spv::OpUndef:
+      return Role::given;
+    default:
+      break;
+  }
+  // Constants; images, whose texels may hold integers: filtering is theirs.
+  const bool constant = i.op >= spv::OpConstantTrue && i.op <= spv::OpSpecConstantOp;
+  const bool image = (i.op >= spv::OpSampledImage && i.op <= spv::OpImageRead) ||
+                     (i.op >= spv::OpImageSparseSampleImplicitLod && i.op <= spv::OpImageSparseTexelsResident) ||
+                     i.op == spv::OpImageSparseRead;
+  return constant || image ? Role::given : Role::arithmetic;
+}
+
+class Search {
+ public:
+  explicit Search(const Module& m) : m_(m), seen_(m.bound, 0), seen_root_(m.bound, 0), result_(m.bound, 0), same_(m.bound) {
+    for (uint32_t id = 0; id < m.bound; id++) same_[id] = id;
+  }
+  std::vector<uint8_t> run() {
+    bool any = false;
+    each([&](uint32_t, const Instruction& i) { any |= ends(i); });
+    if (!any) return {};
+    each([&](uint32_t function, const Instruction& i) { note(function, i); });
+    each([&](uint32_t, const Instruction& i) {
+      if (shows_bits(m_, i)) see(looked_at(i, m_));
+      if (const uint32_t stored = stored_for_others(i)) see(stored);
+    });
+    while (!values_.empty()) {
+      const uint32_t id = values_.back();
+      values_.pop_back();
+      look(id);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  template <class F>
+  void each(F f) {
+    for (const uint32_t function : m_.reachable)
+      for (const BasicBlock& block : m_.functions.at(function).blocks)
+        for (uint32_t k = block.first; k < block.end; k++) f(function, m_.instructions[k]);
+  }
+
+  bool ends(const Instruction& i) const { return shows_bits(m_, i) || stored_for_others(i); }
+
+  /// What is stored where others may read it as integers; 0: nothing is.
+  uint32_t stored_for_others(const Instruction& i) const {
+    if (i.op == spv::OpAtomicStore || i.op == spv::OpAtomicExchange) {
+      const uint32_t value = m_.operand(i, 3);
+      return holds_floats(m_, m_.type_of(value)) ? value : 0;
+    }
+    if (i.op != spv::OpStore || !holds_floats(m_, m_.type_of(m_.operand(i, 1)))) return 0;
+    const uint32_t root = pointer_root(m_, m_.operand(i, 0));
+    const Instruction* const variable = m_.find(root);
+    if (!variable || variable->op != spv::OpVariable) return 0;
+    const uint32_t type = m_.pointee(root);
+    const spv::StorageClass storage = m_.storage_of(root);
+    if (storage == spv::StorageClassWorkgroup) return m_.decoration(type).block ? m_.operand(i, 1) : 0;
+    if (storage != spv::StorageClassOutput || m_.entry.model == spv::ExecutionModelFragment) return 0;
+    bool flat = m_.decoration(root).flat;
+    for (uint32_t k = 0; k < m_.type(type).members.size(); k++) flat |= m_.member(type, k).flat;
+    return flat ? m_.operand(i, 1) : 0;
+  }
+
+  uint32_t group(uint32_t root) const {
+    while (same_[root] != root) root = same_[root];
+    return root;
+  }
+  void join(uint32_t a, uint32_t b) {
+    if (a && b) same_[group(a)] = group(b);
+  }
+
+  /// Who writes which variables; a parameter is the variables that calls give for it. Unknown ones (0) are all the same.
+  void note(uint32_t function, const Instruction& i) {
+    if (i.op == spv::OpStore) {
+      stores_.emplace_back(pointer_root(m_, m_.operand(i, 0)), m_.operand(i, 1));
+    } else if (i.op == spv::OpCopyMemory) {
+      join(pointer_root(m_, m_.operand(i, 0)), pointer_root(m_, m_.operand(i, 1)));
+    } else if (i.op == spv::OpReturnValue) {
+      returned_[function].push_back(m_.operand(i, 0));
+    } else if (i.op == spv::OpExtInst && m_.operand(i, 0) == m_.glsl450 && m_.operand(i, 1) == GLSLstd450Modf) {
+      stores_.emplace_back(pointer_root(m_, m_.operand(i, 3)), i.id);  // as much as the result
+    } else if (i.op == spv::OpFunctionCall) {
+      const std::vector<uint32_t>& parameters = m_.functions.at(m_.operand(i, 0)).parameters;
+      for (uint32_t n = 0; n < parameters.size() && n + 1 < i.count; n++) {
+        given_[parameters[n]].push_back(m_.operand(i, n + 1));
+        if (m_.type(m_.type_of(parameters[n])).kind == Kind::pointer) join(parameters[n], pointer_root(m_, m_.operand(i, n + 1)));
+      }
+    }
+  }
+
+  void see(uint32_t id) {
+    if (id >= m_.bound || seen_[id]) return;
+    seen_[id] = 1;
+    values_.push_back(id);
+  }
+
+  void see_variable(uint32_t root) {
+    const uint32_t wanted = group(root);
+    if (seen_root_[wanted]) return;
+    seen_root_[wanted] = 1;
+    for (const auto& [to, value] : stores_)
+      if (!root || !to || group(to) == wanted) see(value);
+  }
+
+  void look(uint32_t id) {
+    const Instruction* const i = m_.find(id);
+    if (!i || !holds_floats(m_, m_.type_of(id))) return;
+    if (i->op == spv::OpFunctionParameter) {
+      for (const uint32_t value : given_[id]) see(value);
+    } else if (i->op == spv::OpFunctionCall) {
+      for (const uint32_t value : returned_[m_.operand(*i, 0)]) see(value);
+    } else if (i->op == spv::OpLoad) {
+      look_at_load(*i);
+    } else if (const Role role = role_of(m_, *i); role == Role::moves) {
+      for (const uint32_t operand : m_.operands(*i)) see(operand);  // literals among them are ids of others: too many, never too few
+    } else if (role == Role::arithmetic) {
+      result_[id] = 1;
+    }
+  }
+
+  void look_at_load(const Instruction& i) {
+    const uint32_t root = pointer_root(m_, m_.operand(i, 0));
+    const Instruction* const variable = m_.find(root);
+    const TypeInfo& pointer = m_.type(m_.type_of(m_.operand(i, 0)));
+    switch (pointer.storage) {
+      case spv::StorageClassInput:  // what is interpolated is made here
+        if (m_.entry.model == spv::ExecutionModelFragment && variable && variable->op == spv::OpVariable && !m_.decoration(root).flat)
+          result_[i.id] = 1;
+        return;
+      case spv::StorageClassFunction:
+      case spv::StorageClassPrivate:
+      case spv::StorageClassWorkgroup:
+      case spv::StorageClassOutput:
+        see_variable(root);
+        return;
+      default:
+        return;  // memory, where a float was stored with the one NaN
+    }
+  }
+
+  const Module& m_;
+  std::vector<uint8_t> seen_, seen_root_, result_;
+  std::vector<uint32_t> same_;  // variables that are one, by one of them
+  std::vector<uint32_t> values_;
+  std::vector<std::pair<uint32_t, uint32_t>> stores_;  // variable, value
+  std::unordered_map<uint32_t, std::vector<uint32_t>> given_, returned_;
+};
+
+}  // namespace
+
+std::vector<uint8_t> find_seen_nans(const Module& module) {
+  assert(module.definition.size() == module.bound);
+  return Search(module).run();
+}
+
+}  // namespace tilegpu::shader
