@@ -6,9 +6,11 @@ set -eu
 folder=$1 python=$2 sysroot=$3 seed=$4 cases=$5
 shift 5
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+# Bins of the profile `host` go by L2, and with them what is counted: both processors have one of this size.
+export TILEGPU_CACHE_B=1048576
 # No program of the other processor can be started by its name: without the wheel's own entry point, and without a compiler process.
 there() {
-  qemu-aarch64 -L "$sysroot" -E PYTHONPATH="$root/$folder/site" -E PYTHONDONTWRITEBYTECODE=1 -E XDG_CACHE_HOME="$root/$folder/cache" \
+  qemu-aarch64 -L "$sysroot" -E TILEGPU_CACHE_B=$TILEGPU_CACHE_B -E PYTHONPATH="$root/$folder/site" -E PYTHONDONTWRITEBYTECODE=1 -E XDG_CACHE_HOME="$root/$folder/cache" \
     -E XDG_STATE_HOME="$root/$folder/cache" "$sysroot/usr/bin/python3" "$@"
 }
 site=$folder/site
