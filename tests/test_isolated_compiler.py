@@ -293,7 +293,12 @@ def test_a_compiler_that_waits_is_bounded_by_the_clock() -> None:
             draw(device, WAVES.replace("5.0", "2.0"))
         except tg.ShaderError as error:
             print(error)
-        print(draw(device, WAVES.replace("5.0", "2.0")).any())
+        for _ in range(30):  # on a machine with more to do than that, the next one may not end either
+            try:
+                print(draw(device, WAVES.replace("5.0", "2.0")).any())
+                break
+            except tg.ShaderError:
+                pass
     """)
     assert "did not end within 2 s by the clock, in which its process got less than 0.5 s of processor time" in done.stdout, done
     assert done.stdout.endswith("True\n")

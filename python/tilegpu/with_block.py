@@ -49,6 +49,7 @@ _LINE = "on a line of its own"
 
 
 def next_capture(take_back: Callable[[], object]) -> Done:
+    """Of ``dev.capture``; ``take_back``: forgets what it asked for."""
     before = f"{_LINE} before `with dev.render_pass(...) as rp:`"
     return Done("dev.capture", f"it asks for the next pass; write dev.capture(path) {before}, or rp.capture(path) behind it", take_back)
 
