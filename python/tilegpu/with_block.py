@@ -49,6 +49,7 @@ _LINE = "on a line of its own"
 
 
 def next_capture(take_back: Callable[[], object]) -> Done:
+    """What ``dev.capture`` gives; entered as a block, it says how it is done, and ``take_back`` forgets the capture."""
     before = f"{_LINE} before `with dev.render_pass(...) as rp:`"
     return Done("dev.capture", f"it asks for the next pass; write dev.capture(path) {before}, or rp.capture(path) behind it", take_back)
 
