@@ -8,6 +8,7 @@ separating axes, on the whole square, in units of 1/256 pixel.
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -190,3 +191,26 @@ def test_it_is_explained_and_checked(dev: tg.Device) -> None:
     ):
         with pytest.raises(ValidationError, match=message):
             dev.pipeline(VERT, FRAG, vertex=DTYPE, color=["r8_unorm"], conservative=wrong)
+
+
+@pytest.mark.parametrize("mode", ["line", "point"])
+@pytest.mark.parametrize("conservative", ["overestimate", "underestimate"])
+def test_lines_and_points_of_triangles_are_not_conservative_and_that_is_told(mode: str, conservative: str) -> None:
+    device = tg.Device(threads=1)
+    vert = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) - 0.53, 0, 1); gl_PointSize = 3; }"
+    frag = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+    pictures = []
+    for given in (None, conservative):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pipe = device.pipeline(vert, frag, color=["r8_unorm"], polygon_mode=mode, conservative=given)
+        assert [f"conservative has no effect with polygon_mode='{mode}'" in str(w.message) for w in caught] == ([True] if given else [])
+        image = device.image((32, 32), "r8_unorm")
+        with device.render_pass(color=tg.Attachment(image, clear=(0,))) as rp:
+            rp.draw(pipe, count=3)
+        pictures.append(image.numpy().copy())
+    assert pictures[0].any() and (pictures[0] == pictures[1]).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        device.pipeline(vert, frag, color=["r8_unorm"], conservative=conservative)
+        device.pipeline(vert, frag, color=["r8_unorm"], conservative=conservative, dynamic=["polygon_mode"])

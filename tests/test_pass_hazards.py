@@ -276,3 +276,110 @@ def test_a_draw_of_nothing_reads_nothing(empty: dict[str, int]) -> None:
         rp.draw(sampling, bind={"t": unwritten}, count=3)
 
     assert len(recorded(then_something)) == 1
+
+
+# ------------------------------------------------------------------------------------------------------- what a draw writes of its own
+OWN = f"""#version 450
+layout(binding = 0) uniform U {{ vec4 a; vec4 b; vec4 c[4]; mat4 m; }};
+layout(binding = 1) buffer B {{ vec4 x; vec4 y; vec4 z[]; }};
+{OUT} void main() {{ o = READ; WRITE }}"""
+BODY = "#version 450\nlayout(binding = 0) uniform U { vec4 a; vec4 b; };\nlayout(binding = 1) buffer B { vec4 x[]; };\nvoid main() {"
+AT = " gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1);"
+ODD = "int(gl_FragCoord.x) & 1"
+
+
+def own(read: str, write: str, first: int = 0, size: int = 1024, by_set: bool = False) -> Callable[[tg.RenderPass, tg.Device], None]:
+    """A draw whose fragments read and write one buffer; ``first``: where what is written is bound."""
+
+    def draws(rp: tg.RenderPass, d: tg.Device) -> None:
+        b = d.buffer(4096, label="b")
+        pipeline = pipe(frag=OWN.replace("READ", read).replace("WRITE", write), device=d)
+        given = {"U": b.slice(0, 1024), "B": b.slice(first, size)}
+        if by_set:
+            rp.draw(pipeline, count=3, sets={0: d.descriptor_set(pipeline, 0, given)})
+        else:
+            rp.draw(pipeline, count=3, bind=given)
+
+    return draws
+
+
+def own_vertices(rp: tg.RenderPass, d: tg.Device) -> None:
+    """Invocations before the rasterizer do not wait for each other either."""
+    b = d.buffer(1024, label="b")
+    rp.draw(pipe(BODY + " x[0] = a + 1;" + AT + " }", device=d), count=3, bind={"U": b, "B": b})
+
+
+def own_of_both_stages(rp: tg.RenderPass, d: tg.Device) -> None:
+    b = d.buffer(1024, label="b")
+    reads = BODY.replace("layout(binding = 1) buffer B { vec4 x[]; };", "") + AT.replace("0, 1", "a.x, 1") + " }"
+    rp.draw(pipe(reads, STORES.replace("binding = 0", "binding = 1"), device=d), count=3, bind={"U": b, "B": b})
+
+
+def own_in_a_part(rp: tg.RenderPass, d: tg.Device) -> None:
+    b = d.buffer(4096, label="b")
+    with d.secondary(color=[FORMAT]) as part:
+        part.draw(pipe(frag=OWN.replace("READ", "a").replace("WRITE", "x = a;"), device=d), count=3, bind={"U": b, "B": b})
+    rp.execute_commands(part)
+
+
+TOO_EARLY = [
+    own("a", "x = vec4(1);"), own("a", "x.y = 1.0;"), own("c[1]", "z[1] = vec4(1);"), own(f"c[{ODD}]", "z[3] = vec4(1);"),
+    own("a", "atomicAdd(n, 1u);"), own("m[0]", f"z[{ODD}] = vec4(1);"), own("b", "x = vec4(1);", 16), own("a", "x = vec4(1);", by_set=True),
+    own_vertices, own_of_both_stages, own_in_a_part,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(TOO_EARLY)))
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_a_block_that_the_draw_itself_writes_is_said(number: int, lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__name__ + ".OWN", OWN.replace("vec4 x;", "uint n; vec4 x_;") if number == 4 else OWN)
+    said = recorded(TOO_EARLY[number], tg.Device(threads=1, lanes=lanes))
+    assert len(said) == 1 and "buffer 'b', which the draw itself writes" in said[0] and "bind a copy of it" in said[0], said
+    with pytest.raises(tg.UndefinedContentsError, match="'b', which the draw itself writes"):
+        recorded(TOO_EARLY[number], tg.Device(threads=1, lanes=lanes, strict=True))
+
+
+@pytest.mark.parametrize(
+    "draws",
+    [
+        own("a", "y = vec4(1);"),  # other members
+        own("b", "x.y = 1.0;"),
+        own("c[0]", "z[1] = vec4(1);"),
+        own("m[0]", "z[0] = vec4(1);"),
+        own("a", f"z[{ODD}] = vec4(1);"),
+        own("m[1]", "x = vec4(1);", 1024),  # other bytes
+        own("vec4(1)", "x = vec4(1);"),  # nothing is read
+        own("a", "o += x;"),  # nothing is written
+        own("a + float(z.length())", "y = x;"),
+    ],
+)
+def test_other_bytes_of_its_own_are_quiet(draws: Callable[[tg.RenderPass, tg.Device], None]) -> None:
+    assert recorded(draws) == []
+    assert recorded(draws, tg.Device(threads=1, strict=True)) == []
+
+
+def vertices_for_own_fragments(rp: tg.RenderPass, d: tg.Device) -> None:
+    b = d.buffer(1024)
+    uniform = f"#version 450\nlayout(binding = 0) uniform U {{ vec4 a; }}; {OUT} void main() {{ o = a; }}"
+    writes = BODY.replace("layout(binding = 0) uniform U { vec4 a; vec4 b; };\n", "") + " x[0] = vec4(1);" + AT + " }"
+    rp.draw(pipe(writes, uniform, device=d), count=3, bind={"U": b, "B": b})
+
+
+def own_elements(rp: tg.RenderPass, d: tg.Device) -> None:
+    b = d.buffer(16 * 16 * 4)
+    at = "uint(gl_FragCoord.y) * 16 + uint(gl_FragCoord.x)"
+    adds = f"#version 450\nlayout(binding = 0) buffer B {{ uint x[]; }}; {OUT} void main() {{ x[{at}] += 1u; o = vec4(0); }}"
+    rp.draw(pipe(frag=adds, device=d), count=3, bind={"B": b})
+
+
+def switched_off(rp: tg.RenderPass, d: tg.Device) -> None:
+    b = d.buffer(1024)
+    frag = OWN.replace("layout(binding = 0)", "layout(constant_id = 0) const bool ON = true;\nlayout(binding = 0)", 1)
+    frag = frag.replace("READ", "a").replace("WRITE", "if (ON) x = vec4(1);")
+    rp.draw(pipe(frag=frag, device=d, constants={"ON": False}), count=3, bind={"U": b, "B": b})
+
+
+@pytest.mark.parametrize("draws", [vertices_for_own_fragments, own_elements, switched_off])
+def test_draws_that_write_rightly_are_quiet(draws: Callable[[tg.RenderPass, tg.Device], None]) -> None:
+    assert recorded(draws) == []
+    assert recorded(draws, tg.Device(threads=1, strict=True)) == []

@@ -218,3 +218,39 @@ def test_what_is_no_with_block_says_so(tmp_path: Any) -> None:
     with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 1))):
         pass
     assert path.exists()
+
+
+# ----------------------------------------------------------------------------------------------------------- fixes that can be done
+def test_a_transient_image_says_who_clears_it() -> None:
+    device = tg.Device(threads=1)
+    image = device.image((4, 4), F, transient=True)
+    with pytest.raises(tg.ValidationError, match="has no memory, as it is transient; let a pass clear or draw it, or create it without"):
+        device.clear(image, (1, 1, 1, 1))
+    with device.render_pass(color=tg.Attachment(image, clear=(1, 0, 0, 1))):
+        pass
+    assert image.numpy()[0, 0].tolist() == [255, 0, 0, 255]
+
+
+def test_levels_of_several_samples_are_made_of_a_resolve() -> None:
+    device = tg.Device(threads=1)
+    image = device.image((8, 8), F, samples=4)
+    device.clear(image, (1, 1, 1, 1))
+    with pytest.warns(tg.UnusedNameWarning, match=r"images of 4 samples have no others: dev\.resolve it to one of mip_levels=None"):
+        device.generate_mipmaps(image)
+    one = device.image((8, 8), F, mip_levels=None)
+    device.resolve(image, one)
+    device.generate_mipmaps(one)
+    assert one.numpy(level=3).min() == 255
+
+
+def test_layers_that_views_ask_for_say_so(dev: tg.Device) -> None:
+    given = tg.Attachment(dev.image((4, 4), F, layers=2), clear=(0, 0, 0, 0))
+    said = r"3 layers from it \(layers= of the pass, or its view_mask= to the highest bit\)"
+    with pytest.raises(tg.ValidationError, match=said), dev.render_pass(color=given, view_mask=0b101):
+        pass
+
+
+def test_an_image_that_holds_nothing_is_an_image(dev: tg.Device) -> None:
+    with pytest.raises(ValueError, match="nothing was stored") as error:
+        tg.testing.assert_image_equal(dev.image((4, 4), F), "kept.png")
+    assert "give an image, or an array" not in str(error.value)

@@ -44,7 +44,7 @@ def bits(found: np.ndarray) -> list[int]:
 
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_every_row(lanes: int) -> None:
-    assert len(INTEGERS) == 15 and len(FLOATS) == 10
+    assert len(INTEGERS) == 27 and len(FLOATS) == 27
     dev = tg.Device(lanes=lanes, threads=1)
     head = "#version 450\nlayout(binding = 0) buffer Out { int o[]; };\nlayout(binding = 1) readonly buffer " + BLOCK
     text = head + "\nlayout(binding = 2) buffer Many { int buffer_of_64[]; };\n" + body()
@@ -204,3 +204,115 @@ def test_what_nothing_covers_after_dont_care_is_zero() -> None:
                 assert 0.9 < np.mean(np.all(picture == 0, -1)) < 1
                 found.setdefault(picture.tobytes(), f"{profile}, {bin_px}")
         assert len(found) == 1, found.values()
+
+
+FULL = """#version 450
+layout(location = 0) out vec2 at;
+void main() { at = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1; gl_Position = vec4(at, 0.5, 1); }"""
+
+
+def drawn(dev: tg.Device, frag: str, fmt: str, samples: int = 1, **bind: tg.Image) -> list[float]:
+    """A texel of what covers all."""
+    image, resolved = (dev.image((4, 4), fmt, samples=n) for n in (samples, 1))
+    more = {"resolve": resolved, "store_op": "dont_care"} if samples > 1 else {}
+    with dev.render_pass(color=tg.Attachment(image, clear=(0,) * 4, **more)) as rp:
+        rp.draw(dev.pipeline(FULL, "#version 450\n" + frag, color=[fmt], samples=samples), count=3, bind=bind)
+    return np.ravel((resolved if samples > 1 else image).numpy()[0, 0]).tolist()
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_integers_that_do_not_fit(lanes: int) -> None:
+    dev = tg.Device(lanes=lanes, threads=1)
+    for fmt, glsl, kind, value, expected in (
+        ("r8_uint", "r8ui", "uint", "300u", 255), ("r8_sint", "r8i", "int", "-300", -128), ("r8_sint", "r8i", "int", "300", 127),
+        ("r16_uint", "r16ui", "uint", "70000u", 65535), ("r16_sint", "r16i", "int", "-70000", -32768),
+    ):  # fmt: skip
+        assert drawn(dev, f"layout(location = 0) out {kind} o; void main() {{ o = {value}; }}", fmt) == [expected]
+        image, letter = dev.image((4, 4), fmt), kind[0]
+        dev.clear(image, (0,))
+        head = f"layout(binding = 0, {glsl}) uniform writeonly {letter}image2D t; layout(location = 0) out vec4 o;"
+        vector = "uvec4" if letter == "u" else "ivec4"
+        text = f"{head} void main() {{ imageStore(t, ivec2(gl_FragCoord.xy), {vector}({value})); o = vec4(1); }}"
+        drawn(dev, text.replace("iimage2D" if letter == "i" else "uimage2D", f"{letter}image2D"), "r8_unorm", t=image)
+        assert (image.numpy() == expected).all()
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("viewport", [None, (0, 0, 4, 4, 0.25, 0.75)])
+def test_depth_beyond_its_range(viewport: tuple[float, ...] | None, lanes: int) -> None:
+    dev = tg.Device(lanes=lanes, threads=1)
+    for value, expected in (("3.0", 1), ("-3.0", 0), ("1.0 / (at.x - at.x)", None), ("0.875", 0.875)):
+        depth = dev.image((4, 4), "d32_sfloat")
+        text = f"#version 450\nlayout(location = 0) in vec2 at; void main() {{ gl_FragDepth = {value}; }}"
+        with dev.render_pass(depth=tg.Attachment(depth, clear=0.5)) as rp:
+            rp.draw(dev.pipeline(FULL, text, depth=depth.format, depth_compare="always"), count=3, viewport=viewport)
+        assert expected is None or (depth.numpy() == expected).all()
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_a_sample_that_there_is_not_is_the_last(lanes: int) -> None:
+    dev = tg.Device(lanes=lanes, threads=1)
+    head, tail = "layout(location = 0) in vec2 at; layout(location = 0) out vec4 o; void main() { o = vec4(", "); }"
+    for samples in (1, 4):
+        last = "at" if samples == 1 else "interpolateAtSample(at, 3)"
+        for number in (7, 15, -1):
+            found = drawn(dev, f"{head}interpolateAtSample(at, {number}), {last}{tail}", "r32g32b32a32_sfloat", samples)
+            assert found[:2] == found[2:]
+
+
+def test_pixels_that_nothing_covers_are_zero_whatever_the_tiles() -> None:
+    """A load of "don't care": tiles without primitives, too (docs/framebuffers.md)."""
+    half = FULL.replace("gl_Position = vec4(at", "gl_Position = vec4(at.x * 0.2 - 0.7, at.y * 0.2 - 0.7")
+    frag = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+    pictures = []
+    ways = [("host", {}), ("host", {"bin_px": 32}), ("mali-g57", {}), ("adreno-a740", {}), ("adreno-a740", {"render_mode": "sysmem"})]
+    for profile, more in ways:
+        dev = tg.Device(profile, threads=1, **more)  # type: ignore[arg-type]
+        image = dev.image((128, 128), "r8g8b8a8_unorm")
+        dev.clear(image, (1, 0.5, 0.25, 1))
+        with dev.render_pass(color=tg.Attachment(image, load_op="dont_care")) as rp:
+            rp.draw(dev.pipeline(half, frag, color=[image.format]), count=3)
+        pictures.append(image.numpy().copy())
+        assert pictures[-1][-1, -1].tolist() == [0] * 4 and pictures[-1].max() == 255
+    assert all((picture == pictures[0]).all() for picture in pictures)
+
+
+def test_the_list_of_exceptions_has_those_that_are_known() -> None:
+    """Each is tried, that it may go from the list when it has one result, and is in the summary of docs/concepts.md."""
+    table = PAGE.partition("## Exceptions to one result")[2].partition("## What Vulkan forbids")[0]
+    depths, patches = [], []
+    for profile in ("host", "adreno-a740"):
+        dev = tg.Device(profile, threads=1)
+        depth, color = dev.image((16, 16), "d32_sfloat"), dev.image((16, 16), "r8_unorm")
+        behind, plain = FULL.replace("0.5, 1)", "0.8, 1)"), "layout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+        lies = "layout(depth_greater) out float gl_FragDepth;" + plain.replace("{", "{ gl_FragDepth = 0.1;")
+        fixed = {"color": [color.format], "depth": depth.format}
+        with dev.render_pass(color=tg.Attachment(color, clear=(0,)), depth=tg.Attachment(depth, clear=1)) as rp:
+            rp.draw(dev.pipeline(FULL, "#version 450\n" + plain, depth_compare="less", **fixed), count=3)
+            rp.draw(dev.pipeline(behind, "#version 450\n" + lies, depth_compare="less", **fixed), count=3)
+        depths.append(float(depth.numpy()[0, 0, 0]))
+    assert (len(set(depths)) > 1) == ("depth_greater" in table)
+    control = """#version 450
+    layout(vertices = 32) out; layout(location = 0) out float v[]; layout(location = 1) out float w[];
+    void main() {
+      gl_out[gl_InvocationID].gl_Position = vec4(0); v[gl_InvocationID] = 0.5;
+      w[gl_InvocationID] = v[(gl_InvocationID + 7) % 32];
+      gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = gl_TessLevelOuter[3] = 1;
+      gl_TessLevelInner[0] = gl_TessLevelInner[1] = 1;
+    }"""
+    evaluation = """#version 450
+    layout(quads) in; layout(location = 1) in float w[]; layout(location = 0) out float sum;
+    void main() { sum = 0; for (int i = 0; i < 32; i++) sum += w[i] / 32; gl_Position = vec4(gl_TessCoord.xy * 2 - 1, 0, 1); }"""
+    shown = "#version 450\nlayout(location = 0) in float sum; layout(location = 0) out float o; void main() { o = sum; }"
+    for lanes in (4, 16):
+        dev = tg.Device(lanes=lanes, threads=1)
+        image = dev.image((8, 8), "r32_sfloat")
+        stages = {"tessellation_control": control, "tessellation_evaluation": evaluation}
+        pipe = dev.pipeline(FULL, shown, **stages, color=[image.format], patch_control_points=4)
+        with warnings.catch_warnings(), dev.render_pass(color=tg.Attachment(image, clear=(9,))) as rp:
+            warnings.simplefilter("ignore")
+            rp.draw(pipe, count=4)
+        patches.append(float(image.numpy()[4, 3, 0]))
+    assert (len(set(patches)) > 1) == ("tessellation control shader" in table)
+    concepts = (Path(__file__).parent.parent / "docs" / "concepts.md").read_text(encoding="utf-8")
+    assert "depth_greater" in concepts and "neither loads nor covers" not in concepts

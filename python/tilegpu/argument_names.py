@@ -218,8 +218,8 @@ for _own, _foreign in _METHODS.items():
         _METHODS_MEANT.setdefault(plain(_word), []).append(_own)
 #: What the package's own modules call of objects, and users don't: no name to offer where one is misspelt.
 _OF_THE_PACKAGE = (
-    "accesses add_command add_dispatch add_pass all_layers before border_numbers build built_before candidates check_order compares "
-    "content_hash core create device end_of_pass ended entered fitting forget_rows host_wrote images_used index_kind keep_sources "
+    "accesses add_command add_dispatch add_pass all_layers before block_bytes border_numbers build built_before candidates check_order "
+    "compares content_hash core create device end_of_pass ended entered fitting forget_rows host_wrote images_used index_kind keep_sources "
     "kinds_at late layers_read left levels_of levels_read linear lod_bias lods look_whether_plain made_by matrices may_write mip_linear "
     "only_stores open_frame pack_push part_shown plane_of push_bytes read_aspect reads_buffer reads_layer require_filter require_device "
     "require_identity number_rows row_shape rows_at said_of sampler_pairs samplers_apart say_foreign say_left_out say_never_entered "

@@ -105,8 +105,10 @@ class Attachment(OfThisProcess, Slotted):
         self.layer = arguments.whole(self.layer, f"{what}: layer")
         there = image._layer_count(self.level) if 0 <= self.level < image.mip_levels else image._layer_count(0)
         if not 0 <= self.level < image.mip_levels or not 0 <= self.layer <= there - layers:
+            of_pass = "layers= of the pass, or its view_mask= to the highest bit"
+            from_it = f"{layers} layers from it ({of_pass})" if layers > 1 else "1 layer from it"
             raise ValidationError(
-                f"{what}: level {self.level}, layer {self.layer} and {layers} layer(s) from it; image '{image.label}' has "
+                f"{what}: level {self.level}, layer {self.layer} and {from_it}; image '{image.label}' has "
                 f"{image.mip_levels} levels and {there} {'slices' if image.type == '3d' else 'layers'}"
             )
         flat = "1d" if image.type == "1d" else "2d"

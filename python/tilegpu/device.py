@@ -118,7 +118,8 @@ class Device(Context):
     GLSL, its validation or one function of its code may take, 0 for 60; four times as many by the clock. ``compile_memory``: bytes of
     address space that such a process may have beyond those it begins with, 2**25 or more, 0 for 2**30.
 
-    None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result. Threads are made at the first pass, and anew in
+    None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result of a program without races (the few exceptions:
+    :doc:`/undefined`). Threads are made at the first pass, and anew in
     a forked child. A device lives as long as something names it, and has nothing to close: ``with tilegpu.Device() as dev:`` is taken,
     and leaving the block ends nothing.
     """

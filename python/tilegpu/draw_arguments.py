@@ -20,7 +20,7 @@ from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.dynamic_state import scissors_of, viewports_of
 from tilegpu.errors import LostPrimitivesWarning, ValidationError, beyond_vulkan, users_level
 from tilegpu.fixed import made_once
-from tilegpu.idle_state import no_samples
+from tilegpu.idle_state import no_samples, say_alpha_to_coverage, say_alpha_to_one
 from tilegpu.pass_hazards import Hazards
 from tilegpu.pipeline import Pipeline, vertices_of
 from tilegpu.pipeline_rules import require_sample_places, require_triangles, say_sample_interpolation
@@ -318,12 +318,17 @@ class DrawArguments(VertexSources):
             require_triangles(enums.parse("primitive_topology", topology, what), what)
 
     def _check_samples_and_constants(self, pipeline: Pipeline, what: str) -> None:
-        """Warns of a sample mask that leaves none, and of constants that attachments cut."""
+        """Warns of a sample mask that leaves none, of alpha without effect, and of constants that attachments cut."""
         values, dynamic = self.state.values, pipeline.dynamic
         if "sample_mask" in dynamic and "sample_mask" in values:
             samples = int(values.get("rasterization_samples", 1)) if "rasterization_samples" in dynamic else pipeline.samples
             if not has_samples(mask := int(values["sample_mask"]), samples):
                 warnings.warn(f"{what}: {no_samples(mask, samples)}", LostPrimitivesWarning, stacklevel=users_level())
+        discards = "rasterizer_discard_enable" in dynamic and values.get("rasterizer_discard_enable")
+        if "alpha_to_coverage_enable" in dynamic and values.get("alpha_to_coverage_enable") and not discards:
+            say_alpha_to_coverage(pipeline)
+        if "alpha_to_one_enable" in dynamic and values.get("alpha_to_one_enable") and not discards:
+            say_alpha_to_one(pipeline, any(pipeline.color_formats))
         if "blend_constants" in dynamic and "blend_constants" in values:
             self._say_constants(pipeline, values["blend_constants"], f"{what}: blend_constants")
 

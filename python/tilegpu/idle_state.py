@@ -29,6 +29,7 @@ _STENCIL_BITS = 0xFF
 _PASS_EQUALS = frozenset({"equal", "less_or_equal", "greater_or_equal"})
 _BLEND_STATES = frozenset({"color_blend_enable", "color_blend_equation", "color_blend_advanced", "logic_op_enable"})
 _NO_FACTORS = frozenset({"min", "max"})
+_FLOATS = frozenset({"float", "float16_t"})
 
 
 def warn_of_idle_state(
@@ -44,9 +45,55 @@ def warn_of_idle_state(
     if dynamic.isdisjoint(_BLEND_STATES) and given["logic_op"] is None:
         _warn_of_factors(pipeline, given["blend"], len(info.color_formats))
     _warn_of_faces(pipeline, info, dynamic, given)
+    if not info.rasterization.rasterizer_discard:
+        _warn_of_alpha_state(pipeline, info, dynamic)
     samples, mask = info.multisample.samples, info.multisample.sample_mask
     if not has_samples(mask, samples) and dynamic.isdisjoint({"sample_mask", "rasterization_samples"}):
         pipeline._warn_once("sample_mask", no_samples(mask, samples), LostPrimitivesWarning)
+
+
+def _warn_of_alpha_state(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str]) -> None:
+    if info.multisample.alpha_to_coverage and "alpha_to_coverage_enable" not in dynamic:
+        say_alpha_to_coverage(pipeline)
+    if info.multisample.alpha_to_one and "alpha_to_one_enable" not in dynamic:
+        say_alpha_to_one(pipeline, any(info.color_formats))
+
+
+def say_alpha_to_coverage(pipeline: Program) -> None:
+    """Where it is on: of shaders whose alpha is no number from 0 to 1 (Vulkan skips it), or is never written."""
+    name, fragment = "alpha_to_coverage", pipeline._stages.get("fragment")
+    if fragment is None:
+        pipeline.warn_unused(name, f"{name} has no effect without a fragment shader, whose alpha it takes; leave it out, or give frag=")
+        return
+    for output in fragment.reflection.outputs:
+        inner = _element(output.type)
+        if output.location or output.component + inner.rows < 4:
+            continue
+        if inner.base not in _FLOATS:
+            said = f"{name} has no effect: output '{output.name}' is of integers, which have no coverage; leave it out, or declare a vec4"
+            pipeline.warn_unused(name, said)
+        elif not output.used:
+            said = f"{name} takes the alpha of output '{output.name}', which the fragment shader never writes; write it. Vulkan leaves it"
+            pipeline._warn_once(name, f"{said} undefined; here it is 0, and nothing is drawn", LostPrimitivesWarning)
+        return
+
+
+def say_alpha_to_one(pipeline: Program, has_colors: bool) -> None:
+    """Where it is on: of pipelines whose colours are of integers, or that have none."""
+    name, fragment = "alpha_to_one", pipeline._stages.get("fragment")
+    outputs = [] if fragment is None else fragment.reflection.outputs
+    if not has_colors or fragment is None:
+        why = "without colour attachments" if fragment is not None else "without a fragment shader, whose alpha it replaces"
+        pipeline.warn_unused(name, f"{name} has no effect {why}; leave it out")
+    elif outputs and all(_element(output.type).base not in _FLOATS for output in outputs):
+        said = f"{name} has no effect: output '{outputs[0].name}' is of integers, whose alpha stays; leave it out, or declare a vec4"
+        pipeline.warn_unused(name, said)
+
+
+def _element(type_: _core.ReflectedType) -> _core.ReflectedType:
+    while type_.kind == "array":
+        type_ = type_.members[0][2]
+    return type_
 
 
 def no_samples(mask: int, samples: int) -> str:

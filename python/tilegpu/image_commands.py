@@ -158,11 +158,11 @@ def generate_mipmaps(self: Context, image: Any) -> CommandStats:
     Raises :class:`ValidationError` for integers, which are not averaged."""
     target = _image(self, image, "generate_mipmaps")
     if target.mip_levels == 1 and max(target._level_size(0)) > 1:
-        warnings.warn(
-            f"generate_mipmaps has no effect: image '{target.label}' has one level; create it with mip_levels=None, for all levels",
-            UnusedNameWarning,
-            stacklevel=users_level(),
-        )
+        fix = "create it with mip_levels=None, for all levels"
+        if target.samples > 1:
+            fix = f"images of {target.samples} samples have no others: dev.resolve it to one of mip_levels=None, and generate those"
+        said = f"generate_mipmaps has no effect: image '{target.label}' has one level; {fix}"
+        warnings.warn(said, UnusedNameWarning, stacklevel=users_level())
     if target.mip_levels > 1:
         require_averages(target.format_info, f"generate_mipmaps: image '{target.label}'")
     target._require_all_readable(target.format_info.aspects[:1], 0, 0, target._layer_count(0))

@@ -1,12 +1,14 @@
 """Draws of one pass that depend on each other: what shaders of one write, and another reads where Vulkan would want a barrier.
 
 In: what each draw binds, and what its shaders do with it. Out: a line for each, of what is read too early, for a warning or an error
-before anything is executed. Not looked at: fragments that read what fragments wrote (each pixel may read its own, which is defined), and
-what is reached by address. Source: Vulkan specification, "Synchronization and Cache Control", "Render Pass Self-Dependency".
+before anything is executed. Not looked at: fragments that read what fragments wrote, but by a uniform block (each pixel may read its
+own, which is defined), and what is reached by address. Source: Vulkan specification, "Synchronization and Cache Control", "Render Pass
+Self-Dependency".
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _FRAGMENTS = "fragments are shaded when the vertices of all draws have been"
 _TILES = "a tile's fragments do not wait for those of other tiles"
+_VERTICES_ALIKE = "its invocations do not wait for each other"
 _VERTICES = "a draw does not wait for the vertices of those before it"
 #: What the hardware reads of a buffer for a draw, as :attr:`tilegpu.uses.Use.how` says it, and how a message does.
 FIXED = {
@@ -54,6 +57,19 @@ def _uses_of(thing: Any, write: bool) -> Iterator[Use]:
     elif isinstance(thing, (list, tuple)):
         for item in thing:
             yield from _uses_of(item, write)
+
+
+def _block_uses(pipeline: Program, binding: Binding, given: Any, stores: bool) -> Iterator[tuple[str, Use]]:
+    """Of each stage, bytes of what a block's binding was given that it may load, or store."""
+    place = binding.set, binding.binding
+    access = pipeline.accesses[place]
+    for stage, ranges in pipeline.block_bytes.items():
+        if not access[(2 if stage == "fragment" else 0) + stores]:  # only behind what constants switch off
+            continue
+        for first_B, end_B in ranges[stores].get(place, ()):
+            for use in _uses_of(given, stores):
+                begin_B, all_B = use.bytes
+                yield stage, use._replace(bytes=(begin_B + first_B, int(min(all_B, begin_B + end_B))))
 
 
 def bound_of(
@@ -126,8 +142,30 @@ class Hazards:
                 stage = "fragment shader" if access.fragment_writes else "vertex shader"
                 who = f"the {stage} of {pipeline.title} writes as {binding.title}"
                 self.wrote(_uses_of(value, True), who, access.fragment_writes)
+        if pipeline.may_write:
+            self._check_own(what, pipeline, bound)
         for how, given in fixed:
             self.reads(given, f"{what}:", how)
+
+    def _check_own(self, what: str, pipeline: Program, bound: Sequence[tuple[Binding, Any]]) -> None:
+        """Bytes of uniform blocks, which all invocations read alike, that the same draw writes: by fragments, and where a stage before the
+        rasterizer reads them by any stage."""
+        accesses = pipeline.accesses
+        blocks = [(b, value) for b, value in bound if b.descriptor == "uniform_buffer"]
+        stored = [(b, value) for b, value in bound if accesses[b.set, b.binding][1] or accesses[b.set, b.binding][3]]
+        for (block, given), (binding, value) in itertools.product(blocks, stored):
+            for (reader, read), (writer, write) in itertools.product(
+                _block_uses(pipeline, block, given, False), _block_uses(pipeline, binding, value, True)
+            ):
+                met = read.thing is write.thing and write.meets("", (0, 1), (0, 1), read.bytes)
+                if not met or (reader == "fragment" and writer != "fragment"):  # fragments come after the vertices
+                    continue
+                why = _VERTICES_ALIKE if writer != "fragment" else _TILES if reader == "fragment" else _FRAGMENTS
+                self.found[
+                    f"{what}: its {reader.replace('_', ' ')} shader reads, as {block.title}, buffer '{read.thing.label}', which the draw "
+                    f"itself writes (the {writer.replace('_', ' ')} shader, as {binding.title}): {why}, so it may find what was there "
+                    "before; bind a copy of it, or write another buffer"
+                ] = None
 
     def take(self, other: Hazards) -> None:
         """Those of a secondary command buffer, which is executed here."""

@@ -385,8 +385,9 @@ def create_pipeline(
     ``set_layouts``: layouts of descriptor sets by number (:meth:`tilegpu.Device.descriptor_set_layout`), for sets that pipelines share
     or that are updated after they were bound; the layouts of other sets are what the shaders use of them.
     ``dynamic``: state that the pass sets (:meth:`RenderPass.set`) in place of the pipeline, by Vulkan's names, such as ``["cull_mode",
-    "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not read. ``vertex_input`` and its
-    strides come with ``vertex`` at each draw.
+    "depth_test_enable", "primitive_topology"]``, or ``"all"``; what the other arguments say of it is not read. Two have nothing
+    that a pass could set: with ``vertex_input`` and ``vertex_input_binding_stride`` each draw sets what ``vertex`` and ``instance`` of the
+    pipeline say, which are needed as without (captures and the driver's ways are tried so); other data wants a pipeline of its own.
     ``line_width``: pixels, cut to 1 to 64. ``line_mode``: ``"default"``, ``"rectangular"``, ``"bresenham"``,
     ``"rectangular_smooth"``; ``line_stipple``: (factor, 16-bit pattern); it needs ``line_mode``, any but ``"default"``.
     ``conservative``: ``"overestimate"``, ``"underestimate"``, or a mapping of ``mode`` and ``extra_overestimation_px``.

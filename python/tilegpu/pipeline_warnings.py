@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TYPES: dict[str, int] = _core.ENUMS["descriptor_type"]
 _TOPOLOGIES: dict[str, int] = _core.ENUMS["primitive_topology"]
 _LINES = {_TOPOLOGIES[name] for name in _TOPOLOGIES if "line" in name}
+_FILL: int = _core.ENUMS["polygon_mode"]["fill"]
 _INPUT = _TYPES["input_attachment"]
 _WRITTEN = {_TYPES[name] for name in ("storage_buffer", "storage_image", "storage_texel_buffer")}
 _SOURCE_ALPHA = frozenset({"src_alpha", "one_minus_src_alpha", "src_alpha_saturate"})
@@ -75,6 +76,10 @@ def warn_of_assembly(
             if not _is(given[name], nothing):
                 fix = "give topology='line_list', or polygon_mode='line'"
                 pipeline.warn_unused(name, f"{name} has no effect: nothing is drawn as lines; {fix}")
+    lines = given["polygon_mode"] if "polygon_mode" not in dynamic and info.rasterization.polygon_mode != _FILL else None
+    if lines and info.rasterization.conservative_mode and "conservative_rasterization_mode" not in dynamic:
+        fix = "lines and points are covered by their own rules; leave it out, or draw polygon_mode='fill'"
+        pipeline.warn_unused("conservative", f"conservative has no effect with polygon_mode='{lines}': {fix}")
     blend = given["blend"]
     blends = any(one is not None for one in blend) if isinstance(blend, (list, tuple)) else blend is not None
     if blends and given["logic_op"] is not None and "logic_op_enable" not in dynamic:

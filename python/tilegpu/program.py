@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tilegpu import _core, arguments, notebook
+from tilegpu.block_bytes import Ranges, block_bytes
 from tilegpu.constant_numbers import with_levels
 from tilegpu.errors import ShortBufferWarning, UnusedNameWarning, ValidationError, candidates, near_names, users_level
 from tilegpu.fixed import Fixed, made_once
@@ -78,7 +79,7 @@ class Program(Fixed):
         if self._again is None:
             raise ValidationError(f"{self.title}: reload() is for shaders given as paths; these were texts or SPIR-V")
         made = self._again()
-        for known in ("interface", "may_write", "accesses", "samplers_apart", "sampler_pairs", "_plain", "_races"):
+        for known in ("interface", "may_write", "accesses", "block_bytes", "samplers_apart", "sampler_pairs", "_plain", "_races"):
             self.__dict__.pop(known, None)
         self.__dict__.update(made.__dict__)
 
@@ -125,6 +126,12 @@ class Program(Fixed):
                 entry[first] |= reads
                 entry[first + 1] |= writes or atomics
         return {place: Accesses(*entry) for place, entry in found.items()}
+
+    @made_once
+    def block_bytes(self) -> dict[str, tuple[Ranges, Ranges]]:
+        """Of each stage: bytes of blocks that it may load, and may store."""
+        constants = self.interface.specialization
+        return {stage: block_bytes(bytes(module.spirv), dict(constants.get(stage, []))) for stage, module in self._stages.items()}
 
     def only_stores(self, set: int, binding: int) -> bool:
         """Whether the shaders store to the memory at a binding and want nothing of what lies there, not even of atomics."""

@@ -40,7 +40,7 @@ class Sampler(Fixed):
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
     ``filter`` sets those of the three filters that are not given by themselves, by default ``"linear"`` (of formats that can't be
-    filtered, such as integers, ``"nearest"``). ``address`` is one mode or one each for u, v, w, by default ``"repeat"``;
+    filtered, such as integers, ``"nearest"``). ``address`` is one mode, or one each for u, v (and w; else v's), by default ``"repeat"``;
     ``max_lod=None`` is no limit. ``compare``: for shaders that compare depths (``sampler2DShadow``), and for them alone.
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
     ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.

@@ -13,6 +13,7 @@
 #include "device/recorder.hpp"
 #include "device/transform_feedback_targets.hpp"
 #include "hsr/vertex_deferral.hpp"
+#include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
 #include "records/records.hpp"
 #include "resource/usage.hpp"
@@ -125,6 +126,7 @@ Status take_state(Recorder& r, command::Pass& pass) {
   }
   assert(r.state.resolved);
   static_cast<FixedFunctionState&>(r.state) = static_cast<const FixedFunctionState&>(state);
+  r.state.multisample.alpha_to_coverage = pipeline::alpha_covers(pipeline.program(), state.multisample);
   return Ok{};
 }
 

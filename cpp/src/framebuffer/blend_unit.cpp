@@ -94,7 +94,7 @@ const char* needs_blend_shader(const VkPipelineColorBlendAttachmentState& blend,
   const vk::FormatInfo* info = vk::find_format(format);
   if (!info || !blend.colorWriteMask) return nullptr;
   if (logic_op) return "it is a logic operation";
-  if (alpha_to_one) return "alpha to one changes what the fragment shader wrote";
+  if (alpha_to_one && !info->is_integer()) return "alpha to one changes what the fragment shader wrote";
   assert(info->component_count >= 1);
   VkColorComponentFlags all = 0;
   for (uint32_t c = 0; c < 4; c++) all |= info->rgba[c].bits ? 1u << c : 0;

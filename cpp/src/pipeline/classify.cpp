@@ -43,18 +43,24 @@ shader::StageTraits fragment_traits(const Program& program) {
   return program.fragment() ? program.fragment()->traits : shader::StageTraits();
 }
 
-bool writes_float_alpha(const Program& program) {
-  if (!program.fragment() || !program.fragment()->reflection) return false;
-  const auto& outputs = program.fragment()->reflection->outputs;
-  return std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) {
+}  // namespace
+
+AlphaOutput alpha_output(const Program& program) {
+  if (!program.fragment() || !program.fragment()->reflection) return AlphaOutput::none;
+  for (const ReflectedVariable& o : program.fragment()->reflection->outputs) {
     const ReflectedType* type = &o.type;
     while (type->kind == ReflectedType::Kind::array) type = &type->members.front().type;
+    if (o.location != 0 || o.component + type->rows < 4) continue;
     const bool floats = type->base == ReflectedType::Base::f32 || type->base == ReflectedType::Base::f16;
-    return o.location == 0 && floats && o.component + type->rows >= 4;
-  });
+    return floats ? AlphaOutput::floats : AlphaOutput::integers;
+  }
+  return AlphaOutput::none;
 }
 
-}  // namespace
+// "If that shader output has an integer or unsigned integer type, then these operations are skipped."
+bool alpha_covers(const Program& program, const MultisampleState& state) {
+  return state.alpha_to_coverage && alpha_output(program) == AlphaOutput::floats;
+}
 
 bool smooth_lines(const Program& program, const GraphicsState& state) {
   return state.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT &&
@@ -127,7 +133,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   Classification c;
   const shader::StageTraits fragment = fragment_traits(program);
   const bool shaded = program.fragment() != nullptr;
-  const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || state.multisample.alpha_to_coverage);
+  const bool kills = shaded && (fragment.discards || fragment.writes_sample_mask || alpha_covers(program, state.multisample));
   c.kills = kills;
   c.needs_slice = kills || (shaded && !fragment.early_fragment_tests && (fragment.writes_depth || fragment.writes_stencil));
   c.side_effects = shaded && (fragment.writes_memory || fragment.asks_who_runs);
@@ -166,7 +172,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   }
   if (c.reads_tile) c.opaque = false;
   // What is seen of smooth lines is not known from their numbers alone: they are shaded in order.
-  c.smooth_alpha = smooth_lines(program, state) && writes_float_alpha(program);
+  c.smooth_alpha = smooth_lines(program, state) && alpha_output(program) == AlphaOutput::floats;
   if (c.smooth_alpha) c.opaque = false, c.overwritten_colors = 0;
   return c;
 }

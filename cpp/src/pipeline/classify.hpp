@@ -27,6 +27,12 @@ bool reads_color(const VkPipelineColorBlendAttachmentState& blend, VkLogicOp op)
 std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& program, const GraphicsState& state);
 
 bool writes_stencil(const DepthStencilState& state);
+
+/// What the alpha of the fragment shader's output at location 0 is made of, where it has one: alpha to coverage, and smooth lines, ask.
+enum class AlphaOutput : uint8_t { none, floats, integers };
+AlphaOutput alpha_output(const Program& program);
+/// Alpha to coverage is on, and has an effect.
+bool alpha_covers(const Program& program, const MultisampleState& state);
 /// If lines are drawn, their fragments' areas go into alpha.
 bool smooth_lines(const Program& program, const GraphicsState& state);
 

@@ -111,7 +111,7 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
   const DepthStencilState& ds = state.depth_stencil;
   const uint32_t flags = static_cast<uint32_t>(m.alpha_to_coverage) | m.alpha_to_one << 1 | shades_samples << 2 |
                          (ds.depth_test && ds.depth_write) << 3 | writes_stencil(ds) << 4 | state.blend.logic_op_enable << 5 |
-                         smooth_lines(program, state) << 6;
+                         smooth_lines(program, state) << 6 | (m.alpha_to_coverage && state.rasterization.rasterizer_discard) << 7;
   put(key, static_cast<uint32_t>(m.samples));
   put(key, flags);
   put(key, static_cast<uint32_t>(state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY));
@@ -136,7 +136,7 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   const Program& program = *program_;
   if (Status ok = check_state(program, state); !ok) return ok.error();
   const std::string who = "pipeline '" + program.label + "': ";
-  const bool alpha_to_coverage = state.multisample.alpha_to_coverage;
+  const bool alpha_to_coverage = alpha_covers(program, state.multisample);
   auto resolved = describe(program, state);
   const Classification& c = resolved->classification;
 

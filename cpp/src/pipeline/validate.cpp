@@ -7,6 +7,7 @@
 
 #include "base/float_text.hpp"
 #include "descriptor/set_memory.hpp"
+#include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/dynamic_state.hpp"
 #include "pipeline/input_attachments.hpp"
@@ -204,17 +205,15 @@ struct Checker {
     return Ok{};
   }
 
-  Status multisampling(const MultisampleState& state) const {
+  Status multisampling(const GraphicsState& all) const {
+    const MultisampleState& state = all.multisample;
     const uint32_t samples = static_cast<uint32_t>(state.samples);
     if (samples != 1 && samples != 2 && samples != 4 && samples != 8 && samples != 16)
       return error("samples is " + std::to_string(samples) + "; allowed are 1, 2, 4, 8 and 16");
-    if (state.alpha_to_coverage && fragment() && !program.color_formats.empty()) {
-      const auto& outputs = fragment()->outputs;
-      const bool alpha = std::any_of(outputs.begin(), outputs.end(), [](const ReflectedVariable& o) {
-        return o.location == 0 && o.type.rows * std::max(1u, o.type.columns) >= 4;
-      });
-      if (!alpha) return error("alpha_to_coverage needs a fragment shader output with an alpha component at location 0");
-    }
+    // VUID-VkGraphicsPipelineCreateInfo-alphaToCoverageEnable-08891: without colour attachments, too.
+    const bool covers = state.alpha_to_coverage && fragment() && !all.rasterization.rasterizer_discard;
+    if (covers && alpha_output(program) == AlphaOutput::none)
+      return error("alpha_to_coverage needs a fragment shader output with an alpha component at location 0");
     if (const Stage* stage = program.fragment())
       if (Status ok = check_input_samples(stage->traits, samples); !ok) return error(ok.error().message);
     return Ok{};
@@ -445,7 +444,7 @@ Status check_state(const Program& program, const GraphicsState& state) {
   const Checker check{program};
   if (Status ok = check.vertex_input(state); !ok) return ok;
   if (Status ok = check.blending(state); !ok) return ok;
-  return check.multisampling(state.multisample);
+  return check.multisampling(state);
 }
 
 }  // namespace tilegpu::pipeline

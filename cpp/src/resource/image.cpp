@@ -63,7 +63,7 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
                                                 VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
   if ((info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) && (info.usage & ~kAttachmentUses)) {
     return field_error(name, "usage", "transient_attachment with sampled, storage or transfer", "transient with attachment usages only",
-                       "drop transient: a transient image never has memory to sample or copy");
+                       "drop transient: a transient image has no memory before a pass stores it");
   }
   if ((info.usage & kAttachmentUses) == VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) {
     return field_error(name, "usage", "transient_attachment alone",

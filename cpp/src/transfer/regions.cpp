@@ -45,9 +45,10 @@ Status check_regions(const char* command, size_t count) {
 
 Status check_has_memory(const char* command, const Image& image) {
   if (image.data()) return Ok{};
-  return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": " + object_name("image", image.info().label) +
-                                                   " has no memory; bind memory first (transient images cannot "
-                                                   "be copied)"};
+  const bool transient = image.info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT;
+  const char* const why = transient ? " has no memory, as it is transient; let a pass clear or draw it, or create it without transient"
+                                    : " has no memory; bind memory first";
+  return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": " + object_name("image", image.info().label) + why};
 }
 
 Status check_has_memory(const char* command, const Buffer& buffer) {

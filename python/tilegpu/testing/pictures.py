@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu import Error, Image, ImageView, Texture, ValidationError, __version__, arguments, files
+from tilegpu import (
+    Error,
+    Image,
+    ImageView,
+    Texture,
+    UndefinedContentsError,
+    ValidationError,
+    __version__,
+    arguments,
+    files,
+)
 from tilegpu.whole_file import write_whole
 
 Array = NDArray[Any]
@@ -38,6 +48,8 @@ def as_array(image: Any) -> Array:
         return _of_file(Path(files.place(image)))
     try:
         array = arguments.array(_pixels(image), "a picture")
+    except UndefinedContentsError as wrong:  # an image it is
+        raise GoldenError(str(wrong)) from None
     except ValidationError as wrong:
         raise GoldenError(f"{wrong}; give an image, or an array of integers or floats") from None
     if array.dtype.kind not in "buif":
