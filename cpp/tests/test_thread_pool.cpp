@@ -17,7 +17,7 @@ void test_each_once() {
     for (const uint32_t count : {0u, 1u, 2u, 3u, 7u, 64u, 1000u, 1u, 333u}) {
       std::vector<std::atomic<uint32_t>> done(count), busy(threads);
       std::atomic<uint32_t> overlaps{0};
-      pool.run(count, [&](uint32_t worker, uint32_t index) {
+      pool.run("test", count, [&](uint32_t worker, uint32_t index) {
         overlaps += worker >= threads || busy[worker].fetch_add(1) != 0;
         done[index]++;
         busy[worker]--;
@@ -33,7 +33,7 @@ void test_own_run_first() {
   ThreadPool pool(3);
   for (int round = 0; round < 20; round++) {
     std::atomic<uint32_t> begun{0}, strangers{0};
-    pool.run(3, [&](uint32_t worker, uint32_t index) {
+    pool.run("test", 3, [&](uint32_t worker, uint32_t index) {
       strangers += worker != index;
       begun++;
       while (begun < 3) std::this_thread::yield();
@@ -49,7 +49,7 @@ void test_takes_from_the_end() {
   for (int round = 0; round < 20; round++) {
     std::atomic<uint32_t> done{0};
     std::vector<uint32_t> order[2];
-    pool.run(kCount, [&](uint32_t worker, uint32_t index) {
+    pool.run("test", kCount, [&](uint32_t worker, uint32_t index) {
       order[worker].push_back(index);
       while (index == 0 && done < kCount - 1) std::this_thread::yield();
       done++;
@@ -72,7 +72,7 @@ void test_exception() {
     std::atomic<uint32_t> begun{0};
     bool caught = false;
     try {
-      pool.run(1000, [&](uint32_t, uint32_t) {
+      pool.run("test", 1000, [&](uint32_t, uint32_t) {
         begun++;
         throw std::bad_alloc();
       });
@@ -81,7 +81,7 @@ void test_exception() {
     }
     CHECK(caught && begun <= 2);  // no worker begins a second one
     std::atomic<uint32_t> after{0};
-    pool.run(10, [&](uint32_t, uint32_t) { after++; });
+    pool.run("test", 10, [&](uint32_t, uint32_t) { after++; });
     CHECK(after == 10);
   }
 }

@@ -15,6 +15,7 @@
 
 #include "base/host_memory.hpp"
 #include "base/intrinsics.hpp"
+#include "exec/job_recorder.hpp"
 
 namespace tilegpu::exec {
 
@@ -91,8 +92,9 @@ void ThreadPool::start() {
   }
 }
 
-void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
+void ThreadPool::run(const char* phase, uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
   if (count == 0) return;
+  if (recorder_) return recorder_->run(phase, count, job, poll_);
   if (threads_ != 1 && count != 1 && !started_) start();
   if (workers_.empty() || count == 1) {
     for (uint32_t i = 0; i < count; i++) {

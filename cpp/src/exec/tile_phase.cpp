@@ -143,7 +143,7 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
     else
       s.bin_runs.push_back({bin, 1});
   }
-  s.pool.run(static_cast<uint32_t>(s.bin_runs.size()), [&](uint32_t w, uint32_t i) {
+  s.pool.run("tiles", static_cast<uint32_t>(s.bin_runs.size()), [&](uint32_t w, uint32_t i) {
     const auto [bin, columns] = s.bin_runs[i];
     if (columns == 1) return render_bin(run, part, bin, s.tile_workers[w], nullptr);
     if (run.cancelled.load(std::memory_order_relaxed)) return;
@@ -193,7 +193,7 @@ void each_bin(const records::BinGrid& grid, const BinJobs& jobs, uint32_t job, F
 void render_bins(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   const BinJobs jobs = bin_jobs(s.binned.grid);
-  s.pool.run(jobs.of_layer() * s.binned.grid.layers, [&](uint32_t w, uint32_t job) {
+  s.pool.run("tiles", jobs.of_layer() * s.binned.grid.layers, [&](uint32_t w, uint32_t job) {
     each_bin(s.binned.grid, jobs, job, [&](uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
   });
 }
@@ -245,7 +245,7 @@ void render_noted(PassRun& run, framebuffer::Part part) {
   for (uint32_t layer = 0; layer < s.binned.grid.layers; layer++) {
     if (!renders(run, layer)) continue;
     std::vector<TileTrace> noted(run.pass.info.trace_tiles ? bins : 0);
-    s.pool.run(jobs.of_layer(), [&](uint32_t w, uint32_t job) {
+    s.pool.run("tiles", jobs.of_layer(), [&](uint32_t w, uint32_t job) {
       each_bin(s.binned.grid, jobs, layer * jobs.of_layer() + job, [&](uint32_t bin) {
         TileTrace* const moved = run.pass.info.trace_tiles ? &noted[bin % bins] : nullptr;
         if (run.trace)
