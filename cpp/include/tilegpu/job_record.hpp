@@ -11,7 +11,7 @@ namespace tilegpu {
 
 /// Jobs that threads would have shared: ThreadPool::run, whose caller waits for all of them.
 struct RecordedRun {
-  const char* phase = "";  ///< geometry, binning, tiles, transfer, dispatch
+  const char* phase = "";  ///< census, geometry, binning, tiles, transfer, dispatch
   uint64_t start_ns = 0, end_ns = 0;
   std::vector<uint64_t> jobs_ns;
 };

@@ -53,6 +53,15 @@ tile_io::TileRegion region_of(const PassRun& run, uint32_t bin) {
   return region;
 }
 
+// Of this thread. It begins with its first bin of the pass: clearing what 128 of them count and note would take one thread longer than all
+// of them need for a small pass. Those that have no bin are not in the sums.
+tile::TileWorker& worker_of(PassRun& run, uint32_t w) {
+  assert(run.number && w < run.kept.tile_workers.size());
+  tile::TileWorker& worker = run.kept.tile_workers[w];
+  if (!worker.has_begun(run.number)) worker.begin_pass(run.context, run.number);
+  return worker;
+}
+
 // What holds for every bin of this part.
 void set_up_part(PassRun& run, framebuffer::Part part) {
   const command::Pass& pass = run.pass;
@@ -145,13 +154,13 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   }
   s.pool.run("tiles", static_cast<uint32_t>(s.bin_runs.size()), [&](uint32_t w, uint32_t i) {
     const auto [bin, columns] = s.bin_runs[i];
-    if (columns == 1) return render_bin(run, part, bin, s.tile_workers[w], nullptr);
+    if (columns == 1) return render_bin(run, part, bin, worker_of(run, w), nullptr);
     if (run.cancelled.load(std::memory_order_relaxed)) return;
     tile_io::TileRegion region = region_of(run, bin);
     if (!renders(run, region.layer)) return;
     region.columns = columns;
     region.has_primitives = false;
-    tile::TileWorker& worker = s.tile_workers[w];
+    tile::TileWorker& worker = worker_of(run, w);
     tile_io::store_tile(run.pass.framebuffer, run.context.tile, region, worker.memory(), worker.ledger(), part);
   });
 }
@@ -194,7 +203,7 @@ void render_bins(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   const BinJobs jobs = bin_jobs(s.binned.grid);
   s.pool.run("tiles", jobs.of_layer() * s.binned.grid.layers, [&](uint32_t w, uint32_t job) {
-    each_bin(s.binned.grid, jobs, job, [&](uint32_t bin) { render_bin(run, part, bin, s.tile_workers[w], nullptr); });
+    each_bin(s.binned.grid, jobs, job, [&](uint32_t bin) { render_bin(run, part, bin, worker_of(run, w), nullptr); });
   });
 }
 
@@ -205,7 +214,7 @@ void render_traced(PassRun& run, framebuffer::Part part, uint32_t bin, uint32_t 
   tile::trace::State& trace = *run.trace;
   if (run.timed) {
     const double begin_ms = now_ms();
-    render_bin(run, part, bin, s.tile_workers[w], nullptr);
+    render_bin(run, part, bin, worker_of(run, w), nullptr);
     trace.result.tile_ms[bin % s.binned.grid.bins_of_layer()].ms += now_ms() - begin_ms;
     return;
   }
@@ -251,7 +260,7 @@ void render_noted(PassRun& run, framebuffer::Part part) {
         if (run.trace)
           render_traced(run, part, bin, w, moved);
         else
-          render_bin(run, part, bin, s.tile_workers[w], moved);
+          render_bin(run, part, bin, worker_of(run, w), moved);
       });
     });
     add_tiles(s.binned.grid, noted, run.out.tile_trace);
