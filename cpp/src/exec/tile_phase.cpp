@@ -62,15 +62,31 @@ tile::TileWorker& worker_of(PassRun& run, uint32_t w) {
   return worker;
 }
 
+// One thread does it while all others wait, so for tiles that are bins, where nothing was rejected, it is a few instructions for eight.
+void find_drawn_tiles(PassRun& run) {
+  PassExecutor::State& s = run.kept;
+  const records::BinGrid& grid = s.binned.grid;
+  s.drawn.assign(s.drawn_ever.size(), 0);
+  const bool rejects = std::any_of(s.used_chunks.begin(), s.used_chunks.end(), [](const records::Chunk* c) { return !c->hidden.empty(); });
+  if (rejects || !grid.tiles_are_bins()) {
+    for (uint32_t bin = 0; bin < grid.bins(); bin++)
+      if (has_primitives(run, bin)) s.drawn[grid.tile_of(bin)] = s.drawn_ever[grid.tile_of(bin)] = 1;
+    return;
+  }
+  assert(s.drawn.size() == grid.bins());
+  const uint32_t* const first = s.binned.first_segment.data();
+  uint8_t *const drawn = s.drawn.data(), *const ever = s.drawn_ever.data();
+  const size_t bins = grid.bins();  // not asked of the grid again, which the bytes might be a part of for all that is known
+  for (size_t bin = 0; bin < bins; bin++) drawn[bin] = first[bin] != first[bin + 1];
+  for (size_t bin = 0; bin < bins; bin++) ever[bin] |= drawn[bin];
+}
+
 // What holds for every bin of this part.
 void set_up_part(PassRun& run, framebuffer::Part part) {
   const command::Pass& pass = run.pass;
   tile::PassContext& context = run.context;
   context.geometry = &run.kept.binned;
-  PassExecutor::State& s = run.kept;
-  s.drawn.assign(s.drawn_ever.size(), 0);
-  for (uint32_t bin = 0; bin < s.binned.grid.bins(); bin++)
-    if (has_primitives(run, bin)) s.drawn[s.binned.grid.tile_of(bin)] = s.drawn_ever[s.binned.grid.tile_of(bin)] = 1;
+  find_drawn_tiles(run);
   if (run.trace) run.trace->keeps_bins = part == framebuffer::Part::first || part == framebuffer::Part::middle;
   if (part == framebuffer::Part::middle || part == framebuffer::Part::last) context.depth_holds_far = false;
   const tile_io::DeferredDepth deferred = tile_io::defers_depth(pass.framebuffer, context.tile, part);
@@ -143,16 +159,23 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   PassExecutor::State& s = run.kept;
   const records::BinGrid& grid = s.binned.grid;
   const auto bins = static_cast<uint32_t>(grid.bins());
-  s.bin_runs.clear();
-  const uint32_t longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
-  for (uint32_t bin = 0; bin < bins; bin++) {
-    const bool goes_on = bin % grid.columns && !tile_drawn(run, bin) && !tile_drawn(run, bin - 1) && s.bin_runs.back().columns < longest;
-    if (goes_on)
-      s.bin_runs.back().columns++;
+  if (s.bin_runs.size() < bins) s.bin_runs.resize(bins);
+  PassExecutor::State::BinRun* const runs = s.bin_runs.data();
+  const uint8_t* const drawn = s.drawn.data();
+  const uint32_t columns = grid.columns, longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
+  const bool same = grid.tiles_are_bins();
+  bool drawn_before = true;
+  uint32_t count = 0;
+  for (uint32_t bin = 0, column = 0; bin < bins; bin++) {  // while all others wait
+    const bool drawn_here = drawn[same ? bin : grid.tile_of(bin)];
+    if (column && !drawn_here && !drawn_before && runs[count - 1].columns < longest)
+      runs[count - 1].columns++;
     else
-      s.bin_runs.push_back({bin, 1});
+      runs[count++] = {bin, 1};
+    drawn_before = drawn_here;
+    column = column + 1 == columns ? 0 : column + 1;
   }
-  s.pool.run("tiles", static_cast<uint32_t>(s.bin_runs.size()), [&](uint32_t w, uint32_t i) {
+  s.pool.run("tiles", count, [&](uint32_t w, uint32_t i) {
     const auto [bin, columns] = s.bin_runs[i];
     if (columns == 1) return render_bin(run, part, bin, worker_of(run, w), nullptr);
     if (run.cancelled.load(std::memory_order_relaxed)) return;

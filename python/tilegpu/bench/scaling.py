@@ -234,14 +234,31 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--limit", type=int, help="leave out points beyond this value of what varies")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--model", nargs="*", metavar="SCENE", help="1 to 128 threads, simulated from lengths of jobs measured on one (default: 14 scenes)"
+        "--model",
+        nargs="*",
+        metavar="SCENE",
+        help="1 to 128 threads, simulated from lengths of jobs measured on one (default: 14 scenes)",
     )
-    what.add_argument("--serial", action="store_true", help="instructions of what one thread does alone, over scenes that grow (valgrind)")
-    parser.add_argument("--size", type=parse_size, help="WIDTHxHEIGHT of the scenes of --model (default: each scene's own)")
+    what.add_argument(
+        "--serial",
+        action="store_true",
+        help="instructions of what one thread does alone, over scenes that grow (valgrind)",
+    )
     parser.add_argument(
-        "--line-ns", type=float, default=_COSTS.line_ns, help="of --model: a cache line from another core (default %(default)g)"
+        "--size", type=parse_size, help="WIDTHxHEIGHT of the scenes of --model (default: each scene's own)"
     )
-    parser.add_argument("--socket-gbps", type=float, default=_COSTS.socket_GBps, help="of --model: memory of 64 cores (default %(default)g)")
+    parser.add_argument(
+        "--line-ns",
+        type=float,
+        default=_COSTS.line_ns,
+        help="of --model: a cache line from another core (default %(default)g)",
+    )
+    parser.add_argument(
+        "--socket-gbps",
+        type=float,
+        default=_COSTS.socket_GBps,
+        help="of --model: memory of 64 cores (default %(default)g)",
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="also write the graphs (needs matplotlib)")
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.set_defaults(run=run)
@@ -282,8 +299,16 @@ def _run_serial(options: argparse.Namespace) -> int:
         rows += some
         for row in [] if options.json else some:
             growth = "" if row.growth is None else f"{row.growth:.2f}"
-            mark = "  each by nature" if series in scaling_serial.COMMANDS and row.growth else "  grows" if row.finding else ""
-            print(f"{series:12}{row.value:12,}{row.serial:12,}{growth:>8}{row.jobs:16,}{row.atomics:9,}{mark}", flush=True)
+            mark = (
+                "  each by nature"
+                if series in scaling_serial.COMMANDS and row.growth
+                else "  grows"
+                if row.finding
+                else ""
+            )
+            print(
+                f"{series:12}{row.value:12,}{row.serial:12,}{growth:>8}{row.jobs:16,}{row.atomics:9,}{mark}", flush=True
+            )
     if options.json:
         print(json.dumps([dataclasses.asdict(row) for row in rows], indent=1))
     return 0

@@ -1,9 +1,9 @@
 """``tilegpu bench scaling --model``: how far scenes scale, from lengths of jobs that one core measured.
 
-Scenes are recorded with their jobs cut for 1, 2, 4, ... 128 threads (:mod:`tilegpu.bench.scaling_record`), the pool is simulated with each
-(:mod:`tilegpu.bench.scaling_model`). A row says how much quicker the core is than with one thread, from which number of threads on less than
-half of them is used, and which loss is the largest there. Beside it what is no part of this: recording in Python. Where two threads are free,
-the model of two is compared with two.
+Scenes are recorded with their jobs cut for 1, 2, 4, ... 128 threads (:mod:`tilegpu.bench.scaling_record`), and the pool is simulated with
+each (:mod:`tilegpu.bench.scaling_model`). A row says how much quicker the core is than with one thread, from which number of threads on
+less than half of them is used, and which loss is the largest there. Beside it what is no part of this: recording in Python. Where two
+threads are free, the model of two is compared with two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tilegpu.bench.scaling_model import LOSSES, Costs, RecordedFrame, Simulated, simulate
-from tilegpu.bench.scaling_record import Recorder, empty_run_ns, median_frame
+from tilegpu.bench.scaling_record import Measured, Recorder, empty_run_ns, median_frame
 from tilegpu.terminal import load_scene, progress, scene_file
 from tilegpu.whole_file import whole_file
 
@@ -25,8 +25,8 @@ SCENES = (
     "clear", "fill_blend", "heavy_overdraw_1080p", "mesh_100k", "mesh_1m", "textured_pbr", "multisampling4_pass_resolve", "draws_10k",
     "forest", "shadow_cascades", "bloom_chain", "toy_ray_march", "tiny_64", "poster_8k",
 )  # fmt: skip
-FRAMES = 9
-#: Records and measurements of two threads, by turns.
+#: Frames of each number of threads in each round.
+FRAMES = 5
 ROUNDS = 5
 
 Row = dict[str, Any]
@@ -60,48 +60,51 @@ def row_of(scene: str, frame: RecordedFrame, one: RecordedFrame, result: Simulat
     }
 
 
-def check_two(recorder: Recorder, costs: Costs) -> Row:
-    """The model of two threads beside two threads, by turns: medians, and the ratio's range over the rounds."""
-    ratios, measured = [], []
-    for _ in range(ROUNDS):
-        frame = median_frame(recorder.record(3), recorder.moved_B)
-        times = recorder.times_ns(5)
-        model_ns = simulate(frame, frame, 2, costs).ns + frame.outside_ns
-        ratios.append(model_ns / statistics.median(times))
-        measured += times
+def checked(checks: Sequence[tuple[float, Sequence[float]]]) -> Row:
+    """The model of two threads beside two threads that were measured, round by round: medians, and the ratio with its range."""
+    ratios = [model_ns / statistics.median(times) for model_ns, times in checks]
     return {
-        "measured_ms": statistics.median(measured) / 1e6,
+        "modelled_ms": statistics.median(model_ns for model_ns, _ in checks) / 1e6,
+        "measured_ms": statistics.median(t for _, times in checks for t in times) / 1e6,
         "ratio": statistics.median(ratios),
         "ratio_min": min(ratios),
         "ratio_max": max(ratios),
     }
 
 
-def model_scene(scene: str, size: tuple[int, int] | None, costs: Costs, threads: Sequence[int] = THREADS, frames: int = FRAMES) -> list[Row]:
-    """The rows of a scene, one for each number of threads."""
+def model_scene(
+    scene: str, size: tuple[int, int] | None, costs: Costs, threads: Sequence[int], rounds: int
+) -> list[Row]:
+    """The rows of a scene, one for each number of threads; recorded by turns, each time by a device of its own."""
     import tilegpu as tg
 
-    found = load_scene(scene)
-    frame = found.frame(size)
+    frame = load_scene(scene).frame(size)
     two_free = tg.Device().info["threads"] >= 2
-    rows: list[Row] = []
-    one: RecordedFrame | None = None
-    for count in threads:
-        recorder = Recorder(frame, count)
-        recorded = median_frame(recorder.record(frames), recorder.moved_B)
-        one = one or recorded
-        row = row_of(scene, recorded, one, simulate(recorded, one, count, costs))
-        if count == 2 and two_free:
-            row |= check_two(recorder, costs)
-        rows.append(row)
-    return rows
+    measured: dict[int, list[Measured]] = {count: [] for count in threads}
+    moved_B: dict[str, float] = {}
+    checks: list[tuple[float, list[float]]] = []
+    for _ in range(rounds):
+        for count in threads:
+            recorder = Recorder(frame, count)
+            moved_B = recorder.moved_B
+            some = recorder.record(FRAMES)
+            measured[count] += some
+            if count == 2 and two_free:
+                two = median_frame(some, moved_B)
+                checks.append((simulate(two, two, 2, costs).ns + two.outside_ns, recorder.times_ns(FRAMES)))
+    recorded = {count: median_frame(frames, moved_B) for count, frames in measured.items()}
+    one = recorded[threads[0]]
+    rows = [row_of(scene, recorded[count], one, simulate(recorded[count], one, count, costs)) for count in threads]
+    return [row | checked(checks) if row["threads"] == 2 and checks else row for row in rows]
 
 
 def print_table(rows: Sequence[Row]) -> None:
     """A line for each scene."""
     threads = sorted({row["threads"] for row in rows})
     more = "".join(f"{f'x{n}':>6}" for n in threads if n > 1)
-    print(f"{'':28}{'ms, 1':>9}{more}{'half at':>9}  {'because of':20}{'serial ms':>10}{'Python ms':>10}{'MB':>8}{'GB/s':>7}")
+    print(
+        f"{'':28}{'ms, 1':>9}{more}{'half at':>9}  {'because of':20}{'serial ms':>10}{'Python ms':>10}{'MB':>8}{'GB/s':>7}"
+    )
     for scene in dict.fromkeys(row["scene"] for row in rows):
         here = [row for row in rows if row["scene"] == scene]
         half = half_used(here)
@@ -111,12 +114,12 @@ def print_table(rows: Sequence[Row]) -> None:
             f"{scene:28}{here[0]['ms']:9.2f}{speed}{half['threads'] if half else '-':>9}  {shown['why']:20}{shown['serial_ms']:10.3f}"
             f"{here[0]['python_ms']:10.3f}{shown['moved_B'] / 1e6:8.1f}{best['GBps']:7.1f}"
         )
-    checked = [row for row in rows if "ratio" in row]
-    if checked:
+    compared = [row for row in rows if "ratio" in row]
+    if compared:
         print("\ntwo threads                    model ms  measured ms   ratio  (range)")
-    for row in checked:
+    for row in compared:
         print(
-            f"{row['scene']:28}{row['ms'] + row['python_ms']:11.2f}{row['measured_ms']:13.2f}{row['ratio']:8.2f}"
+            f"{row['scene']:28}{row['modelled_ms']:11.2f}{row['measured_ms']:13.2f}{row['ratio']:8.2f}"
             f"  ({row['ratio_min']:.2f} to {row['ratio_max']:.2f})"
         )
 
@@ -134,7 +137,9 @@ def write_plot(rows: Sequence[Row], path: Path) -> None:
     left.loglog(threads, [n / 2 for n in threads], "--", color="lightgray", label="half of them")
     for number, scene in enumerate(scenes):
         here = [row for row in rows if row["scene"] == scene]
-        left.loglog([r["threads"] for r in here], [r["speed_up"] for r in here], ".-", color=colors[number % 20], label=scene)
+        left.loglog(
+            [r["threads"] for r in here], [r["speed_up"] for r in here], ".-", color=colors[number % 20], label=scene
+        )
     left.set(xlabel="threads (simulated)", ylabel="times as fast as one")
     left.set_xticks(threads, [str(n) for n in threads])
     left.set_yticks([1, 2, 4, 8, 16, 32, 64, 128], ["1", "2", "4", "8", "16", "32", "64", "128"])
@@ -143,7 +148,9 @@ def write_plot(rows: Sequence[Row], path: Path) -> None:
     left.legend(fontsize=7)
     last = {row["scene"]: row for row in rows if row["threads"] == threads[-1]}
     begin = [0.0] * len(scenes)
-    shares = {"work": [max(1 - sum(max(ms, 0) for ms in last[s]["losses_ms"].values()) / last[s]["ms"], 0) for s in scenes]}
+    shares = {
+        "work": [max(1 - sum(max(ms, 0) for ms in last[s]["losses_ms"].values()) / last[s]["ms"], 0) for s in scenes]
+    }
     shares |= {name: [max(last[s]["losses_ms"][name], 0) / last[s]["ms"] for s in scenes] for name in LOSSES}
     for name, values in shares.items():
         right.barh(scenes, values, left=begin, label=name, color="lightgray" if name == "work" else None)
@@ -167,12 +174,14 @@ def run_model(scenes: Sequence[str], size: tuple[int, int] | None, costs: Costs,
         if scene_file(scene) is None:
             load_scene(scene)  # an unknown name ends the command before an hour's work
     for scene in progress(scenes, len(scenes), "bench scaling --model"):
-        rows += model_scene(scene, size, costs)
+        rows += model_scene(scene, size, costs, THREADS, ROUNDS)
     if not quiet:
         print_table(rows)
         if tg.Device().info["threads"] >= 2:
             modelled = simulate_empty(costs) / 1e3
-            print(f"\nan empty run of two threads: {empty_run_ns() / 1e3:.2f} us measured, {modelled:.2f} us in the model")
+            print(
+                f"\nan empty run of two threads: {empty_run_ns() / 1e3:.2f} us measured, {modelled:.2f} us in the model"
+            )
     return rows
 
 

@@ -1,9 +1,9 @@
 """A model of the thread pool with as many threads as asked, from lengths of jobs: list scheduling, with what passing cache lines costs.
 
-The pool as it is (``cpp/src/exec/thread_pool.cpp``): each worker has its own run of job numbers and takes them in order; who has done its own
-takes the last one of whoever has most left, the first of these by number; the caller is worker 0, and a run ends when all are done. Costs
-are counted in transfers of a cache line from core to core (:class:`Costs`). In: recorded frames, a number of threads. Out: the time of a
-frame, and what of it is lost to what. Pure functions; nothing is measured here.
+The pool as it is (``cpp/src/exec/thread_pool.cpp``): each worker has its own run of job numbers and takes them in order; who has done its
+own takes the last one of whoever has most left, the first of these by number; the caller is worker 0, and a run ends when all are done.
+Costs are counted in transfers of a cache line from core to core (:class:`Costs`). In: recorded frames, a number of threads. Out: the time
+of a frame, and what of it is lost to what. Pure functions; nothing is measured here.
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 #: Why a frame takes longer than its work by the number of threads, as it is said.
-LOSSES = ("serial part", "more work", "too few jobs", "longest job", "uneven ends", "barriers and steals", "memory bandwidth")
+LOSSES = (
+    "serial part",
+    "more work",
+    "too few jobs",
+    "longest job",
+    "uneven ends",
+    "barriers and steals",
+    "memory bandwidth",
+)
 
 
 @dataclass(frozen=True)
 class Costs:
     """What the model states. ``line_ns``: a cache line comes from another core. ``parallel_lines``: as many of them at once where nothing
-    waits for each. ``sleep_after_ns``, ``wake_ns``, ``wake_each_ns``: workers that had nothing to do for so long sleep; the first is awake so
-    much later, and the caller needs so much for each. ``spin_ns``: so long the caller waits before it sleeps too. ``shared_operations``:
-    atomic operations of a job, by phase, each on a line that another core has. ``socket_GBps``: memory's, bytes a nanosecond; what one core
-    may have of it is in the lengths of its jobs."""
+    waits for each. ``sleep_after_ns``, ``wake_ns``, ``wake_each_ns``: workers that had nothing to do for so long sleep; the first is awake
+    so much later, and the caller needs so much for each. ``spin_ns``: so long the caller waits before it sleeps too.
+    ``shared_operations``: atomic operations of a job, by phase, each on a line that another core has. ``socket_GBps``: memory's, in bytes
+    a nanosecond; what one core may have of it is in the lengths of its jobs."""
 
     line_ns: float = 130.0
     parallel_lines: int = 8
@@ -89,7 +97,8 @@ class SimulatedRun:
 
 
 def _start_ns(worker: int, workers: int, costs: Costs, asleep: bool) -> float:
-    """When a worker takes its first job: the caller publishes the lines of all, and wakes who sleeps; they read two lines one after the other."""
+    """When a worker takes its first job: the caller publishes the lines of all, and wakes who sleeps; who is awake reads two lines, one
+    after the other."""
     published = costs.lines_ns(workers)
     if asleep:
         published += costs.wake_each_ns * (workers - 1)

@@ -71,7 +71,8 @@ def median_frame(frames: Sequence[Measured], moved_B: Mapping[str, float]) -> Re
     for run in runs:
         work_ns[run.phase] += sum(run.jobs_ns)
     shared = [
-        dataclasses.replace(run, moved_B=moved_B.get(run.phase, 0.0) * sum(run.jobs_ns) / max(work_ns[run.phase], 1.0)) for run in runs
+        dataclasses.replace(run, moved_B=moved_B.get(run.phase, 0.0) * sum(run.jobs_ns) / max(work_ns[run.phase], 1.0))
+        for run in runs
     ]
     return RecordedFrame(tuple(shared), serial_ns, times[at])
 

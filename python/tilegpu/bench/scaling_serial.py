@@ -1,13 +1,14 @@
 """``tilegpu bench scaling --serial``: instructions of what one thread does alone while others wait, over scenes that grow.
 
-A series is drawn in a process of its own under callgrind, which collects within ``tilegpu::recorded_submission`` alone and writes a file for
-each point: all of its submissions, of which the calls of ``tilegpu::recorded_jobs`` are what threads share. The rest is serial: laying
+A series is drawn in a process of its own under callgrind, which collects within ``tilegpu::recorded_submission`` alone and writes a file
+for each point: all of its submissions, of which the calls of ``tilegpu::recorded_jobs`` are what threads share. The rest is serial: laying
 out a submission, setting a pass up, what is between two runs of jobs, sums at its end. Recording commands in Python is outside of both, and
 grows with their number by nature. Counts are the same on every machine with the same compiler. In: what series draw. Out: :class:`Row`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import re
@@ -59,6 +60,7 @@ void main() {
   gl_Position = vec4(vec2(cell + at) / vec2(columns, rows) * 2.0 - 1.0, 0.5, 1.0);
 }"""
 _COLOR = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(gl_FragCoord.xy / 1024.0, 0.5, 1.0); }"
+_VERTEX = np.dtype([("none", np.float32)])
 _SQUARES = """#version 450
 layout(local_size_x = 64) in;
 layout(std430, binding = 0) buffer A { uint a[]; };
@@ -84,26 +86,43 @@ def _pass(device: tg.Device, value: dict[str, int]) -> Callable[[], object]:
     triangles, draws, instances = value.get("triangles", 8_192), value.get("draws", 1), value.get("instances", 1)
     shaders = [_GRID, _COLOR]
     data: dict[str, Any] = {}
+    formats: dict[str, Any] = {}
     if "vertices" in value:  # indexed: so many are there, of which the draw names some
-        shaders[0] = _GRID.replace("void main", "layout(location = 0) in float none;\nvoid main").replace("0.5, 1.0", "0.5 + none, 1.0")
-        data["vertices"] = device.buffer(np.zeros(value["vertices"], np.float32), label="vertices")
-        data["indices"] = device.buffer(np.linspace(0, value["vertices"] - 1, 3 * triangles).astype(np.uint32), label="indices")
-    if layers > 1:
-        shaders[0] = _GRID.replace("#version 450", "#version 450\n#extension GL_ARB_shader_viewport_layer_array : require").replace(
-            "gl_Position", f"gl_Layer = triangle % {layers}; gl_Position"
+        shaders[0] = _GRID.replace("void main", "layout(location = 0) in float none;\nvoid main").replace(
+            "0.5, 1.0", "0.5 + none, 1.0"
         )
-    pipeline = device.pipeline(*shaders, color=["r8g8b8a8_unorm"], depth="d32_sfloat", samples=samples, label="serial")
+        formats["vertex"] = _VERTEX
+        data["vertices"] = device.buffer(np.zeros(value["vertices"], _VERTEX), label="vertices")
+        data["indices"] = device.buffer(
+            np.linspace(0, value["vertices"] - 1, 3 * triangles).astype(np.uint32), label="indices"
+        )
+    if layers > 1:
+        shaders[0] = _GRID.replace(
+            "#version 450", "#version 450\n#extension GL_ARB_shader_viewport_layer_array : require"
+        ).replace("gl_Position", f"gl_Layer = triangle % {layers}; gl_Position")
+    pipeline = device.pipeline(
+        *shaders, color=["r8g8b8a8_unorm"], depth="d32_sfloat", samples=samples, label="serial", **formats
+    )
     cells = instances if instances > 1 else max(triangles // 2, 1)
     columns = max(round(math.sqrt(cells)), 1)
     push = pipeline.pack_push({"columns": columns, "rows": -(-cells // columns)})
     out = device.image((side, side), "r8g8b8a8_unorm", layers=layers, label="out")
-    color = device.image((side, side), "r8g8b8a8_unorm", samples=samples, layers=layers, transient=True) if samples > 1 else out
+    color = (
+        device.image((side, side), "r8g8b8a8_unorm", samples=samples, layers=layers, transient=True)
+        if samples > 1
+        else out
+    )
     depth = device.image((side, side), "d32_sfloat", samples=samples, layers=layers, transient=True)
     attachment = tg.Attachment(
-        color, clear=(0, 0, 0, 1), store_op="dont_care" if samples > 1 else "store", resolve=out if samples > 1 else None
+        color,
+        clear=(0, 0, 0, 1),
+        store_op="dont_care" if samples > 1 else "store",
+        resolve=out if samples > 1 else None,
     )
     count = 2 if instances > 1 else triangles
-    with device.render_pass(color=[attachment], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"), layers=layers) as rp:
+    with device.render_pass(
+        color=[attachment], depth=tg.Attachment(depth, clear=1.0, store_op="dont_care"), layers=layers
+    ) as rp:
         for k in range(draws):
             first, last = count * k // draws, count * (k + 1) // draws
             rp.draw(pipeline, first=3 * first, count=3 * (last - first), instances=instances, push=push, **data)
@@ -202,7 +221,9 @@ def require_valgrind() -> str:
     """Where it is. Raises ``RuntimeError`` where it isn't."""
     found = shutil.which("valgrind")
     if found is None:
-        raise RuntimeError("bench scaling --serial counts instructions by valgrind, which is not there; install it (apt-get install valgrind)")
+        raise RuntimeError(
+            "bench scaling --serial counts by valgrind, which is not there; install it (apt-get install valgrind)"
+        )
     return found
 
 
@@ -222,8 +243,13 @@ def count_series(series: str, values: Sequence[int], threads: int = THREADS) -> 
             raise RuntimeError(f"bench scaling --serial: {series}: {(last or ['no message'])[-1]}")
         dumped = [costs(path) for path in _dumped(folder)]
         if len(dumped) != len(values) or not all(total > jobs > 0 for total, jobs, _ in dumped):
-            raise RuntimeError(f"bench scaling --serial: {series}: valgrind did not see tilegpu's functions by their names")
-        rows = [Row(series, value, total - jobs, jobs, atomics) for value, (total, jobs, atomics) in zip(values, dumped, strict=True)]
+            raise RuntimeError(
+                f"bench scaling --serial: {series}: valgrind did not see tilegpu's functions by their names"
+            )
+        rows = [
+            Row(series, value, total - jobs, jobs, atomics)
+            for value, (total, jobs, atomics) in zip(values, dumped, strict=True)
+        ]
     return with_growth(rows)
 
 
@@ -236,7 +262,8 @@ def with_growth(rows: Sequence[Row]) -> list[Row]:
             continue
         before = rows[i - 1]
         growth = math.log(row.serial / before.serial) / math.log(row.value / before.value)
-        out.append(Row(row.series, row.value, row.serial, row.jobs, row.atomics, growth, growth > MOST_GROWTH and row.series not in COMMANDS))
+        finding = growth > MOST_GROWTH and row.series not in COMMANDS
+        out.append(dataclasses.replace(row, growth=growth, finding=finding))
     return out
 
 
