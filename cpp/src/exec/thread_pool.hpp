@@ -45,13 +45,14 @@ class ThreadPool {
   const uint32_t threads_;
   std::vector<std::thread> workers_;  // threads_ - 1, made at the first run that needs them; fewer where the system refuses
   bool started_ = false;
-  std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
-  std::atomic<uint32_t> busy_{0};
+  // Lines of their own: who waits for the next run reads the first, while those that end count themselves out on the second.
+  alignas(64) std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
+  alignas(64) std::atomic<uint32_t> busy_{0};
   /// Jobs that nobody has taken yet of a worker's own: the first in the low half, their end in the high one.
   struct alignas(64) Jobs {
     std::atomic<uint64_t> left{0};
   };
-  std::unique_ptr<Jobs[]> jobs_;  // of each worker
+  alignas(64) std::unique_ptr<Jobs[]> jobs_;  // of each worker
   const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
   const std::function<void()>* poll_ = nullptr;
   JobRecorder* recorder_ = nullptr;
