@@ -16,7 +16,8 @@ namespace tilegpu::exec {
 
 namespace {
 
-// Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average.
+// Runs of bins that only get their clear value are cut so that threads end together: half a run waits on average. But not while there is a
+// row of them for each thread: whole rows of an image lie behind one another and are written past the caches, in 0.4 of the time.
 constexpr uint32_t kClearRunsPerThread = 8;
 
 bool drawn(const PassRun& run, uint32_t bin) {
@@ -162,7 +163,8 @@ void render_in_runs(PassRun& run, framebuffer::Part part) {
   if (s.bin_runs.size() < bins) s.bin_runs.resize(bins);
   PassExecutor::State::BinRun* const runs = s.bin_runs.data();
   const uint8_t* const drawn = s.drawn.data();
-  const uint32_t columns = grid.columns, longest = bins / (kClearRunsPerThread * s.pool.threads()) + 1;
+  const uint32_t columns = grid.columns, threads = s.pool.threads(), rows = bins / std::max(1u, columns);
+  const uint32_t longest = rows >= threads ? columns : bins / (kClearRunsPerThread * threads) + 1;
   const bool same = grid.tiles_are_bins();
   bool drawn_before = true;
   uint32_t count = 0;
