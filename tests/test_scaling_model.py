@@ -1,4 +1,4 @@
-"""``tilegpu bench scaling --model``: the simulated pool against tables worked out by hand, what recording changes (nothing), rows and plots."""
+"""``tilegpu bench scaling --model``: the simulated pool against tables worked out by hand, what recording changes (nothing), rows, plots."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def test_pool_by_hand(jobs: tuple[float, ...], workers: int, ns: float, steals: 
 def test_costs_by_hand() -> None:
     """Two workers, a job each of 100: the caller has published two lines at 8; worker 1 has read the generation's line, then two, at 32."""
     done = simulate_run((100, 100), 2, LINES)
-    # Both look at two lines (8) before they know that nothing is left: 116 and 140. Worker 1 counts itself out (148), the caller sees it (156).
+    # Both look at two lines (8) before they know that nothing is left: 116 and 140. Worker 1 counts itself out (148), the caller sees it
+    # (156).
     assert done.done_ns == (116, 140) and done.ns == 156
     # A steal: worker 1 ends its own at 33 + 8 + 8 of scan and exchange; the victim's next own job would pay for its line again.
     done = simulate_run((100, 1, 1, 1), 2, LINES)
