@@ -1,4 +1,4 @@
-"""``tilegpu bench scaling --model``: the simulated pool against tables worked out by hand, what recording changes (nothing), rows, plots."""
+"""``tilegpu bench scaling --model``: the simulated pool against tables worked out by hand, what recording changes (nothing), rows."""
 
 from __future__ import annotations
 

@@ -3,9 +3,11 @@
 #include "exec/thread_pool.hpp"
 
 #include <new>
+#include <string>
 #include <vector>
 
 #include "check.hpp"
+#include "exec/job_recorder.hpp"
 
 using tilegpu::exec::ThreadPool;
 
@@ -86,6 +88,38 @@ void test_exception() {
   }
 }
 
+// Who records has all jobs on its own thread, in order, each as the worker's whose run it lies in; a single one is the caller's.
+void test_recorder() {
+  ThreadPool pool(4);
+  tilegpu::exec::JobRecorder recorder;
+  const std::thread::id here = std::this_thread::get_id();
+  for (const bool on : {true, false, true}) {
+    pool.set_recorder(on ? &recorder : nullptr);
+    std::vector<uint32_t> order, workers;
+    uint32_t elsewhere = 0;
+    if (on) {
+      const auto note = [&](uint32_t worker, uint32_t index) {
+        elsewhere += std::this_thread::get_id() != here;
+        order.push_back(index), workers.push_back(worker);
+      };
+      recorder.submission([&] { pool.run("ten", 10, note), pool.run("none", 0, note), pool.run("one", 1, note); });
+      CHECK(elsewhere == 0 && (order == std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0}));
+      CHECK((workers == std::vector<uint32_t>{0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 0}));  // as run() cuts ten for four
+    } else {
+      std::atomic<uint32_t> done{0};
+      pool.run("ten", 10, [&](uint32_t, uint32_t) { done++; });
+      CHECK(done == 10);
+    }
+    const auto records = recorder.take();
+    CHECK(records.size() == (on ? 1 : 0));
+    for (const tilegpu::RecordedSubmission& s : records) {
+      CHECK(s.runs.size() == 2 && s.runs[0].phase == std::string("ten") && s.runs[0].jobs_ns.size() == 10);
+      CHECK(s.runs[1].jobs_ns.size() == 1 && s.start_ns <= s.runs[0].start_ns && s.runs[0].end_ns <= s.runs[1].start_ns);
+      CHECK(s.runs[1].end_ns <= s.end_ns);
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -93,5 +127,6 @@ int main() {
   test_own_run_first();
   test_takes_from_the_end();
   test_exception();
+  test_recorder();
   return tilegpu::test::finish("thread pool");
 }
