@@ -5,6 +5,7 @@
 #include "interrupts.hpp"
 #include "tilegpu/compiler.hpp"
 #include "tilegpu/device_info.hpp"
+#include "tilegpu/job_record.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -86,6 +87,17 @@ py::dict compile_stats_of(const Device& device) {
   return d;
 }
 
+// Submissions as (start, end, runs), runs as (phase, start, end, jobs); in nanoseconds.
+py::list job_records_of(Device& device) {
+  py::list submissions;
+  for (const RecordedSubmission& submission : take_job_records(device)) {
+    py::list runs;
+    for (const RecordedRun& run : submission.runs) runs.append(py::make_tuple(run.phase, run.start_ns, run.end_ns, run.jobs_ns));
+    submissions.append(py::make_tuple(submission.start_ns, submission.end_ns, runs));
+  }
+  return submissions;
+}
+
 }  // namespace
 
 void bind_device(py::module_& m) {
@@ -120,6 +132,9 @@ void bind_device(py::module_& m) {
       .def(
           "buffer_address", [](Device& device, const Ptr<Buffer>& buffer) { return unwrap(device.buffer_address(buffer)); },
           py::arg("buffer").none(false))
+      .def("record_jobs", &record_jobs, py::arg("on"), py::call_guard<ReleasedGil>())
+      .def("take_job_records", &job_records_of)
+      .def("empty_runs_ns", &empty_runs_ns, py::arg("jobs"), py::arg("runs"), py::call_guard<ReleasedGil>())
       .def("cancel", &Device::cancel)
       .def("wait_compiles", &Device::wait_compiles, py::call_guard<ReleasedGil>())
       .def("wait_idle", &Device::wait_idle, py::call_guard<ReleasedGil>());

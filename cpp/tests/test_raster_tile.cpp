@@ -345,7 +345,7 @@ Image render_tiles(const Scene& scene, uint32_t lanes, BinSize size, bool hidden
   pass.tile.stencil_format = VK_FORMAT_S8_UINT;
   pass.tile.size_B = 3 * plane_B;
   tile::TileWorker worker;
-  worker.begin_pass(pass);
+  worker.begin_pass(pass, 1);
   const auto copy = [&](uint32_t bin, bool load) {
     uint32_t* words = reinterpret_cast<uint32_t*>(worker.memory());
     const auto left = static_cast<uint32_t>(binned.grid.x_px(bin)), top = static_cast<uint32_t>(binned.grid.y_px(bin));

@@ -233,6 +233,7 @@ void DeviceState::ensure_threads() {
   (void)executor.release();
   (void)dispatcher.release();
   (void)pool.release();
+  new_pool->set_recorder(recorder.get());
   pool = std::move(new_pool), executor = std::move(new_executor), dispatcher = std::move(new_dispatcher), queue = std::move(new_queue);
   owner_process = getpid();
 }

@@ -7,6 +7,7 @@
 
 #include "descriptor/textures.hpp"
 #include "exec/dispatch_executor.hpp"
+#include "exec/job_recorder.hpp"
 #include "exec/pass_executor.hpp"
 #include "exec/queue.hpp"
 #include "exec/thread_pool.hpp"
@@ -32,6 +33,7 @@ struct DeviceState {
   std::mutex threads_mutex;
   std::atomic<int> owner_process{0};
   std::unique_ptr<exec::ThreadPool> pool;
+  std::unique_ptr<exec::JobRecorder> recorder;  // null: nothing is recorded
   std::unique_ptr<exec::Queue> queue;
   std::unique_ptr<exec::PassExecutor> executor;
   std::unique_ptr<exec::DispatchExecutor> dispatcher;

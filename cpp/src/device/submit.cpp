@@ -266,6 +266,18 @@ std::string repeat_obstacle(const PassExecution& last) {
   return {};
 }
 
+Expected<Ptr<Submission>> submit_here(Device& device, SubmitInfo& info, const std::function<bool()>& goes_on) {
+  return without_exceptions<Expected<Ptr<Submission>>>([&]() -> Expected<Ptr<Submission>> {
+    auto submission = make_submission(device, info);
+    if (!submission) return submission;
+    DeviceState& s = device.state();
+    const Ptr<Submission::State>& state = (*submission)->state;
+    const auto work = [&] { return execute(s, state->execution, state->cancelled); };
+    if (Status done = run_and_wait(s, state, work, goes_on); !done) return done.error();
+    return submission;
+  });
+}
+
 }  // namespace
 
 Status device::between_submissions(Device& device, const std::function<Status()>& work) {
@@ -286,14 +298,13 @@ Expected<Ptr<Submission>> Device::submit(SubmitInfo info) {
 }
 
 Expected<Ptr<Submission>> Device::submit_and_wait(SubmitInfo info, const std::function<bool()>& goes_on) {
-  return without_exceptions<Expected<Ptr<Submission>>>([&]() -> Expected<Ptr<Submission>> {
-    auto submission = make_submission(*this, info);
-    if (!submission) return submission;
-    const Ptr<Submission::State>& state = (*submission)->state;
-    const auto work = [&] { return execute(*state_, state->execution, state->cancelled); };
-    if (Status done = run_and_wait(*state_, state, work, goes_on); !done) return done.error();
-    return submission;
-  });
+  Expected<Ptr<Submission>> done = Ptr<Submission>();
+  const auto submit = [&] { done = submit_here(*this, info, goes_on); };
+  if (exec::JobRecorder* const recorder = state_->recorder.get())
+    recorder->submission(submit);
+  else
+    submit();
+  return done;
 }
 
 Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_t pass, TraceRequest request,

@@ -41,7 +41,7 @@ namespace {
 transfer::ShareRows share_rows(ThreadPool& pool) {
   return [&pool](uint32_t rows, const std::function<void(transfer::RowRange)>& work) {
     const uint32_t pieces = std::clamp(rows / 64, 1u, pool.threads() * 4);
-    pool.run(pieces, [&](uint32_t, uint32_t i) {
+    pool.run("transfer", pieces, [&](uint32_t, uint32_t i) {
       const auto at = [&](uint32_t k) { return static_cast<uint32_t>(uint64_t{rows} * k / pieces); };
       work(transfer::RowRange{at(i), at(i + 1)});
     });

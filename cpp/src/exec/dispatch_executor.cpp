@@ -116,7 +116,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, const Dispat
   if (count && dispatch.sets) mark_written(*dispatch.sets);  // before: what fails half-way has written too
   try {
     if (count)
-      pool_.run(static_cast<uint32_t>(runs),
+      pool_.run("dispatch", static_cast<uint32_t>(runs),
                 [&](uint32_t worker, uint32_t i) { run_groups(run, worker, count * i / runs, count * (i + 1) / runs); });
   } catch (const std::bad_alloc& refused) {
     memory_.clear();

@@ -25,7 +25,8 @@ Status ended_loops(PassRun& run) {
     if (loops.spent_stage && (!first || key(loops) < key(*first))) first = &loops;
   };
   for (const geometry::GeometryWorker& worker : run.kept.geometry_workers) look(worker.loops());
-  for (size_t i = 0; i < run.tile_workers; i++) look(run.kept.tile_workers[i].loops());
+  for (const tile::TileWorker& worker : run.kept.tile_workers)
+    if (worker.has_begun(run.number)) look(worker.loops());
   for (const tile::TracedTileWorker& worker : run.traced_workers) look(worker.loops());
   if (!first) return Ok{};
   const uint32_t draw = first->spent_draw;

@@ -209,7 +209,7 @@ void reject(PassRun& run, const hsr::LrzPass& lrz, std::span<const std::unique_p
   }
   const Groups groups = groups_of(grid, buffer->texel);
   sort_runs(s.wave, groups, grid, chunks);
-  s.pool.run(groups.columns * groups.rows, [&](uint32_t, uint32_t group) {
+  s.pool.run("binning", groups.columns * groups.rows, [&](uint32_t, uint32_t group) {
     const std::span<const WaveRun> runs(s.wave.runs.data() + s.wave.first[group], s.wave.first[group + 1] - s.wave.first[group]);
     std::vector<Next> merged;
     for (size_t i = 0; i < runs.size();) {
@@ -236,7 +236,7 @@ void finish_binning(PassRun& run, size_t held, uint32_t count) {
   if (lrz) reject(run, *lrz, chunks);
   const BinGrid& grid = run.geometry.grid;
   const bool keeps = run.trace && !run.timed;  // what was rejected is part of a pixel's history
-  s.pool.run(count, [&](uint32_t, uint32_t i) {
+  s.pool.run("binning", count, [&](uint32_t, uint32_t i) {
     Chunk& chunk = *chunks[i];
     const bool rejects = !chunk.hidden.empty() && std::memchr(chunk.hidden.data(), 1, chunk.hidden.size());
     if (!rejects) chunk.hidden.clear();

@@ -59,7 +59,7 @@ uint64_t process_wave(PassRun& run, size_t first, uint32_t count) {
   const size_t held = s.used_chunks.size();
   while (s.chunks.size() < held + count) s.chunks.push_back(std::make_unique<records::Chunk>());
   const auto next_of = [&](size_t i) { return i + 1 < plans.size() ? &plans[i + 1] : nullptr; };
-  s.pool.run(count, [&](uint32_t worker, uint32_t i) {
+  s.pool.run("geometry", count, [&](uint32_t worker, uint32_t i) {
     if (!run.cancelled.load(std::memory_order_relaxed))
       s.geometry_workers[worker].process_chunk(run.geometry, plans[first + i], *s.chunks[held + i], next_of(first + i));
   });

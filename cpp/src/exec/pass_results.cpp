@@ -48,10 +48,11 @@ void fill_traffic(const command::Pass& pass, const stats::Ledger& total, PassSta
   }
 }
 
-// Of all tile workers, those that trace as well.
+// Of the tile workers those that had a bin, and those that trace.
 template <class Visit>
 void for_each_worker(PassRun& run, Visit visit) {
-  for (size_t i = 0; i < run.tile_workers; i++) visit(run.kept.tile_workers[i]);
+  for (tile::TileWorker& worker : run.kept.tile_workers)
+    if (worker.has_begun(run.number)) visit(worker);
   for (tile::TracedTileWorker& worker : run.traced_workers) visit(worker);
 }
 
@@ -143,16 +144,18 @@ void sum_counters(PassRun& run) {
   PassExecutor::State& s = run.kept;
   PassStats& stats = run.out.stats;
   if (run.context.counts_draws) sum_draw_vertices(run);
-  stats.vertices_unique_requested = s.census.count();
+  stats.vertices_unique_requested = s.census.count(share_census(s.pool));
   stats.bins = s.drawn_ever.size();
   stats.bins_with_primitives = static_cast<uint64_t>(std::count(s.drawn_ever.begin(), s.drawn_ever.end(), 1));
   stats::Ledger total;
   for_each_worker(run, [&](auto& worker) {
     add_fragment_counters(stats, worker.counters());
     worker.add_prepass_stops(stats);
-    for (uint32_t a = 0; a < stats::kLedgerAttachments; a++)
+    for (uint32_t a = 0; a < stats::kLedgerAttachments; a++) {
+      if (!is_bound(run.pass, a)) continue;  // each row is lines of another core's cache
       for (size_t cause = 0; cause < static_cast<size_t>(TrafficCause::count); cause++)
         total.bytes[a][cause] += worker.ledger().bytes[a][cause];
+    }
   });
   if (run.pass.framebuffer.layout.profile->tile_model == framebuffer::TileModel::immediate) {
     // Nothing is binned, loaded or stored there: what the host does so that this pass runs is its own business.

@@ -39,6 +39,7 @@ struct PassExecutor::State {
   ThreadPool& pool;
   std::deque<geometry::GeometryWorker> geometry_workers;  // one for each thread
   std::deque<tile::TileWorker> tile_workers;
+  uint64_t runs = 0;                                    // so far
   std::vector<std::unique_ptr<records::Chunk>> chunks;  // arenas keep their capacity
   std::vector<const records::Chunk*> used_chunks;       // of the part that is being gathered, in order
   records::BinnedGeometry binned;
@@ -89,7 +90,7 @@ struct PassRun {
   const geometry::ChunkPlans* chunks = nullptr;
 
   tile::PassContext context;
-  size_t tile_workers = 0;  // of those that are kept, the ones that may draw: the first
+  uint64_t number = 0;  // of the run: by it tile workers know whether they have begun
   geometry::GeometryPass geometry;
   bool sysmem = false;  // profiles with GMEM: rendered in memory
   hsr::LrzPassInfo lrz_info;
@@ -145,6 +146,8 @@ void finish_depth_filter(PassRun& run);
 void finish_queries(PassRun& run);
 void finish_counting(PassRun& run);
 
+/// On the pool's threads.
+geometry::VertexCensus::Share share_census(ThreadPool& pool);
 double now_ms();
 /// Results of each query: one for each view.
 uint32_t views_of(const command::Pass& pass);

@@ -44,6 +44,12 @@ constexpr uint64_t kHeapOfLargeChunks_B = uint64_t{256} << 20;
 
 }  // namespace
 
+geometry::VertexCensus::Share share_census(ThreadPool& pool) {
+  return [&pool](uint32_t pieces, const std::function<void(uint32_t)>& work) {
+    pool.run("census", pieces, [&](uint32_t, uint32_t piece) { work(piece); });
+  };
+}
+
 void begin_workers(PassRun& run) {
   PassExecutor::State& s = run.kept;
   while (s.geometry_workers.size() < s.pool.threads()) s.geometry_workers.emplace_back();
@@ -222,14 +228,12 @@ void plan_geometry(PassRun& run) {
 void begin_pass(PassRun& run) {
   PassExecutor::State& s = run.kept;
   assert(run.plan && run.chunks && !s.tile_workers.empty());
-  s.census.begin(run.plan->census);
+  s.census.begin(run.plan->census, share_census(s.pool));
   if (!run.dry) run.signatures = framebuffer::begin_contents(run.pass.framebuffer);
   if (run.signatures) run.context.tile.signatures = run.signatures->of_block;
   for (geometry::GeometryWorker& worker : s.geometry_workers) worker.begin_pass(run.options.loop_iterations);
-  // One bin is one job, which the caller does: the others' memory stays out of a small pass's way.
-  run.tile_workers = run.geometry.grid.bins() == 1 ? 1 : s.tile_workers.size();
-  for (size_t i = 0; i < run.tile_workers; i++) s.tile_workers[i].begin_pass(run.context);
-  for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context);
+  run.number = ++s.runs;  // tile workers begin with their first bin of it (tile_phase.cpp)
+  for (tile::TracedTileWorker& worker : run.traced_workers) worker.begin_pass(run.context, run.number);
   s.drawn_ever.assign(run.geometry.grid.tiles_of_layer() * size_t{run.geometry.grid.layers}, 0);
 }
 

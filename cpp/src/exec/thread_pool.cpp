@@ -15,6 +15,7 @@
 
 #include "base/host_memory.hpp"
 #include "base/intrinsics.hpp"
+#include "exec/job_recorder.hpp"
 
 namespace tilegpu::exec {
 
@@ -91,8 +92,15 @@ void ThreadPool::start() {
   }
 }
 
-void ThreadPool::run(uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
+void ThreadPool::run(const char* phase, uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
   if (count == 0) return;
+  if (recorder_) {
+    // Each job is its own worker's, as if nobody took others': what workers do once a pass, and what is summed over them, is there too.
+    const auto owned = [&](uint32_t, uint32_t i) {
+      job(count == 1 ? 0 : static_cast<uint32_t>((uint64_t{i + 1} * threads_ - 1) / count), i);
+    };
+    return recorder_->run(phase, count, owned, poll_);
+  }
   if (threads_ != 1 && count != 1 && !started_) start();
   if (workers_.empty() || count == 1) {
     for (uint32_t i = 0; i < count; i++) {

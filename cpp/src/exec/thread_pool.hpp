@@ -15,6 +15,8 @@
 
 namespace tilegpu::exec {
 
+class JobRecorder;
+
 /// Threads that this process may keep busy: min(affinity mask, cgroup v1/v2 CPU quota rounded up), at least 1.
 uint32_t usable_threads();
 
@@ -24,12 +26,14 @@ class ThreadPool {
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   uint32_t threads() const { return threads_; }
-  /// Calls job(worker, index) for every index in [0, count), on at most threads() threads; returns when all are done.
-  /// `worker` is in [0, threads()); no two calls with the same worker overlap. Must not be called from a job.
-  /// When memory runs out in a job (std::bad_alloc), the jobs not yet begun are dropped and the exception goes on from here.
-  void run(uint32_t count, const std::function<void(uint32_t worker, uint32_t index)>& job);
+  /// `phase` says what the jobs are, for who records them. Calls job(worker, index) for every index in [0, count), on at most threads()
+  /// threads; returns when all are done. `worker` is in [0, threads()); no two calls with the same worker overlap. Must not be called from
+  /// a job. When memory runs out in a job (std::bad_alloc), the jobs not yet begun are dropped and the exception goes on from here.
+  void run(const char* phase, uint32_t count, const std::function<void(uint32_t worker, uint32_t index)>& job);
   /// What run()'s caller calls before each job that it takes; null: nothing.
   void set_poll(const std::function<void()>* poll) { poll_ = poll; }
+  /// Not null: runs are recorded, all on their callers' threads. Not to be called while anything runs.
+  void set_recorder(JobRecorder* recorder) { recorder_ = recorder; }
 
  private:
   void start();
@@ -41,15 +45,17 @@ class ThreadPool {
   const uint32_t threads_;
   std::vector<std::thread> workers_;  // threads_ - 1, made at the first run that needs them; fewer where the system refuses
   bool started_ = false;
-  std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
-  std::atomic<uint32_t> busy_{0};
+  // Lines of their own: who waits for the next run reads the first, while those that end count themselves out on the second.
+  alignas(64) std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
+  alignas(64) std::atomic<uint32_t> busy_{0};
   /// Jobs that nobody has taken yet of a worker's own: the first in the low half, their end in the high one.
   struct alignas(64) Jobs {
     std::atomic<uint64_t> left{0};
   };
-  std::unique_ptr<Jobs[]> jobs_;  // of each worker
+  alignas(64) std::unique_ptr<Jobs[]> jobs_;  // of each worker
   const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
   const std::function<void()>* poll_ = nullptr;
+  JobRecorder* recorder_ = nullptr;
   std::atomic<bool> stop_{false};
   std::atomic_flag out_of_memory_;  // of the current run; who sets it writes failure_
   std::exception_ptr failure_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include "base/arena.hpp"
 #include "base/intrinsics.hpp"
@@ -31,8 +32,10 @@ void lay_out_census(const GeometryPass& pass, CensusLayout& out);
 
 class VertexCensus {
  public:
-  /// Before the chunks of the pass are processed; serial. The layout must stay until count().
-  void begin(const CensusLayout& layout);
+  /// Calls its function for each of so many pieces, on any threads.
+  using Share = std::function<void(uint32_t pieces, const std::function<void(uint32_t piece)>&)>;
+  /// Before the chunks of the pass are processed. The layout must stay until count().
+  void begin(const CensusLayout& layout, const Share& share);
   /// Vertices of instance 0 of a draw, as indices before the vertex offset.
   void mark(uint32_t draw, const uint32_t* indices, uint32_t count, uint32_t vertex_offset) {
     const CensusLayout::Range range = layout_->ranges[draw];
@@ -58,7 +61,7 @@ class VertexCensus {
       if (named[i]) __atomic_store_n(&seen[std::min(first + i, range.size - 1)], 1, __ATOMIC_RELAXED);
   }
   /// After the chunks: different vertices, times instances, of all draws.
-  uint64_t count() const;
+  uint64_t count(const Share& share) const;
 
  private:
   const CensusLayout* layout_ = nullptr;

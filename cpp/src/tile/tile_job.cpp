@@ -24,7 +24,9 @@
 namespace tilegpu::tile {
 
 template <bool kWithTrace>
-struct BasicTileWorker<kWithTrace>::State : Worker {};
+struct BasicTileWorker<kWithTrace>::State : Worker {
+  uint64_t pass_number = 0;  // of the pass that began
+};
 
 namespace {
 
@@ -74,8 +76,15 @@ template <bool kWithTrace>
 BasicTileWorker<kWithTrace>::BasicTileWorker(BasicTileWorker&&) noexcept = default;
 
 template <bool kWithTrace>
-void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
+bool BasicTileWorker<kWithTrace>::has_begun(uint64_t number) const {
+  return state_->pass_number == number;
+}
+
+template <bool kWithTrace>
+void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass, uint64_t number) {
+  assert(number);
   Worker& w = *state_;
+  state_->pass_number = 0;  // should memory run out on the way
   w.pass = &pass;
   w.shape.begin_pass(pass);
   w.buffers.begin_pass(pass, w.shape);
@@ -94,6 +103,7 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass) {
   w.trace = {};
   w.trace.pass = pass.trace;
 #endif
+  state_->pass_number = number;
 }
 
 namespace {

@@ -25,8 +25,10 @@ class BasicTileWorker {
   BasicTileWorker();
   ~BasicTileWorker();
   BasicTileWorker(BasicTileWorker&&) noexcept;
-  /// Makes room for this pass (tile.size_B bytes, query_count sums) and clears the counters.
-  void begin_pass(const PassContext& pass);
+  /// Makes room for this pass (tile.size_B bytes, query_count sums) and clears the counters. `number`: the pass's, not 0.
+  void begin_pass(const PassContext& pass, uint64_t number);
+  /// Whether the last pass that it began has this number.
+  bool has_begun(uint64_t number) const;
   /// Draws the bin; memory was loaded by the caller.
   void run(const PassContext& pass, uint32_t bin);
   uint8_t* memory();  // 64-byte aligned, tile.size_B

@@ -6,11 +6,15 @@ grew by from before its first pass, images included and also given alone. ``heap
 ``growth`` is the exponent between a point and the one before it:
 1 is as fast as the work (triangles, pixels, ...), 0 is for nothing. Times: submit until the image is complete, median; recording from
 Python is a column of its own.
+
+``--model`` says how far scenes scale to 128 threads (:mod:`tilegpu.bench.scaling_cores`), ``--serial`` counts what one thread does alone
+while others wait (:mod:`tilegpu.bench.scaling_serial`, which needs valgrind).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import json
 import math
@@ -18,11 +22,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilegpu.terminal import check_output, progress
+from tilegpu.bench import scaling_cores, scaling_serial
+from tilegpu.bench.scaling_model import Costs
+from tilegpu.terminal import UsageError, check_output, parse_size, progress
 from tilegpu.whole_file import whole_file
 
 _VERTEX = """#version 450
@@ -40,6 +46,7 @@ layout(location = 0) in vec3 v_color;
 layout(location = 0) out vec4 o_color;
 void main() { o_color = vec4(v_color * v_color, 1.0); }"""
 
+_COSTS = Costs()
 #: What a series does not vary.
 BASE = {"triangles": 100_000, "size_px": 1024, "samples": 1, "draws": 1, "threads": 0, "layers": 1, "tiler_heap_B": 0}
 SERIES: dict[str, tuple[int, ...]] = {
@@ -218,15 +225,93 @@ def add_parser(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser(
         "scaling",
-        help="time and memory over triangles, pixels, samples, draws, threads, depth complexity",
-        description=(__doc__ or "").split("\n\n")[1].replace("\n", " "),
+        help="time and memory over triangles, pixels, samples, draws, threads, depth complexity; a model of 128 threads",
+        description=" ".join((__doc__ or "").split("\n\n", 1)[1].split()),
     )
-    parser.add_argument("--series", action="append", choices=tuple(SERIES), help="only this one (default: all)")
+    every = dict.fromkeys((*SERIES, *scaling_serial.SERIES))
+    parser.add_argument("--series", action="append", choices=tuple(every), help="only this one (default: all)")
     parser.add_argument("--seconds", type=float, default=1.0, help="of timed frames for each point (default 1)")
     parser.add_argument("--limit", type=int, help="leave out points beyond this value of what varies")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--model",
+        nargs="*",
+        metavar="SCENE",
+        help="1 to 128 threads, simulated from lengths of jobs measured on one (default: 14 scenes)",
+    )
+    what.add_argument(
+        "--serial",
+        action="store_true",
+        help="instructions of what one thread does alone, over scenes that grow (valgrind)",
+    )
+    parser.add_argument(
+        "--size", type=parse_size, help="WIDTHxHEIGHT of the scenes of --model (default: each scene's own)"
+    )
+    parser.add_argument(
+        "--line-ns",
+        type=float,
+        default=_COSTS.line_ns,
+        help="of --model: a cache line from another core (default %(default)g)",
+    )
+    parser.add_argument(
+        "--socket-gbps",
+        type=float,
+        default=_COSTS.socket_GBps,
+        help="of --model: memory of 64 cores (default %(default)g)",
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="also write the graphs (needs matplotlib)")
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.set_defaults(run=run)
+
+
+def _check_series(options: argparse.Namespace, known: Iterable[str], what: str) -> None:
+    for series in options.series or ():
+        if series not in known:
+            raise UsageError(f"--series is {series}; {what or 'without --serial'} it is one of {', '.join(known)}")
+
+
+def _run_model(options: argparse.Namespace) -> int:
+    if options.series or options.limit is not None:
+        raise UsageError("--model has scenes and no series; leave --series and --limit out")
+    for option, value in (("--line-ns", options.line_ns), ("--socket-gbps", options.socket_gbps)):
+        if not (value > 0 and math.isfinite(value)):
+            raise UsageError(f"{option} is {value:g}; it must be more than 0")
+    costs = scaling_cores.costs_of(options.line_ns, options.socket_gbps)
+    rows = scaling_cores.run_model(options.model or scaling_cores.SCENES, options.size, costs, options.json)
+    if options.plot:
+        scaling_cores.write_plot(rows, options.plot)
+    if options.json:
+        print(json.dumps(rows, indent=1))
+    return 0
+
+
+def _run_serial(options: argparse.Namespace) -> int:
+    if options.plot:
+        raise UsageError("--serial has no graphs; leave --plot out")
+    _check_series(options, scaling_serial.SERIES, "with --serial")
+    scaling_serial.require_valgrind()
+    rows: list[scaling_serial.Row] = []
+    if not options.json:
+        print(f"{'':24}{'alone':>12}{'growth':>8}{'in jobs':>16}{'atomics':>9}")
+    for series in options.series or scaling_serial.SERIES:
+        values = [v for v in scaling_serial.SERIES[series] if options.limit is None or v <= options.limit]
+        some = scaling_serial.count_series(series, values) if values else []
+        rows += some
+        for row in [] if options.json else some:
+            growth = "" if row.growth is None else f"{row.growth:.2f}"
+            mark = (
+                "  each by nature"
+                if series in scaling_serial.COMMANDS and row.growth
+                else "  grows"
+                if row.finding
+                else ""
+            )
+            print(
+                f"{series:12}{row.value:12,}{row.serial:12,}{growth:>8}{row.jobs:16,}{row.atomics:9,}{mark}", flush=True
+            )
+    if options.json:
+        print(json.dumps([dataclasses.asdict(row) for row in rows], indent=1))
+    return 0
 
 
 def run(options: argparse.Namespace) -> int:
@@ -237,6 +322,11 @@ def run(options: argparse.Namespace) -> int:
 
         load_pyplot()
         check_output(options.plot.parent, "--plot", folder=True)
+    if options.serial:
+        return _run_serial(options)
+    if options.model is not None:
+        return _run_model(options)
+    _check_series(options, SERIES, "")
     if not options.json:
         print(f"{'':22}{'ms':>10}{'growth':>8}{'record ms':>11}{'peak MiB':>10}{'image':>8}{'heap':>8}{'splits':>8}")
     for series in options.series or SERIES:
