@@ -1,7 +1,8 @@
 """The command line ``tilegpu``: one module for each command.
 
 Exit codes: 0 fine; 1 failed, or pictures differ by more than the tolerance; 2 the command was not understood or names what does not
-exist or is no model; 3 ``compare`` had nothing to compare with; 130, 143 and 129 Ctrl-C, SIGTERM and SIGHUP. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
+exist or is no model; 3 ``compare`` had nothing to compare with; 130, 143, 129 Ctrl-C, SIGTERM,
+SIGHUP. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
 """
 
 from __future__ import annotations

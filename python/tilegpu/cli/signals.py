@@ -1,7 +1,7 @@
 """SIGTERM and SIGHUP as Ctrl-C: a command ends in its own words, with what is done kept. In: signals. Out: an exception, an exit code.
 
-Only where the handler is the system's: whoever ignores SIGHUP (``nohup``) or has a handler of his own keeps it. Python calls handlers in the
-main thread alone, so elsewhere nothing is changed.
+Only where the handler is the system's: whoever ignores SIGHUP (``nohup``) or has a handler of his own keeps it. Python calls handlers in
+the main thread alone, so elsewhere nothing is changed.
 """
 
 from __future__ import annotations

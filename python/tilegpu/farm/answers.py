@@ -19,7 +19,7 @@ from tilegpu.farm.worker import Done, Task
 from tilegpu.files import npy_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 #: What a task may become, as :class:`Done` says.
 _STATES = ("drawn", "shaders", "declined", "left", "failed")
@@ -126,14 +126,16 @@ def _problem_of_images(task: Task, done: Done) -> str:
     return ""
 
 
-def passed_on(items: Iterable[Any], count: int) -> Iterator[Done]:
+def passed_on(items: Iterable[Any], tasks: Sequence[Task]) -> Iterator[Done]:
     """Answers behind a ``progress`` of somebody's, which must yield each as it came. Raises :class:`FarmError`."""
     fix = "progress must yield every item that it is given, as it is and in order"
     got = 0
     for done in items:
         if not isinstance(done, Done):
             raise FarmError(f"progress yielded {shown(done)} in place of an answer; {fix}")
+        if got == len(tasks) or (done.index, done.window) != (tasks[got].index, tasks[got].window):
+            raise FarmError(f"progress yielded {_named(done.index, done.window)} in another's place; {fix}")
         got += 1
         yield done
-    if got != count:
-        raise FarmError(f"progress yielded {got} answers of {count}; {fix}")
+    if got != len(tasks):
+        raise FarmError(f"progress yielded {got} answers of {len(tasks)}; {fix}")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,10 @@ class Workers:
 
     def __init__(
         self, name: str, make: Callable[[], Any], count: Callable[[Any], int], made: bool, held: int = 2,
-        why_gone: Callable[[], str] = lambda: "",
+        why_gone: Callable[[], str] = lambda: "", is_pool: bool = False,
     ) -> None:  # fmt: skip
         self.name, self._make, self._count, self._made, self._why_gone = name, make, count, made, why_gone
+        self._is_pool = is_pool  # of the standard library's, made here
         self.held = held  #: tasks for each: one that it does, and those that wait there, so that no answer's way leaves it idle
         self.is_far = held >= _HELD_FAR  #: whether tasks go through a scheduler, whose way costs more than a small picture
         self._executor = make()
@@ -102,6 +104,15 @@ class Workers:
                 raise self._gone(error) from error
         return self._counted[1]
 
+    def drop(self, futures: Iterable[Future[Any]]) -> None:
+        """Nobody waits for these any more. Pools cancel theirs themselves: where a process ends meanwhile (``timeout`` sends SIGTERM to all
+        of a group), their thread would find futures that others cancelled, and print an error."""
+        if self._is_pool:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+        else:
+            for future in futures:
+                future.cancel()
+
     def close(self) -> None:
         """Ends what was made here, and lets go of what was given. What is gone can't be closed, which was told before."""
         if self._made:
@@ -134,9 +145,9 @@ def _by_name(name: str, count: int | None) -> Workers:
     if name == "threads":
         from concurrent.futures import ThreadPoolExecutor
 
-        return Workers(name, lambda: ThreadPoolExecutor(workers, "tilegpu-farm"), lambda _: workers, True)
+        return Workers(name, lambda: ThreadPoolExecutor(workers, "tilegpu-farm"), lambda _: workers, True, is_pool=True)
     if name == "processes":
-        return Workers(name, lambda: _processes(workers), lambda _: workers, True)
+        return Workers(name, lambda: _processes(workers), lambda _: workers, True, is_pool=True)
     if name.startswith("dask://"):
         return _dask(name)
     module, colon, function = name.partition(":")
@@ -178,6 +189,7 @@ def _dask(name: str) -> Workers:
     address = name[len("dask://") :]
     if not address:
         raise FarmError(f"executor is '{name}'; it must be dask://ADDRESS, such as dask://127.0.0.1:8786")
+    logging.getLogger("distributed.batched").setLevel(logging.WARNING)  # its traceback of a connection that ended, which we tell in words
     try:
         client = distributed.Client(address if "://" in address else f"tcp://{address}", timeout=_CONNECT_S)
     except (OSError, TimeoutError, ValueError) as error:

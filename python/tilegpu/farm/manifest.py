@@ -259,6 +259,8 @@ def _frame(values: Any, job: Job) -> FrameRecord:
     index = _whole(values.get("frame"), "frame", job.of - 1)
     what = f"frame {index}"
     _require_names(values, ("frame", "pixels", "tiles", "files"), what)
+    for one in _objects(values.get("files", []), f"{what}: files"):
+        _require_names(one, ("name", "sha256", "bytes"), f"{what}: a file")
     files = tuple(
         Written(
             _name(one.get("name"), f"{what}: name"),
@@ -269,6 +271,7 @@ def _frame(values: Any, job: Job) -> FrameRecord:
     )
     tiles: list[tuple[Window, str]] = []
     for one in _objects(values.get("tiles", []), f"{what}: tiles"):
+        _require_names(one, ("window", "pixels"), f"{what}: a tile")
         window = [_whole(n, f"{what}: window", 65534) for n in _list(one.get("window"), f"{what}: window")]
         if len(window) != 4:
             raise ValueError(f"{what}: a window must be [x, y, width, height]")

@@ -102,8 +102,8 @@ class Scheduler:
                     yield waiting.pop(given)
                     given += 1
         finally:
-            for future in under_way:
-                future.cancel()
+            if under_way:
+                self.workers.drop(under_way)
 
     def _next(self, answers: queue.SimpleQueue[_Answer]) -> _Answer:
         """The next that comes. Raises :class:`ExecutorGone` where none will."""
