@@ -31,7 +31,7 @@ def problem_of(task: Task, answer: Any, is_first: bool) -> str:
     """``is_first``: no other task stood before it, for which it may have been left."""
     if not isinstance(answer, Done):
         return f"its answer is {shown(answer)}; it must be the tilegpu.farm.Done that the function returned"
-    if not isinstance(answer.worker, str) or not 0 < len(answer.worker) <= _MOST_TEXT or not answer.worker.isprintable():
+    if not name_of(answer):
         return f"its answer's worker is {shown(answer.worker)}; it must be a name"
     if type(answer.index) is not int or answer.index != task.index or not _is_window(answer.window) or answer.window != task.window:
         return f"its answer is of {_named(answer.index, answer.window)}; asked for was {_named(task.index, task.window)}"
@@ -47,6 +47,12 @@ def problem_of(task: Task, answer: Any, is_first: bool) -> str:
     if answer.state == "left" and is_first:
         return "it left a task that stood behind no other"
     return _problem_of_drawn(task, answer) if answer.state == "drawn" else ""
+
+
+def name_of(answer: Any) -> str:
+    """The worker's, of what may be no answer; "": it has none that a terminal can show."""
+    name = getattr(answer, "worker", None)
+    return name if isinstance(name, str) and len(name) <= _MOST_TEXT and name.isprintable() else ""
 
 
 def _is_window(value: Any) -> bool:

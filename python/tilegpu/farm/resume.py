@@ -34,7 +34,7 @@ def kept_frames(
         if not found.exists():
             continue
         if found != path and _says_nothing(found):
-            text = f"{found} is empty: nothing is known of the frames that an earlier run drew, and they are drawn again"
+            text = f"{found} is empty: frames that an earlier run drew, and that the manifest has not, are drawn again"
             warnings.warn(text, stacklevel=users_level())
             continue
         try:

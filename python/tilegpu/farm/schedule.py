@@ -14,7 +14,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilegpu.farm.answers import problem_of
+from tilegpu.farm.answers import name_of, problem_of
 from tilegpu.farm.executors import Workers
 from tilegpu.farm.job import FarmError
 from tilegpu.farm.worker import Done, Task, draw, in_turn
@@ -144,8 +144,8 @@ class Scheduler:
         """The answer, or ``None``: the task goes out again. ``is_first``: no other stood before it, for which it may have been left."""
         task = state.task
         if problem := problem_of(task, answer, is_first):
-            worker = answer.worker if isinstance(answer, Done) and isinstance(answer.worker, str) else ""
-            self._failed(state, worker, f"{problem} (through the executor {self.workers.name})")
+            worker = name_of(answer)
+            self._failed(state, worker, f"{problem} (through the executor {self.workers.name})" if worker else problem)
             return None
         done: Done = answer
         if done.state == "left":
