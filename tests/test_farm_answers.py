@@ -389,6 +389,41 @@ def test_tiles_of_a_module_that_was_changed(tmp_path: Path) -> None:
     assert code == 2 and "frame 2 is another picture now" in said
 
 
+def test_tiles_of_a_frame_that_was_not_finished(tmp_path: Path) -> None:
+    """They lie beside a journal without frames."""
+    value = tmp_path / "value.txt"
+    read = f"(time > 0) * float(open({str(value)!r}).read())"  # frame 0 is the same, whatever it says
+    text = FRAMES.format(module="helps").replace("from helps import value", "").replace("value(time) / 255", read)
+    (tmp_path / "own.py").write_text(text)
+    job = Job(f"{tmp_path}/own.py:draw", size=(128, 128), tile=64, of=2)
+    total = []
+
+    def stop(items: Any, count: int, label: str) -> Any:
+        for k, one in enumerate(items):
+            if k == 3:
+                raise KeyboardInterrupt
+            yield one
+
+    def count(items: Any, count: int, label: str) -> Any:
+        total.append(count)
+        yield from items
+
+    value.write_text("0.5")
+    with pytest.raises(KeyboardInterrupt):
+        render(job, tmp_path / "t.npy", [1], executor="threads", progress=stop)
+    value.write_text("0.75")
+    with pytest.raises(FarmError, match=r"the tiles in .*t\.tiles are of another run: frame 1 is another picture now"):
+        render(job, tmp_path / "t.npy", [1], executor="threads", progress=count)
+    value.write_text("0.5")
+    render(job, tmp_path / "t.npy", [1], executor="threads", progress=count)
+    (tmp_path / "t.manifest.json").unlink()
+    with pytest.raises(KeyboardInterrupt):
+        render(job, tmp_path / "t.npy", [1], executor="threads", progress=stop)
+    value.write_text("0.75")
+    render(job, tmp_path / "t.npy", [1], executor="threads", progress=count, restart=True)
+    assert total == [1, 4] and len(np.unique(np.load(tmp_path / "t_001.npy"))) == 1
+
+
 def test_an_empty_journal(tmp_path: Path) -> None:
     render(JOB, tmp_path / "t.png", [0, 1], executor="threads")
     for text in ("", '{"format": 1, "tile'):

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from tilegpu.errors import users_level
 from tilegpu.farm.hashes import hash_of_file
 from tilegpu.farm.job import FarmError, file_of
-from tilegpu.farm.manifest import FrameRecord, Manifest, Written, journal_of, read_manifest
+from tilegpu.farm.manifest import FrameRecord, Manifest, Window, Written, journal_of, read_manifest
 
 if TYPE_CHECKING:
     from tilegpu.farm.run import Prepared
+    from tilegpu.farm.tiles import TileStore
 
 _FIX = "give another manifest=, or draw all anew with restart=True (--manifest, --restart)"
 
@@ -72,12 +73,24 @@ def _other_pictures(prepared: Prepared, earlier: Manifest) -> list[str]:
         frame = earlier.frames[index]
         window = prepared.smallest_window
         there = frame.pixels if window is None else dict(frame.tiles).get(window)
-        if there != prepared.pixels_of(index):
-            return [
-                f"frame {index} is another picture now (what {prepared.job.scene} imports or reads is another one, or it draws something "
-                "else each time)"
-            ]
+        if there != prepared.pixels_of(index, window):
+            return [_another_picture(index, prepared)]
     return []
+
+
+def _another_picture(index: int, prepared: Prepared) -> str:
+    why = f"what {prepared.job.scene} imports or reads is another one, or it draws something else each time"
+    return f"frame {index} is another picture now ({why})"
+
+
+def kept_tiles(prepared: Prepared, store: TileStore, asked: Sequence[tuple[int, Window]], key: str) -> set[tuple[int, Window]]:
+    """Of frames that were not finished: those that are there, looked at as frames are."""
+    there = [one for one in asked if store.has(*one, key)]
+    if file_of(prepared.job) is not None and there:
+        for index, window in dict.fromkeys((there[0], there[-1])):
+            if store.pixels(index, window) != prepared.pixels_of(index, window):
+                raise FarmError(f"the tiles in {store.folder} are of another run: {_another_picture(index, prepared)}; {_FIX}")
+    return set(there)
 
 
 def is_as_written(folder: Path, file: Written) -> bool:

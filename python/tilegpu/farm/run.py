@@ -43,7 +43,7 @@ from tilegpu.farm.manifest import (
     manifest_of,
     manifest_path,
 )
-from tilegpu.farm.resume import kept_frames, require_written
+from tilegpu.farm.resume import kept_frames, kept_tiles, require_written
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
@@ -137,10 +137,10 @@ class Prepared:
         """Of tiles, the one that costs least; ``None``: frames are drawn whole."""
         return None if self.windows is None else min(self.windows, key=lambda w: w[2] * w[3])
 
-    def pixels_of(self, index: int) -> str:
-        """The pixels' hash of a frame, or of the smallest of its tiles, drawn here."""
+    def pixels_of(self, index: int, window: Window | None) -> str:
+        """The pixels' hash of a frame, or of a tile, drawn here."""
         frame = frame_of(self.scene, self.job, index)
-        images = [np.asarray(one) for one in SceneRenderer(self.device).render(frame, window=self.smallest_window).images]
+        images = [np.asarray(one) for one in SceneRenderer(self.device).render(frame, window=window).images]
         if images and self.windows is None:
             self.size_px = images[0].shape[1], images[0].shape[0]
         return pixel_hash(images)
@@ -274,7 +274,7 @@ def render(
         try:
             if todo:
                 prepared.warm(todo[0])
-                _draw(prepared, todo, output, suffix, chosen, journal, run, threads, progress)
+                _draw(prepared, todo, output, suffix, chosen, journal, run, threads, restart, progress)
             require_written(output.parent, [head.frames[n] for n in wanted])
             whole = True
         except FarmError as error:
@@ -304,6 +304,7 @@ def _draw(
     journal: Journal,
     run: Run,
     threads: int,
+    restart: bool,
     progress: Progress[Any],
 ) -> None:
     scheduler = Scheduler(chosen, prepared.pack)
@@ -313,7 +314,8 @@ def _draw(
     tasks = prepared.tasks(todo, ".npy" if prepared.windows else suffix, threads)
     if prepared.windows is not None:
         store = TileStore(output, prepared.first.size, prepared.windows, suffix)
-        tasks = [task for task in tasks if task.window is None or not store.has(task.index, task.window, key)]
+        there = set() if restart else kept_tiles(prepared, store, [(t.index, t.window) for t in tasks if t.window is not None], key)
+        tasks = [task for task in tasks if (task.index, task.window) not in there]
     for done in passed_on(progress(scheduler.run(tasks), len(tasks), prepared.scene.name), tasks):
         _received(run, done)
         if store is None:
