@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import pytest
 
 from tilegpu.cli import main
 from tilegpu.cli.signals import as_interrupts
-from tilegpu.farm import FarmError, Job, render
+from tilegpu.farm import FarmError, Job, Scheduler, Task, render
+from tilegpu.farm.executors import Workers
 
 SLOW = """
 import os, time as clock
@@ -189,3 +191,29 @@ def test_a_dask_scheduler_that_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 process.wait()
     run = render(Job("cube", size=(32, 24), of=300), tmp_path / "t.png", executor="threads")
     assert len(run.kept) >= 5 and len(run.kept) + len(run.frames) == 300
+
+
+class Mute(Executor):
+    """Takes tasks and never answers."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+        self.ended: list[dict[str, Any]] = []
+
+    def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Future[Any]:
+        self.futures.append(Future())
+        return self.futures[-1]
+
+    def shutdown(self, wait: bool = True, **more: Any) -> None:
+        self.ended.append({"wait": wait, **more})
+
+
+@pytest.mark.parametrize("is_pool", [True, False])
+def test_nobody_waits_for_an_executor_that_is_gone(is_pool: bool) -> None:
+    """Nor are futures cancelled behind the back of a pool's thread, which would print an error where its processes end too."""
+    mute = Mute()
+    workers = Workers("mute", lambda: mute, lambda _: 1, True, why_gone=lambda: "its client is closed", is_pool=is_pool)
+    with pytest.raises(FarmError, match=r"the executor mute is gone, or out of reach \(its client is closed\)"):
+        list(Scheduler(workers, dict).run([Task(Job("cube"), 0, None, "", "0", "")]))
+    assert [future.cancelled() for future in mute.futures] == [not is_pool]
+    assert mute.ended == ([{"wait": False, "cancel_futures": True}] if is_pool else [])
