@@ -41,6 +41,7 @@ from tilegpu.farm.manifest import Manifest
 from tilegpu.farm.worker import in_turn
 
 JOB = Job("triangle", size=(64, 48), of=12)
+PIXELS = "0" * 64  #: of what nobody looks at
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -129,7 +130,7 @@ def test_answers_are_in_order_whatever_comes_first() -> None:
 
     def answer(task: Task) -> Done:
         time.sleep(waits[task.index])
-        return Done(task.index, None, "w", "drawn")
+        return Done(task.index, None, "w", "drawn", pixels=PIXELS)
 
     run = Scheduler(workers_of(Scripted(answer)), dict).run(tasks(60))
     assert [done.index for done in run] == list(range(60))
@@ -141,12 +142,12 @@ def test_a_failure_is_retried_elsewhere_and_named() -> None:
 
     def answer(task: Task) -> Done:
         if task.index != 3:
-            return Done(task.index, None, "z", "drawn")
+            return Done(task.index, None, "z", "drawn", pixels=PIXELS)
         with lock:
             worker = next(where)
         if worker in task.avoid:
             return Done(task.index, None, worker, "declined")
-        return Done(task.index, None, worker, "drawn" if worker == "c" else "failed", error=f"no disk on {worker}")
+        return Done(task.index, None, worker, "drawn" if worker == "c" else "failed", pixels=PIXELS, error=f"no disk on {worker}")
 
     scheduler = Scheduler(workers_of(Scripted(answer)), dict)
     assert [d.worker for d in scheduler.run(tasks(5))] == ["z", "z", "z", "c", "z"]
@@ -155,7 +156,8 @@ def test_a_failure_is_retried_elsewhere_and_named() -> None:
 
 def test_what_fails_everywhere_is_an_error_with_the_frame_and_the_workers() -> None:
     def answer(task: Task) -> Done:
-        return Done(task.index, None, f"w{len(task.avoid)}", "failed" if task.index == 2 else "drawn", error="no such texture")
+        state = "failed" if task.index == 2 else "drawn"
+        return Done(task.index, None, f"w{len(task.avoid)}", state, pixels=PIXELS, error="no such texture")
 
     with pytest.raises(FarmError, match=r"frame 2 failed 3 times, on w0, w1, w2: no such texture"):
         list(Scheduler(workers_of(Scripted(answer)), dict).run(tasks(4)))
@@ -168,7 +170,7 @@ def test_a_lone_worker_that_failed_is_asked_again() -> None:
         asked.append(task.avoid)
         if "only" in task.avoid:
             return Done(task.index, None, "only", "declined")
-        return Done(task.index, None, "only", "failed" if len(asked) == 1 else "drawn", error="once")
+        return Done(task.index, None, "only", "failed" if len(asked) == 1 else "drawn", pixels=PIXELS, error="once")
 
     assert [d.state for d in Scheduler(workers_of(Scripted(answer)), dict).run(tasks(1))] == ["drawn"]
     assert asked[-1] == () and len(asked) == 10
@@ -185,7 +187,7 @@ def test_shaders_are_sent_to_who_misses_them() -> None:
             if worker not in have and task.pack is None:
                 return Done(task.index, None, worker, "shaders")
             have.add(worker)
-        return Done(task.index, None, worker, "drawn")
+        return Done(task.index, None, worker, "drawn", pixels=PIXELS)
 
     scheduler = Scheduler(workers_of(Scripted(answer)), lambda: {"a": b"code"})
     assert len(list(scheduler.run(tasks(50)))) == 50
@@ -210,7 +212,7 @@ def test_short_tasks_go_to_far_workers_several_at_once(seed: int) -> None:
             return Done(task.index, None, worker, "shaders")
         with lock:
             drawn[task.index] += 1
-        return Done(task.index, None, worker, "drawn", render_ms=1.0, save_ms=1.0)
+        return Done(task.index, None, worker, "drawn", pixels=PIXELS, render_ms=1.0, save_ms=1.0)
 
     far = Scripted(answer)
     scheduler = Scheduler(Workers("far", lambda: far, lambda _: 2, False, 8), lambda: {"a": b"code"})
@@ -223,7 +225,7 @@ def test_short_tasks_go_to_far_workers_several_at_once(seed: int) -> None:
 @pytest.mark.parametrize(("work_ms", "held", "most"), [(2.0, 8, 16), (15.0, 8, 2), (50.0, 8, 0), (2.0, 2, 0)])
 def test_how_many_tasks_go_at_once(work_ms: float, held: int, most: int) -> None:
     """Some 40 ms of work, to what goes through a scheduler alone."""
-    pool = Scripted(lambda task: Done(task.index, None, "w", "drawn", render_ms=work_ms))
+    pool = Scripted(lambda task: Done(task.index, None, "w", "drawn", pixels=PIXELS, render_ms=work_ms))
     list(Scheduler(Workers("pool", lambda: pool, lambda _: 1, False, held), dict).run(tasks(60)))
     assert max(pool.bundles, default=0) == most
 

@@ -7,6 +7,7 @@ In: words of a command line. Out: values, or a :class:`UsageError` that says wha
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import re
 import shutil
@@ -203,13 +204,15 @@ class _Line:
 
     def write(self, text: str) -> None:
         with self._lock:
-            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):  # the terminal may have gone
+                print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
             self._shown = True
 
     def clear(self) -> None:
         with self._lock:
             if self._shown:
-                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+                with contextlib.suppress(OSError):
+                    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             self._shown = False
 
     @property

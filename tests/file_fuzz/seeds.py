@@ -357,7 +357,7 @@ def make_manifests(folder: Path) -> None:
 
     job = Job("triangle", size=(8, 8), samples=4, of=2, fps=24, exposure=1.5, tile=64, camera="turn")
     made = Manifest(job, "0.1.0", "a" * 64, "b" * 64, "turn.png", "c" * 64)
-    frame = FrameRecord(0, "d" * 64, (Written("turn_0.png", "e" * 64, 99),), (((0, 0, 8, 8), "f" * 64),))
+    frame = FrameRecord(0, "d" * 64, (Written("turn_000.png", "e" * 64, 99),), (((0, 0, 8, 8), "f" * 64),))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "m.json"
         journal = Journal(made, path)

@@ -1,7 +1,8 @@
 """The command line ``tilegpu``: one module for each command.
 
 Exit codes: 0 fine; 1 failed, or pictures differ by more than the tolerance; 2 the command was not understood or names what does not
-exist or is no model; 3 ``compare`` had nothing to compare with. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
+exist or is no model; 3 ``compare`` had nothing to compare with; 130, 143, 129 Ctrl-C, SIGTERM,
+SIGHUP. ``TILEGPU_DEBUG=1`` shows the traceback behind a message.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, verify, view, vulkan, what_if
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
+from tilegpu.cli.signals import Ended, as_interrupts, exit_code, tell
 from tilegpu.terminal import be_quiet
 
 __all__ = ["build_parser", "main"]
@@ -76,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     be_quiet(getattr(options, "quiet", False))
     form, warnings.formatwarning = warnings.formatwarning, plain_warning
     try:
-        return int(options.run(options))
+        with as_interrupts():
+            return int(options.run(options))
     except UsageError as error:
         print(f"tilegpu {options.command}: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -84,9 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = _where_of(stop)
         print(f"tilegpu {options.command}: {where}sys.exit({stop.code!r:.80}) ended the command before it was done", file=sys.stderr)
         return EXIT_USAGE if options.command in ("compare", "verify") else EXIT_FAILED
-    except KeyboardInterrupt:
-        print(f"tilegpu {options.command}: interrupted", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        tell(f"tilegpu {options.command}: interrupted" + (f" ({stop})" if isinstance(stop, Ended) else ""))
+        return exit_code(stop)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

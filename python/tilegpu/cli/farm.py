@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilegpu.cli import animation
 from tilegpu.cli.common import EXIT_OK, UsageError, parse_size, positive, progress
+from tilegpu.cli.signals import tell
 
 if TYPE_CHECKING:
     from tilegpu.farm import Job, Run
@@ -90,7 +91,7 @@ def render_frames(options: argparse.Namespace, job: Job, scene: Scene, path: Pat
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
         if fps is None:
-            print("what is done is kept: the same command goes on from there", file=sys.stderr)
+            tell("what is done is kept: the same command goes on from there")
         raise
     for failure in run.failures:
         print(f"warning: frame {failure.index} was drawn again: {failure.worker}: {failure.error}", file=sys.stderr)

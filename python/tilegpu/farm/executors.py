@@ -7,16 +7,20 @@ are as trusted as the machine itself.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import logging
 import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 from typing import Any
 
+from tilegpu.arguments import shown
 from tilegpu.errors import needs_packages
 from tilegpu.farm.job import FarmError
 
@@ -30,12 +34,20 @@ _HELD_FAR = 8
 _CONNECT_S = 10.0
 
 
+class ExecutorGone(FarmError):
+    """An executor that takes no more tasks: its scheduler or client ended, or it was shut down."""
+
+
 class Workers:
     """An executor, how many tasks it does at a time, and how another one is made where it broke. ``made``: it is closed by
     :meth:`close`."""
 
-    def __init__(self, name: str, make: Callable[[], Any], count: Callable[[Any], int], made: bool, held: int = 2) -> None:
-        self.name, self._make, self._count, self._made = name, make, count, made
+    def __init__(
+        self, name: str, make: Callable[[], Any], count: Callable[[Any], int], made: bool, held: int = 2,
+        why_gone: Callable[[], str] = lambda: "", is_pool: bool = False,
+    ) -> None:  # fmt: skip
+        self.name, self._make, self._count, self._made, self._why_gone = name, make, count, made, why_gone
+        self._is_pool = is_pool  # of the standard library's, made here
         self.held = held  #: tasks for each: one that it does, and those that wait there, so that no answer's way leaves it idle
         self.is_far = held >= _HELD_FAR  #: whether tasks go through a scheduler, whose way costs more than a small picture
         self._executor = make()
@@ -44,14 +56,32 @@ class Workers:
         self.renewed = 0  #: how often the executor broke
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> tuple[Future[Any], int]:
-        """The future, and the executor's generation: of an executor that broke, all futures fail."""
+        """The future, and the executor's generation: of an executor that broke, all futures fail. Raises :class:`ExecutorGone`."""
         try:
-            return self._executor.submit(function, *arguments), self._generation
-        except BrokenExecutor:
-            self.renew(self._generation)
-            return self._executor.submit(function, *arguments), self._generation
+            try:
+                future = self._executor.submit(function, *arguments)
+            except BrokenExecutor:
+                self.renew(self._generation)
+                future = self._executor.submit(function, *arguments)
+        except FarmError:
+            raise
         except RuntimeError as error:  # it was shut down, or the interpreter is
-            raise FarmError(f"the executor {self.name} takes no tasks: {error}; give one that is open, and close it afterwards") from None
+            fix = "give one that is open, and close it afterwards"
+            raise ExecutorGone(f"the executor {self.name} takes no tasks: {error}; {fix}") from None
+        except Exception as error:
+            raise self._gone(error) from error
+        if not callable(getattr(future, "add_done_callback", None)):
+            raise FarmError(f"the executor {self.name} is none: submit() returned {shown(future)}; it must return a future")
+        return future, self._generation
+
+    def _gone(self, error: BaseException) -> ExecutorGone:
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        return ExecutorGone(f"the executor {self.name} is gone, or out of reach ({said})")
+
+    def require_there(self) -> None:
+        """Raises :class:`ExecutorGone` where no answer will come any more."""
+        if why := self._why_gone():
+            raise ExecutorGone(f"the executor {self.name} is gone, or out of reach ({why})")
 
     def renew(self, generation: int) -> None:
         """Makes another executor, unless that was done since. Raises :class:`FarmError` for one that was given."""
@@ -68,13 +98,26 @@ class Workers:
         """Tasks that are done at a time: asked anew each second, since machines come and go."""
         now = time.monotonic()
         if now - self._counted[0] > _COUNTED_S:
-            self._counted = now, max(1, self._count(self._executor))
+            try:
+                self._counted = now, max(1, self._count(self._executor))
+            except Exception as error:  # of a client whose scheduler ended
+                raise self._gone(error) from error
         return self._counted[1]
 
+    def drop(self, futures: Iterable[Future[Any]]) -> None:
+        """Nobody waits for these any more. Pools cancel theirs themselves: where a process ends meanwhile (``timeout`` sends SIGTERM to all
+        of a group), their thread would find futures that others cancelled, and print an error."""
+        if self._is_pool:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+        else:
+            for future in futures:
+                future.cancel()
+
     def close(self) -> None:
-        """Ends what was made here, and lets go of what was given."""
+        """Ends what was made here, and lets go of what was given. What is gone can't be closed, which was told before."""
         if self._made:
-            self._executor.shutdown(wait=False)
+            with contextlib.suppress(Exception):
+                self._executor.shutdown(wait=False)
 
 
 def workers_of(executor: Any, count: int | None = None) -> Workers:
@@ -102,9 +145,9 @@ def _by_name(name: str, count: int | None) -> Workers:
     if name == "threads":
         from concurrent.futures import ThreadPoolExecutor
 
-        return Workers(name, lambda: ThreadPoolExecutor(workers, "tilegpu-farm"), lambda _: workers, True)
+        return Workers(name, lambda: ThreadPoolExecutor(workers, "tilegpu-farm"), lambda _: workers, True, is_pool=True)
     if name == "processes":
-        return Workers(name, lambda: _processes(workers), lambda _: workers, True)
+        return Workers(name, lambda: _processes(workers), lambda _: workers, True, is_pool=True)
     if name.startswith("dask://"):
         return _dask(name)
     module, colon, function = name.partition(":")
@@ -120,8 +163,22 @@ def _processes(workers: int) -> Any:
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tilegpu.farm"])
-    # Ctrl-C is the coordinator's: workers end with it.
-    return ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    return ProcessPoolExecutor(workers, context, _begin_worker)
+
+
+def _begin_worker() -> None:
+    """A process of ours leaves Ctrl-C to the coordinator, and ends when that is gone, however it went: nobody else would end it."""
+    import multiprocessing
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    coordinator = multiprocessing.parent_process()
+    assert coordinator is not None
+
+    def end_with_it() -> None:
+        coordinator.join()
+        os._exit(1)  # whatever it draws: nobody takes the answer
+
+    threading.Thread(target=end_with_it, name="tilegpu-farm-end", daemon=True).start()
 
 
 def _dask(name: str) -> Workers:
@@ -132,6 +189,7 @@ def _dask(name: str) -> Workers:
     address = name[len("dask://") :]
     if not address:
         raise FarmError(f"executor is '{name}'; it must be dask://ADDRESS, such as dask://127.0.0.1:8786")
+    logging.getLogger("distributed.batched").setLevel(logging.WARNING)  # its traceback of a connection that ended, which we tell in words
     try:
         client = distributed.Client(address if "://" in address else f"tcp://{address}", timeout=_CONNECT_S)
     except (OSError, TimeoutError, ValueError) as error:
@@ -144,9 +202,13 @@ def _of_client(client: Any, name: str, made: bool) -> Workers:
         def close(self) -> None:
             super().close()
             if made:
-                client.close()
+                with contextlib.suppress(Exception):
+                    client.close()
 
-    return _Client(name, lambda: client.get_executor(pure=False), lambda _: _threads_of(client), made, _HELD_FAR)
+    def why_gone() -> str:
+        return f"its client is {client.status}" if getattr(client, "status", "") in ("closed", "closing") else ""
+
+    return _Client(name, lambda: client.get_executor(pure=False), lambda _: _threads_of(client), made, _HELD_FAR, why_gone)
 
 
 def _threads_of(client: Any) -> int:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tilegpu import arguments
+from tilegpu.farm.encoding import color_path, output_path
 from tilegpu.farm.job import FarmError, Job, job_of
 from tilegpu.files import place, read_regular
 from tilegpu.whole_file import told, write_whole
@@ -171,7 +172,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     try:
         if path.suffix == ".part":
             return _journal(text, path)
-        values = json.loads(text)
+        values = _json(text)
         return _manifest(values, _list(values.get("frames"), "frames") if isinstance(values, dict) else [], path)
     except RecursionError:
         raise FarmError(f"{path} is no manifest: it is nested too deeply") from None
@@ -186,10 +187,35 @@ def _journal(text: str, path: Path) -> Manifest:
         if not line.endswith("\n"):
             break  # the run ended in the middle of it
         try:
-            frames.append(json.loads(line))
+            frames.append(_json(line))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
-    return _manifest(json.loads(lines[0] if lines else ""), frames, path)
+    return _manifest(_json(lines[0] if lines else ""), frames, path)
+
+
+def _json(text: str) -> Any:
+    """Raises ``ValueError`` where it is none, and where an object says one thing twice, of which Python would take the last."""
+    if not text.strip():
+        raise ValueError("it is empty")
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has {twice!r:.80} twice")
+    return values
+
+
+def _require_names(values: Mapping[str, Any], names: tuple[str, ...], what: str) -> None:
+    """Raises for what nobody would read."""
+    if strange := [name for name in values if name not in names]:
+        raise ValueError(f"{what} has {strange[0]!r:.80}; it has {', '.join(names)}")
 
 
 def _manifest(head: Any, frames: list[Any], path: Path) -> Manifest:
@@ -199,6 +225,8 @@ def _manifest(head: Any, frames: list[Any], path: Path) -> Manifest:
     scene, job = head.get("scene"), head.get("job")
     if not isinstance(scene, dict) or not isinstance(job, dict):
         raise ValueError("scene and job must be objects")
+    _require_names(head, ("format", "tilegpu", "job", "scene", "output", "frames"), "it")
+    _require_names(scene, ("content", "shaders", "file"), "scene")
     file = scene.get("file")
     manifest = Manifest(
         job_of(job),
@@ -210,8 +238,19 @@ def _manifest(head: Any, frames: list[Any], path: Path) -> Manifest:
     )
     for values in frames:
         frame = _frame(values, manifest.job)
+        if frame.index in manifest.frames:
+            raise ValueError(f"it has frame {frame.index} twice")
+        _require_own_files(frame, manifest)
         manifest.frames[frame.index] = frame
     return manifest
+
+
+def _require_own_files(frame: FrameRecord, manifest: Manifest) -> None:
+    """Raises where a frame's files are not called as a run calls them: a file of another frame, or of somebody's."""
+    path = output_path(manifest.output, frame.index, manifest.job.of)
+    for color, file in enumerate(frame.files):
+        if file.name != (own := color_path(path, color).name):
+            raise ValueError(f"frame {frame.index}: file {color} is {file.name!r}; that of this frame is called {own!r}")
 
 
 def _frame(values: Any, job: Job) -> FrameRecord:
@@ -219,6 +258,9 @@ def _frame(values: Any, job: Job) -> FrameRecord:
         raise ValueError("a frame must be an object")
     index = _whole(values.get("frame"), "frame", job.of - 1)
     what = f"frame {index}"
+    _require_names(values, ("frame", "pixels", "tiles", "files"), what)
+    for one in _objects(values.get("files", []), f"{what}: files"):
+        _require_names(one, ("name", "sha256", "bytes"), f"{what}: a file")
     files = tuple(
         Written(
             _name(one.get("name"), f"{what}: name"),
@@ -229,11 +271,17 @@ def _frame(values: Any, job: Job) -> FrameRecord:
     )
     tiles: list[tuple[Window, str]] = []
     for one in _objects(values.get("tiles", []), f"{what}: tiles"):
+        _require_names(one, ("window", "pixels"), f"{what}: a tile")
         window = [_whole(n, f"{what}: window", 65534) for n in _list(one.get("window"), f"{what}: window")]
         if len(window) != 4:
             raise ValueError(f"{what}: a window must be [x, y, width, height]")
         tiles.append(((window[0], window[1], window[2], window[3]), _hash(one.get("pixels"), f"{what}: pixels")))
     return FrameRecord(index, _hash(values.get("pixels"), f"{what}: pixels"), files, tuple(tiles))
+
+
+def is_hash(value: Any) -> bool:
+    """Whether it is a SHA-256 in hexadecimal."""
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
 
 
 def _list(value: Any, what: str) -> list[Any]:
@@ -255,9 +303,9 @@ def _text(value: Any, what: str) -> str:
 
 
 def _hash(value: Any, what: str) -> str:
-    if not isinstance(value, str) or not _HASH.fullmatch(value):
+    if not is_hash(value):
         raise ValueError(f"{what} must be a SHA-256 in hexadecimal")
-    return value
+    return str(value)
 
 
 def _name(value: Any, what: str) -> str:

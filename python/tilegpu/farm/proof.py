@@ -21,12 +21,14 @@ import numpy as np
 
 import tilegpu
 from tilegpu import arguments
+from tilegpu.farm.answers import passed_on
 from tilegpu.farm.encoding import shows
-from tilegpu.farm.executors import workers_of
+from tilegpu.farm.executors import ExecutorGone, workers_of
 from tilegpu.farm.hashes import frame_hash, shader_hash
 from tilegpu.farm.job import FarmError, Job, file_hash, file_of, frame_of, scene_of, windows_of, with_whole_paths
 from tilegpu.farm.manifest import FrameRecord, Manifest, manifest_path, read_manifest
-from tilegpu.farm.run import Progress, check_device, is_as_written, no_progress, numbers_of, require_progress
+from tilegpu.farm.resume import is_as_written
+from tilegpu.farm.run import Progress, check_device, expected_of, no_progress, numbers_of, require_progress
 from tilegpu.farm.schedule import Scheduler
 from tilegpu.farm.worker import Task, Window
 from tilegpu.files import place
@@ -41,7 +43,9 @@ class Verified:
     pixels are others; ``files_differ``: names of files that are not as the manifest says; ``files_other``: of those that are, and
     show something else than was drawn, though the manifest's hash of the pixels is right;
     ``files``: how many were looked at, ``files_missing``: how many are not there; ``files_gone``: names of those of frames that were drawn,
-    where others are there (a manifest alone, without any of its files, is compared by pixels). ``seed``: what chose the share."""
+    where others are there (a manifest alone, without any of its files, is compared by pixels). ``files_wrong``: frames whose number
+    of files is not that of the pictures, as sentences. ``job_of``: how many frames the job has; ``has``: how many the manifest;
+    ``lacks``: the numbers of those that it should have, since neither a share nor frames were asked for. ``seed``: what chose the share."""
 
     manifest: Path
     version: str
@@ -54,13 +58,18 @@ class Verified:
     files_gone: list[str] = field(default_factory=list)
     files_differ: list[str] = field(default_factory=list)
     files_other: list[str] = field(default_factory=list)
+    files_wrong: list[str] = field(default_factory=list)
+    has: int = 0
+    job_of: int = 0
+    lacks: list[int] = field(default_factory=list)
     seed: int = 0
     seconds: float = 0.0
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs, and no file of what was drawn is missing."""
-        return not self.differ and not self.files_differ and not self.files_other and not self.files_gone
+        """Whether nothing differs, and no file of what was drawn is missing, nor a frame where all were asked for."""
+        differs = self.differ or self.files_differ or self.files_other or self.files_gone or self.files_wrong or self.lacks
+        return not differs
 
     def __str__(self) -> str:
         what = "tiles" if self.tiles else "frames"
@@ -70,6 +79,10 @@ class Verified:
             lines[0] += f"the pixels of {len(self.differ)} frame{'s' if len(self.differ) > 1 else ''} are others: {shown}"
         else:
             lines[0] += "the same bytes"
+        if self.has < self.job_of:
+            lines.append(f"the manifest has {self.has} of the job's {self.job_of} frames")
+        if self.lacks:
+            lines[-1] += f"; it lacks {_numbers(self.lacks)}: frames= (--frames A:B) says that a part is meant"
         if self.version != tilegpu.__version__:
             lines.append(f"it was drawn by tilegpu {self.version}, this is {tilegpu.__version__}")
         if self.files or self.files_missing:
@@ -78,9 +91,22 @@ class Verified:
         if len(self.files_gone) > 20:
             lines.append(f"and {len(self.files_gone) - 20} more are not here")
         lines += [f"{name} is not as it says" for name in self.files_differ]
+        lines += self.files_wrong[:20]
         other = "is the file of the manifest, and shows another picture than the frame that was drawn"
         lines += [f"{name} {other}" for name in self.files_other]
         return "\n".join(lines)
+
+
+def _numbers(several: Sequence[int]) -> str:
+    """Numbers in order, those that follow each other as one range."""
+    ranges: list[list[int]] = []
+    for n in several:
+        if ranges and n == ranges[-1][1] + 1:
+            ranges[-1][1] = n
+        else:
+            ranges.append([n, n])
+    shown = [str(a) if a == b else f"{a} to {b}" for a, b in ranges]
+    return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "")
 
 
 def _are(count: int) -> str:
@@ -107,6 +133,7 @@ def verify(
     progress: Progress[Any] = no_progress,
 ) -> Verified:
     """Draws a ``share`` (above 0, up to 1) of a manifest's frames again, chosen by ``seed`` (by chance), or ``frames`` of it, and compares.
+    Without both, the manifest must have all frames of its job.
 
     ``scene``, ``environment``: where these files are here, if not where the manifest says; Python is run only if ``scene`` names it.
     ``isolate_compiler``: as of :class:`Job`, which a manifest has not. Others: as of :func:`render`.
@@ -121,28 +148,35 @@ def verify(
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
         raise FarmError(f"seed is {arguments.shown(seed)}; it must be a whole number, or None: by chance")
     job = dataclasses.replace(_job_here(said, scene, environment), isolate_compiler=isolate_compiler)
-    windows = _same_content(said, job)
+    windows, expected = _same_content(said, job)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     items = _items(said, windows, frames)
     count = max(1, round(share * len(items)))
     chosen = sorted(random.Random(seed).sample(range(len(items)), count))
-    result = Verified(path, said.version, count, len(items), windows is not None, seed=seed)
+    result = Verified(path, said.version, count, len(items), windows is not None, has=len(said.frames), job_of=said.job.of, seed=seed)
+    if frames is None and share == 1:
+        result.lacks = [n for n in range(said.job.of) if n not in said.frames]
+    _compare_counts(said, expected.get("colors"), result)
     _compare_files(said, path.parent, {items[k][0].index for k in chosen}, result)
     start = time.perf_counter()
     remote = with_whole_paths(job)
     tasks = [
         Task(
             remote, items[k][0].index, items[k][1], "", tilegpu.__version__, said.content, threads=threads, lanes=lanes,
-            keep_images=windows is None,
+            keep_images=windows is None, **expected,
         )
         for k in chosen
     ]  # fmt: skip
     by = workers_of(executor, workers)
     try:
-        for k, done in zip(chosen, progress(Scheduler(by, dict).run(tasks), len(tasks), path.name), strict=True):
+        answers = progress(Scheduler(by, dict).run(tasks), len(tasks), path.name)
+        for k, done in zip(chosen, passed_on(answers, tasks), strict=True):
             if done.pixels != items[k][2] and done.index not in result.differ:
                 result.differ.append(done.index)
-            _compare_pixels(items[k][0], done.images, path.parent, result)
+            if windows is None:
+                _compare_pixels(items[k][0], done.images, path.parent, result)
+    except ExecutorGone as error:
+        raise FarmError(f"{error}; nothing is proved: verify again") from error
     finally:
         by.close()
     result.seconds = time.perf_counter() - start
@@ -164,19 +198,20 @@ def _job_here(said: Manifest, scene: str | os.PathLike[str] | None, environment:
     return job
 
 
-def _same_content(said: Manifest, job: Job) -> list[Window] | None:
-    """The windows of each frame. Raises :class:`FarmError` where the scene is another one here."""
+def _same_content(said: Manifest, job: Job) -> tuple[list[Window] | None, dict[str, Any]]:
+    """The windows of each frame, and what is known of pictures. Raises :class:`FarmError` where the scene is another one here."""
     if said.file is not None and file_hash(job) != said.file:
         here = (file_hash(job) or "")[:12]
         raise FarmError(f"{job.scene} is another file than the manifest's (its SHA-256 begins with {here}, not {said.file[:12]})")
-    first = frame_of(scene_of(job), job, 0)
+    scene = scene_of(job)
+    first = frame_of(scene, job, 0)
     for name, here, there in (("shaders", shader_hash(first), said.shaders), ("content", frame_hash(first), said.content)):
         if here != there:
             raise FarmError(
                 f"the scene {job.scene} is another one here: the hash of its {name} is {here[:12]}..., the manifest says {there[:12]}...; "
                 "another version of tilegpu or NumPy may have made it, or another file"
             )
-    return windows_of(job, first)
+    return windows_of(job, first), expected_of(scene, first)
 
 
 def _items(
@@ -192,11 +227,12 @@ def _items(
         raise FarmError(f"the manifest has no frame {missing[0]}; it has {len(said.frames)}, from {min(said.frames, default=0)} on")
     if not numbers:
         raise FarmError("the manifest has no frames")
+    for frame in said.frames.values():  # of those that are not asked for too: they say that they are of this job
+        if [window for window, _ in frame.tiles] != (windows or []):
+            raise FarmError(f"the manifest's tiles of frame {frame.index} are not those of its job")
     chosen = [said.frames[n] for n in numbers]
     if windows is None:
         return [(frame, None, frame.pixels) for frame in chosen]
-    if any([window for window, _ in frame.tiles] != windows for frame in chosen):
-        raise FarmError("the manifest's tiles are not those of its job")
     return [(frame, window, pixels) for frame in chosen for window, pixels in frame.tiles]
 
 
@@ -205,10 +241,26 @@ def _compare_pixels(frame: FrameRecord, images: Sequence[NDArray[Any]], folder: 
     themselves are others, that is told."""
     if frame.index in result.differ:
         return
-    for file, image in zip(frame.files, images, strict=False):
+    if len(frame.files) != len(images):
+        _tell_count(frame, len(images), result)
+        return
+    for file, image in zip(frame.files, images, strict=True):
         if file.name in result.files_differ or not is_as_written(folder, file) or shows(folder / file.name, image):
             continue
         result.files_other.append(file.name)
+
+
+def _compare_counts(said: Manifest, colors: int | None, result: Verified) -> None:
+    """Of all frames. ``colors``: pictures that each has; ``None``: a user's function decides, so that each must have one at least."""
+    for frame in said.frames.values():
+        if len(frame.files) != colors and (colors is not None or not frame.files):
+            _tell_count(frame, colors or 1, result)
+
+
+def _tell_count(frame: FrameRecord, pictures: int, result: Verified) -> None:
+    text = f"frame {frame.index} has {len(frame.files)} files in the manifest; its pictures are {pictures}"
+    if text not in result.files_wrong:
+        result.files_wrong.append(text)
 
 
 def _compare_files(said: Manifest, folder: Path, drawn: set[int], result: Verified) -> None:

@@ -20,9 +20,10 @@ import numpy as np
 import tilegpu
 from tilegpu import arguments
 from tilegpu.errors import users_level
+from tilegpu.farm.answers import passed_on
 from tilegpu.farm.encoding import check_output, color_path, is_picture_of, number_problem, output_path
-from tilegpu.farm.executors import Workers, workers_of
-from tilegpu.farm.hashes import bytes_hash, frame_hash, hash_of_file, shader_hash
+from tilegpu.farm.executors import ExecutorGone, Workers, workers_of
+from tilegpu.farm.hashes import bytes_hash, frame_hash, pixel_hash, shader_hash
 from tilegpu.farm.job import (
     FarmError,
     Job,
@@ -39,16 +40,15 @@ from tilegpu.farm.manifest import (
     Journal,
     Manifest,
     Written,
-    journal_of,
     manifest_of,
     manifest_path,
-    read_manifest,
 )
+from tilegpu.farm.resume import kept_frames, kept_tiles, require_written
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
 from tilegpu.files import npy_array, place, suffix_problem
-from tilegpu.scene import DrawnFrame, Frame, SceneRenderer
+from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, SceneRenderer
 from tilegpu.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -95,7 +95,10 @@ class Run:
     def __str__(self) -> str:
         drawn = f"{len(self.frames)} frame{'s' if len(self.frames) != 1 else ''}"
         drawn += f" and {len(self.kept)} that were there" if self.kept else ""
-        rate = f", {len(self.frames) / self.seconds:.1f}/s" if self.frames and self.seconds else ""
+        rate = ""
+        if len(self.frames) > 1 and self.seconds:  # of one it would say the seconds once more
+            each_s = self.seconds / len(self.frames)
+            rate = f", {1 / each_s:.1f}/s" if each_s <= 1 else f", {each_s:.1f} s each"
         again = f"; {len(self.failures)} drawn again elsewhere" if self.failures else ""
         by = f" by {len(self.workers)} process{'es' if len(self.workers) != 1 else ''}" if self.workers else ""
         return f"{drawn}{by} in {self.seconds:.1f} s{rate}{again}"
@@ -126,13 +129,26 @@ class Prepared:
         self.first: Frame = frame_of(self.scene, job, 0)
         self.content, self.shaders = frame_hash(self.first), shader_hash(self.first)
         self.windows = windows_of(job, self.first)
+        self.size_px: tuple[int, int] = self.first.size  #: a function may draw as large as it likes
         self.device = tilegpu.Device(job.profile, threads=threads, lanes=lanes, isolate_compiler=job.isolates)
+
+    @property
+    def smallest_window(self) -> Window | None:
+        """Of tiles, the one that costs least; ``None``: frames are drawn whole."""
+        return None if self.windows is None else min(self.windows, key=lambda w: w[2] * w[3])
+
+    def pixels_of(self, index: int, window: Window | None) -> str:
+        """The pixels' hash of a frame, or of a tile, drawn here."""
+        frame = frame_of(self.scene, self.job, index)
+        images = [np.asarray(one) for one in SceneRenderer(self.device).render(frame, window=window).images]
+        if images and self.windows is None:
+            self.size_px = images[0].shape[1], images[0].shape[0]
+        return pixel_hash(images)
 
     def warm(self, index: int) -> None:
         """Draws a frame (of tiles the smallest), and waits for the code that goes to the disk cache."""
         frame = frame_of(self.scene, self.job, index)
-        window = None if self.windows is None else min(self.windows, key=lambda w: w[2] * w[3])
-        SceneRenderer(self.device).render(frame, read=isinstance(frame, DrawnFrame), window=window)
+        SceneRenderer(self.device).render(frame, read=isinstance(frame, DrawnFrame), window=self.smallest_window)
         self.device.wait_compiles()
 
     def pack(self) -> dict[str, bytes]:
@@ -143,8 +159,9 @@ class Prepared:
         """One for each frame, or for each of its tiles."""
         job, shaders = with_whole_paths(self.job), self.device.cache_files
         windows: list[Window | None] = [None] if self.windows is None else [*self.windows]
+        more |= {"threads": threads, "lanes": self.lanes, **expected_of(self.scene, self.first)}
         return [
-            Task(job, index, window, suffix, tilegpu.__version__, self.content, shaders, threads=threads, lanes=self.lanes, **more)
+            Task(job, index, window, suffix, tilegpu.__version__, self.content, shaders, **more)
             for index in frames
             for window in windows
         ]
@@ -152,6 +169,11 @@ class Prepared:
     def manifest(self, output: str) -> Manifest:
         """What a run of it says first."""
         return Manifest(self.job, tilegpu.__version__, self.content, self.shaders, output, file_hash(self.job))
+
+
+def expected_of(scene: Scene, first: Frame) -> dict[str, Any]:
+    """What a :class:`Task` says of the pictures that come of it. A user's function decides for itself, frame by frame."""
+    return {} if isinstance(scene, FunctionScene) else {"colors": len(first.color_formats), "size_px": first.size}
 
 
 def numbers_of(frames: Any, there: str) -> list[Any]:
@@ -240,10 +262,10 @@ def render(
     if problem := suffix_problem(path, "JSON"):
         raise FarmError(f"the manifest {problem}")
     head = prepared.manifest(output.name)
-    kept = _kept(head, path, output.parent, wanted, restart)
+    kept = kept_frames(prepared, head, path, output.parent, wanted, restart)
     todo = [n for n in wanted if n not in kept]
     head.frames |= kept
-    run = Run(path, kept=sorted(n for n in kept if n in set(wanted)), size_px=prepared.first.size)
+    run = Run(path, kept=sorted(n for n in kept if n in set(wanted)), size_px=prepared.size_px)
     chosen = workers_of(executor, workers)  # before there is a journal: what is wrong with it leaves none
     start = time.perf_counter()
     try:
@@ -252,8 +274,11 @@ def render(
         try:
             if todo:
                 prepared.warm(todo[0])
-                _draw(prepared, todo, output, suffix, chosen, journal, run, threads, progress)
+                _draw(prepared, todo, output, suffix, chosen, journal, run, threads, restart, progress)
+            require_written(output.parent, [head.frames[n] for n in wanted])
             whole = True
+        except FarmError as error:
+            raise FarmError(f"{error}{_what_is_kept(head, wanted, run)}") from error
         finally:
             journal.close(whole)
             run.seconds = time.perf_counter() - start
@@ -261,6 +286,13 @@ def render(
         chosen.close()
     run.files = [output.parent / file.name for n in wanted for file in head.frames[n].files]
     return run
+
+
+def _what_is_kept(head: Manifest, wanted: Sequence[int], run: Run) -> str:
+    """Of a run that can't go on, behind its error; "": nothing was drawn."""
+    there = sum(n in head.frames for n in wanted)
+    what = f"{there} of {len(wanted)} frames" if there else f"{len(run.render_ms)} tiles"  # of whole frames each came with its own
+    return f"; {what} are kept, and the same call goes on from there" if there or run.render_ms else ""
 
 
 def _draw(
@@ -272,6 +304,7 @@ def _draw(
     journal: Journal,
     run: Run,
     threads: int,
+    restart: bool,
     progress: Progress[Any],
 ) -> None:
     scheduler = Scheduler(chosen, prepared.pack)
@@ -281,8 +314,9 @@ def _draw(
     tasks = prepared.tasks(todo, ".npy" if prepared.windows else suffix, threads)
     if prepared.windows is not None:
         store = TileStore(output, prepared.first.size, prepared.windows, suffix)
-        tasks = [task for task in tasks if task.window is None or not store.has(task.index, task.window, key)]
-    for done in progress(scheduler.run(tasks), len(tasks), prepared.scene.name):
+        there = set() if restart else kept_tiles(prepared, store, [(t.index, t.window) for t in tasks if t.window is not None], key)
+        tasks = [task for task in tasks if (task.index, task.window) not in there]
+    for done in passed_on(progress(scheduler.run(tasks), len(tasks), prepared.scene.name), tasks):
         _received(run, done)
         if store is None:
             journal.add(_written(done, output_path(output, done.index, prepared.job.of)))
@@ -299,9 +333,7 @@ def _draw(
 
 
 def _received(run: Run, done: Done) -> None:
-    """Counts what came, if it is what was sent."""
-    if tuple(map(bytes_hash, done.files)) != done.hashes:
-        raise FarmError(f"frame {done.index}: what came from {done.worker} is not what it sent (a hash differs)")
+    """Counts what came."""
     run.workers[done.worker] = run.workers.get(done.worker, 0) + 1
     run.compiled += done.compiled
     if done.window is None and all(done.size_px):  # a function may draw as large as it likes
@@ -318,42 +350,6 @@ def _written(done: Done, path: Path) -> FrameRecord:
         write_whole(target, data, f"frame {done.index}")
         written.append(Written(target.name, done.hashes[color], len(data)))
     return FrameRecord(done.index, done.pixels, tuple(written))
-
-
-def _kept(head: Manifest, path: Path, folder: Path, wanted: Sequence[int], restart: bool) -> dict[int, FrameRecord]:
-    """Frames of an earlier run: of those that are asked for, the ones whose files are as it says, none with ``restart``, which passes
-    runs of other jobs by; all others as they are."""
-    kept: dict[int, FrameRecord] = {}
-    for found in (path, journal_of(path)):
-        if not found.exists():
-            continue
-        try:
-            earlier = read_manifest(found)
-        except FarmError:
-            if restart:
-                continue
-            raise
-        if differences := earlier.differences(head):
-            if restart:
-                continue
-            fix = "give another manifest=, or draw all anew with restart=True (--manifest, --restart)"
-            raise FarmError(f"{found} is of another run: {'; '.join(differences)}; {fix}")
-        kept |= earlier.frames
-    asked = set(wanted)
-
-    def stays(frame: FrameRecord) -> bool:
-        return not restart and bool(frame.files) and all(is_as_written(folder, file) for file in frame.files)
-
-    return {n: frame for n, frame in kept.items() if n not in asked or stays(frame)}
-
-
-def is_as_written(folder: Path, file: Written) -> bool:
-    """Whether a file is there with the manifest's bytes."""
-    path = folder / file.name
-    try:
-        return path.stat().st_size == file.size_B and hash_of_file(path) == file.sha256
-    except OSError:
-        return False
 
 
 def pictures(
@@ -386,7 +382,7 @@ def pictures(
     if prepared.windows is not None:
         raise FarmError(f"{job.scene}: pictures() gives whole frames; render() draws tiles to files")
     run = Run(None) if run is None else run
-    run.size_px = prepared.first.size
+    run.size_px = prepared.size_px
     prepared.warm(wanted[0])
     chosen = workers_of(executor, workers)
     start = time.perf_counter()
@@ -394,11 +390,14 @@ def pictures(
         scheduler = Scheduler(chosen, prepared.pack)
         run.failures = scheduler.failures
         tasks = prepared.tasks(wanted, ".raw" if eight_bits else "", threads, keep_images=not eight_bits)
-        for done in progress(scheduler.run(tasks), len(tasks), prepared.scene.name):
+        for done in passed_on(progress(scheduler.run(tasks), len(tasks), prepared.scene.name), tasks):
             _received(run, done)
             run.frames.append(done.index)
             yield done.index, [npy_array(f) for f in done.files] if eight_bits else list(done.images)
         run.packs_sent = scheduler.packs_sent
+    except ExecutorGone as error:
+        fix = "draw again, or render() to files, which goes on where it ended"
+        raise FarmError(f"{error}; none of these pictures is kept: {fix}") from error
     finally:
         run.seconds = time.perf_counter() - start
         chosen.close()

@@ -8,13 +8,13 @@ alone, elsewhere where there is an elsewhere; what was lost with its worker is s
 from __future__ import annotations
 
 import dataclasses
-import functools
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from tilegpu.farm.answers import name_of, problem_of
 from tilegpu.farm.executors import Workers
 from tilegpu.farm.job import FarmError
 from tilegpu.farm.worker import Done, Task, draw, in_turn
@@ -28,6 +28,10 @@ _BUNDLE_MS, _BUNDLE = 40.0, 16
 TRIES, LOSSES = 3, 10
 #: How often workers that failed may decline before one of them must.
 _DECLINES = 8
+#: How often somebody who waits for an answer looks whether there is still an executor.
+_LOOK_S = 1.0
+#: Which tasks, the executor's generation, their future.
+_Answer = tuple[range, int, Future[Any]]
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Scheduler:
     def run(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Raises :class:`FarmError` where a task failed everywhere."""
         states = [_State(task) for task in tasks]
-        answers: queue.SimpleQueue[tuple[range, int, Future[Any]]] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         waiting: dict[int, Done] = {}
         under_way: dict[Future[Any], int] = {}  # how many tasks each holds
         sent = given = 0
@@ -87,7 +91,7 @@ class Scheduler:
                     some = range(sent, min(sent + size, len(tasks)))
                     send(some)
                     sent = some.stop
-                some, generation, future = answers.get()
+                some, generation, future = self._next(answers)
                 del under_way[future]
                 for k, done in zip(some, self._answers(some, states, generation, future), strict=True):
                     if done is None:
@@ -98,8 +102,16 @@ class Scheduler:
                     yield waiting.pop(given)
                     given += 1
         finally:
-            for future in under_way:
-                future.cancel()
+            if under_way:
+                self.workers.drop(under_way)
+
+    def _next(self, answers: queue.SimpleQueue[_Answer]) -> _Answer:
+        """The next that comes. Raises :class:`ExecutorGone` where none will."""
+        while True:
+            try:
+                return answers.get(timeout=_LOOK_S)
+            except queue.Empty:
+                self.workers.require_there()
 
     def _bundle(self) -> int:
         """How many tasks go as one: to far workers as many as are :data:`_BUNDLE_MS` of work, by those that came back."""
@@ -110,24 +122,32 @@ class Scheduler:
     def _answers(self, some: range, states: Sequence[_State], generation: int, future: Future[Any]) -> list[Done | None]:
         """One for each task of ``some``; ``None``: it goes out again."""
 
-        def of(k: int) -> Done:  # raises for each what the future did: all are lost
-            answer = future.result()
-            return answer if len(some) == 1 else answer[k - some.start]  # type: ignore[no-any-return]
-
-        return [self._take(states[k], generation, functools.partial(of, k)) for k in some]
-
-    def _take(self, state: _State, generation: int, result: Callable[[], Done]) -> Done | None:
-        """The answer, or ``None``: the task goes out again."""
-        task = state.task
-        try:
-            done = result()
-        except BrokenExecutor as error:
+        try:  # not result(), which would raise a task's KeyboardInterrupt as if it were ours
+            error = future.exception()
+        except CancelledError as cancelled:
+            error = cancelled
+        if isinstance(error, BrokenExecutor):
             self.workers.renew(generation)
-            self._lost(state, error)
+        if error is not None:  # of the executor: a worker that ended, a connection; all that it held are lost
+            self.workers.require_there()
+            for k in some:
+                self._lost(states[k], error)
+            return [None for _ in some]
+        answer = future.result()
+        if len(some) == 1:
+            return [self._take(states[some.start], answer, True)]
+        if not isinstance(answer, list) or len(answer) != len(some):
+            answer = [answer for _ in some]  # which is no answer to any of them
+        return [self._take(states[k], one, k == some.start) for k, one in zip(some, answer, strict=True)]
+
+    def _take(self, state: _State, answer: Any, is_first: bool) -> Done | None:
+        """The answer, or ``None``: the task goes out again. ``is_first``: no other stood before it, for which it may have been left."""
+        task = state.task
+        if problem := problem_of(task, answer, is_first):
+            worker = name_of(answer)
+            self._failed(state, worker, f"{problem} (through the executor {self.workers.name})" if worker else problem)
             return None
-        except (Exception, CancelledError) as error:  # of the executor: a worker that ended, a connection
-            self._lost(state, error)
-            return None
+        done: Done = answer
         if done.state == "left":
             return None
         if done.state == "shaders":
@@ -140,16 +160,21 @@ class Scheduler:
                 state.task = dataclasses.replace(task, avoid=())
             return None
         if done.state == "failed":
-            state.failed += 1
-            self.failures.append(Failure(task.index, done.worker, done.error))
-            if state.failed >= TRIES:
-                where = ", ".join(dict.fromkeys(f.worker for f in self.failures if f.index == task.index))
-                raise FarmError(f"frame {task.index} failed {state.failed} times, on {where}: {done.error}")
-            state.task, state.declined = dataclasses.replace(task, avoid=(*task.avoid, done.worker)), 0
+            self._failed(state, done.worker, done.error)
             return None
         took_ms = done.render_ms + done.save_ms
         self._work_ms = took_ms if not self._work_ms else 0.75 * self._work_ms + 0.25 * took_ms
         return done
+
+    def _failed(self, state: _State, worker: str, error: str) -> None:
+        """Goes out again, elsewhere if there is an elsewhere. ``worker``: "" where the answer has no name."""
+        task = state.task
+        state.failed += 1
+        self.failures.append(Failure(task.index, worker or f"the executor {self.workers.name}", error))
+        if state.failed >= TRIES:
+            where = ", ".join(dict.fromkeys(f.worker for f in self.failures if f.index == task.index))
+            raise FarmError(f"frame {task.index} failed {state.failed} times, on {where}: {error}")
+        state.task, state.declined = dataclasses.replace(task, avoid=(*task.avoid, worker) if worker else task.avoid), 0
 
     def _lost(self, state: _State, error: BaseException) -> None:
         state.lost += 1

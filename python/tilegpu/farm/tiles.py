@@ -33,13 +33,13 @@ class TileStore:
     """Tiles of the frames of one run."""
 
     def __init__(self, output: Path, size: tuple[int, int], windows: Sequence[Window], suffix: str) -> None:
-        self._folder = output.with_name(f"{output.stem}.tiles")
+        self.folder = output.with_name(f"{output.stem}.tiles")
         self._size, self._windows, self._suffix = size, list(windows), suffix
-        self._folder.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
 
     def _path(self, index: int, window: Window, color: int) -> Path:
         x, y = window[:2]
-        return self._folder / f"{index}_{x}_{y}_{color}.npy"
+        return self.folder / f"{index}_{x}_{y}_{color}.npy"
 
     def _said(self, index: int, window: Window) -> Path:
         return self._path(index, window, 0).with_suffix(".json")
@@ -58,6 +58,11 @@ class TileStore:
             return False
         return all(bytes_hash(self._path(index, window, k).read_bytes()) == h for k, h in enumerate(said["files"]))
 
+    def pixels(self, index: int, window: Window) -> str:
+        """The hash of a tile's pixels, as its worker said it; "": it is not there."""
+        said = self._what(index, window)
+        return "" if said is None else str(said["pixels"])
+
     def _what(self, index: int, window: Window) -> dict[str, Any] | None:
         try:
             said = json.loads(self._said(index, window).read_text(encoding="utf-8"))
@@ -72,7 +77,7 @@ class TileStore:
         said = [self._what(index, window) for window in self._windows]
         lost = [window for window, one in zip(self._windows, said, strict=True) if one is None]
         if lost:
-            raise FarmError(f"frame {index}: its tile at {lost[0][:2]} is gone from {self._folder}; draw it again")
+            raise FarmError(f"frame {index}: its tile at {lost[0][:2]} is gone from {self.folder}; draw it again")
         whole = [one for one in said if one is not None]
         pixels = hashlib.sha256()
         written = []
@@ -100,8 +105,8 @@ class TileStore:
 
     def remove(self) -> None:
         """What is left of tiles, and the folder, unless somebody keeps files of his own in it."""
-        for path in self._folder.iterdir():
+        for path in self.folder.iterdir():
             if _OURS.fullmatch(path.name):
                 path.unlink()
         with contextlib.suppress(OSError):
-            self._folder.rmdir()
+            self.folder.rmdir()

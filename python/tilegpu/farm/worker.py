@@ -46,6 +46,8 @@ class Task:
     threads: int = 1
     lanes: int = 0
     keep_images: bool = False
+    colors: int | None = None  #: how many pictures it has; ``None``: a user's function decides
+    size_px: tuple[int, int] | None = None  #: of colour 0, of the whole; ``None``: a user's function decides
 
 
 @dataclass
@@ -67,6 +69,11 @@ class Done:
     save_ms: float = 0.0
     size_px: tuple[int, int] = (0, 0)  #: of colour 0, or of the window
     compiled: int = 0  #: functions that this worker's device compiled since its last frame
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether there is a colour 0, of which ``size_px`` is."""
+        return bool(self.files or self.images or all(self.size_px))
 
 
 class _Desk:
