@@ -1,8 +1,8 @@
 """Orders of a pass's draws that are worth a try: what ends a technique last, opaque draws near to far, late Z behind early.
 
 In: what the pass counted, its explanation, and where its draws overlap (:mod:`tilegpu.draw_overlaps`). Out: orders,
-as lists of draws. What they save is not estimated: :mod:`tilegpu.frame_orders` draws them. Sources: Arm, "Place incompatible primitives last" (pre-pass); Mesa, Turnip's
-low-resolution Z; and for GPUs without either, near to far.
+as lists of draws. What they save is not estimated: :mod:`tilegpu.frame_orders` draws them. Sources: Arm, "Place incompatible primitives
+last" (pre-pass); Mesa, Turnip's low-resolution Z; and for GPUs without either, near to far.
 """
 
 from __future__ import annotations
@@ -147,8 +147,9 @@ def first_tries(
     counts: PassCounts, explain: Sequence[Mapping[str, Any]], overlaps: Overlaps, depths: Mapping[int, float]
 ) -> list[Order]:
     """The orders to begin with: near to far, culprits last, and both. Whether others are then culprits too, :func:`then` asks."""
-    found = [] if counts.counters["prepass_tiles"] else [near_to_far(overlaps, depths)]
     blamed = culprits(counts, explain)
+    # A pre-pass that nothing ends needs no order.
+    found = [near_to_far(overlaps, depths)] if STOPS in blamed or not counts.counters["prepass_tiles"] else []
     for kind, all_of_kind in blamed.items():
         together = _united(all_of_kind)
         for some in [*((one,) for one in all_of_kind[:_MOST_TRIES]), together]:
@@ -202,7 +203,7 @@ def near_to_far(overlaps: Overlaps, depths: Mapping[int, float]) -> Order:
     def key(draw: int, rest: Sequence[int]) -> tuple[Any, ...]:
         return (0, *near(draw, rest)) if overlaps.states[draw].free else (1, draw)
 
-    return Order(NEAR, "opaque draws near to far", overlaps.sorted_by(key))
+    return Order(NEAR, "opaque draws near to far", overlaps.improved(overlaps.sorted_by(key)))
 
 
 def _late_behind(counts: PassCounts, overlaps: Overlaps) -> list[Order]:

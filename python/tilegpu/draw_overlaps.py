@@ -26,6 +26,7 @@ _PASSES: dict[str, Callable[[float, float], bool]] = {
     "NEVER": lambda _z, _stored: False,
 }
 _MOST_SIDE = 24  #: pixels of a pass that are looked at, each way
+_MOST_IMPROVED = 16  #: draws of which single ones are moved
 _MOST_STEPS = 60_000  #: fragments that are drawn again to find one order
 
 
@@ -223,6 +224,32 @@ class Overlaps:
             return sum(hidden.get(other, 0.0) for other in rest) if hidden else 0.0, near, draw
 
         return key
+
+    def improved(self, order: tuple[int, ...]) -> tuple[int, ...]:
+        """The same, with single draws in other places while the picture stays and less is shaded: what hides others and must wait for a
+        third no order by depth alone finds. Of few draws."""
+        if len(order) > _MOST_IMPROVED or not self.keeps_picture(order):
+            return order
+        cost, of_all = self.shaded_cost(order), sum(len(pixel.fragments) for pixel, _ in self._pixels)
+        steps, again = 0, True
+        while again:
+            again = False
+            for draw in order:
+                rest = [d for d in order if d != draw]
+                run = [place for place, d in enumerate(rest) if self._run_of[d] == self._run_of[draw]]
+                for place in range(run[0], run[-1] + 2) if run else ():
+                    then = (*rest[:place], draw, *rest[place:])
+                    steps += of_all
+                    if steps > _MOST_STEPS:
+                        return order
+                    now = self.shaded_cost(then)
+                    if now < cost and self._is_possible(then) and self.keeps_picture(then):
+                        order, cost, again = then, now, True
+        return order
+
+    def _is_possible(self, order: Sequence[int]) -> bool:
+        """As far as draws that no pixel shows are concerned."""
+        return all(self._is_known(draw, order[place:]) for place, draw in enumerate(order))
 
     def shaded_cost(self, order: Sequence[int]) -> float:
         """What the fragments cost that pass their depth tests in this order."""

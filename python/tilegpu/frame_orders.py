@@ -156,8 +156,9 @@ def _change(order: Order, counts: PassCounts, changed: PassCounts, differs: floa
     picture = f"another picture in {max(0.01, 100 * differs):.2f} % of an image" if differs else "the same picture"
     text = order.text + (" (another picture)" if differs else "")
     return Change(
-        text, f"drawn in the order {shown}: {picture}",
-        before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"), before.cycles - after.cycles, order=order.draws, same_picture=not differs,
+        text, f"drawn in the order {shown}: {picture}", before.total("read_B") - after.total("read_B"),
+        before.total("write_B") - after.total("write_B"), before.cycles - after.cycles,
+        order=order.draws, same_picture=not differs,
     )  # fmt: skip
 
 
@@ -179,7 +180,8 @@ def _best(tried: Sequence[_Tried], counts: PassCounts, moves: Moves) -> list[Cha
     for kind in (STOPS, BREAKS, NEAR, LATE, BOTH):
         good = [one for one in tried if one.order.kind == kind and may_be_told(one)]
         same, other = best_of([one for one in good if not one.differs]), best_of([one for one in good if one.differs])
-        if same and (kind not in (BOTH, LATE) or _saves_more(same, [one for one in found if not one.differs], _WORTH * before.cycles)):
+        extra = (BOTH, LATE, NEAR) if counts.counters["prepass_tiles"] else (BOTH, LATE)
+        if same and (kind not in extra or _saves_more(same, found, _WORTH * before.cycles)):
             found.append(same)
         if other and _saves_more(other, [one for one in found if not one.differs], _MUCH * before.cycles):
             found.append(other)
