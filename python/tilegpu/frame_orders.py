@@ -16,22 +16,39 @@ import numpy as np
 
 from tilegpu._core import RenderMode
 from tilegpu.cost_changes import Change
-from tilegpu.cost_counts import PassCounts
+from tilegpu.cost_counts import DrawCounts, PassCounts
 from tilegpu.costs import costs_of
-from tilegpu.draw_orders import LEAST, NEAR, Moves, Order, first_tries, is_much, is_worth_a_try, then, without_unseen
+from tilegpu.draw_orders import (
+    BOTH,
+    BREAKS,
+    LATE,
+    LEAST,
+    NEAR,
+    STOPS,
+    Moves,
+    Order,
+    first_tries,
+    is_much,
+    is_worth_a_try,
+    then,
+    unlike,
+    without_unseen,
+)
+from tilegpu.draw_overlaps import Overlaps, State, compare_of, mean_depths, uses_stencil
 from tilegpu.frame_profiles import PassRun, ProfileRun, run, run_in_order
 
 #: As of :func:`tilegpu.frame_profiles.run`: hsr, compiler_limits, render_mode.
 _How = tuple[Any, tuple[float, int] | None, RenderMode]
-_MOST_RUNS = 5  #: of a frame on a profile: what-if is to stay quick
+_MOST_RUNS = 8  #: of a frame on a profile: what-if is to stay quick
 _MOST_SHOWN = 8  #: draws of an order in a text
 _TIES = 0.01  #: of the texels: who is first may decide where depths are equal, and there alone
-_GOOD = 0.5  #: of what no order can do better: near to far is not tried in another way
+_WORTH, _MUCH = 0.01, 0.05  #: of the cycles, that several things at once and another picture must save more than less does
 
 
 @dataclasses.dataclass(eq=False)
 class _Tried:
     order: Order
+    run: PassRun
     counts: PassCounts
     change: Change
     differs: float  #: share of the texels of what is stored
@@ -65,8 +82,36 @@ def run_all(
     return [run_with_orders(path, first, hsr, True, compiler_limits, render_mode), *more]
 
 
+@dataclasses.dataclass(eq=False)
+class _Search:
+    """Of one pass: what is known of its draws, and what is left to try."""
+
+    counts: PassCounts
+    overlaps: Overlaps
+    depths: dict[int, float]
+    pending: list[Order]
+    tried: list[_Tried] = dataclasses.field(default_factory=list)
+
+
+def _search(one: PassRun, moves: Moves) -> _Search:
+    assert one.counts is not None
+    plans = {number: row["plan"] for row in reversed(one.explain) for number in range(row["first_draw"], row["first_draw"] + row["draws"])}
+    states = [_state(d, plans.get(d.draw, ""), moves.ordered[d.draw]) for d in one.counts.draws]
+    keeps = tuple(any(piece["store"] for piece in one.counts.store.get(name, {}).values()) for name in ("depth", "stencil"))
+    overlaps = Overlaps(states, one.pixels, moves.runs, (keeps[0], keeps[1]))
+    depths = mean_depths(one.pixels, states)
+    return _Search(one.counts, overlaps, depths, first_tries(one.counts, one.explain, overlaps, depths))
+
+
+def _state(d: DrawCounts, plan: str, ordered: bool) -> State:
+    p, compare = d.programs, compare_of(plan)
+    assert not ordered or not compare or compare in ("LESS", "LESS_OR_EQUAL", "GREATER", "GREATER_OR_EQUAL")
+    return State(compare, p.writes_depth, uses_stencil(plan), p.writes_stencil, p.opaque, p.decides_coverage, p.written_colors,
+                 p.reads_tile and p.opaque, 1.0 + p.fragment.arithmetic + p.fragment.texture)  # fmt: skip
+
+
 def _try_orders(path: str | os.PathLike[str], made: ProfileRun, how: _How) -> None:
-    pending: dict[int, list[Order]] = {}
+    found: dict[int, _Search] = {}
     for number, one in enumerate(made.passes):
         if one.counts is None or not is_worth_a_try(one.counts):
             continue
@@ -75,25 +120,19 @@ def _try_orders(path: str | os.PathLike[str], made: ProfileRun, how: _How) -> No
         elif made.moves[number].fixed:
             made.fixed[number] = made.moves[number].fixed
         else:
-            pending[number] = first_tries(one.counts, one.explain, made.moves[number])
-    tried: dict[int, list[_Tried]] = {number: [] for number in pending}
+            found[number] = _search(one, made.moves[number])
     for _ in range(_MOST_RUNS):
-        batch = {number: orders.pop(0) for number, orders in pending.items() if orders}
+        batch = {number: of.pending.pop(0) for number, of in found.items() if of.pending}
         if not batch:
             break
-        for number, (found, differs) in _draw(path, made, batch, how).items():
-            before, order, moves = made.passes[number].counts, batch[number], made.moves[number]
-            assert before is not None and found.counts is not None
-            tried[number].append(now := _Tried(order, found.counts, _change(order, before, found.counts, differs), differs))
-            more = then(order, found.counts, found.explain, moves)
-            if more and more.draws not in {one.draws for one in [*pending[number], *(t.order for t in tried[number])]}:
-                pending[number].insert(0, more)
-            if order.kind == NEAR and _is_good(before, now):
-                pending[number] = [one for one in pending[number] if one.kind != NEAR]
-    for number, of in tried.items():
-        counts = made.passes[number].counts
-        assert counts is not None
-        if best := [*_best(of, counts, made.moves[number]), *_inside(of, counts, made.moves[number])]:
+        for number, (run_, differs) in _draw(path, made, batch, how).items():
+            order, of = batch[number], found[number]
+            assert run_.counts is not None
+            of.tried.append(_Tried(order, run_, run_.counts, _change(order, of.counts, run_.counts, differs), differs))
+            more = then(order, run_.counts, run_.explain, of.counts, of.overlaps, of.depths)
+            of.pending = unlike([*more, *of.pending], [t.order.draws for t in of.tried])
+    for number, of in found.items():
+        if best := [*_best(of.tried, of.counts, made.moves[number]), *_inside(of.tried, made.passes[number], of.overlaps)]:
             made.orders[number] = best
 
 
@@ -115,50 +154,76 @@ def _change(order: Order, counts: PassCounts, changed: PassCounts, differs: floa
     before, after = costs_of(counts), costs_of(changed)
     shown = ", ".join(map(str, order.draws[:_MOST_SHOWN])) + (", ..." if len(order.draws) > _MOST_SHOWN else "")
     picture = f"another picture in {max(0.01, 100 * differs):.2f} % of an image" if differs else "the same picture"
+    text = order.text + (" (another picture)" if differs else "")
     return Change(
-        order.text, f"drawn in the order {shown}: {picture}", before.total("read_B") - after.total("read_B"),
-        before.total("write_B") - after.total("write_B"), before.cycles - after.cycles, order=order.draws, same_picture=not differs,
+        text, f"drawn in the order {shown}: {picture}", before.total("read_B") - after.total("read_B"),
+        before.total("write_B") - after.total("write_B"), before.cycles - after.cycles,
+        order=order.draws, same_picture=not differs,
     )  # fmt: skip
 
 
-def _is_good(counts: PassCounts, tried: _Tried) -> bool:
-    most = costs_of(counts).cycles - costs_of(without_unseen(counts)).cycles
-    return tried.differs <= _TIES and tried.change.saves_cycles >= _GOOD * most
-
-
 def _best(tried: Sequence[_Tried], counts: PassCounts, moves: Moves) -> list[Change]:
-    """Of each kind the one that saves most; of those that save as much the one that changes least, and moves fewest draws."""
+    """Of each kind the one that saves most with the same picture; of those that save as much the one that moves fewest draws. One that
+    makes another picture only where it saves much more; and what does several things at once only where it saves more than each."""
     before = costs_of(counts)
 
     def may_be_told(one: _Tried) -> bool:
-        may_differ = one.differs <= _TIES if one.order.kind == NEAR else all(moves.ordered[n] for n in one.order.moved)
-        return (not one.differs or may_differ) and is_much(before, costs_of(one.counts))
+        may_differ = one.differs <= _TIES if one.order.kind in (NEAR, LATE) else all(moves.ordered[n] for n in one.order.moved)
+        return (not one.differs or (may_differ and one.order.kind != BOTH)) and is_much(before, costs_of(one.counts))
 
-    found = []
-    for kind in dict.fromkeys(one.order.kind for one in tried):
+    def best_of(some: Sequence[_Tried]) -> _Tried | None:
+        most = max((one.change.saves_cycles for one in some), default=0.0)
+        as_good = [one for one in some if one.change.saves_cycles >= most - LEAST * before.cycles]
+        return min(as_good, key=lambda one: (one.differs, len(one.order.moved)), default=None)
+
+    found: list[_Tried] = []
+    for kind in (STOPS, BREAKS, NEAR, LATE, BOTH):
         good = [one for one in tried if one.order.kind == kind and may_be_told(one)]
-        if good:
-            most = max(one.change.saves_cycles for one in good)
-            as_good = [one for one in good if one.change.saves_cycles >= most - LEAST * before.cycles]
-            found.append(min(as_good, key=lambda one: (one.differs, len(one.order.moved))).change)
-    return found
+        same, other = best_of([one for one in good if not one.differs]), best_of([one for one in good if one.differs])
+        extra = (BOTH, LATE, NEAR) if counts.counters["prepass_tiles"] else (BOTH, LATE)
+        if same and (kind not in extra or _saves_more(same, found, _WORTH * before.cycles)):
+            found.append(same)
+        if other and _saves_more(other, [one for one in found if not one.differs], _MUCH * before.cycles):
+            found.append(other)
+    return [one.change for one in found]
 
 
-def _inside(tried: Sequence[_Tried], counts: PassCounts, moves: Moves) -> list[Change]:
-    """What is left where draws are near to far: their own triangles and instances. This can't be tried, and is what it saves at most."""
-    near = [one.counts for one in tried if one.order.kind == NEAR]
-    if counts.counters["prepass_tiles"] or sum(map(bool, moves.ordered)) == 0 or (tried and not near):
+def _saves_more(one: _Tried, than: Sequence[_Tried], cycles: float) -> bool:
+    return all(one.change.saves_cycles > other.change.saves_cycles + cycles for other in than)
+
+
+def _inside(tried: Sequence[_Tried], one: PassRun, overlaps: Overlaps) -> list[Change]:
+    """What is left where draws are near to far: their own triangles and instances, in what a draw itself covers. This can't be tried, and
+    is what it saves at most."""
+    counts = one.counts
+    assert counts is not None
+    near = [t for t in tried if t.order.kind == NEAR]
+    if counts.counters["prepass_tiles"] or not any(state.directed for state in overlaps.states):
         return []
-    least = min([counts, *near], key=lambda of: sum(d.unseen for d in of.draws))
-    order = next((one.order.draws for one in tried if one.counts is least), tuple(range(len(moves.ordered))))
-    may = {place for place, number in enumerate(order) if moves.ordered[number]}
-    draws = [d if d.draw in may and not d.programs.reads_tile else dataclasses.replace(d, unseen=0) for d in least.draws]
+    as_given = tuple(range(len(overlaps.states)))
+    order, run_ = min([(as_given, one), *((t.order.draws, t.run) for t in near)], key=lambda of: sum(_covers_itself(of[1].costs).values()))
+    least, own = run_.counts, _covers_itself(run_.costs)
+    assert least is not None
+    draws = [
+        dataclasses.replace(d, unseen=min(d.unseen, own.get(d.draw, 0)) if _may_be_sorted(overlaps.states[order[d.draw]], d) else 0)
+        for d in least.draws
+    ]
     left = sum(d.unseen for d in draws)
     before, after = costs_of(least), costs_of(without_unseen(dataclasses.replace(least, draws=tuple(draws))))
     if not left or not is_much(before, after):
         return []
     return [Change(
-        "instances and triangles near to far inside opaque draws", f"{left:,} fragments are shaded and not seen in the best order of draws",
+        "instances and triangles near to far inside opaque draws",
+        f"{left:,} fragments are shaded and covered by their own draw in the best order of draws",
         before.total("read_B") - after.total("read_B"), before.total("write_B") - after.total("write_B"), before.cycles - after.cycles,
         at_most=True,
     )]  # fmt: skip
+
+
+def _covers_itself(costs: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Of each draw, fragments that were shaded and that it covered itself."""
+    return {n: sum(by["fragments"] for by in cost["covered_by"] if by["by_draw"] == n) for n, cost in enumerate(costs)}
+
+
+def _may_be_sorted(state: State, d: DrawCounts) -> bool:
+    return state.directed and not d.programs.reads_tile

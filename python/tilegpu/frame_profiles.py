@@ -24,6 +24,7 @@ from tilegpu.cost_counts import PassCounts, counts_of
 from tilegpu.costs import PassCosts, costs_of, costs_of_command, sum_of
 from tilegpu.dispatch_costs import DispatchCounts, costs_of_dispatch, dispatch_counts
 from tilegpu.draw_orders import Moves
+from tilegpu.draw_overlaps import grid
 from tilegpu.files import place
 from tilegpu.frame_stats import moved_B
 from tilegpu.frame_traffic import Moved
@@ -65,6 +66,8 @@ class PassRun:
     maps: dict[str, NDArray[Any]] = dataclasses.field(default_factory=dict)
     costs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     counts: PassCounts | None = None
+    #: Of some of its pixels, what became of every fragment; only where orders of draws are asked for.
+    pixels: list[list[dict[str, Any]]] = dataclasses.field(default_factory=list)
 
     def modelled(self) -> PassCosts | None:
         """What it would cost on the profile's GPU; ``None`` on ``host``."""
@@ -197,7 +200,8 @@ def run(
     models = profile in CONSTANTS
     picture = _picture(capture) if keeps_picture else []
     numbers = range(submission.pass_count())
-    traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in numbers]) if trace or models else None
+    looks = [_pixels_of(submission, i) if keeps_picture else [] for i in numbers]
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, looks[i]) for i in numbers]) if trace or models else None
     passes = [_pass_run(profile, device, submission, traced, i, trace) for i in numbers]
     commands = [CommandStats(*row) for row in submission.command_traffic()]
     dispatches = [dispatch_counts(submission, i) for i in range(submission.dispatch_count())]
@@ -222,6 +226,15 @@ def run_in_order(
     return {i: _pass_run(profile, device, submission, traced, i) for i in orders}, picture
 
 
+def _pixels_of(submission: _core.Submission, i: int) -> list[tuple[int, int]]:
+    """Of a pass with draws that could change places, some pixels of its area."""
+    layout = json.loads(submission.describe_framebuffer(i))["layout"]
+    x0, y0, x1, y1 = layout["render_area_px"]
+    if sum(row["draws"] for row in submission.draw_programs(i)) < 2 or x1 < x0 or y1 < y0:
+        return []
+    return [(x0 + x, y0 + y) for x, y in grid(x1 - x0 + 1, y1 - y0 + 1)]
+
+
 def _device(profile: str, hsr: Any, compiler_limits: tuple[float, int] | None, render_mode: _core.RenderMode) -> _core.Device:
     return _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits, render_mode=render_mode)
 
@@ -236,6 +249,7 @@ def _pass_run(
     if traced is not None:
         found = traced.fragment_trace(i)
         made.maps, made.costs = dict(found["maps"]) if maps else {}, list(found["draws"])
+        made.pixels = list(found["events"])
         if profile in CONSTANTS:
             made.counts = counts_of(submission, i, submission.pass_label(i), profile, names(device.hsr), found)
     return made
