@@ -32,7 +32,9 @@ Change = Callable[[Done], Any]
 class Wrong(Executor):
     """Draws, and changes what comes of one frame so many times."""
 
-    def __init__(self, change: Change, times: int, index: int = 2) -> None:
+    def __init__(self, change: Change, times: int, index: int = 2, *, last: bool = False) -> None:
+        """``last``: only once all frames before it have been answered."""
+        self._before = [threading.Event() for _ in range(index if last else 0)]
         self._change, self._times, self._index = change, times, index
         self._max_workers, self._pool = 2, ThreadPoolExecutor(2)
         self._lock = threading.Lock()
@@ -40,6 +42,10 @@ class Wrong(Executor):
     def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Future[Any]:
         def work() -> Any:
             done = function(*arguments)
+            if arguments[0].index < len(self._before):
+                self._before[arguments[0].index].set()
+            for event in self._before if arguments[0].index == self._index else ():
+                assert event.wait(60)
             with self._lock:
                 wrong = arguments[0].index == self._index and self._times > 0 and done.state == "drawn"
                 self._times -= wrong
@@ -103,7 +109,7 @@ def test_a_wrong_answer_is_a_failure_of_its_frame(tmp_path: Path, name: str) -> 
     assert run.frames == list(range(6)) and [f.index for f in run.failures] == [2]
     assert len(read_manifest(tmp_path / "t.manifest.json").frames) == 6 and verify(tmp_path / "t.manifest.json").same
     with pytest.raises(FarmError, match=rf"frame 2 failed 3 times, on .*{said}.*; 2 of 6 frames are kept") as failed:
-        render(JOB, tmp_path / "u.png", executor=Wrong(change, 99))
+        render(JOB, tmp_path / "u.png", executor=Wrong(change, 99, last=True))
     assert "executor Wrong" in str(failed.value)
     assert not (tmp_path / "u.manifest.json").exists(), "no manifest that lacks frames"
     assert render(JOB, tmp_path / "u.png", executor="threads").kept == [0, 1]
