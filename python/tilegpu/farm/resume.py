@@ -10,22 +10,33 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tilegpu.errors import users_level
 from tilegpu.farm.hashes import hash_of_file
-from tilegpu.farm.job import FarmError, file_of
+from tilegpu.farm.job import FarmError, Job, file_of
 from tilegpu.farm.manifest import FrameRecord, Manifest, Window, Written, journal_of, read_manifest
 
 if TYPE_CHECKING:
-    from tilegpu.farm.run import Prepared
     from tilegpu.farm.tiles import TileStore
+
+
+class Drawing(Protocol):
+    """What a run has prepared: whoever draws a frame, or a tile, here."""
+
+    job: Job
+
+    @property
+    def smallest_window(self) -> Window | None: ...
+
+    def pixels_of(self, index: int, window: Window | None) -> str: ...
+
 
 _FIX = "give another manifest=, or draw all anew with restart=True (--manifest, --restart)"
 
 
 def kept_frames(
-    prepared: Prepared, head: Manifest, path: Path, folder: Path, wanted: Sequence[int], restart: bool
+    prepared: Drawing, head: Manifest, path: Path, folder: Path, wanted: Sequence[int], restart: bool
 ) -> dict[int, FrameRecord]:
     """Frames of an earlier run: of those that are asked for, the ones whose files are as it says, none with ``restart``, which passes
     runs of other jobs by; all others as they are."""
@@ -65,7 +76,7 @@ def _says_nothing(journal: Path) -> bool:
         return not stream.readline(1 << 20).endswith(b"\n") and not stream.read(1)
 
 
-def _other_pictures(prepared: Prepared, earlier: Manifest) -> list[str]:
+def _other_pictures(prepared: Drawing, earlier: Manifest) -> list[str]:
     """What of an earlier run is another picture here, for whose scene a file says what is drawn."""
     if file_of(prepared.job) is None or not earlier.frames:
         return []
@@ -78,12 +89,12 @@ def _other_pictures(prepared: Prepared, earlier: Manifest) -> list[str]:
     return []
 
 
-def _another_picture(index: int, prepared: Prepared) -> str:
+def _another_picture(index: int, prepared: Drawing) -> str:
     why = f"what {prepared.job.scene} imports or reads is another one, or it draws something else each time"
     return f"frame {index} is another picture now ({why})"
 
 
-def kept_tiles(prepared: Prepared, store: TileStore, asked: Sequence[tuple[int, Window]], key: str) -> set[tuple[int, Window]]:
+def kept_tiles(prepared: Drawing, store: TileStore, asked: Sequence[tuple[int, Window]], key: str) -> set[tuple[int, Window]]:
     """Of frames that were not finished: those that are there, looked at as frames are."""
     there = [one for one in asked if store.has(*one, key)]
     if file_of(prepared.job) is not None and there:
