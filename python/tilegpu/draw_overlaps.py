@@ -8,10 +8,11 @@ the same draws, in the same order of depth, are one. It is a guess of the whole 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from tilegpu.fixed import made_once
 
 _COMPARE = re.compile(r"\bdepth ([A-Z_]+)")
 #: Compares with a direction: whether near is small.
@@ -201,7 +202,7 @@ class Overlaps:
                 rest = [d for d in rest if d != draw]
         return tuple(order)
 
-    @functools.cached_property
+    @made_once
     def _hidden(self) -> dict[int, dict[int, float]]:
         """Of each draw by which others how much of it would be hidden, in what its fragments cost."""
         found: dict[int, dict[int, float]] = {}

@@ -1,21 +1,22 @@
 // exec/job_recorder.cpp -- see job_recorder.hpp.
 #include "exec/job_recorder.hpp"
 
+#include <atomic>
 #include <cassert>
 #include <chrono>
 #include <utility>
 
 namespace tilegpu {
 
-// Not inlined, and nothing is known of them to their callers: who counts instructions wants calls. The empty statement keeps the call from
-// becoming a jump, which ends this function for a counter before `work` has begun.
+// Not inlined, and nothing is known of them to their callers: who counts instructions wants calls. The fence, which is no instruction,
+// keeps the call from becoming a jump, which ends this function for a counter before `work` has begun.
 [[gnu::noinline, gnu::noipa]] void recorded_submission(const std::function<void()>& work) {
   work();
-  asm volatile("" ::: "memory");
+  std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 [[gnu::noinline, gnu::noipa]] void recorded_jobs(const std::function<void()>& work) {
   work();
-  asm volatile("" ::: "memory");
+  std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 namespace exec {

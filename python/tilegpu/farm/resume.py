@@ -27,9 +27,11 @@ class Drawing(Protocol):
     job: Job
 
     @property
-    def smallest_window(self) -> Window | None: ...
+    def smallest_window(self) -> Window | None:
+        """Of tiles, the one that costs least; ``None``: frames are drawn whole."""
 
-    def pixels_of(self, index: int, window: Window | None) -> str: ...
+    def pixels_of(self, index: int, window: Window | None) -> str:
+        """The pixels' hash of a frame, or of a tile."""
 
 
 _FIX = "give another manifest=, or draw all anew with restart=True (--manifest, --restart)"

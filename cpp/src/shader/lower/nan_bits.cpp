@@ -78,9 +78,7 @@ Role role_of(const Module& m, const Instruction& i) {
   }
   // Constants; images, whose texels may hold integers: filtering is theirs.
   const bool constant = i.op >= spv::OpConstantTrue && i.op <= spv::OpSpecConstantOp;
-  const bool image = (i.op >= spv::OpSampledImage && i.op <= spv::OpImageRead) ||
-                     (i.op >= spv::OpImageSparseSampleImplicitLod && i.op <= spv::OpImageSparseTexelsResident) ||
-                     i.op == spv::OpImageSparseRead;
+  const bool image = i.op >= spv::OpSampledImage && i.op <= spv::OpImageRead;
   return constant || image ? Role::given : Role::arithmetic;
 }
 
