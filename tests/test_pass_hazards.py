@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tilegpu import block_bytes
 
 FORMAT = "r8g8b8a8_unorm"
 OUT = "layout(location = 0) out vec4 o;"
@@ -383,3 +384,20 @@ def switched_off(rp: tg.RenderPass, d: tg.Device) -> None:
 def test_draws_that_write_rightly_are_quiet(draws: Callable[[tg.RenderPass, tg.Device], None]) -> None:
     assert recorded(draws) == []
     assert recorded(draws, tg.Device(threads=1, strict=True)) == []
+
+
+def test_types_are_looked_at_once_however_often_others_name_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """16 structures of two of the one before are 65,536 numbers, by text of a line each."""
+    looked: list[int] = []
+    sizes = block_bytes._Blocks._made_size_B
+    monkeypatch.setattr(block_bytes._Blocks, "_made_size_B", lambda self, type_: looked.append(type_) or sizes(self, type_))
+    types = "".join(f"struct S{k} {{ S{k - 1} a, b; }};\n" for k in range(1, 17))
+    code = f"""#version 450
+    struct S0 {{ int a; }};
+    {types}
+    layout(binding = 0) buffer B {{ S16 all; }};
+    layout(binding = 1) buffer C {{ S16 others; }};
+    void main() {{ all.b = others.a; }}"""
+    loads, stores = block_bytes.block_bytes(tg.compile_glsl(code, "vertex"), {})
+    assert loads == {(0, 1): [(0, 2**17)]} and stores[0, 0] == [(2**17, 2**18)]
+    assert len(looked) <= 20

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <random>
 
 #include "check.hpp"
@@ -20,6 +21,11 @@ using namespace tilegpu::geometry;
 struct Vec4 {
   float x, y, z, w;
 };
+
+/// Of the census, whose work a pass gives to its threads.
+inline void on_this_thread(uint32_t pieces, const std::function<void(uint32_t)>& work) {
+  for (uint32_t piece = 0; piece < pieces; piece++) work(piece);
+}
 
 /// What the stand-in shader does besides positions.
 struct ShaderConfig {

@@ -276,16 +276,13 @@ void test_census_counts_different_vertices() {
   for (int frame = 0; frame < 2; frame++) {
     CensusLayout layout;
     lay_out_census(pass, layout);
-    const VertexCensus::Share alone = [](uint32_t pieces, const std::function<void(uint32_t)>& work) {
-      for (uint32_t piece = 0; piece < pieces; piece++) work(piece);
-    };
-    census.begin(layout, alone);
+    census.begin(layout, on_this_thread);
     GeometryWorker worker;
     Chunk chunk;
     ChunkPlans plans;
     plan_chunks(pass, plans);
     for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk);
-    CHECK(census.count(alone) == expected + 4 * 50 + 9 + 30);
+    CHECK(census.count(on_this_thread) == expected + 4 * 50 + 9 + 30);
   }
 }
 

@@ -147,16 +147,13 @@ void test_what_is_named_is_shaded_once() {
   pass.census = &census;
   CensusLayout layout;
   lay_out_census(pass, layout);
-  const VertexCensus::Share alone = [](uint32_t pieces, const std::function<void(uint32_t)>& work) {
-    for (uint32_t piece = 0; piece < pieces; piece++) work(piece);
-  };
-  census.begin(layout, alone);
+  census.begin(layout, on_this_thread);
   GeometryWorker worker;
   Chunk chunk;
   ChunkPlans plans;
   plan_chunks(pass, plans);
   for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk);
-  CHECK(census.count(alone) == named.size());
+  CHECK(census.count(on_this_thread) == named.size());
 }
 
 // Indices that are far apart are no range: batches, as ever.

@@ -38,6 +38,7 @@ class _Blocks:
         self._values: dict[int, int] = {}
         self._variables: dict[int, int] = {}  # of blocks: what they are of
         self._pointers: dict[int, tuple[int, list[int | None]]] = {}
+        self._sizes_B: dict[int, float] = {}
         for number, a in Words(spirv).instructions():
             self._declare(number, a)
             self._execute(number, a)
@@ -115,6 +116,12 @@ class _Blocks:
         return self._size_B(type_)
 
     def _size_B(self, type_: int) -> float:
+        """Each type is looked at once, however often others name it."""
+        if (known := self._sizes_B.get(type_)) is None:
+            known = self._sizes_B[type_] = self._made_size_B(type_)
+        return known
+
+    def _made_size_B(self, type_: int) -> float:
         kind, operands = self._types.get(type_, (0, []))
         if kind in (21, 22):
             return operands[0] // 8

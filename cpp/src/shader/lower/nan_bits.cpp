@@ -4,6 +4,7 @@
 #include <spirv/unified1/GLSL.std.450.h>
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <unordered_map>
 
 #include "shader/lower/divergence.hpp"
@@ -11,13 +12,17 @@
 namespace tilegpu::shader {
 namespace {
 
-/// Of 32 or 64 bits: a half's NaN is one anyway.
-bool holds_floats(const Module& m, uint32_t type) {
-  const TypeInfo& t = m.type(type);
-  if (t.kind == Kind::floating) return t.width_bits >= 32;
-  if (t.kind == Kind::structure) return std::any_of(t.members.begin(), t.members.end(), [&](uint32_t k) { return holds_floats(m, k); });
-  const bool composite = t.kind == Kind::vector || t.kind == Kind::matrix || is_array(t.kind);
-  return composite && holds_floats(m, t.element);
+/// [bound] which types hold floats of 32 or 64 bits: a half's NaN is one anyway. Each type stands behind those that it is made of, and is
+/// looked at once, however often others name it.
+std::vector<uint8_t> types_with_floats(const Module& m) {
+  std::vector<uint8_t> floats(m.bound, 0);
+  for (const Instruction& i : m.instructions) {
+    const TypeInfo& t = m.type(i.id);
+    if (t.kind == Kind::floating) floats[i.id] = t.width_bits >= 32;
+    if (t.kind == Kind::vector || t.kind == Kind::matrix || is_array(t.kind)) floats[i.id] = floats[t.element];
+    if (t.kind == Kind::structure) floats[i.id] = std::any_of(t.members.begin(), t.members.end(), [&](uint32_t k) { return floats[k]; });
+  }
+  return floats;
 }
 
 const TypeInfo& scalar_of(const Module& m, uint32_t type) {
@@ -84,14 +89,16 @@ Role role_of(const Module& m, const Instruction& i) {
 
 class Search {
  public:
-  explicit Search(const Module& m) : m_(m), seen_(m.bound, 0), seen_root_(m.bound, 0), result_(m.bound, 0), same_(m.bound) {
-    for (uint32_t id = 0; id < m.bound; id++) same_[id] = id;
+  explicit Search(const Module& m)
+      : m_(m), floats_(types_with_floats(m)), seen_(m.bound, 0), seen_root_(m.bound, 0), result_(m.bound, 0), same_(m.bound) {
+    std::iota(same_.begin(), same_.end(), 0u);
   }
   std::vector<uint8_t> run() {
     bool any = false;
     each([&](uint32_t, const Instruction& i) { any |= ends(i); });
     if (!any) return {};
     each([&](uint32_t function, const Instruction& i) { note(function, i); });
+    for (const auto& [to, value] : stores_) stored_[group(to)].push_back(value);
     each([&](uint32_t, const Instruction& i) {
       if (shows_bits(m_, i)) see(looked_at(i, m_));
       if (const uint32_t stored = stored_for_others(i)) see(stored);
@@ -112,15 +119,17 @@ class Search {
         for (uint32_t k = block.first; k < block.end; k++) f(function, m_.instructions[k]);
   }
 
+  bool holds_floats(uint32_t value) const { return floats_[m_.type_of(value)]; }
+
   bool ends(const Instruction& i) const { return shows_bits(m_, i) || stored_for_others(i); }
 
   /// What is stored where others may read it as integers; 0: nothing is.
   uint32_t stored_for_others(const Instruction& i) const {
     if (i.op == spv::OpAtomicStore || i.op == spv::OpAtomicExchange) {
       const uint32_t value = m_.operand(i, 3);
-      return holds_floats(m_, m_.type_of(value)) ? value : 0;
+      return holds_floats(value) ? value : 0;
     }
-    if (i.op != spv::OpStore || !holds_floats(m_, m_.type_of(m_.operand(i, 1)))) return 0;
+    if (i.op != spv::OpStore || !holds_floats(m_.operand(i, 1))) return 0;
     const uint32_t root = pointer_root(m_, m_.operand(i, 0));
     const Instruction* const variable = m_.find(root);
     if (!variable || variable->op != spv::OpVariable) return 0;
@@ -133,8 +142,8 @@ class Search {
     return flat ? m_.operand(i, 1) : 0;
   }
 
-  uint32_t group(uint32_t root) const {
-    while (same_[root] != root) root = same_[root];
+  uint32_t group(uint32_t root) {
+    while (same_[root] != root) root = same_[root] = same_[same_[root]];
     return root;
   }
   void join(uint32_t a, uint32_t b) {
@@ -166,17 +175,25 @@ class Search {
     values_.push_back(id);
   }
 
+  /// What may be stored to it: to its group, and to pointers that nothing is known of (0); of such a pointer, anything.
   void see_variable(uint32_t root) {
-    const uint32_t wanted = group(root);
-    if (seen_root_[wanted]) return;
-    seen_root_[wanted] = 1;
-    for (const auto& [to, value] : stores_)
-      if (!root || !to || group(to) == wanted) see(value);
+    if (!root) {
+      for (const auto& [to, values] : stored_) see_stored(to);
+      return;
+    }
+    see_stored(group(root));
+    see_stored(0);
+  }
+  void see_stored(uint32_t to) {
+    if (seen_root_[to]) return;
+    seen_root_[to] = 1;
+    if (const auto found = stored_.find(to); found != stored_.end())
+      for (const uint32_t value : found->second) see(value);
   }
 
   void look(uint32_t id) {
     const Instruction* const i = m_.find(id);
-    if (!i || !holds_floats(m_, m_.type_of(id))) return;
+    if (!i || !holds_floats(id)) return;
     if (i->op == spv::OpFunctionParameter) {
       for (const uint32_t value : given_[id]) see(value);
     } else if (i->op == spv::OpFunctionCall) {
@@ -211,11 +228,12 @@ class Search {
   }
 
   const Module& m_;
+  const std::vector<uint8_t> floats_;
   std::vector<uint8_t> seen_, seen_root_, result_;
   std::vector<uint32_t> same_;  // variables that are one, by one of them
   std::vector<uint32_t> values_;
-  std::vector<std::pair<uint32_t, uint32_t>> stores_;  // variable, value
-  std::unordered_map<uint32_t, std::vector<uint32_t>> given_, returned_;
+  std::vector<std::pair<uint32_t, uint32_t>> stores_;                              // variable, value
+  std::unordered_map<uint32_t, std::vector<uint32_t>> stored_, given_, returned_;  // by group, parameter, function
 };
 
 }  // namespace
