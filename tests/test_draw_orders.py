@@ -54,14 +54,19 @@ def vertices(layer: Layer) -> np.ndarray:
 pictures: dict[tg.RenderPass, list[np.ndarray]] = {}
 
 
-def framed(profile: str, layers: Sequence[Layer], colors: int = 1, depth: bool = True) -> tuple[tg.RenderPass, tg.Frame]:
+def framed(
+    profile: str, layers: Sequence[Layer], colors: int = 1, depth: bool = True, stencil: bool = False
+) -> tuple[tg.RenderPass, tg.Frame]:
     device = tg.Device(profile=profile)
     images = [device.image(SIZE, FORMAT) for _ in range(colors)]
     state: dict[str, Any] = {"vertex": VERTEX, "color": [FORMAT] * colors}
     at: dict[str, Any] = {}
     if depth:
-        state["depth"] = "d32_sfloat"
-        at["depth"] = tg.Attachment(device.image(SIZE, "d32_sfloat", transient=True), clear=1.0, store_op="dont_care")
+        state["depth"] = "d24_unorm_s8_uint" if stencil else "d32_sfloat"
+        image = device.image(SIZE, state["depth"], transient=True)
+        at["depth"] = tg.Attachment(image, clear=1.0, store_op="dont_care")
+        if stencil:
+            state["stencil"], at["stencil"] = state["depth"], tg.Attachment(image, clear=0, store_op="dont_care")
     with device.frame("f") as frame, device.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 1)) for i in images], **at) as rp:
         for layer in layers:
             rp.draw(device.pipeline(VERT, layer.fragment, **state, **layer.state), vertices(layer))
@@ -404,3 +409,20 @@ def test_orders_are_tried_where_they_may_help_alone(tmp_path: Path) -> None:
     path = tmp_path / "f.tgcap"
     frame.capture(path)
     assert run(path, "desktop-immediate").orders == {} and run_with_orders(path, "desktop-immediate").orders == {}
+
+
+@pytest.mark.parametrize("profile", ["immortalis-g925", "adreno-a740", "mali-g610"])
+def test_who_reads_stencil_stays_behind_who_marks_it(profile: str) -> None:
+    """The near draw goes first, and the mask is drawn before what it cuts out."""
+    mark = {"compare": "always", "pass": "replace", "reference": 1}
+    read = {"compare": "equal", "reference": 1}
+    marks: dict[str, Any] = {"blend": "alpha", "depth_write": False, "stencil_front": mark, "stencil_back": mark}
+    layers = [
+        Layer(0.9),
+        Layer(0.8, area=(0, 0, 128, 256), state={"depth_compare": "less", **marks}),
+        Layer(0.5, state={"depth_compare": "less", "stencil_front": read, "stencil_back": read}),
+        Layer(0.4, area=(200, 0, 256, 256)),
+    ]
+    found = followed(profile, layers, stencil=True)
+    assert found and all(one["same_picture"] and one["order"].index(1) < one["order"].index(2) for one in found)
+    assert max(one["share"] for one in found) > 0.15

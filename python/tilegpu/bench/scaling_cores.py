@@ -157,7 +157,7 @@ def write_plot(rows: Sequence[Row], path: Path) -> None:
         begin = [a + b for a, b in zip(begin, values, strict=True)]
     right.set(xlabel=f"of the time of {threads[-1]} threads", xlim=(0, 1))
     right.invert_yaxis()
-    right.legend(fontsize=7, loc="lower right")
+    right.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=4, frameon=False)  # above, not over the bars
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, "--plot") as stream:
