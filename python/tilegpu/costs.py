@@ -434,9 +434,13 @@ class _Work:
         reads, images = dataclasses.replace(self.c, draws=late).texture_reads()
         if self.c.texture_lines is not None:
             for line in self.c.texture_lines:
-                self._traced_texture(line, reads.get(line.image, 0.0), images.get(line.image))
+                texture = images.get(line.image)
+                if texture is None or not texture.in_tile:
+                    self._traced_texture(line, reads.get(line.image, 0.0), texture)
             return
         for image, t in images.items():
+            if t.in_tile:
+                continue
             fetched_B = reads[image] * t.texel_B
             if t.levels == 1:
                 fetched_B = max(fetched_B, min(float(t.level_B), reads[image] * self.k.line_B.value))

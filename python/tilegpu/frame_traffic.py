@@ -165,7 +165,8 @@ class ResolveInPass(NamedTuple):
 
 class Join(NamedTuple):
     """Two passes as one: the operations of the first at its begin, those of the second at its end. The attachments of both, by names that
-    are the same in the joined pass; of ``dropped`` (keys) nothing is stored any more."""
+    are the same in the joined pass; of ``dropped`` (keys) nothing is stored any more. ``in_tile``: format, width and height of each of
+    these, which the second reads as a texture now."""
 
     first: int
     second: int
@@ -173,6 +174,7 @@ class Join(NamedTuple):
     of_second: tuple[tuple[str, Attached], ...]
     dropped: frozenset[Any] = frozenset()
     same_area: bool = True
+    in_tile: tuple[tuple[str, int, int], ...] = ()
 
     def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows] | None:
         """The ledger then, all of it with the first pass; None where it can't be known."""
