@@ -166,6 +166,10 @@ class Overlaps:
             return False
         return all({*order[:place]} == {*range(order[place])} for place in fixed)
 
+    def moves(self, draw: int, order: Sequence[int]) -> bool:
+        """Whether others come before it in ``order`` than those that are before it as given."""
+        return {*order[: order.index(draw)]} != {*range(draw)}
+
     def _is_known(self, draw: int, rest: Sequence[int]) -> bool:
         """Whether the pixels can tell if ``draw`` may come before those of ``rest`` that it stands behind: what covers none of them is
         left where it is, unless depth alone says what is seen."""

@@ -226,6 +226,21 @@ def run_in_order(
     return {i: _pass_run(profile, device, submission, traced, i) for i in orders}, picture
 
 
+def look_at(
+    path: str | os.PathLike[str],
+    profile: str,
+    hsr: Any,
+    pixels: Mapping[int, Sequence[tuple[int, int]]],
+    compiler_limits: tuple[float, int] | None = None,
+    render_mode: _core.RenderMode = _core.RenderMode.gmem,
+) -> dict[int, list[list[dict[str, Any]]]]:
+    """Of some passes what became of every fragment of these pixels, as they are drawn."""
+    device = _device(profile, hsr, compiler_limits, render_mode)
+    capture = _core.load_capture(device, place(path))
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, list(of)) for i, of in pixels.items()])
+    return {i: list(traced.fragment_trace(i)["events"]) for i in pixels}
+
+
 def _pixels_of(submission: _core.Submission, i: int) -> list[tuple[int, int]]:
     """Of a pass with draws that could change places, some pixels of its area."""
     layout = json.loads(submission.describe_framebuffer(i))["layout"]
@@ -256,11 +271,11 @@ def _pass_run(
 
 
 def _picture(capture: _core.Capture) -> list[NDArray[np.uint8]]:
-    """All that its passes store or resolve to, as it is now, a row of bytes for each texel: of images in blocks, what they decode to."""
+    """All that its passes store or resolve to, as it is now, rows of texels of bytes: of images in blocks, what they decode to."""
     found = []
     for image, level, layer, aspect, rows in capture.stored_parts():
         if rows is not None:
             image.copy_level(rows, aspect, level, layer)
         pixels = np.ascontiguousarray(image.read(aspect, level, layer) if rows is None else rows.read(aspect, 0, 0))
-        found.append(pixels.view(np.uint8).reshape(pixels.shape[0] * pixels.shape[1], -1))
+        found.append(pixels.view(np.uint8).reshape(*pixels.shape[:2], -1))
     return found
