@@ -142,6 +142,12 @@ def table_of(results: Mapping[str, Results]) -> str:
     return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows)
 
 
+def reasons_of(found: Results) -> Counter[str]:
+    """Why cases are not supported, by how many; numbers and what stands behind " at " (a line of the tests) left out."""
+    words = (words.partition(" at ")[0] for status, words in found.values() if kind_of(status) == "not supported")
+    return Counter(re.sub(r"\d+", "N", text) for text in words)
+
+
 def known_failures(path: Path) -> dict[str, str]:
     """The list of failures: a case in each line, then what is the matter."""
     found = {}
@@ -179,6 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes at once (1)")
     parser.add_argument("--timeout", type=float, default=120, metavar="S", help="seconds of a case (120)")
     parser.add_argument("--beside", type=Path, metavar="MANIFEST", help="another driver's, which runs the same cases")
+    parser.add_argument("--reasons", type=int, default=20, metavar="N", help="as many reasons why something is not supported (20)")
     parser.add_argument("--update", action="store_true", help=f"take out of {KNOWN.relative_to(ROOT)} what passes")
     given = parser.parse_args(arguments)
     if given.every < 1 or given.jobs < 1 or not given.deqp.is_file():
@@ -191,6 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results[name] = run(given.deqp.resolve(), cases, environment_of(manifest), given.jobs, given.timeout)
         print(f"{name}: {len(cases):,} cases in {time.monotonic() - start:,.0f} s", file=sys.stderr)
     print(table_of(results))
+    for reason, count in reasons_of(results["tilegpu"]).most_common(given.reasons):
+        print(f"not supported, {count:,}: {reason}")
     failed = {case: end for case, end in results["tilegpu"].items() if kind_of(end[0]) == "failed"}
     known = known_failures(KNOWN)
     for case, (status, words) in failed.items():
