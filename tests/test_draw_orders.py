@@ -445,3 +445,25 @@ def test_who_reads_stencil_stays_behind_who_marks_it(profile: str) -> None:
     found = followed(profile, layers, stencil=True)
     assert found and all(one["same_picture"] and one["order"].index(1) < one["order"].index(2) for one in found)
     assert max(one["share"] for one in found) > 0.15
+
+
+@pytest.mark.parametrize("profile", ["mali-g610", "desktop-immediate", "adreno-a740"])
+def test_what_stencil_shows_and_a_wall_hides_comes_behind_the_wall(profile: str) -> None:
+    """A marker, what is seen through it, and a wall before both: whether a hidden draw passes its stencil test does not matter."""
+    one = {"compare": "always", "pass_op": "replace", "reference": 1}
+    same = {"compare": "equal", "reference": 1}
+    layers = [Layer(0.9), Layer(0.8, area=(60, 60, 200, 200), state={"depth_compare": "less", "stencil_front": one, "stencil_back": one}),
+              Layer(0.7, state={"depth_compare": "less", "stencil_front": same, "stencil_back": same}), Layer(0.2)]  # fmt: skip
+    found = followed(profile, layers, stencil=True)
+    best = max(found, key=lambda one: one["share"])
+    assert best["order"][0] == 3 and best["same_picture"] and best["share"] > 0.3
+
+
+@pytest.mark.parametrize("profile", ["mali-g610", "desktop-immediate"])
+def test_what_stencil_shows_stays_behind_what_marks_it(profile: str) -> None:
+    """Near to far would put what is seen through the marker before it."""
+    one = {"compare": "always", "pass_op": "replace", "reference": 1}
+    same = {"compare": "equal", "reference": 1}
+    layers = [Layer(0.9), Layer(0.8, area=(60, 60, 200, 200), state={"depth_compare": "less", "stencil_front": one, "stencil_back": one}),
+              Layer(0.2, state={"depth_compare": "less", "stencil_front": same, "stencil_back": same})]  # fmt: skip
+    assert all(one["same_picture"] and one["order"].index(1) < one["order"].index(2) for one in followed(profile, layers, stencil=True))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tilegpu._core import RenderMode
+from tilegpu.context import DEFAULT_OPTIONS, DeviceOptions
 from tilegpu.cost_changes import Change
 from tilegpu.cost_counts import DrawCounts, PassCounts
 from tilegpu.costs import costs_of
@@ -38,8 +38,8 @@ from tilegpu.draw_orders import (
 from tilegpu.draw_overlaps import Overlaps, State, compare_of, mean_depths, uses_stencil
 from tilegpu.frame_profiles import PassRun, ProfileRun, look_at, run, run_in_order
 
-#: As of :func:`tilegpu.frame_profiles.run`: hsr, compiler_limits, render_mode.
-_How = tuple[Any, tuple[float, int] | None, RenderMode]
+#: As of :func:`tilegpu.frame_profiles.run`: hsr, options.
+_How = tuple[Any, DeviceOptions]
 _MOST_RUNS = 8  #: of a frame on a profile: what-if is to stay quick
 _MOST_SHOWN = 8  #: draws of an order in a text
 _MOST_LEARNED, _LEARNED_PX = 2, 16  #: orders of a pass whose picture was not foreseen, and pixels of each that are looked at then
@@ -69,12 +69,11 @@ def run_with_orders(
     profile: str,
     hsr: Any = None,
     trace: bool = False,
-    compiler_limits: tuple[float, int] | None = None,
-    render_mode: RenderMode = RenderMode.gmem,
+    options: DeviceOptions = DEFAULT_OPTIONS,
 ) -> ProfileRun:
     """As :func:`tilegpu.frame_profiles.run`, with the orders that help."""
-    made = run(path, profile, hsr, trace, compiler_limits, render_mode, keeps_picture=True)
-    _try_orders(path, made, (hsr, compiler_limits, render_mode))
+    made = run(path, profile, hsr, trace, options, keeps_picture=True)
+    _try_orders(path, made, (hsr, options))
     made.picture = []
     return made
 
@@ -84,12 +83,12 @@ def run_all(
     first: str,
     hsr: Any,
     others: Sequence[str],
-    compiler_limits: tuple[float, int] | None = None,
-    render_mode: RenderMode = RenderMode.gmem,
+    options: DeviceOptions = DEFAULT_OPTIONS,
 ) -> list[ProfileRun]:
-    """``first``, traced, and in ``render_mode``; and then the others, in GMEM where they have one."""
-    more = [run_with_orders(path, name, compiler_limits=compiler_limits) for name in others if name != first]
-    return [run_with_orders(path, first, hsr, True, compiler_limits, render_mode), *more]
+    """``first``, traced, with the ``options`` of the device that drew the frame; and then the others, with what of these is not the first's
+    alone."""
+    more = [run_with_orders(path, name, options=options.of_another()) for name in others if name != first]
+    return [run_with_orders(path, first, hsr, True, options), *more]
 
 
 @dataclasses.dataclass(eq=False)
@@ -149,7 +148,7 @@ def _try_orders(path: str | os.PathLike[str], made: ProfileRun, how: _How) -> No
             more = then(order, run_.counts, run_.explain, of.counts, of.overlaps, of.depths)
             of.pending = unlike([*more, *of.pending], [t.order.draws for t in of.tried])
         wrong = {n: one.where for n, one in drawn.items() if one.where and batch[n].exact and found[n].learned < _MOST_LEARNED}
-        for number, events in (look_at(path, made.profile, how[0], wrong, *how[1:]).items() if wrong else ()):
+        for number, events in (look_at(path, made.profile, how[0], wrong, how[1]).items() if wrong else ()):
             made.passes[number].pixels += events
             found[number].begin(_search(made.passes[number], made.moves[number]))
     for number, of in found.items():
@@ -159,9 +158,9 @@ def _try_orders(path: str | os.PathLike[str], made: ProfileRun, how: _How) -> No
 
 def _draw(path: str | os.PathLike[str], made: ProfileRun, batch: Mapping[int, Order], how: _How) -> dict[int, _Drawn]:
     """Passes in their orders, all at once; where the picture is another, each alone, as others may be why."""
-    hsr, limits, render_mode = how
+    hsr, options = how
     orders = {number: order.draws for number, order in batch.items()}
-    runs, picture = run_in_order(path, made.profile, hsr, orders, limits, render_mode)
+    runs, picture = run_in_order(path, made.profile, hsr, orders, options)
     parts = [np.any(one != other, axis=-1) for one, other in zip(made.picture, picture, strict=True) if not np.array_equal(one, other)]
     differs = max((float(np.mean(part)) for part in parts), default=0.0)
     if not differs or len(batch) == 1:

@@ -98,7 +98,8 @@ class StatisticsQuery(WithBlock):
 
     Keys: those of :data:`STATISTICS`, and ``primitives_generated`` (also where nothing is rasterized). ``clipping_primitives`` are all but
     those that lie beyond the near or the far plane, a clip or a cull distance, or are no numbers: what is culled by its facing, covers no
-    sample or lies beside the view counts, as the specification wants or allows. ``fragment_shader_invocations`` depend on hidden-surface removal. ``views``: a dictionary
+    sample or lies beside the view counts, as the specification wants or allows.
+    ``fragment_shader_invocations`` depend on hidden-surface removal. ``views``: a dictionary
     for each view.
     """
 
