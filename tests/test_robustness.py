@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import spirv
 import tilegpu as tg
 
 VERT = """#version 450
@@ -317,3 +318,33 @@ def test_running_out_of_memory_is_an_error(tmp_path: Path) -> None:
     assert all(line.startswith("VK_ERROR_OUT_OF") for line in lines[2:4]), lines
     assert lines[4].split()[2] == "1", "the image keeps what was stored"
     assert lines[5] == f"again {4096 * 2}"
+
+
+@pytest.mark.parametrize("count, words", [(17, "a structure of 131072 members"), (48, "a structure of 131072 members"), (16, "")])
+def test_structures_of_two_of_the_one_before_are_refused_before_validation(dev: tg.Device, count: int, words: str) -> None:
+    """Each line of text doubles what a validator walks: 48 would be a day of it."""
+    structs = ["%t0 = OpTypeInt 32 0", *(f"%t{i + 1} = OpTypeStruct %t{i} %t{i}" for i in range(count))]
+    module = spirv.assemble(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"
+        "%void = OpTypeVoid\n%function = OpTypeFunction %void\n" + "\n".join(structs) +
+        "\n%main = OpFunction %void None %function\n%0 = OpLabel\nOpReturn\nOpFunctionEnd",
+        validate=False,
+    )  # fmt: skip
+    if not words:
+        dev.compute_pipeline(module)
+        return
+    with pytest.raises(tg.ShaderError, match=f"{words}.*at most 65536 are allowed"):
+        dev.compute_pipeline(module)
+
+
+def test_structures_are_bounded_together(dev: tg.Device) -> None:
+    inner = "%t0 = OpTypeInt 32 0\n%t1 = OpTypeStruct " + "%t0 " * 32768
+    structs = "\n".join(f"%t{i} = OpTypeStruct %t1 %t0" for i in range(2, 40))
+    module = spirv.assemble(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"
+        f"%void = OpTypeVoid\n%function = OpTypeFunction %void\n{inner}\n{structs}\n"
+        "%main = OpFunction %void None %function\n%0 = OpLabel\nOpReturn\nOpFunctionEnd",
+        validate=False,
+    )  # fmt: skip
+    with pytest.raises(tg.ShaderError, match="more than 1048576 members, those of structures within them counted again"):
+        dev.compute_pipeline(module)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core
@@ -24,7 +24,8 @@ _BETWEEN = {2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_
 @dataclasses.dataclass(frozen=True)
 class Texture:
     """A view that a fragment shader reads: ``texel_B`` may be less than 1, of compressed formats. ``chain``: it could have a mip chain:
-    no depth, which is compared, and nothing that was just drawn; ``shape``: format, width and height."""
+    no depth, which is compared, and nothing that was just drawn; ``shape``: format, width and height; ``in_tile``: it is read there, as an
+    input attachment, and nothing is fetched."""
 
     image: int
     levels: int
@@ -33,6 +34,7 @@ class Texture:
     texel_B: float
     chain: bool = True
     shape: tuple[str, int, int] = ("", 0, 0)
+    in_tile: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -333,10 +335,23 @@ def without_chains(counts: PassCounts, shapes: Collection[tuple[str, int, int]])
     """The same, where textures of these shapes are images that were made in the frame: they can have no mip chain from before. Another
     texture of such a shape counts as one."""
 
-    def known(t: Texture) -> Texture:
-        return dataclasses.replace(t, chain=False) if t.shape in shapes else t
+    return _with_textures(counts, lambda t: dataclasses.replace(t, chain=False) if t.shape in shapes else t)
 
-    draws = [dataclasses.replace(d, programs=dataclasses.replace(d.programs, textures=tuple(map(known, d.programs.textures))))
+
+def in_the_tile(counts: PassCounts, shapes: Sequence[tuple[str, int, int]]) -> PassCounts:
+    """The same, where images of these shapes, one of each, are read in the tile. Where the pass reads more images of a shape, those that it
+    fetches least of: what the change saves is not less then."""
+    _, images = counts.texture_reads()
+    fetched = {line.image: line.tile_lines for line in counts.texture_lines or ()}
+    by_shape: dict[tuple[str, int, int], list[int]] = {}
+    for image in sorted(images, key=lambda i: fetched.get(i, 0.0)):
+        by_shape.setdefault(images[image].shape, []).append(image)
+    there = {image for shape, of in by_shape.items() for image in of[: shapes.count(shape)]}
+    return _with_textures(counts, lambda t: dataclasses.replace(t, in_tile=True) if t.image in there else t)
+
+
+def _with_textures(counts: PassCounts, change: Callable[[Texture], Texture]) -> PassCounts:
+    draws = [dataclasses.replace(d, programs=dataclasses.replace(d.programs, textures=tuple(map(change, d.programs.textures))))
              for d in counts.draws]  # fmt: skip
     return dataclasses.replace(counts, draws=tuple(draws))
 

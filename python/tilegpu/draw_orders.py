@@ -156,10 +156,12 @@ def first_tries(
             found += last(kind, some, counts, overlaps)
     everyone = _united(one for of_kind in blamed.values() for one in of_kind)
     if counts.counters["prepass_tiles"]:
-        found += _late_behind(counts, overlaps)
+        found += _late_behind(counts, overlaps, depths)
     if everyone:
         found.append(both(everyone, counts, overlaps, depths))
-    return unlike(found, [tuple(range(len(overlaps.states)))])
+    # Where near to far is the same order as a culprit last, the culprit says more.
+    told = {order.draws: order for order in reversed(found) if order.kind in (STOPS, BREAKS)}
+    return unlike([told.get(order.draws, order) for order in found], [tuple(range(len(overlaps.states)))])
 
 
 def unlike(found: Iterable[Order], known: Iterable[tuple[int, ...]]) -> list[Order]:
@@ -203,16 +205,22 @@ def near_to_far(overlaps: Overlaps, depths: Mapping[int, float]) -> Order:
     def key(draw: int, rest: Sequence[int]) -> tuple[Any, ...]:
         return (0, *near(draw, rest)) if overlaps.states[draw].free else (1, draw)
 
-    return Order(NEAR, "opaque draws near to far", overlaps.improved(overlaps.sorted_by(key)))
+    order = overlaps.improved(overlaps.sorted_by(key))
+    moved = any(overlaps.moves(draw, order) for draw, state in enumerate(overlaps.states) if not state.free)
+    return Order(NEAR, "draws near to far, as far as the picture allows" if moved else "opaque draws near to far", order)
 
 
-def _late_behind(counts: PassCounts, overlaps: Overlaps) -> list[Order]:
-    """Draws whose shaders decide coverage: they run in the pre-pass, where what is already there hides them."""
+def _late_behind(counts: PassCounts, overlaps: Overlaps, depths: Mapping[int, float]) -> list[Order]:
+    """Draws whose shaders decide coverage: they run in the pre-pass, where what is already there hides them; others of them too."""
     late = frozenset(d.draw for d in counts.draws if d.programs.decides_coverage and d.sliced)
     if not late:
         return []
-    order = overlaps.sorted_by(lambda draw, _: (draw in late, draw))
-    return [Order(LATE, "draws that decide coverage (late Z) behind opaque ones", order)]
+    near, behind = overlaps.nearness(depths), "draws that decide coverage (late Z) behind opaque ones"
+    found = [Order(LATE, behind, overlaps.sorted_by(lambda draw, _: (draw in late, draw)))]
+    if len(late) > 1:
+        among = overlaps.sorted_by(lambda draw, rest: (True, *near(draw, rest)) if draw in late else (False, draw))
+        found.append(Order(LATE, f"{behind}, the nearest of them first", among))
+    return found
 
 
 def both(found: Sequence[Culprit], counts: PassCounts, overlaps: Overlaps, depths: Mapping[int, float]) -> Order:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tilegpu.context import CommandStats
 from tilegpu.cost_changes import Change, changes
-from tilegpu.cost_counts import PassCounts, drawn_to, without_chains
+from tilegpu.cost_counts import PassCounts, drawn_to, in_the_tile, without_chains
 from tilegpu.costs import PassCosts, sum_of
 from tilegpu.files import size_text
 from tilegpu.frame_graph import Node, Unread
@@ -22,7 +22,7 @@ from tilegpu.frame_memory import counts_after
 from tilegpu.frame_page import bar, table
 from tilegpu.frame_profiles import ProfileRun
 from tilegpu.frame_samples import fewer_samples_of_all
-from tilegpu.frame_traffic import passes_of
+from tilegpu.frame_traffic import Join, passes_of
 from tilegpu.image import Image
 from tilegpu.stats import bytes_text
 
@@ -229,6 +229,9 @@ def _of_finding(finding: Finding, run: ProfileRun, places: Mapping[int, Sequence
             return Change(str(finding), "", 0.0, 0.0, 0.0)
         for node, rows in ledger.items():
             change_to(places[node][0], rows)
+        if isinstance(finding.change, Join):
+            second = places[finding.change.second][0]
+            changed[second] = in_the_tile(changed[second], finding.change.in_tile)
     else:
         for cut in (one for one in finding.cuts if one.attachment):
             for number in places.get(cut.node, ()):

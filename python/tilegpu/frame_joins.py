@@ -58,6 +58,13 @@ def _fit(first: Node, second: Node) -> bool:
     return all(one.layout.get(key) == other.layout.get(key) for key in keys) and one._window == other._window
 
 
+def _shapes(node: Node, dropped: frozenset[int]) -> tuple[tuple[str, int, int], ...]:
+    """Format, width and height of images that are read in the tile in place of being fetched, each once: depth and stencil are one."""
+    rp: Any = node.render_pass
+    views = {id(view.image): view for _, _, view, *_ in rp._bound if id(view.image) in dropped}
+    return tuple((view.image.format, *view.image.size[:2]) for view in views.values())
+
+
 def join_of(first: Node, second: Node, dropped: frozenset[int] = frozenset()) -> tuple[Join, list[str], str] | None:
     """The joined pass, what is done between the draws, and words for the second's scissor. ``dropped``: ids of images that the second reads
     at its own pixel, as input attachments, and that are not stored any more; without them both passes have the same colours."""
@@ -88,5 +95,5 @@ def join_of(first: Node, second: Node, dropped: frozenset[int] = frozenset()) ->
             return None  # what clears between them draws in all tiles
     scissor = "" if same_area else f" (those of {second.title} with its area as scissor)"
     join = Join(first.number, second.number, tuple(a.items()), tuple(b.items()),
-                frozenset(one.key for one in a.values() if one.key[0] in dropped), same_area)  # fmt: skip
+                frozenset(one.key for one in a.values() if one.key[0] in dropped), same_area, _shapes(first, dropped))  # fmt: skip
     return join, between, scissor

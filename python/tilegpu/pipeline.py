@@ -416,15 +416,13 @@ def create_pipeline(
     layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))["vertex"], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
-    if topology is None:
-        topology = "patch_list" if "tessellation_control" in stages else "triangle_list"
+    topology = ("patch_list" if "tessellation_control" in stages else "triangle_list") if topology is None else topology
     _set_assembly(info, topology, primitive_restart, patch_control_points, domain_origin, what)
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
     set_clipping(info.rasterization, depth_clip, depth_clip_negative_one_to_one, rasterization_stream, what)
     set_primitives(info.rasterization, conservative, line_mode, line_stipple, what)
-    if fragment_shading_rate is not None:
-        info.set_fragment_shading_rate(*shading_rate_of(fragment_shading_rate, f"{what}: fragment_shading_rate"))
+    info.set_fragment_shading_rate(*shading_rate_of(fragment_shading_rate, f"{what}: fragment_shading_rate"))
     bias = set_depth_bias(info.rasterization, depth_bias, what)
     set_depth(info.depth_stencil, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
     references = set_stencil(info.depth_stencil, stencil_test, stencil_front, stencil_back, what)
@@ -442,7 +440,6 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    pipeline.made_by = self.core
     _finish(pipeline, info, interface, given, factors, colors, self.strict)
     _keep(pipeline, [source for source, _ in sources.values()], functools.partial(create_pipeline, **given), defines, include)
     return pipeline
@@ -465,6 +462,7 @@ def _finish(
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
+    pipeline.made_by = given["self"].core
     if interface is not None:
         pipeline.interface = interface.with_lengths(pipeline.set_layouts)
     pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable

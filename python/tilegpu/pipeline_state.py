@@ -304,7 +304,7 @@ _RATE_FIELDS = ("fragment_size", "combiner_ops")
 
 def shading_rate_of(value: Any, what: str) -> tuple[int, int, int, int]:
     """Width and height in pixels, and both combiners' numbers, of the forms that users write: a size, or a mapping of it and combiners."""
-    fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {"fragment_size": value}
+    fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {"fragment_size": (1, 1) if value is None else value}
     for key in fields:
         if key not in _RATE_FIELDS:
             raise ValidationError(f"{what} has no field '{key}'{candidates(key, _RATE_FIELDS, meant('fragment_shading_rate field', key))}")

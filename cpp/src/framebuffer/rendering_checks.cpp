@@ -4,6 +4,7 @@
 // valid usage of VkRenderingInfo and VkRenderingAttachmentInfo.
 #include "framebuffer/rendering_checks.hpp"
 
+#include <cassert>
 #include <algorithm>
 #include <bit>
 
@@ -375,6 +376,7 @@ struct Checker {
     if (view.layer_count != 1 && view.layer_count < info.layer_count)
       return field_error(pass, name + ".view.layer_count", number(view.layer_count),
                          "1, or at least the pass's layer_count, " + number(info.layer_count), "view one layer, or all");
+    assert(view.layer_count > 0);
     const Extent extent = view_extent(*a.view);
     const Box& area = layout.render_area_px;
     const auto needed = [](int32_t last, uint32_t size) { return static_cast<uint32_t>(last) / size + 1; };

@@ -11,6 +11,7 @@
 #include "tilegpu/shader.hpp"
 
 #include <cassert>
+#include <unordered_map>
 
 namespace tilegpu {
 namespace {
@@ -19,6 +20,7 @@ constexpr uint32_t kMagic = spv::MagicNumber;
 constexpr size_t kHeader_words = 5;
 constexpr size_t kMaxModule_words = 8u << 20;
 constexpr size_t kMaxMessages = 20;
+constexpr uint64_t kMaxMembersOfAll = 1u << 20;
 
 std::string hex(uint32_t word) {
   char text[16];
@@ -34,6 +36,37 @@ std::string check_header(const std::vector<uint32_t>& words) {
   if (words.size() > kMaxModule_words)
     return "has " + std::to_string(words.size()) + " words; at most " + std::to_string(kMaxModule_words) + " are allowed";
   if (words[0] != kMagic) return "is no SPIR-V: its first word is " + hex(words[0]) + ", the magic number is " + hex(kMagic);
+  return {};
+}
+
+/// Empty, or which structure holds too many members, those of structures within it counted, those of an array's element once. Validation
+/// walks them again for each structure that holds them, so a line of text that doubles them doubles its time. Words are not valid yet:
+/// what is no type, or comes before what it is made of, counts as one, and is for the validator.
+std::string check_members(const std::vector<uint32_t>& words) {
+  std::unordered_map<uint32_t, uint64_t> members;  // by type
+  const auto of = [&](uint32_t type) {
+    const auto found = members.find(type);
+    return found == members.end() ? uint64_t{1} : found->second;
+  };
+  uint64_t all = 0;
+  for (size_t at = kHeader_words; at < words.size();) {
+    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
+    if (length == 0 || length > words.size() - at || op == spv::OpFunction) break;  // types come before functions
+    if ((op == spv::OpTypeArray || op == spv::OpTypeRuntimeArray) && length > 2) members[words[at + 1]] = of(words[at + 2]);
+    if (op == spv::OpTypeStruct && length > 2) {
+      uint64_t count = 0;  // of at most 65,533 members, each within the limit
+      for (uint32_t i = 2; i < length; ++i) count += of(words[at + i]);
+      members[words[at + 1]] = count;
+      if (count > shader::kMaxValueParts)
+        return "has a structure of " + std::to_string(count) + " members, those of structures within it counted; at most " +
+               std::to_string(shader::kMaxValueParts) + " are allowed: make arrays of them";
+      all += count;
+    }
+    if (all > kMaxMembersOfAll)
+      return "has structures of more than " + std::to_string(kMaxMembersOfAll) +
+             " members, those of structures within them counted again, which is the limit of all together";
+    at += length;
+  }
   return {};
 }
 
@@ -79,6 +112,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, st
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
   if (Status room = check_compile_memory("shader '" + label + "'"); !room) return room.error();
 
+  if (std::string wrong = check_members(words); !wrong.empty()) return invalid(wrong);
   if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
 
   auto module = shader::parse(words, entry_point);
