@@ -4,9 +4,9 @@
 // valid usage of VkRenderingInfo and VkRenderingAttachmentInfo.
 #include "framebuffer/rendering_checks.hpp"
 
-#include <cassert>
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "base/field_error.hpp"
 #include "framebuffer/feedback.hpp"
