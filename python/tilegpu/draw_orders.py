@@ -60,7 +60,7 @@ class Order(NamedTuple):
 
 def without_unseen(counts: PassCounts) -> PassCounts:
     """As if all were shaded only where it is seen: more than an order can do."""
-    draws = [dataclasses.replace(d, shaded=d.shaded - d.unseen) for d in counts.draws]
+    draws = [dataclasses.replace(d, shaded=d.shaded - d.unseen_fragments) for d in counts.draws]
     shaded, rasterized = sum(d.shaded for d in draws), counts.counters["fragments_rasterized"]
     if any(name.partition(":")[0] == "lrz" for name in counts.techniques):
         rasterized = min(rasterized, shaded)  # rejected as triangles
