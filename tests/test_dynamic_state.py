@@ -586,11 +586,11 @@ def calls_of_draws(dev: tg.Device, pipeline: tg.Pipeline, state: Mapping[str, An
 
 
 def of_the_draw(calls: list[str]) -> list[str]:
-    """Without how far vertices reach, which is asked where strides are fixed, and whether draws that follow may be one call."""
+    """Without how far vertices reach, which is asked where strides are fixed, and whether draws before or behind are one call."""
     found, behind = [], False
     for call in calls:
         behind = call == "note_plain" or (behind and call != "__exit__")
-        if call != "max" and not behind:
+        if call not in ("max", "take_over") and not behind:
             found.append(call)
     return found
 
@@ -602,6 +602,7 @@ def test_a_draw_with_everything_dynamic_costs_the_calls_of_a_fixed_one(dev: tg.D
     for names in ("all", ["cull_mode"], ["viewport", "scissor_with_count"]):
         calls = calls_of_draws(dev, everything_dynamic(dev, dynamic=names), state, 3)
         assert of_the_draw(calls) == of_the_draw(fixed)
+        assert "take_over" not in calls and "open_with" not in calls  # which none of them could be
 
 
 def test_the_same_value_again_costs_no_command(dev: tg.Device) -> None:

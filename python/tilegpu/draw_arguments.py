@@ -54,6 +54,7 @@ class DrawArguments(VertexSources):
     _viewport: list[tuple[float, ...]] | None = None  # None: the whole; empty: as state says
     _scissor: list[list[int]] | None = None
     _resets = False  # a draw that says nothing has something to set back
+    _may_be_plain = True  # since the general way's last draw
 
     def __init__(
         self,
@@ -98,14 +99,16 @@ class DrawArguments(VertexSources):
         if self._scissor is not None and len(self._scissor) != 1:
             return  # more than a scissor, which plain draws know
         asked = pipeline._plain
-        if asked is None and not pipeline.dynamic:
+        if asked is None:
             asked = pipeline.look_whether_plain()
-        if asked is not None:
-            if isinstance(vertices, Buffer) and not vertices.matrices and vertices.held is not None:
-                asked.fits(vertices.held, vertices.row_shape)  # which was looked at
-            if (binder := self.made("_binder")) is not None:
-                binder.keep_plain(asked)
+        if asked is None:
+            return  # the next is most often with the same, and would be looked at in vain
+        if isinstance(vertices, Buffer) and not vertices.matrices and vertices.held is not None:
+            asked.fits(vertices.held, vertices.row_shape)  # which was looked at
+        if (binder := self.made("_binder")) is not None:
+            binder.keep_plain(asked)
         plain.open_with((self._scissor or self._whole)[0])
+        self._may_be_plain = True
 
     def _take_over(self) -> None:
         """Plain draws bound what is not known here."""
@@ -159,8 +162,10 @@ class DrawArguments(VertexSources):
     ) -> int | None:
         """Binds everything; returns the number of indices or vertices that there are, if known."""
         self.require_pipeline(pipeline)
-        if self.plain is not None and self.plain.take_over():
-            self._take_over()
+        if self._may_be_plain:
+            self._may_be_plain = False
+            if self.plain is not None and self.plain.take_over():
+                self._take_over()
         if pipeline is not self._pipeline:
             self._bind_pipeline(pipeline)
         if self._captures and pipeline is not self._captured:
