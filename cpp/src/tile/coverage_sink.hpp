@@ -66,6 +66,14 @@ class BasicCoverageSink : public RecordTests<kCoarse> {
     }
     if (w_.draw.plan.route == Route::visibility) {
       see(static_cast<uint32_t>(std::popcount(live)));
+    } else if (kCoarse) {
+      assert(w_.draw.plan.route == Route::shade);
+      for (uint32_t q = 0; q < 4; q++) {
+        const uint32_t place = tile_pixels[q] & 12;
+        const auto all = static_cast<uint16_t>((covered >> 4 * q & 0xf) << place),
+                   passed = static_cast<uint16_t>((live >> 4 * q & 0xf) << place);
+        if (all) gather_block(w_.packets.coarse, tile_pixels[q] >> 4, 1, &all, &passed);
+      }
     } else if (w_.draw.plan.route == Route::shade) {
       for (uint32_t q = 0; q < 4; q++)
         if (const uint32_t bits = live >> 4 * q & 0xf)

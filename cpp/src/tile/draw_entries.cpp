@@ -257,23 +257,50 @@ __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleReco
   }
 }
 
-// The same of a draw whose fragments may have several pixels, by whichever rule.
-__attribute__((noinline)) void draw_coarse(Worker& w, const records::TriangleRecord** batch, const records::Chunk& chunk, uint32_t count) {
+// The same of a draw whose fragments may have several pixels.
+void cover_coarse(Worker& w, const records::TriangleRecord** batch, const records::Chunk& chunk, uint32_t count) {
   const records::CoverageRule& rule = w.draw.plan.rule;
   const uint32_t samples = w.shape.samples;
   const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
-  assert(w.bin.phase == Phase::ordinary);  // a pre-pass ends before it
-  w.packets.coarse.begin_draw(w.shape.blocks() * samples);
+  assert(!rule.plain());
   for (uint32_t k = 0; k < count; k++) {
     BasicCoverageSink<true> sink(w, *batch[k], chunk);
     refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
     sink.set_depth();
     if (rule.lines())
       cover_line(line_of(*batch[k], chunk, rule.line), x_px, y_px, w.draw.rect, samples, rule.places(samples), sink);
-    else if (rule.plain())
-      cover_triangle(*batch[k], x_px, y_px, w.draw.rect, samples, sink);
     else
       cover_ruled(*batch[k], rule, x_px, y_px, w.draw.rect, samples, sink);
+    sink.finish();
+    if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
+  }
+}
+
+// By whichever rule; `batch` is filled up to kBatch.
+__attribute__((noinline)) void draw_coarse(Worker& w, const records::TriangleRecord** batch, const records::Chunk& chunk, uint32_t count) {
+  const uint32_t samples = w.shape.samples;
+  assert(w.bin.phase == Phase::ordinary);  // a pre-pass ends before it
+  w.packets.coarse.begin_draw(w.shape.blocks() * samples);
+  if (!w.draw.plan.rule.plain()) return cover_coarse(w, batch, chunk, count);
+  TriangleBatch setup;
+  prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, samples, w.bounds.block_limit, w.draw.test.range_lo,
+                w.draw.test.range_hi, setup);
+  for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
+    const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
+    BasicCoverageSink<true> sink(w, *batch[k], chunk);
+    if (setup.small >> k & 1) {
+      sink.window(setup, k);
+    } else {
+      const bool medium = setup.medium >> k & 1;
+      if (!medium) refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
+      sink.set_depth(setup, k);
+      if (!medium)
+        cover_triangle(*batch[k], w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, samples, sink);
+      else if (samples == 1)
+        sink.blocks(setup, k);
+      else
+        sink.blocks_of_samples(setup, k);
+    }
     sink.finish();
     if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }

@@ -2,6 +2,8 @@
 #include "tile/shading/coarse.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cassert>
 
 #include "framebuffer/tile_memory.hpp"
@@ -18,15 +20,36 @@ using vk::FragmentSize;
 uint32_t quads_across(const FragmentSize& size) { return size.width_px(); }
 uint32_t quads_of(const FragmentSize& size) { return size.width_px() * size.height_px(); }
 
-// The fragment (0 to 3, as lanes of a quad) that pixel `p` of one of these quads is of.
-uint32_t fragment_of(const FragmentSize& size, uint32_t quad, uint32_t p) {
-  const uint32_t x = (quad & (quads_across(size) - 1)) * 2 + (p & 1), y = (quad >> size.log2_width) * 2 + (p >> 1);
-  return x >> size.log2_width | (y >> size.log2_height) << 1;
+// The fragments (0 to 3, as lanes of a quad) that the pixels of one of these quads are of: two bits for each pixel.
+constexpr auto kFragments = [] {
+  std::array<std::array<uint8_t, CoarseQuad::kMostQuads>, 9> table{};
+  for (uint32_t w = 0; w < 3; w++)
+    for (uint32_t h = 0; h < 3; h++)
+      for (uint32_t quad = 0; quad < 1u << (w + h); quad++)
+        for (uint32_t p = 0; p < 4; p++) {
+          const uint32_t x = (quad & ((1u << w) - 1)) * 2 + (p & 1), y = (quad >> w) * 2 + (p >> 1);
+          table[w + 3 * h][quad] = static_cast<uint8_t>(table[w + 3 * h][quad] | (x >> w | (y >> h) << 1) << 2 * p);
+        }
+  return table;
+}();
+const std::array<uint8_t, CoarseQuad::kMostQuads>& fragments_of(const FragmentSize& size) {
+  assert(size.log2_width < 3 && size.log2_height < 3);
+  return kFragments[size.log2_width + 3u * size.log2_height];
+}
+
+// Calls for each bit that is set.
+template <class Do>
+void for_each_bit(uint32_t bits, const Do& with) {
+  for (; bits; bits &= bits - 1) with(static_cast<uint32_t>(std::countr_zero(bits)));
 }
 // The pixel's index in its fragment.
 uint32_t index_in_fragment(const FragmentSize& size, uint32_t quad, uint32_t p) {
   const uint32_t x = (quad & (quads_across(size) - 1)) * 2 + (p & 1), y = (quad >> size.log2_width) * 2 + (p >> 1);
   return (x & (size.width_px() - 1)) + (y & (size.height_px() - 1)) * size.width_px();
+}
+
+bool covers_any(const uint16_t* covered, uint32_t samples) {
+  return std::any_of(covered, covered + samples, [](uint16_t mask) { return mask != 0; });
 }
 
 void take_quad(const TileContext& t, Packets& p, Results& r, const shader::PrimitiveSetup* primitive, const FragmentSize& size,
@@ -38,19 +61,28 @@ void take_quad(const TileContext& t, Packets& p, Results& r, const shader::Primi
   quad.primitive = primitive;
   quad.x_px = static_cast<uint16_t>(x_px), quad.y_px = static_cast<uint16_t>(y_px);
   quad.size = size;
-  uint32_t any = 0;
-  for (uint32_t i = 0; i < quads_of(size); i++) {
-    const int32_t x = x_px + static_cast<int32_t>(i & (quads_across(size) - 1)) * 2,
-                  y = y_px + static_cast<int32_t>(i >> size.log2_width) * 2;
-    const uint32_t block = t.shape.block_of(x >> 2, y >> 2), q = static_cast<uint32_t>((x >> 1 & 1) | (y & 2));
-    uint16_t *const covered = c.covered.data() + size_t{block} * samples, *const live = c.live.data() + size_t{block} * samples;
-    quad.raster[i] = static_cast<uint16_t>(gather_quad(covered, samples, q));
-    quad.live[i] = static_cast<uint16_t>(gather_quad(live, samples, q));
-    any |= quad.live[i];
-    for (uint32_t s = 0; s < samples; s++)
-      covered[s] = static_cast<uint16_t>(covered[s] & ~(0xfu << 4 * q)), live[s] = static_cast<uint16_t>(live[s] & ~(0xfu << 4 * q));
-  }
-  c.count += any != 0;
+  quad.covered_quads = quad.live_quads = 0;
+  const auto width = static_cast<int32_t>(quads_across(size)), height = static_cast<int32_t>(size.height_px());
+  // Block by block: of small triangles most of the quad's blocks have nothing.
+  for (int32_t block_y = y_px >> 2; block_y <= (y_px + 2 * height - 1) >> 2; block_y++)
+    for (int32_t block_x = x_px >> 2; block_x <= (x_px + 2 * width - 1) >> 2; block_x++) {
+      const size_t first = size_t{t.shape.block_of(block_x, block_y)} * samples;
+      uint16_t *const covered = c.covered.data() + first, *const live = c.live.data() + first;
+      if (!covers_any(covered, samples)) continue;
+      for (uint32_t q = 0; q < 4; q++) {
+        const int32_t x = block_x * 2 + static_cast<int32_t>(q & 1) - (x_px >> 1),
+                      y = block_y * 2 + static_cast<int32_t>(q >> 1) - (y_px >> 1);
+        if (x < 0 || y < 0 || x >= width || y >= height) continue;
+        const auto i = static_cast<uint32_t>(x + y * width);
+        quad.raster[i] = static_cast<uint16_t>(gather_quad(covered, samples, q));
+        quad.live[i] = static_cast<uint16_t>(gather_quad(live, samples, q));
+        quad.covered_quads = static_cast<uint16_t>(quad.covered_quads | (quad.raster[i] != 0) << i);
+        quad.live_quads = static_cast<uint16_t>(quad.live_quads | (quad.live[i] != 0) << i);
+        for (uint32_t s = 0; s < samples; s++)
+          covered[s] = static_cast<uint16_t>(covered[s] & ~(0xfu << 4 * q)), live[s] = static_cast<uint16_t>(live[s] & ~(0xfu << 4 * q));
+      }
+    }
+  c.count += quad.live_quads != 0;
 }
 
 }  // namespace
@@ -74,6 +106,7 @@ void queue_gathered(const TileContext& t, Packets& p, Results& r, const records:
       pipeline::size_of_primitive(rate, record.draw_flags >> records::kRateShift & records::kRateMask, samples);
   assert(!((t.bin.origin_x_px | t.bin.origin_y_px) & 7));
   for (const uint32_t block : p.coarse.touched) {
+    if (!covers_any(&p.coarse.covered[size_t{block} * samples], samples)) continue;  // taken with one before
     const int32_t x = t.shape.x_px(block), y = t.shape.y_px(block);
     const uint32_t texel = t.pass->shading_rates.at(t.bin.origin_x_px + x, t.bin.origin_y_px + y, t.bin.layer);
     const FragmentSize size = pipeline::size_of_fragment(rate, of_primitive, texel, samples);
@@ -102,12 +135,14 @@ void share_uniforms(const FragmentArgs& from, FragmentArgs& to) {
 // gl_SampleMaskIn of the quad's fragments, by coverage index.
 void fill_sample_masks(const CoarseQuad& quad, uint32_t samples, uint32_t* masks) {
   std::fill_n(masks, 4, 0u);
-  for (uint32_t i = 0; i < quads_of(quad.size); i++)
+  for_each_bit(quad.covered_quads, [&](uint32_t i) {
+    const uint32_t fragments = fragments_of(quad.size)[i];
     for (uint32_t p = 0; p < 4; p++)
       for (uint32_t s = 0; s < samples; s++) {
         const uint32_t index = s + samples * (quads_of(quad.size) - 1 - index_in_fragment(quad.size, i, p));
-        masks[fragment_of(quad.size, i, p)] |= static_cast<uint32_t>(quad.raster[i] >> (4 * s + p) & 1) << index;
+        masks[fragments >> 2 * p & 3] |= static_cast<uint32_t>(quad.raster[i] >> (4 * s + p) & 1) << index;
       }
+  });
 }
 
 // The centre of fragments that are covered whole, and of helpers; else the first covered sample, pixel by pixel.
@@ -137,9 +172,10 @@ uint32_t fill_inputs(const TileContext& t, const CoarseQuad& quad, bool full_ras
   args.raster_coverage[q] = args.live_coverage[q] = 0;
   args.fragment_size[q] = encoded(quad.size);
   uint32_t live = 0;
-  for (uint32_t i = 0; i < quads_of(quad.size); i++)
-    for (uint32_t pixels = covered_pixels(quad.live[i]); pixels; pixels &= pixels - 1)
-      live |= 1u << fragment_of(quad.size, i, static_cast<uint32_t>(std::countr_zero(pixels)));
+  for_each_bit(quad.live_quads, [&](uint32_t i) {
+    const uint32_t fragments = fragments_of(quad.size)[i];
+    for_each_bit(covered_pixels(quad.live[i]), [&](uint32_t p) { live |= 1u << (fragments >> 2 * p & 3); });
+  });
   for (uint32_t f = 0; f < 4; f++) {
     const uint32_t x = quad.x_px + (f & 1) * quad.size.width_px() + quad.size.width_px() / 2,
                    y = quad.y_px + (f >> 1) * quad.size.height_px() + quad.size.height_px() / 2;
@@ -190,9 +226,9 @@ class PixelPacket {
     args.tile_pixel[at] = tile_pixel;
     args.raster_coverage[at] = quad.raster[i], args.live_coverage[at] = quad.live[i];
     args.alive |= pixels << 4 * at;
-    const uint32_t covered = covered_pixels(quad.live[i]);
+    const uint32_t covered = covered_pixels(quad.live[i]), fragments = fragments_of(quad.size)[i];
     for (uint32_t p = 0; p < 4; p++) {
-      const uint32_t fragment = fragment_of(quad.size, i, p);
+      const uint32_t fragment = fragments >> 2 * p & 3;
       p_.coarse.lane_of[4 * at + p] = 4 * q + fragment;
       if (!(covered >> p & 1) || led >> fragment & 1) continue;
       led |= 1u << fragment;
@@ -269,7 +305,8 @@ void shade_coarse(const TileContext& t, Packets& p, Results& r, const CoarseQuad
     if (q >= count) continue;
     alive |= live << 4 * q;
     different |= quads[q].primitive != quads[0].primitive;
-    for (uint32_t i = 0; i < quads_of(quads[q].size); i++) pixels += static_cast<uint32_t>(std::popcount(covered_pixels(quads[q].live[i])));
+    for_each_bit(quads[q].live_quads,
+                 [&](uint32_t i) { pixels += static_cast<uint32_t>(std::popcount(covered_pixels(quads[q].live[i]))); });
   }
   args.quad_count = count;
   args.uniform_primitive = !different;
@@ -291,12 +328,12 @@ void shade_coarse(const TileContext& t, Packets& p, Results& r, const CoarseQuad
   PixelPacket packet(t, p, r);
   for (uint32_t q = 0; q < count; q++) {
     uint32_t led = 0;
-    for (uint32_t i = 0; i < quads_of(quads[q].size); i++) {
-      if (!quads[q].live[i]) continue;
+    for_each_bit(quads[q].live_quads, [&](uint32_t i) {
+      const uint32_t fragments = fragments_of(quads[q].size)[i];
       uint32_t left = 0;  // pixels whose fragments the body left
-      for (uint32_t pixel = 0; pixel < 4; pixel++) left |= (args.alive >> (4 * q + fragment_of(quads[q].size, i, pixel)) & 1) << pixel;
+      for (uint32_t pixel = 0; pixel < 4; pixel++) left |= (args.alive >> (4 * q + (fragments >> 2 * pixel & 3)) & 1) << pixel;
       packet.add(quads[q], q, i, left & covered_pixels(quads[q].live[i]), led);
-    }
+    });
   }
   packet.finish();
 }

@@ -80,6 +80,8 @@ struct CoarseQuad {
   const shader::PrimitiveSetup* primitive;
   uint16_t x_px, y_px;  // in the bin, of the first pixel
   vk::FragmentSize size;
+  // Of which quads of pixels there are such samples (a bit for each), and which; of the others nothing is filled in.
+  uint16_t covered_quads, live_quads;
   uint16_t raster[kMostQuads], live[kMostQuads];
 };
 static_assert(4 * vk::kMaxShadingRateSamples <= 16);
