@@ -34,9 +34,11 @@ std::string tuple_text(const std::vector<uint32_t>& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+bool reads_floats(ReflectedType::Base base) { return base == ReflectedType::Base::f32 || base == ReflectedType::Base::f16; }
+
 /// UNDEFINED: Vulkan has none, or converts otherwise than the shader asks.
 VkFormat format_of(const VertexField& field, uint32_t components, ReflectedType::Base base) {
-  const bool floats = field.kind == 'f', to_float = base == ReflectedType::Base::f32, is_signed = field.kind == 'i';
+  const bool floats = field.kind == 'f', to_float = reads_floats(base), is_signed = field.kind == 'i';
   if (floats ? !to_float : field.kind != 'i' && field.kind != 'u' && field.kind != 'b') return VK_FORMAT_UNDEFINED;
   if (field.size_B > (floats || !to_float ? 4 : 2)) return VK_FORMAT_UNDEFINED;
   std::string name;
@@ -117,9 +119,8 @@ struct Matcher {
   Error no_format(size_t k, const ReflectedVariable& input) const {
     const VertexField& f = fields[k];
     const std::string where = who + ": vertex field '" + name_of(k, input) + "' of dtype " + type_of(k);
-    const bool integers = f.kind == 'i' || f.kind == 'u' || f.kind == 'b', to_float = input.type.base == ReflectedType::Base::f32;
-    const auto base = input.type.base;
-    if (base == ReflectedType::Base::f16 || base == ReflectedType::Base::f64)
+    const bool integers = f.kind == 'i' || f.kind == 'u' || f.kind == 'b', to_float = reads_floats(input.type.base);
+    if (input.type.base == ReflectedType::Base::f64)
       return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) +
                      ", which vertex data can't become; declare a float in the shader");
     if (f.kind == 'f' && f.size_B == 8) return invalid(where + ": 64-bit floats can't be vertex data; use 'f4' (array.astype)");

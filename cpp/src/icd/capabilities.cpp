@@ -256,7 +256,7 @@ void set_number_features(Features& f) {
   f.shaderInt8 = f.shaderInt16 = f.shaderInt64 = true;
   f.shaderFloat16 = f.shaderFloat64 = true;
   f.storageBuffer8BitAccess = f.uniformAndStorageBuffer8BitAccess = f.storagePushConstant8 = true;
-  f.storageBuffer16BitAccess = f.uniformAndStorageBuffer16BitAccess = f.storagePushConstant16 = true;
+  f.storageBuffer16BitAccess = f.uniformAndStorageBuffer16BitAccess = f.storagePushConstant16 = f.storageInputOutput16 = true;
   f.shaderBufferInt64Atomics = f.shaderSharedInt64Atomics = true;
   f.shaderBufferFloat32Atomics = f.shaderBufferFloat32AtomicAdd = f.shaderBufferFloat32AtomicMinMax = true;
   f.shaderBufferFloat64Atomics = f.shaderBufferFloat64AtomicAdd = f.shaderBufferFloat64AtomicMinMax = true;

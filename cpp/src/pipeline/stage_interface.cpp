@@ -46,7 +46,9 @@ void list_numbers(const ReflectedType& type, uint32_t location, uint32_t compone
 // Signed and unsigned integers are the same bits, which the specification would not ask for.
 bool same_kind(ReflectedType::Base a, ReflectedType::Base b) {
   using Base = ReflectedType::Base;
-  const auto unsigned_of = [](Base base) { return base == Base::i32 ? Base::u32 : base == Base::i64 ? Base::u64 : base; };
+  const auto unsigned_of = [](Base base) {
+    return base == Base::i16 ? Base::u16 : base == Base::i32 ? Base::u32 : base == Base::i64 ? Base::u64 : base;
+  };
   return unsigned_of(a) == unsigned_of(b);
 }
 

@@ -20,6 +20,12 @@ namespace tilegpu::pipeline {
 
 namespace {
 
+/// Of 16 bits what an interface makes of them.
+ReflectedType::Base widened(ReflectedType::Base base) {
+  using Base = ReflectedType::Base;
+  return base == Base::f16 ? Base::f32 : base == Base::i16 ? Base::i32 : base == Base::u16 ? Base::u32 : base;
+}
+
 ReflectedType::Base base_of_format(const vk::FormatInfo& format) {
   if (format.numeric == vk::Numeric::uint) return ReflectedType::Base::u32;
   if (format.numeric == vk::Numeric::sint) return ReflectedType::Base::i32;
@@ -122,7 +128,7 @@ struct Checker {
                        "), but no vertex attribute feeds that location");
         const auto base = base_of_format(*vk::find_format(found->second->format));
         const auto wanted = innermost(input.type).base;
-        if ((base == ReflectedType::Base::f32) != (wanted == ReflectedType::Base::f32))
+        if ((base == ReflectedType::Base::f32) != (widened(wanted) == ReflectedType::Base::f32))
           return error("vertex attribute at location " + std::to_string(l) + " has format " + format_name(found->second->format) +
                        ", but the shader's '" + input.name + "' is of base type " + base_name(wanted) + "; use a format of that kind");
       }
@@ -156,8 +162,9 @@ struct Checker {
       const vk::FormatInfo* format = vk::find_format(formats[i]);
       if (!fragment()) continue;
       for (const ReflectedVariable& output : fragment()->outputs)
-        if (output.location == program.attachment_locations[i] && innermost(output.type).base != base_of_format(*format) &&
-            (format->is_integer() || innermost(output.type).base != ReflectedType::Base::f32))
+        if (const auto base = widened(innermost(output.type).base); output.location == program.attachment_locations[i] &&
+                                                                    base != base_of_format(*format) &&
+                                                                    (format->is_integer() || base != ReflectedType::Base::f32))
           return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
                        base_name(innermost(output.type).base));
     }

@@ -169,13 +169,28 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
   Walk{*this, visit}.go(type, p.offset_B, p.row_major, p.matrix_stride_B, p.component_stride_B);
 }
 
+// Outputs and inputs of a control shader lie where invocations share them, in words.
+bool Lowering::is_of_interface(const Pointer& p) const {
+  return p.space == Pointer::Space::workgroup && p.resource && m.storage_of(p.resource) != spv::StorageClassWorkgroup;
+}
+
 Lowering::Scalars Lowering::layout_of(const Pointer& p) {
   Scalars scalars;
-  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) { scalars.offsets.push_back(offset_B), scalars.kinds.push_back(base); });
+  const bool words = is_of_interface(p);
+  walk_layout(p, p.type, [&](uint32_t offset_B, Base base) {
+    scalars.offsets.push_back(offset_B), scalars.kinds.push_back(words ? word_base(base) : base);
+  });
   return scalars;
 }
 
-Val Lowering::load_buffer(const Pointer& p) { return {p.type, load_scalars(buffer_address(p), p, layout_of(p))}; }
+Val Lowering::load_buffer(const Pointer& p) {
+  Val v{p.type, load_scalars(buffer_address(p), p, layout_of(p))};
+  const auto& kinds = bases(p.type);
+  if (is_of_interface(p))
+    for (size_t k = 0; k < v.c.size(); ++k)
+      if (kinds[k] == Base::i16) v.c[k] = ir.trunc(v.c[k], ir.i16);
+  return v;
+}
 
 std::vector<Value> Lowering::load_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars) {
   const auto& [offsets, kinds] = scalars;
@@ -211,6 +226,7 @@ std::vector<Value> Lowering::stored_words(const Val& v, const Scalars& scalars) 
   for (size_t k = 0; k < words.size(); ++k) {
     const Base kind = scalars.kinds[k];
     Value& x = words[k];
+    if (kind == Base::i32 && Ir::bits_of(x) < 32) x = ir.zext(x, ir.i32);
     if ((kind == Base::f32 || kind == Base::f64) && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
     x = to_memory(kind, x);
   }

@@ -365,6 +365,7 @@ struct Lowering {
   /// As memory has them.
   std::vector<Value> stored_words(const Val& v, const Scalars& scalars) const;
   void store_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars, const std::vector<Value>& words, Value mask);
+  bool is_of_interface(const Pointer& p) const;
   Val load_buffer(const Pointer& p);
   void store_buffer(const Pointer& p, const Val& v);
 

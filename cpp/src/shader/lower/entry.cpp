@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "shader/ir/math.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -114,6 +116,10 @@ std::vector<Value> words_of(Lowering& l, const Val& v) {
   const auto& kinds = l.bases(v.type);
   std::vector<Value> words;
   for (size_t k = 0; k < v.c.size() && k < kinds.size(); ++k) {
+    if (kinds[k] == Base::i16) {
+      words.push_back(l.ir.zext(v.c[k], l.ir.i32));
+      continue;
+    }
     if (size_B(kinds[k]) < 8) {
       words.push_back(v.c[k]);
       continue;
@@ -129,7 +135,9 @@ std::vector<Value> from_words(Lowering& l, uint32_t type, const std::vector<Valu
   size_t next = 0;
   for (Base base : l.bases(type)) {
     if (size_B(base) < 8) {
-      scalars.push_back(words[next++]);
+      Value word = words[next++];
+      // Halves that were interpolated, or fetched from a format with more bits, are none yet.
+      scalars.push_back(base == Base::f16 ? emit_round_to_half(l.ir, word) : base == Base::i16 ? l.ir.trunc(word, l.ir.i16) : word);
       continue;
     }
     Value low = words[next++], high = words[next++];

@@ -261,6 +261,7 @@ void FragmentBuilder::write_outputs(WholePacket* packet) {
       if (!used[k] || s.location >= kMaxTargets || s.component > 3) continue;
       if (key.coverage_only && !(key.coverage_needs_alpha && s.location == 0 && s.index == 0 && s.component == 3)) continue;
       written[s.index == 1 ? kMaxTargets : s.location].set(s.component);
+      if (s.narrow && s.base == Base::i32) x = s.is_signed ? ir.sext(x, ir.i32) : ir.zext(x, ir.i32);
       if (packet) {
         (s.index == 1 ? packet->source1[s.component] : packet->color[s.location][s.component]) =
             Ir::element_of(Ir::type_of(x)) == ir.i32 ? ir.as_float(x) : x;

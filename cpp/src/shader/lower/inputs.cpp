@@ -227,13 +227,13 @@ Val Interpolator::at_other_position(const Instruction& i) {
   };
   for (uint32_t k = 0; k < width && p.word + k < scalars.size(); ++k) result.c.push_back(scalar_at(p.word + k));
   // An index that is known as the shader runs: of all that it may choose, the one that it does.
-  if (!p.word_dynamic) return result;
+  if (!p.word_dynamic) return {i.type, from_words(l, i.type, result.c)};
   assert(result.c.size() == width);
   Value chosen = l.vary(p.word_dynamic);
   for (uint32_t k = 0; k < width; ++k)
     for (uint32_t word = p.word + k + 1; word < scalars.size(); ++word)
       result.c[k] = l.ir.select(l.ir.eq(chosen, l.ir.ik(word - p.word - k)), scalar_at(word), result.c[k]);
-  return result;
+  return {i.type, from_words(l, i.type, result.c)};
 }
 
 }  // namespace tilegpu::shader

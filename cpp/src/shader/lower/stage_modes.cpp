@@ -192,6 +192,13 @@ struct Capture {
               "; there are buffers 0 to 3 and streams 0 to 3";
       return;
     }
+    const auto narrow = [](const InterfaceScalar& s) { return s.narrow; };
+    if (std::any_of(scalars.begin() + static_cast<ptrdiff_t>(first),
+                    scalars.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(first + count, scalars.size())), narrow)) {
+      wrong = "transform feedback captures an output of 16 bits (buffer " + std::to_string(place.buffer) + ", offset " +
+              std::to_string(place.offset_B) + "); outputs of 32 and 64 bits can be captured";
+      return;
+    }
     if (place.stride_B == kNone || place.stride_B % 4 || place.stride_B > kMaxTransformFeedbackStride_B || place.offset_B % 4 ||
         place.offset_B + 4 * count > place.stride_B) {
       wrong = "transform feedback captures bytes " + std::to_string(place.offset_B) + " to " + std::to_string(place.offset_B + 4 * count) +

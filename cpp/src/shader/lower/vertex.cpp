@@ -272,10 +272,8 @@ void VertexBuilder::make_inputs() {
   for (uint32_t id : used_variables(l.m, spv::StorageClassInput)) {
     if (l.globals.count(id)) continue;
     const auto scalars = interface_of(l.m, l.constants, id);
-    const auto& kinds = l.bases(l.m.pointee(id));
     std::vector<Value> values;
-    for (size_t k = 0; k < kinds.size() && k < scalars.size(); ++k) {
-      const InterfaceScalar& s = scalars[k];
+    for (const InterfaceScalar& s : scalars) {
       if (s.builtin != kNone) {
         values.push_back(builtin(s));
         continue;
@@ -290,7 +288,7 @@ void VertexBuilder::make_inputs() {
       }
       values.push_back(x);
     }
-    set_input(l, id, std::move(values));
+    set_input(l, id, from_words(l, l.m.pointee(id), values));
   }
 }
 

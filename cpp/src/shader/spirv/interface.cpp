@@ -58,7 +58,8 @@ struct Walk {
     at.centroid = at.centroid || d.centroid;
     at.sample = at.sample || d.sample;
   }
-  /// Scalars of 64 bits are two words each; what doesn't fit a location goes on in the next.
+  /// Scalars of 64 bits are two words each; what doesn't fit a location goes on in the next. Those of 16 bits are a word: halves a float
+  /// with the same value.
   void vector(const TypeInfo& t, InterfaceScalar& at, uint32_t count) {
     const bool two_words = size_B(base_of(t)) == 8;
     for (uint32_t k = 0; k < (two_words ? 2 * count : count); ++k) {
@@ -66,8 +67,8 @@ struct Walk {
       const uint32_t component = at.component + k;
       s.component = two_words ? component % 4 : component;
       if (two_words && at.location != kNone) s.location += component / 4;
-      s.base = two_words ? Base::i32 : base_of(t);
-      s.is_signed = t.is_signed;
+      s.base = two_words ? Base::i32 : word_base(base_of(t));
+      s.is_signed = t.is_signed, s.narrow = t.width_bits == 16;
       if (s.base != Base::f32 && s.base != Base::boolean) s.interpolation = Interpolation::flat;
       out.push_back(s);
       at.element++;
@@ -93,6 +94,8 @@ Base base_of(const TypeInfo& scalar) {
       return is_float ? Base::f32 : Base::i32;
   }
 }
+
+Base word_base(Base base) { return base == Base::f16 ? Base::f32 : base == Base::i16 ? Base::i32 : base; }
 
 uint32_t size_B(Base base) {
   switch (base) {

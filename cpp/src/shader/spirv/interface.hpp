@@ -13,6 +13,8 @@ namespace tilegpu::shader {
 /// What a scalar is. Halves are computed with as 32-bit floats and rounded after each operation.
 enum class Base : uint8_t { f32, i32, boolean, f16, f64, i8, i16, i64 };
 Base base_of(const TypeInfo& scalar);
+/// As it travels between stages, in words: halves as floats of the same value, integers of 16 bits in the lower half.
+Base word_base(Base base);
 /// In buffers and shared memory.
 uint32_t size_B(Base base);
 inline bool is_float(Base base) { return base == Base::f32 || base == Base::f16 || base == Base::f64; }
@@ -21,8 +23,8 @@ struct InterfaceScalar {
   uint32_t location = kNone, component = 0, index = 0;  // location kNone: a built-in
   uint32_t builtin = kNone;                             // spv::BuiltIn
   uint32_t element = 0;                                 // built-in: index of the scalar in it
-  Base base = Base::f32;
-  bool is_signed = false;
+  Base base = Base::f32;  // of the word
+  bool is_signed = false, narrow = false;  // narrow: the scalar has 16 bits
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
   uint32_t corner = 0;  // 1 to 3: of the primitive's vertex 0 to 2 (PerVertexKHR)

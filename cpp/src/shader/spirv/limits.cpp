@@ -118,10 +118,11 @@ bool Checker::interface(uint32_t id, bool output) {
   const auto used = used_scalars(m, constants, id);
   const auto scalars = interface_of(m, constants, id);
   for (const InterfaceScalar& s : scalars) {
+    const auto& declared = m.capabilities;
+    if (s.narrow && std::find(declared.begin(), declared.end(), spv::CapabilityStorageInputOutput16) == declared.end())
+      return fail(name + " has scalars of 16 bits, and the module does not declare StorageInputOutput16");
     if (size_B(s.base) >= 4) continue;
-    if (status)
-      status = Error{VK_ERROR_FEATURE_NOT_PRESENT,
-                     name + " has scalars of " + std::to_string(8 * size_B(s.base)) + " bits; inputs and outputs have 32 or 64"};
+    if (status) status = Error{VK_ERROR_FEATURE_NOT_PRESENT, name + " has scalars of 8 bits; inputs and outputs have 16, 32 or 64"};
     return false;
   }
   for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {

@@ -111,6 +111,7 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityMultiViewport,
     spv::CapabilityMultiView,
     spv::CapabilityFragmentShadingRateKHR,
+    spv::CapabilityStorageInputOutput16,
 };
 
 // What a message names; the list is of what shaders of others ask for.
@@ -125,7 +126,6 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(SampledRect),
     TILEGPU_ROW(MinLod),
     TILEGPU_ROW(SparseResidency),
-    TILEGPU_ROW(StorageInputOutput16),
     TILEGPU_ROW(FragmentDensityEXT),
     TILEGPU_ROW(FragmentShaderShadingRateInterlockEXT),
     TILEGPU_ROW(FragmentFullyCoveredEXT),

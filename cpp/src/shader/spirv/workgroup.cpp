@@ -8,6 +8,7 @@
 namespace tilegpu::shader {
 
 static constexpr uint64_t kLine_B = 64;
+static constexpr uint32_t kWord_B = 4;  // interfaces are made of these; scalars of 16 bits have one each
 
 WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   WorkgroupFacts facts;
@@ -24,7 +25,8 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
       for (size_t k = 0; k < 3; ++k) facts.size[k] = static_cast<uint32_t>(size->words[k]);
   }
   const auto place = [&](uint32_t id, uint64_t& end_B) {
-    const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, m.variable_pointers ? facts.scalar_of_all_B : 0);
+    const uint32_t least_B = m.storage_of(id) != spv::StorageClassWorkgroup ? kWord_B : m.variable_pointers ? facts.scalar_of_all_B : 0;
+    const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, least_B);
     facts.shared.push_back({id, facts.shared_B + facts.inputs_B, scalar_B});
     end_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
   };
@@ -43,7 +45,7 @@ PlacedInputs placed_inputs(const Module& m, const Constants& constants) {
   PlacedInputs placed;
   for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
     if (!is_per_vertex(m, id) && !is_of_patch(m, id)) continue;
-    const uint32_t scalar_B = constants.size(m.pointee(id)).widest_B;
+    const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, kWord_B);
     placed.variables.push_back({id, placed.size_B, scalar_B});
     placed.size_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
   }
