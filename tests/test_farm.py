@@ -509,6 +509,24 @@ def test_tiles_are_the_whole_to_the_byte(tmp_path: Path, scene: str, samples: in
     assert len(frame.tiles) == 6 and frame.pixels == farm.pixel_hash([drawn_alone(job, 3)])
 
 
+@pytest.mark.parametrize(("scene", "pictures"), [("triangle", 1), ("gbuffer5", 5)])
+def test_the_hash_of_a_whole_frame_of_tiles_is_verified(tmp_path: Path, scene: str, pictures: int) -> None:
+    """Its tiles' hashes are right, and so are its files': only all tiles together tell."""
+    run = render(Job(scene, size=(200, 130), tile=64, of=2), tmp_path / "t.npy", executor="threads")
+    assert run.manifest is not None
+    path = run.manifest
+    drawn = verify(path)
+    assert drawn.same and drawn.drawn == drawn.of == 24 and len(read_manifest(path).frames[0].files) == pictures
+    values = json.loads(path.read_text())
+    values["frames"][1]["pixels"] = values["frames"][0]["pixels"][::-1]
+    path.write_text(json.dumps(values))
+    told = verify(path)
+    assert not told.same and told.wholes_differ == [1] and not told.differ and not told.files_differ
+    assert "the manifest's hash of the whole is another than that of its tiles together: frames 1" in str(told)
+    assert main(["verify", str(path), "--executor", "threads", "--quiet"]) == 1
+    assert verify(path, frames=[0]).same and verify(path, 0.5, seed=1).drawn == 12
+
+
 def test_a_png_of_tiles(tmp_path: Path) -> None:
     render(dataclasses.replace(JOB, tile=64, size=(200, 130), of=1), tmp_path / "t.png", executor="threads")
     with Pillow.open(tmp_path / "t.png") as picture:

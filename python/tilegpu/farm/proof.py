@@ -2,7 +2,8 @@
 
 The scene is made anew and its content compared first: where that differs, pictures say nothing about the renderer, and the error says
 so. Then frames, or tiles, that are chosen by chance are drawn and the hashes of their pixels compared; files that lie beside the
-manifest are compared with what it says of their bytes, and ``.png`` and ``.npy`` of whole frames that were drawn with their pixels.
+manifest are compared with what it says of their bytes, and ``.png`` and ``.npy`` of whole frames that were drawn with their pixels. Where
+all tiles of a frame were drawn, the hash of the whole is compared too.
 Python named by a manifest is run only where the caller names it too.
 """
 
@@ -12,6 +13,7 @@ import dataclasses
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,17 +32,22 @@ from tilegpu.farm.manifest import FrameRecord, Manifest, manifest_path, read_man
 from tilegpu.farm.resume import is_as_written
 from tilegpu.farm.run import Progress, check_device, expected_of, no_progress, numbers_of, require_progress
 from tilegpu.farm.schedule import Scheduler
+from tilegpu.farm.tiles import TiledHash
 from tilegpu.farm.worker import Task, Window
 from tilegpu.files import place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Frame, window and pixels' hash of what may be drawn.
+_Item = tuple[FrameRecord, Window | None, str]
+
 
 @dataclass
 class Verified:
     """``drawn``, ``of``: frames or tiles that were drawn again, and how many the manifest has. ``differ``: numbers of frames whose
-    pixels are others; ``files_differ``: names of files that are not as the manifest says; ``files_other``: of those that are, and
+    pixels are others; ``wholes_differ``: of those whose tiles are the same, and the hash of the whole in the manifest is another;
+    ``files_differ``: names of files that are not as the manifest says; ``files_other``: of those that are, and
     show something else than was drawn, though the manifest's hash of the pixels is right;
     ``files``: how many were looked at, ``files_missing``: how many are not there; ``files_gone``: names of those of frames that were drawn,
     where others are there (a manifest alone, without any of its files, is compared by pixels). ``files_wrong``: frames whose number
@@ -53,6 +60,7 @@ class Verified:
     of: int = 0
     tiles: bool = False
     differ: list[int] = field(default_factory=list)
+    wholes_differ: list[int] = field(default_factory=list)
     files: int = 0
     files_missing: int = 0
     files_gone: list[str] = field(default_factory=list)
@@ -68,8 +76,8 @@ class Verified:
     @property
     def same(self) -> bool:
         """Whether nothing differs, and no file of what was drawn is missing, nor a frame where all were asked for."""
-        differs = self.differ or self.files_differ or self.files_other or self.files_gone or self.files_wrong or self.lacks
-        return not differs
+        pixels, files = self.differ or self.wholes_differ, self.files_differ or self.files_other or self.files_gone or self.files_wrong
+        return not (pixels or files or self.lacks)
 
     def __str__(self) -> str:
         what = "tiles" if self.tiles else "frames"
@@ -79,6 +87,9 @@ class Verified:
             lines[0] += f"the pixels of {len(self.differ)} frame{'s' if len(self.differ) > 1 else ''} are others: {shown}"
         else:
             lines[0] += "the same bytes"
+        if self.wholes_differ:
+            which = _numbers(self.wholes_differ)
+            lines.append(f"the manifest's hash of the whole is another than that of its tiles together: frames {which}")
         if self.has < self.job_of:
             lines.append(f"the manifest has {self.has} of the job's {self.job_of} frames")
         if self.lacks:
@@ -160,10 +171,11 @@ def verify(
     _compare_files(said, path.parent, {items[k][0].index for k in chosen}, result)
     start = time.perf_counter()
     remote = with_whole_paths(job)
+    wholes = _whole_frames(items, chosen, windows)
     tasks = [
         Task(
             remote, items[k][0].index, items[k][1], "", tilegpu.__version__, said.content, threads=threads, lanes=lanes,
-            keep_images=windows is None, **expected,
+            keep_images=windows is None or items[k][0].index in wholes, **expected,
         )
         for k in chosen
     ]  # fmt: skip
@@ -175,6 +187,8 @@ def verify(
                 result.differ.append(done.index)
             if windows is None:
                 _compare_pixels(items[k][0], done.images, path.parent, result)
+            elif done.index in wholes:
+                _compare_whole(items[k], done.images, wholes[done.index], result)
     except ExecutorGone as error:
         raise FarmError(f"{error}; nothing is proved: verify again") from error
     finally:
@@ -214,9 +228,7 @@ def _same_content(said: Manifest, job: Job) -> tuple[list[Window] | None, dict[s
     return windows_of(job, first), expected_of(scene, first)
 
 
-def _items(
-    said: Manifest, windows: list[Window] | None, frames: Iterable[int] | int | None
-) -> list[tuple[FrameRecord, Window | None, str]]:
+def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] | int | None) -> list[_Item]:
     """Frame, window and pixels' hash of all that may be drawn."""
     there = f"the manifest has {len(said.frames)}, from {min(said.frames, default=0)} on"
     asked = sorted(said.frames) if frames is None else numbers_of(frames, there)
@@ -248,6 +260,22 @@ def _compare_pixels(frame: FrameRecord, images: Sequence[NDArray[Any]], folder: 
         if file.name in result.files_differ or not is_as_written(folder, file) or shows(folder / file.name, image):
             continue
         result.files_other.append(file.name)
+
+
+def _whole_frames(items: Sequence[_Item], chosen: Sequence[int], windows: list[Window] | None) -> dict[int, TiledHash]:
+    """Frames that are drawn in tiles, of which all are chosen."""
+    if windows is None:
+        return {}
+    count = Counter(items[k][0].index for k in chosen)
+    return {index: TiledHash(windows) for index, drawn in count.items() if drawn == len(windows)}
+
+
+def _compare_whole(item: _Item, images: Sequence[NDArray[Any]], whole: TiledHash, result: Verified) -> None:
+    """With the next tile of a frame; after the last one its hash. Where a tile is another, that is told."""
+    frame, window, _ = item
+    assert window is not None
+    if whole.add(window, images) and whole.digest() != frame.pixels and frame.index not in result.differ:
+        result.wholes_differ.append(frame.index)
 
 
 def _compare_counts(said: Manifest, colors: int | None, result: Verified) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import re
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,3 +111,51 @@ class TileStore:
                 path.unlink()
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+class TiledHash:
+    """The hash of a frame's pixels, of its tiles in the order of ``windows``: a row of tiles is in memory, what belongs behind other
+    pictures waits in files without names."""
+
+    def __init__(self, windows: Sequence[Window]) -> None:
+        assert windows and windows[0][:2] == (0, 0)
+        x, y, width, height = windows[-1]
+        self._size, self._windows = (x + width, y + height), list(windows)
+        self._taken = 0
+        self._row: list[Sequence[NDArray[Any]]] = []
+        self._first = hashlib.sha256()
+        self._later: list[Any] = []
+
+    def add(self, window: Window, images: Sequence[NDArray[Any]]) -> bool:
+        """The next tile's pictures. True: it was the last one."""
+        assert self._windows[self._taken] == window and images
+        self._taken += 1
+        self._row.append(images)
+        if window[0] + window[2] < self._size[0]:
+            return False
+        for color in range(len(images)):
+            band = band_of([tile[color] for tile in self._row])
+            if window[1] == 0:
+                self._put(color, pixel_head(band.dtype, (self._size[1], self._size[0], band.shape[2])))
+            self._put(color, np.ascontiguousarray(band).data.cast("B"))
+        self._row.clear()
+        return self._taken == len(self._windows)
+
+    def _put(self, color: int, data: bytes | memoryview) -> None:
+        if color == 0:
+            self._first.update(data)
+            return
+        while len(self._later) < color:
+            self._later.append(tempfile.TemporaryFile())  # noqa: SIM115 - open until digest()
+        self._later[color - 1].write(data)
+
+    def digest(self) -> str:
+        """As :func:`tilegpu.farm.pixel_hash` gives it for the whole frame; all tiles are there."""
+        assert self._taken == len(self._windows)
+        for file in self._later:
+            with file:
+                file.seek(0)
+                while data := file.read(1 << 20):
+                    self._first.update(data)
+        self._later.clear()
+        return self._first.hexdigest()
