@@ -153,7 +153,7 @@ def test_who_breaks_low_resolution_z_between_far_and_near_is_better_last(profile
     found = {one["text"]: one for one in followed(profile, layers)}
     one = found["draw 1 last: it breaks low-resolution Z"]
     assert one["order"] == [0, 2, 1] and one["same_picture"] and one["share"] > 0.4
-    assert "opaque draws near to far" in found
+    assert "draws near to far, as far as the picture allows" in found, "draw 1 comes later there, too"
 
 
 @pytest.mark.parametrize("profile", LOW_RESOLUTION_Z)
@@ -225,8 +225,27 @@ def test_who_would_be_seen_if_it_were_last_and_tests_nothing_stays() -> None:
     """A breaker that is hidden where it is, and would cover the others."""
     layers = [Layer(0.99, state={"depth_compare": "always"}), *(Layer(0.9 - 0.1 * i) for i in range(3))]
     found = followed("adreno-a650", layers)
-    assert "opaque draws near to far" in [one["text"] for one in found]
+    assert "draws near to far, as far as the picture allows" in [one["text"] for one in found]
     assert all(one["same_picture"] for one in found)
+
+
+@pytest.mark.parametrize("profile", PRE_PASS)
+def test_who_ends_the_pre_pass_goes_behind_those_that_keep_the_picture(profile: str) -> None:
+    """Draw 2 lies at the depth of draw 0, and would hide it if it came first; behind draw 1 alone it saves as much."""
+    layers = [blended(0.66), Layer(0.58, area=(44, 84, 256, 244)), Layer(0.66), blended(0.74)._replace(area=(8, 42, 144, 102))]
+    (one,) = followed(profile, layers)
+    assert one["text"] == "draw 0 as late as the picture allows: it ends the pre-pass"
+    assert one["order"] == [1, 0, 2, 3] and one["same_picture"] and one["share"] > 0.2
+
+
+@pytest.mark.parametrize("rows", [9, 3])
+@pytest.mark.parametrize("profile", ["desktop-immediate", "adreno-a740"])
+def test_where_an_order_makes_another_picture_another_is_looked_for(profile: str, rows: int) -> None:
+    """Draws 1 and 2 share a few rows, between those of the pixels that are looked at: there draw 2 lies over draw 1."""
+    glass = Layer(0.11, area=(0, 0, 60, 6 + rows), state={"depth_compare": "less", "depth_write": False, "blend": "alpha"})
+    layers = [Layer(0.87, area=(0, 60, 256, 256)), glass, Layer(0.99, area=(0, 6, 256, 200)), Layer(0.1, area=(0, 60, 256, 256))]
+    (one,) = followed(profile, layers)
+    assert one["order"] == [3, 0, 1, 2] and one["same_picture"] and one["share"] > 0.05
 
 
 @pytest.mark.parametrize("profile", ["desktop-immediate", "adreno-a740"])
@@ -426,3 +445,25 @@ def test_who_reads_stencil_stays_behind_who_marks_it(profile: str) -> None:
     found = followed(profile, layers, stencil=True)
     assert found and all(one["same_picture"] and one["order"].index(1) < one["order"].index(2) for one in found)
     assert max(one["share"] for one in found) > 0.15
+
+
+@pytest.mark.parametrize("profile", ["mali-g610", "desktop-immediate", "adreno-a740"])
+def test_what_stencil_shows_and_a_wall_hides_comes_behind_the_wall(profile: str) -> None:
+    """A marker, what is seen through it, and a wall before both: whether a hidden draw passes its stencil test does not matter."""
+    one = {"compare": "always", "pass_op": "replace", "reference": 1}
+    same = {"compare": "equal", "reference": 1}
+    layers = [Layer(0.9), Layer(0.8, area=(60, 60, 200, 200), state={"depth_compare": "less", "stencil_front": one, "stencil_back": one}),
+              Layer(0.7, state={"depth_compare": "less", "stencil_front": same, "stencil_back": same}), Layer(0.2)]  # fmt: skip
+    found = followed(profile, layers, stencil=True)
+    best = max(found, key=lambda one: one["share"])
+    assert best["order"][0] == 3 and best["same_picture"] and best["share"] > 0.3
+
+
+@pytest.mark.parametrize("profile", ["mali-g610", "desktop-immediate"])
+def test_what_stencil_shows_stays_behind_what_marks_it(profile: str) -> None:
+    """Near to far would put what is seen through the marker before it."""
+    one = {"compare": "always", "pass_op": "replace", "reference": 1}
+    same = {"compare": "equal", "reference": 1}
+    layers = [Layer(0.9), Layer(0.8, area=(60, 60, 200, 200), state={"depth_compare": "less", "stencil_front": one, "stencil_back": one}),
+              Layer(0.2, state={"depth_compare": "less", "stencil_front": same, "stencil_back": same})]  # fmt: skip
+    assert all(one["same_picture"] and one["order"].index(1) < one["order"].index(2) for one in followed(profile, layers, stencil=True))

@@ -57,7 +57,7 @@ def test_queries_add_up_to_what_the_pass_counts(state: dict[str, Any]) -> None:
         assert sums["fragment_shader_invocations"] == rp.stats.fragments_shaded
         assert sums["vertex_shader_invocations"] == rp.stats.vertices_shaded + rp.stats.vertices_position_shaded
         assert sums["input_assembly_primitives"] == sums["clipping_invocations"] == rp.stats.primitives_in
-        assert sums["clipping_primitives"] == rp.stats.primitives_in - rp.stats.primitives_culled
+        assert rp.stats.primitives_in - rp.stats.primitives_culled <= sums["clipping_primitives"] <= rp.stats.primitives_in
         for part, q in zip(parts, queries, strict=True):
             assert q["input_assembly_vertices"] == len(part)
             generated = len(part) - 2 if state.get("topology") else len(part) // 3
@@ -131,3 +131,46 @@ def test_results_come_after_the_pass() -> None:
     assert set(q.views[0].values()) == {0}
     with pytest.raises(tg.ValidationError, match="is not counted"):
         _ = q["mesh_shader_invocations"]
+
+
+def corners(*rows: tuple[float, float, float]) -> np.ndarray:
+    return np.array([(row,) for row in rows], VERTEX)
+
+
+#: What nothing is drawn of, and whether clipping leaves something of it: the specification, "Pipeline Statistics Queries": one or more if a
+#: vertex lies within the clip volume, whose sides belong to it.
+UNSEEN: list[tuple[str, dict[str, Any], np.ndarray, int]] = [
+    ("a point at the corner", {"topology": "point_list"}, corners((1, 1, 0.5), (1, 1, 1)), 2),
+    ("a line along the edge", {"topology": "line_list"}, corners((1, 1, 0.5), (1, -1, 0.5)), 1),
+    ("a line of no length", {"topology": "line_list"}, corners((0, 0, 0.5), (0, 0, 0.5)), 1),
+    ("culled by its facing", {"cull": "front_and_back"}, corners((-1, -1, 0.5), (1, -1, 0.5), (0, 1, 0.5)), 1),
+    ("without an area", {}, corners((-1, -1, 0.5), (0, 0, 0.5), (1, 1, 0.5)), 1),
+    ("between samples", {}, corners((0.001, 0, 0.5), (0.002, 0, 0.5), (0.001, 0.001, 0.5)), 1),
+    ("beyond the far plane", {}, corners((-1, -1, 1.5), (1, -1, 1.5), (0, 1, 1.5)), 0),
+    ("a line before the near plane", {"topology": "line_list"}, corners((-1, 0, -0.5), (1, 0, -0.5)), 0),
+    ("a point that is no number", {"topology": "point_list"}, corners((float("nan"), 0, 0.5)), 0),
+    ("edges beyond the far plane", {"polygon_mode": "line"}, corners((-1, -1, 1.5), (1, -1, 1.5), (0, 1, 1.5)), 0),
+]
+
+
+@pytest.mark.parametrize("state, vertices, count", [row[1:] for row in UNSEEN], ids=[row[0] for row in UNSEEN])
+def test_what_clipping_leaves_counts_whatever_is_seen_of_it(state: dict[str, Any], vertices: np.ndarray, count: int) -> None:
+    part = np.concatenate([vertices] * 40)
+    for device in DEVICES:
+        (query,), _ = render(tg.Device(**device), [part], [0], **state)
+        assert query["clipping_primitives"] == 40 * count, device
+        assert query["clipping_invocations"] == query["input_assembly_primitives"]
+
+
+def test_what_clipping_leaves_goes_by_each_primitive_alone() -> None:
+    """Beside others that cross planes, whose outcodes are looked at then."""
+    rng = np.random.default_rng(5)
+    part = triangles(3, 300).reshape(-1, 3)
+    part["position"][rng.random(300) < 0.3, :, 2] += 2.0
+    part["position"][rng.random(300) < 0.3, :, 0] += 3.0
+    kept = int(((part["position"][..., 2] <= 1).any(1) & (part["position"][..., 2] >= 0).any(1)).sum())
+    for device in DEVICES:
+        (query,), _ = render(tg.Device(**device), [part.reshape(-1)], [0])
+        assert query["clipping_primitives"] == kept, device
+        halves, _ = render(tg.Device(**device), [part[:150].reshape(-1), part[150:].reshape(-1)], [0, 1])
+        assert sum(q["clipping_primitives"] for q in halves) == kept, device

@@ -63,3 +63,38 @@ def test_a_g_buffer_in_the_tile_is_neither_stored_nor_fetched(profile: str, hist
     assert saves["read_B"] <= read_B, "of textures of one shape the model can't tell which stays: it says no more than is saved"
     assert saves["read_B"] == read_B if history != HISTORIES[2] else saves["read_B"] > 0
     assert change["drawn_B"] == 2 * IMAGE_B, "the ledger's, which has no textures"
+#: An overlay in a corner.
+CORNER = """#version 450
+void main() { gl_Position = vec4((vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 0.5 - 1.0), 0.5, 1); }"""
+ONE = "#version 450\nlayout(location = 0) out vec4 o;\nvoid main() { o = vec4(VALUE); }"
+
+
+def overlaid(profile: str, passes: int) -> tg.Frame:
+    """A scene and what lies over its corner, in as many passes."""
+    device = tg.Device(profile=profile)
+    out = device.image((256, 256), FORMAT, label="out")
+    scene, overlay = (device.pipeline(v, ONE.replace("VALUE", value), color=[FORMAT]) for v, value in ((COVER, "0.25"), (CORNER, "0.5")))
+    frame = device.frame("overlaid", outputs=out)
+    with frame:
+        with device.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))], label="scene") as rp:
+            rp.draw(scene, count=3)
+            if passes == 1:
+                rp.draw(overlay, count=3)
+        if passes == 2:
+            with device.render_pass(color=[tg.Attachment(out, load_op="load")], label="overlay") as rp:
+                rp.draw(overlay, count=3)
+    return frame
+
+
+@pytest.mark.parametrize("profile", ["mali-g57", "mali-g610", "immortalis-g925", "adreno-a650"])
+def test_joined_passes_save_no_more_than_moves(profile: str) -> None:
+    """The second pass leaves blocks as the first has stored them, so that nothing is written there: one pass saves no such bytes either."""
+    two, one = overlaid(profile, 2), overlaid(profile, 1)
+    (line,) = [line for line in two.lint() if "one pass with the draws of both" in line]
+    before, after = (frame.what_if([profile]).profiles[0] for frame in (two, one))
+    assert line.saves_B == two.stats.moved_B - one.stats.moved_B > 0
+    (change,) = [c for c in two.what_if([profile]).changes if "one pass with the draws of both" in c["text"]]
+    saves, moved_B = change["saves"][profile], [row["read_B"] + row["write_B"] for row in (before, after)]
+    assert saves["read_B"] + saves["write_B"] <= moved_B[0] - moved_B[1]
+    assert saves["write_B"] == line.saves_B - saves["read_B"] or profile.startswith("adreno")
+    assert saves["cycles"] <= before["cycles"] - after["cycles"] + 0.5

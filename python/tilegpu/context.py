@@ -53,6 +53,28 @@ class CommandStats(NamedTuple):
         return notebook.table(self.command, (), rows, {1})
 
 
+@no_block
+class DeviceOptions(NamedTuple):
+    """What a device was made with that devices which execute its frames again are made with too: all but what changes no count
+    (threads, lanes, bins, caches, and whether samples are compressed on this host)."""
+
+    compiler_limits: tuple[float, int] | None = None
+    render_mode: _core.RenderMode = _core.RenderMode.gmem
+    tiler_heap_B: int = 0
+    vertex_batch: int = 0
+    lrz_flush: bool = True
+    ordered_atomics: bool = True
+    loop_budget: int = 0
+    indirect_budget: int = 0
+
+    def of_another(self) -> DeviceOptions:
+        """On another profile: it has batches of vertices and a mode of its own."""
+        return self._replace(render_mode=_core.RenderMode.gmem, vertex_batch=0)
+
+
+DEFAULT_OPTIONS = DeviceOptions()
+
+
 class _OpenPasses(threading.local):
     """Of each thread, the passes whose ``with`` block it is in, the outermost first."""
 
@@ -96,7 +118,7 @@ class Context(Fixed):
         #: Seconds and bytes of each process that compiles shaders, 0: the defaults; ``None``: this process does. Other devices that execute
         #: what this one did have the same.
         self.compiler_limits: tuple[float, int] | None = None
-        self._render_mode = _core.RenderMode.gmem  # of profiles with GMEM; where a report draws a frame again it is the same
+        self._options = DEFAULT_OPTIONS
         self._lock = threading.RLock()  # what the garbage collector drops while it is held gives memory back too
         self._next_capture: str | None = None  # where the next pass is written before it is executed
         self._capture_left: weakref.finalize[..., Any] | None = None

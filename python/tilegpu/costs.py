@@ -46,6 +46,7 @@ class PassCosts(Told):
     exact: bool = True
     binning: Amounts = dataclasses.field(default_factory=dict)
     concurrent: bool = False
+    invocations: Amounts = dataclasses.field(default_factory=dict)  #: of shaders, and of their parts, by what they are for
 
     @property
     def cycles(self) -> float:
@@ -176,7 +177,7 @@ def sum_of(in_a_row: list[PassCosts], label: str) -> PassCosts:
     longest = max(units.values(), default=0.0)
     return PassCosts(
         in_a_row[0].profile if in_a_row else "", label, add("arithmetic"), add("texture"), add("read_B"), add("write_B"), units,
-        total - longest, all(one.exact for one in in_a_row),
+        total - longest, all(one.exact for one in in_a_row), invocations=add("invocations"),
     )  # fmt: skip
 
 
@@ -206,6 +207,7 @@ class _Work:
         self.texture: dict[str, float] = {}
         self.read_B: dict[str, float] = {}
         self.write_B: dict[str, float] = {}
+        self.invocations: dict[str, float] = {}
         self.exact = True
         n = counts.counters
         #: Nothing is binned: an immediate-mode GPU, or a pass in sysmem.
@@ -224,6 +226,7 @@ class _Work:
         arithmetic, texture = operations.arithmetic * times, operations.texture * times  # type: ignore[attr-defined]
         self._add(self.arithmetic, what, arithmetic)
         self._add(self.texture, what, texture)
+        self._add(self.invocations, what, max(0.0, times))  # less of a part is as often the rest
         if times:
             self.exact = self.exact and operations.exact  # type: ignore[attr-defined]
         return float(arithmetic + texture)
@@ -499,4 +502,5 @@ class _Work:
             units[unit] -= binning[unit]  # it was added up with the rest
         clean = lambda amounts: {what: value for what, value in amounts.items() if value}  # noqa: E731
         return PassCosts(self.c.profile, self.c.label, clean(self.arithmetic), clean(self.texture), clean(self.read_B), clean(self.write_B),
-                         units, stall, self.exact, binning, bool(binning) and self.c.binned_concurrently)  # fmt: skip
+                         units, stall, self.exact, binning, bool(binning) and self.c.binned_concurrently,
+                         clean(self.invocations))  # fmt: skip

@@ -15,7 +15,7 @@ from tilegpu import _core, arguments, copies, enums, files, image_commands, keyw
 from tilegpu.buffer import Buffer
 from tilegpu.capture import Replay
 from tilegpu.compute import create_compute_pipeline, dispatch, dispatch_indirect
-from tilegpu.context import Context
+from tilegpu.context import Context, DeviceOptions
 from tilegpu.descriptor_set import DescriptorSet
 from tilegpu.errors import CacheWarning, UnusedNameWarning, ValidationError, near_names, users_level
 from tilegpu.fixed import Named, makes_things
@@ -201,7 +201,9 @@ class Device(Context):
         if tiler_heap and bins_nothing(profile):
             said = f"Device: tiler_heap splits no pass on {profile}, which bins nothing; leave it out"
             warnings.warn(said, UnusedNameWarning, stacklevel=users_level())
-        self.compiler_limits, self._render_mode = limits, _render_mode(render_mode)
+        self.compiler_limits = limits
+        self._options = DeviceOptions(limits, _render_mode(render_mode), tiler_heap, vertex_batch, lrz_flush, ordered_atomics,
+                                      int(loop_budget), int(indirect_budget))  # fmt: skip
         self._say_no_cache(folder)
 
     def _say_no_cache(self, asked: str) -> None:

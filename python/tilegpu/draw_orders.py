@@ -159,7 +159,9 @@ def first_tries(
         found += _late_behind(counts, overlaps)
     if everyone:
         found.append(both(everyone, counts, overlaps, depths))
-    return unlike(found, [tuple(range(len(overlaps.states)))])
+    # Where near to far is the same order as a culprit last, the culprit says more.
+    told = {order.draws: order for order in reversed(found) if order.kind in (STOPS, BREAKS)}
+    return unlike([told.get(order.draws, order) for order in found], [tuple(range(len(overlaps.states)))])
 
 
 def unlike(found: Iterable[Order], known: Iterable[tuple[int, ...]]) -> list[Order]:
@@ -203,7 +205,9 @@ def near_to_far(overlaps: Overlaps, depths: Mapping[int, float]) -> Order:
     def key(draw: int, rest: Sequence[int]) -> tuple[Any, ...]:
         return (0, *near(draw, rest)) if overlaps.states[draw].free else (1, draw)
 
-    return Order(NEAR, "opaque draws near to far", overlaps.improved(overlaps.sorted_by(key)))
+    order = overlaps.improved(overlaps.sorted_by(key))
+    moved = any(overlaps.moves(draw, order) for draw, state in enumerate(overlaps.states) if not state.free)
+    return Order(NEAR, "draws near to far, as far as the picture allows" if moved else "opaque draws near to far", order)
 
 
 def _late_behind(counts: PassCounts, overlaps: Overlaps) -> list[Order]:

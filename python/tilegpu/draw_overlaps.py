@@ -126,17 +126,19 @@ class Overlaps:
             found.append(f._replace(stencil_failed=failed))
         return pixel._replace(fragments=tuple(found))
 
-    def _picture(self, pixel: _Pixel, places: Mapping[int, int]) -> tuple[Any, ...]:
-        """What is left of it with its draws at these places."""
+    def _picture(self, pixel: _Pixel, places: Mapping[int, int]) -> tuple[tuple[Any, ...], frozenset[Any]]:
+        """What is left of it with its draws at these places; and who met which stencil, of those whose depth passes: whether they pass is
+        known for that stencil alone. Of who is hidden it doesn't matter, but for what it writes there."""
         stored, stencil = pixel.stored, ()
         colors: dict[int, Any] = {}
-        tests: list[Any] = []
+        tests: set[Any] = set()
         for f in sorted(pixel.fragments, key=lambda f: places[f.draw]):
             state = self.states[f.draw]
             passes = _passes(state, f.z, stored)
-            if state.stencil:
-                tests.append((f, stencil, passes))  # whether it passes is known for this state of the stencil alone
-                if state.writes_stencil and not f.gone:
+            if state.stencil and not f.gone:
+                if passes:
+                    tests.add((f, stencil))
+                if state.writes_stencil:
                     stencil = (*stencil, f.draw, passes)  # type: ignore[assignment]
             if not passes or f.stencil_failed or f.gone:
                 continue
@@ -147,16 +149,22 @@ class Overlaps:
                 if state.colors >> target & 1:
                     colors[target] = f if state.opaque and not state.reads_tile else (f, colors.get(target), below)
         last = self._run_of[pixel.fragments[0].draw] == self._last_run
-        return (
-            tuple(sorted(colors.items(), key=lambda item: item[0])), sorted(tests, key=lambda test: test[0]),
+        left = (
+            tuple(sorted(colors.items(), key=lambda item: item[0])),
             stored if self._keeps[0] or not last else None, stencil if self._keeps[1] or not last else None,
         )  # fmt: skip
+        return left, frozenset(tests)
 
     def keeps_picture(self, order: Sequence[int], of: int | None = None) -> bool:
         """Whether the pixels are the same in ``order``; ``of``: those that this draw is in."""
         places = {draw: place for place, draw in enumerate(order)}
         which = range(len(self._pixels)) if of is None else self._of_draw.get(of, ())
-        return all(self._picture(self._pixels[i][0], places) == self._wanted[i] for i in which)
+        for i in which:
+            left, tests = self._picture(self._pixels[i][0], places)
+            wanted, known = self._wanted[i]
+            if left != wanted or not tests <= known:
+                return False
+        return True
 
     def keeps_layers(self, order: Sequence[int]) -> bool:
         """Nothing changes places with a draw without a directed depth test, or with stencil: where others do, their depths say what is
@@ -165,6 +173,10 @@ class Overlaps:
         if [order[place] for place in fixed] != sorted(order[place] for place in fixed):
             return False
         return all({*order[:place]} == {*range(order[place])} for place in fixed)
+
+    def moves(self, draw: int, order: Sequence[int]) -> bool:
+        """Whether others come before it in ``order`` than those that are before it as given."""
+        return {*order[: order.index(draw)]} != {*range(draw)}
 
     def _is_known(self, draw: int, rest: Sequence[int]) -> bool:
         """Whether the pixels can tell if ``draw`` may come before those of ``rest`` that it stands behind: what covers none of them is

@@ -348,7 +348,7 @@ class Frame(WithBlock):
                 capture = Path(folder) / "frame.tgcap"
                 self.capture(capture)
                 device = self._device
-                runs = run_all(capture, device.profile, device.core.hsr, chosen, device.compiler_limits, device._render_mode)
+                runs = run_all(capture, device.profile, device.core.hsr, chosen, device._options)
         text = report(self.label, self._device.profile, self.nodes, self._of_nodes(), self._findings(), self.outputs, runs)
         write_whole(path, text, f"{self._what}: report")
 
@@ -357,7 +357,8 @@ class Frame(WithBlock):
         it saves (docs/costs.md). Printed, a table.
 
         Like :meth:`report` it executes a capture of the frame, once for each of ``profiles`` (by default all that have a cost model), each
-        as it is by default: Adreno's in GMEM, whatever ``render_mode`` the device has.
+        as it is by default: Adreno's in GMEM, whatever ``render_mode`` the device has, but for its ``tiler_heap`` and ``lrz_flush``, and on
+        its own profile its ``vertex_batch``.
         Raises :class:`ValidationError` for names that are not among them.
         """
         from tilegpu.cost_constants import CONSTANTS
@@ -379,7 +380,9 @@ class Frame(WithBlock):
         with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
             capture = Path(folder) / "frame.tgcap"
             self.capture(capture)
-            runs = [run_with_orders(capture, name, compiler_limits=self._device.compiler_limits) for name in chosen]
+            own = self._device._options._replace(render_mode=_core.RenderMode.gmem)
+            options = {name: own if name == self._device.profile else own.of_another() for name in chosen}
+            runs = [run_with_orders(capture, name, options=options[name]) for name in chosen]
         return comparison(self.label, runs, self._findings(), self.nodes, self.unread, self.outputs, self._device.profile)
 
     # -- text

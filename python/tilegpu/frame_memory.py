@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 from tilegpu.cost_counts import PassCounts
 from tilegpu.costs import PassCosts, costs_of
-from tilegpu.frame_traffic import Change, ClearInPass, Without, WithoutResolve
+from tilegpu.frame_traffic import Change, ClearInPass, Without, WithoutResolve, WithoutSpills
 
 
 def counts_after(change: Change, counts: Mapping[int, PassCounts]) -> dict[int, PassCounts] | None:
     """Of the passes that it changes. ``None``: it is no advice there. What resolves in a pass reads and writes what a command does, and
     passes that are joined load and store nothing less."""
-    if isinstance(change, Without):
+    if isinstance(change, Without | WithoutSpills):
         return {}  # what is neither loaded nor stored costs nothing
     if isinstance(change, WithoutResolve):
         counted, name = counts[change.node], change.attachment

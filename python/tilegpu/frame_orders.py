@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tilegpu._core import RenderMode
+from tilegpu.context import DEFAULT_OPTIONS, DeviceOptions
 from tilegpu.cost_changes import Change
 from tilegpu.cost_counts import DrawCounts, PassCounts
 from tilegpu.costs import costs_of
@@ -35,12 +36,13 @@ from tilegpu.draw_orders import (
     without_unseen,
 )
 from tilegpu.draw_overlaps import Overlaps, State, compare_of, mean_depths, uses_stencil
-from tilegpu.frame_profiles import PassRun, ProfileRun, run, run_in_order
+from tilegpu.frame_profiles import PassRun, ProfileRun, look_at, run, run_in_order
 
-#: As of :func:`tilegpu.frame_profiles.run`: hsr, compiler_limits, render_mode.
-_How = tuple[Any, tuple[float, int] | None, RenderMode]
+#: As of :func:`tilegpu.frame_profiles.run`: hsr, options.
+_How = tuple[Any, DeviceOptions]
 _MOST_RUNS = 8  #: of a frame on a profile: what-if is to stay quick
 _MOST_SHOWN = 8  #: draws of an order in a text
+_MOST_LEARNED, _LEARNED_PX = 2, 16  #: orders of a pass whose picture was not foreseen, and pixels of each that are looked at then
 _TIES = 0.01  #: of the texels: who is first may decide where depths are equal, and there alone
 _WORTH, _MUCH = 0.01, 0.05  #: of the cycles, that several things at once and another picture must save more than less does
 
@@ -54,17 +56,24 @@ class _Tried:
     differs: float  #: share of the texels of what is stored
 
 
+class _Drawn(NamedTuple):
+    """A pass in another order: with the share of the picture that is another, and where in the pass (x, y) it is."""
+
+    run: PassRun
+    differs: float = 0.0
+    where: tuple[tuple[int, int], ...] = ()
+
+
 def run_with_orders(
     path: str | os.PathLike[str],
     profile: str,
     hsr: Any = None,
     trace: bool = False,
-    compiler_limits: tuple[float, int] | None = None,
-    render_mode: RenderMode = RenderMode.gmem,
+    options: DeviceOptions = DEFAULT_OPTIONS,
 ) -> ProfileRun:
     """As :func:`tilegpu.frame_profiles.run`, with the orders that help."""
-    made = run(path, profile, hsr, trace, compiler_limits, render_mode, keeps_picture=True)
-    _try_orders(path, made, (hsr, compiler_limits, render_mode))
+    made = run(path, profile, hsr, trace, options, keeps_picture=True)
+    _try_orders(path, made, (hsr, options))
     made.picture = []
     return made
 
@@ -74,12 +83,12 @@ def run_all(
     first: str,
     hsr: Any,
     others: Sequence[str],
-    compiler_limits: tuple[float, int] | None = None,
-    render_mode: RenderMode = RenderMode.gmem,
+    options: DeviceOptions = DEFAULT_OPTIONS,
 ) -> list[ProfileRun]:
-    """``first``, traced, and in ``render_mode``; and then the others, in GMEM where they have one."""
-    more = [run_with_orders(path, name, compiler_limits=compiler_limits) for name in others if name != first]
-    return [run_with_orders(path, first, hsr, True, compiler_limits, render_mode), *more]
+    """``first``, traced, with the ``options`` of the device that drew the frame; and then the others, with what of these is not the first's
+    alone."""
+    more = [run_with_orders(path, name, options=options.of_another()) for name in others if name != first]
+    return [run_with_orders(path, first, hsr, True, options), *more]
 
 
 @dataclasses.dataclass(eq=False)
@@ -91,6 +100,12 @@ class _Search:
     depths: dict[int, float]
     pending: list[Order]
     tried: list[_Tried] = dataclasses.field(default_factory=list)
+    learned: int = 0
+
+    def begin(self, other: _Search) -> None:
+        """Once more, with what another knows: what was tried stays."""
+        self.overlaps, self.depths, self.learned = other.overlaps, other.depths, self.learned + 1
+        self.pending = unlike([*other.pending, *self.pending], [t.order.draws for t in self.tried])
 
 
 def _search(one: PassRun, moves: Moves) -> _Search:
@@ -125,29 +140,41 @@ def _try_orders(path: str | os.PathLike[str], made: ProfileRun, how: _How) -> No
         batch = {number: of.pending.pop(0) for number, of in found.items() if of.pending}
         if not batch:
             break
-        for number, (run_, differs) in _draw(path, made, batch, how).items():
+        drawn = _draw(path, made, batch, how)
+        for number, (run_, differs, _) in drawn.items():
             order, of = batch[number], found[number]
             assert run_.counts is not None
             of.tried.append(_Tried(order, run_, run_.counts, _change(order, of.counts, run_.counts, differs), differs))
             more = then(order, run_.counts, run_.explain, of.counts, of.overlaps, of.depths)
             of.pending = unlike([*more, *of.pending], [t.order.draws for t in of.tried])
+        wrong = {n: one.where for n, one in drawn.items() if one.where and batch[n].exact and found[n].learned < _MOST_LEARNED}
+        for number, events in (look_at(path, made.profile, how[0], wrong, how[1]).items() if wrong else ()):
+            made.passes[number].pixels += events
+            found[number].begin(_search(made.passes[number], made.moves[number]))
     for number, of in found.items():
         if best := [*_best(of.tried, of.counts, made.moves[number]), *_inside(of.tried, made.passes[number], of.overlaps)]:
             made.orders[number] = best
 
 
-def _draw(
-    path: str | os.PathLike[str], made: ProfileRun, batch: Mapping[int, Order], how: _How
-) -> dict[int, tuple[PassRun, float]]:
-    """Passes in their orders, all at once, with the share of the picture that is another; then each alone, as others may be why."""
-    hsr, limits, render_mode = how
+def _draw(path: str | os.PathLike[str], made: ProfileRun, batch: Mapping[int, Order], how: _How) -> dict[int, _Drawn]:
+    """Passes in their orders, all at once; where the picture is another, each alone, as others may be why."""
+    hsr, options = how
     orders = {number: order.draws for number, order in batch.items()}
-    runs, picture = run_in_order(path, made.profile, hsr, orders, limits, render_mode)
-    parts = [(one, other) for one, other in zip(made.picture, picture, strict=True) if not np.array_equal(one, other)]
-    differs = max((float(np.mean(np.any(one != other, axis=1))) for one, other in parts), default=0.0)
+    runs, picture = run_in_order(path, made.profile, hsr, orders, options)
+    parts = [np.any(one != other, axis=-1) for one, other in zip(made.picture, picture, strict=True) if not np.array_equal(one, other)]
+    differs = max((float(np.mean(part)) for part in parts), default=0.0)
     if not differs or len(batch) == 1:
-        return {number: (one, differs) for number, one in runs.items()}
+        return {number: _Drawn(one, differs, _where(parts, one)) for number, one in runs.items()}
     return {number: of for one in batch for number, of in _draw(path, made, {one: batch[one]}, how).items()}
+
+
+def _where(parts: Sequence[NDArray[np.bool_]], one: PassRun) -> tuple[tuple[int, int], ...]:
+    """Some pixels of the pass that are others, evenly over all of them; of what is stored as large as the pass."""
+    size = int(one.layout["height_px"]), int(one.layout["width_px"])
+    for part in parts:
+        if part.shape == size and len(places := np.argwhere(part)):
+            return tuple((int(x), int(y)) for y, x in places[:: max(1, len(places) // _LEARNED_PX)][:_LEARNED_PX])
+    return ()
 
 
 def _change(order: Order, counts: PassCounts, changed: PassCounts, differs: float) -> Change:
@@ -176,16 +203,21 @@ def _best(tried: Sequence[_Tried], counts: PassCounts, moves: Moves) -> list[Cha
         as_good = [one for one in some if one.change.saves_cycles >= most - LEAST * before.cycles]
         return min(as_good, key=lambda one: (one.differs, len(one.order.moved)), default=None)
 
-    found: list[_Tried] = []
-    for kind in (STOPS, BREAKS, NEAR, LATE, BOTH):
-        good = [one for one in tried if one.order.kind == kind and may_be_told(one)]
-        same, other = best_of([one for one in good if not one.differs]), best_of([one for one in good if one.differs])
-        extra = (BOTH, LATE, NEAR) if counts.counters["prepass_tiles"] else (BOTH, LATE)
-        if same and (kind not in extra or _saves_more(same, found, _WORTH * before.cycles)):
-            found.append(same)
-        if other and _saves_more(other, [one for one in found if not one.differs], _MUCH * before.cycles):
-            found.append(other)
-    return [one.change for one in found]
+    extra = (BOTH, LATE, NEAR) if counts.counters["prepass_tiles"] else (BOTH, LATE)
+    kinds = (STOPS, BREAKS, NEAR, LATE, BOTH)
+    good = {kind: [one for one in tried if one.order.kind == kind and may_be_told(one)] for kind in kinds}
+    same: dict[str, _Tried] = {}
+    for kind in kinds:
+        one = best_of([one for one in good[kind] if not one.differs])
+        if one and (kind not in extra or _saves_more(one, [*same.values()], _WORTH * before.cycles)):
+            same[kind] = one
+    found: list[Change] = []
+    for kind in kinds:
+        found += [same[kind].change] if kind in same else []
+        other = best_of([one for one in good[kind] if one.differs])
+        if other and _saves_more(other, [*same.values()], _MUCH * before.cycles):
+            found.append(other.change)
+    return found
 
 
 def _saves_more(one: _Tried, than: Sequence[_Tried], cycles: float) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tilegpu import _core
 from tilegpu.capture_reads import stores_in_use
-from tilegpu.context import CommandStats
+from tilegpu.context import DEFAULT_OPTIONS, CommandStats, DeviceOptions
 from tilegpu.cost_changes import Change
 from tilegpu.cost_constants import CONSTANTS
 from tilegpu.cost_counts import PassCounts, counts_of
@@ -187,14 +187,12 @@ def run(
     profile: str,
     hsr: Any = None,
     trace: bool = False,
-    compiler_limits: tuple[float, int] | None = None,
-    render_mode: _core.RenderMode = _core.RenderMode.gmem,
+    options: DeviceOptions = DEFAULT_OPTIONS,
     keeps_picture: bool = False,
 ) -> ProfileRun:
     """Executes a capture on a new device. ``hsr``: what is not the profile's default; ``trace``: with maps and costs; ``keeps_picture``:
-    with what passes stored; ``compiler_limits``: of processes that compile its shaders, ``None``: this one does; ``render_mode``: of
-    profiles with GMEM."""
-    device = _device(profile, hsr, compiler_limits, render_mode)
+    with what passes stored; ``options``: of the device."""
+    device = _device(profile, hsr, options)
     capture = _core.load_capture(device, place(path))
     submission = device.submit_and_wait(capture.command_buffers)
     models = profile in CONSTANTS
@@ -214,16 +212,29 @@ def run_in_order(
     profile: str,
     hsr: Any,
     orders: Mapping[int, Sequence[int]],
-    compiler_limits: tuple[float, int] | None = None,
-    render_mode: _core.RenderMode = _core.RenderMode.gmem,
+    options: DeviceOptions = DEFAULT_OPTIONS,
 ) -> tuple[dict[int, PassRun], list[NDArray[np.uint8]]]:
     """The same with draws of some passes in other ``orders``: these passes, with their counts, and all that passes stored."""
-    device = _device(profile, hsr, compiler_limits, render_mode)
+    device = _device(profile, hsr, options)
     capture = _core.load_capture(device, place(path), [(number, list(order)) for number, order in orders.items()])
     submission = device.submit_and_wait(capture.command_buffers)
     picture = _picture(capture)
     traced = device.submit_and_wait(capture.command_buffers, [(i, True, []) for i in orders])
     return {i: _pass_run(profile, device, submission, traced, i) for i in orders}, picture
+
+
+def look_at(
+    path: str | os.PathLike[str],
+    profile: str,
+    hsr: Any,
+    pixels: Mapping[int, Sequence[tuple[int, int]]],
+    options: DeviceOptions = DEFAULT_OPTIONS,
+) -> dict[int, list[list[dict[str, Any]]]]:
+    """Of some passes what became of every fragment of these pixels, as they are drawn."""
+    device = _device(profile, hsr, options)
+    capture = _core.load_capture(device, place(path))
+    traced = device.submit_and_wait(capture.command_buffers, [(i, True, list(of)) for i, of in pixels.items()])
+    return {i: list(traced.fragment_trace(i)["events"]) for i in pixels}
 
 
 def _pixels_of(submission: _core.Submission, i: int) -> list[tuple[int, int]]:
@@ -235,8 +246,11 @@ def _pixels_of(submission: _core.Submission, i: int) -> list[tuple[int, int]]:
     return [(x0 + x, y0 + y) for x, y in grid(x1 - x0 + 1, y1 - y0 + 1)]
 
 
-def _device(profile: str, hsr: Any, compiler_limits: tuple[float, int] | None, render_mode: _core.RenderMode) -> _core.Device:
-    return _core.Device(profile, 0, 0, "", 0, 0, "", 0, hsr, compiler_limits=compiler_limits, render_mode=render_mode)
+def _device(profile: str, hsr: Any, options: DeviceOptions) -> _core.Device:
+    return _core.Device(
+        profile, 0, 0, "", 0, options.vertex_batch, "", options.tiler_heap_B, hsr, True, options.ordered_atomics, options.loop_budget,
+        options.indirect_budget, options.lrz_flush, options.render_mode, compiler_limits=options.compiler_limits,
+    )  # fmt: skip
 
 
 def _pass_run(
@@ -256,11 +270,11 @@ def _pass_run(
 
 
 def _picture(capture: _core.Capture) -> list[NDArray[np.uint8]]:
-    """All that its passes store or resolve to, as it is now, a row of bytes for each texel: of images in blocks, what they decode to."""
+    """All that its passes store or resolve to, as it is now, rows of texels of bytes: of images in blocks, what they decode to."""
     found = []
     for image, level, layer, aspect, rows in capture.stored_parts():
         if rows is not None:
             image.copy_level(rows, aspect, level, layer)
         pixels = np.ascontiguousarray(image.read(aspect, level, layer) if rows is None else rows.read(aspect, 0, 0))
-        found.append(pixels.view(np.uint8).reshape(pixels.shape[0] * pixels.shape[1], -1))
+        found.append(pixels.view(np.uint8).reshape(*pixels.shape[:2], -1))
     return found

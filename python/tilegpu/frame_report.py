@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu.buffer import Buffer
@@ -42,15 +42,23 @@ _COUNTERS = {
     "killed while they waited": "fragments_killed_by_fpk",
     "left out of bins by low-resolution Z": "lrz_primitives_rejected_in_binning",
     "primitives hidden by low-resolution Z": "lrz_primitives_rejected",
-    "vertices shaded whole before the tiles": "vertices_shaded",
-    "vertices shaded there for their position alone": "vertices_position_shaded",
-    "vertices shaded whole in tiles": "vertices_shaded_in_tiles",
+}
+#: And what the modelled GPU runs of the stages before the rasterizer, which need not be what this program runs.
+_INVOCATIONS = {
+    "vertices and what is made of them, modelled": "vertices",
+    "vertices for their positions, while binning, modelled": "positions, binning",
+    "vertices for the rest of them, while binning, modelled": "varyings, binning",
+    "other stages before the rasterizer, while binning, modelled": "vertices, binning",
+    "vertices for their positions, in the pre-pass, modelled": "positions, pre-pass",
+    "vertices, whole, in the pre-pass, modelled": "vertices, pre-pass",
+    "vertices, whole, in tiles, modelled": "vertices, tiles",
 }
 #: Half as large, if they have to do; the words end a sentence that begins "..., where".
 _SMALLER_FORMATS = {
     "r16g16b16a16_sfloat": ("b10g11r11_ufloat_pack32", "neither alpha nor values below zero are needed"),
     "d32_sfloat": ("d16_unorm", "16 bits of depth are enough"),
 }
+_WORTH_A_CARD = 0.01  #: of the cycles
 _MOST_REASONS = 12  #: why a technique is not on for all draws
 
 
@@ -147,32 +155,51 @@ def _summary(
     share = f"{saves / all_moved:.0%} of the bytes moved" if saves and all_moved else ""
     mine = own.profile in CONSTANTS  # a modelled GPU: what helps another one is not its affair
     changes = [one for one in modelled.changes if own.profile in one["saves"]] if mine else modelled.changes
-    most = changes[0] if changes and not saves else None
-    if saves:
-        finding = card("the dearest finding saves", size_text(saves), share, "bad")
-    else:
-        finding = card("moved without need", "nothing was found", f"on {own.profile}", "good")
-    if most:  # nothing across passes, but a change that the model knows of
-        by_profile = {own.profile: most["saves"][own.profile]} if mine else most["saves"]
-        name, best = max(by_profile.items(), key=lambda item: max(item[1]["bytes_share"], item[1]["cycles_share"]))
+    # Beside what lint found by bytes, what saves more cycles than all of it: who waits for something else gains nothing by bytes.
+    most = (_saves_more_cycles(changes, dearest, own.profile if mine else "") if saves else changes[0]) if changes else None
+    found = [card("the dearest finding saves", size_text(saves), share, "bad")] if saves else []
+    modelled_first = ""
+    if most:
+        name, best = _best_on(most, own.profile if mine else "")
         bytes_, cycles = best["bytes_share"], best["cycles_share"]
-        of = f"{bytes_:.0%} of the bytes" if bytes_ >= cycles else f"{cycles:.0%} of the cycles"
-        finding = card("what would help most saves", of, f"modelled on {name}: {most['text']}", "bad")
+        by_bytes = bytes_ >= cycles and not saves
+        of = f"{bytes_:.0%} of the bytes" if by_bytes else f"{cycles:.0%} of the cycles"
+        found.append(card("what would help most saves", of, f"modelled on {name}: {most['text']}", "bad"))
+        modelled_first = f"<li>{html.escape(most['text'])}: saves {of}, modelled on {html.escape(name)}</li>" if saves else ""
+    elif not saves:
+        found = [card("moved without need", "nothing was found", f"on {own.profile}", "good")]
     cards = [
         *([card("between tile memory and images", size_text(moved), rate)] if tiles else []),
         *([card("all of external memory", size_text(all_B), f"vertices, textures, lists too: {_rate(all_B)}, modelled")] if all_B else []),
         *([card("never left the tile", size_text(kept), "attachments neither loaded nor stored", "good" if kept else "")] if tiles else []),
         card("fragments shaded", f"{shaded:,}", f"of {rasterized:,} rasterized" if rasterized else ""),
-        finding,
+        *found,
         card("done", done.replace("_", " ") or "nothing", own.profile),
     ]
-    first = "".join(f"<li>{html.escape(f)}</li>" for f in dearest[:3])
+    first = modelled_first + "".join(f"<li>{html.escape(f)}</li>" for f in dearest[:3])
     could = "".join(f"<li>{html.escape(f)}</li>" for f in smaller)
     return (
         f'<div class="cards">{"".join(cards)}</div>'
         + (f"<p><b>Look at first:</b></p><ol>{first}</ol>" if first else "")
         + (f"<p><b>{'Then smaller' if first else 'Smaller'} formats, which only you can judge:</b></p><ul>{could}</ul>" if could else "")
     )
+
+
+def _best_on(change: Mapping[str, Any], profile: str) -> tuple[str, Mapping[str, Any]]:
+    """On which profile a change saves the greatest share, and what; on ``profile``, if it is given."""
+    saves = {profile: change["saves"][profile]} if profile else change["saves"]
+    name, best = max(saves.items(), key=lambda item: max(item[1]["bytes_share"], item[1]["cycles_share"]))
+    return str(name), best
+
+
+def _saves_more_cycles(changes: Sequence[Mapping[str, Any]], dearest: Sequence[Finding], profile: str) -> Mapping[str, Any] | None:
+    """The change that saves most cycles, if no finding that is said by its bytes saves as many."""
+    said = {f.advice for f in dearest}
+    cycles = {one["text"]: max(s["cycles_share"] for name, s in one["saves"].items() if not profile or name == profile) for one in changes}
+    others = [one for one in changes if one["text"] not in said]
+    most = max(others, key=lambda one: cycles[one["text"]], default=None)
+    least = max((cycles[text] for text in said if text in cycles), default=0.0) + _WORTH_A_CARD
+    return most if most is not None and cycles[most["text"]] >= least else None
 
 
 def _rate(moved_B: int) -> str:
@@ -344,10 +371,16 @@ def _profiles(nodes: Sequence[Node], runs: Sequence[ProfileRun]) -> str:
     ]
     for k, name in enumerate(("loaded", "stored", "resolved", "otherwise")):
         rows.append((name, [size_text(parts[k]) if parts[k] else "" for parts in sums]))
-    modelled = [(costs.total("read_B") + costs.total("write_B")) if (costs := r.modelled()) else 0.0 for r in runs]
+    costs = [r.modelled() for r in runs]
+    modelled = [of.total("read_B") + of.total("write_B") if of else 0.0 for of in costs]
     rows.append(("all of external memory, modelled", [size_text(round(all_B)) if all_B else "" for all_B in modelled]))
     for name, counter in _COUNTERS.items():
         rows.append((name, [f"{r.total(counter):,}" if r.total(counter) else "" for r in runs]))
+    own = [r.total("vertices_shaded") if r.profile not in CONSTANTS else 0 for r in runs]
+    rows.append(("vertices shaded by this program", [f"{count:,}" if count else "" for count in own]))
+    for name, what in _INVOCATIONS.items():
+        counts = [round(of.invocations.get(what, 0.0)) if of else 0 for of in costs]
+        rows.append((name, [f"{count:,}" if count else "" for count in counts]))
     for name in dict.fromkeys(name for one in found for name in one):
         rows.append(
             (

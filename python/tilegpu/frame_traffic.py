@@ -15,7 +15,8 @@ Rows = dict[str, Row]  #: by attachment
 
 _TileKey = tuple[int, int, int, int, int]  # layer, x, y, width, height
 #: What leaves the tile. What transaction elimination saved counts as stored: it saves nothing when the picture moves.
-STORED = ("store", "border_store", "saved_transaction_elimination")
+_ELIMINATED = "saved_transaction_elimination"
+STORED = ("store", "border_store", _ELIMINATED)
 STORE = (*STORED, "border_load")  #: what moves for a store: blocks that it covers a part of are read
 #: The same of samples that are resolved as well: what is eliminated is of the resolved image.
 STORE_OF_SAMPLES = ("store", "border_store", "border_load")
@@ -93,6 +94,17 @@ class Without(NamedTuple):
         rows = passes[self.node].rows()
         rows.setdefault(self.attachment, {}).update(dict.fromkeys(self.causes, 0))
         return {self.node: rows}
+
+
+class WithoutSpills(NamedTuple):
+    """A pass that is not split: what its parts wrote out and loaded again is gone."""
+
+    node: int
+    causes: tuple[str, ...] = ("spill_load", "spill_store")
+
+    def after(self, passes: Mapping[int, Moved]) -> dict[int, Rows]:
+        """The ledger then."""
+        return {self.node: {name: {**row, **dict.fromkeys(self.causes, 0)} for name, row in passes[self.node].rows().items()}}
 
 
 class WithoutResolve(NamedTuple):
@@ -221,10 +233,21 @@ class Join(NamedTuple):
                 row[cause] = sum(x.get(cause, 0) or y.get(cause, 0) for x, y in tiles)
         if other.stores:
             for x, y in tiles:
-                last = y if stored_row_B(y) else x
+                last = self._of_both(y) if stored_row_B(y) else x
                 for cause in STORED:
                     row[cause] = row.get(cause, 0) + int(last.get(cause, 0))
         return row
+
+    @staticmethod
+    def _of_both(row: Row) -> Row:
+        """What the second pass stores as the joined pass does: blocks that it left as the first had stored them are then stored by it."""
+        eliminated = row.get(_ELIMINATED, 0)
+        return {**row, "store": row.get("store", 0) + eliminated, _ELIMINATED: 0}
+
+    def eliminated_B(self, passes: Mapping[int, Moved]) -> int:
+        """What transaction elimination saved the second of the first's attachments: that did not move, however the picture does."""
+        keys = {one.key for _, one in self.of_first}
+        return sum(passes[self.second].row(name).get(_ELIMINATED, 0) for name, one in self.of_second if one.key in keys)
 
 
 def _by_tile(of: Moved, name: str) -> dict[_TileKey, Row]:
@@ -245,7 +268,7 @@ def _paired(first: Moved, second: Moved, name: str, other_name: str) -> list[tup
     return [(row, b.get(key, {})) for key, row in a.items()]
 
 
-Change = Without | WithoutResolve | ClearInPass | ResolveInPass | Join
+Change = Without | WithoutSpills | WithoutResolve | ClearInPass | ResolveInPass | Join
 
 
 def passes_of(change: Change) -> tuple[int, ...]:
@@ -259,4 +282,6 @@ def saved_B(change: Change, passes: Mapping[int, Moved], commands_B: int = 0) ->
     if after is None:
         return None
     before = sum(sum_B(passes[number].traffic) for number in after)
+    if isinstance(change, Join):
+        before -= change.eliminated_B(passes)
     return before + commands_B - sum(map(sum_B, after.values()))

@@ -19,11 +19,12 @@ from tilegpu.frame_traffic import (
     ResolveInPass,
     Without,
     WithoutResolve,
+    WithoutSpills,
     saved_B,
 )
 from tilegpu.stats import bytes_text
 
-_CHANGE = Without | WithoutResolve | ClearInPass | ResolveInPass
+_CHANGE = Without | WithoutSpills | WithoutResolve | ClearInPass | ResolveInPass
 _SAVES = re.compile(r"saves [\d.,]+ (?:MiB|B)\b")
 _BYTES = re.compile(r"(?<![\w.,])(\d+) (?:B|bytes)\b(?! per)")
 _MEBIBYTES = re.compile(r"spilled and loaded again [\d.]+ (?:MiB|B)\b")
@@ -64,6 +65,8 @@ def without_store(pieces: Mapping[str, Any], node: int, name: str, one: Attached
 def _change_of(line: str, node: int, attached: Mapping[str, Attached], pieces: Mapping[str, Any]) -> _CHANGE | None:
     name = line.partition(":")[0]
     one = attached.get(name)
+    if _MEBIBYTES.search(line):
+        return WithoutSpills(node)
     if one is None:
         return None
     if "all samples are stored although" in line or "is stored; if nothing reads it" in line:
@@ -94,7 +97,6 @@ def lines_of_submission(submission: Any, number: int, in_use: Collection[tuple[i
 def lines_of(found: Sequence[str], moved: Moved, pieces: Mapping[str, Any], node: int = 0) -> list[Line]:
     """``found``: as the core says them; ``pieces``: as ``describe_framebuffer`` has them."""
     attached = attached_of(pieces)
-    spilled = sum(int(row.get(cause, 0)) for row in moved.traffic.values() for cause in ("spill_load", "spill_store"))
     lines = []
     for line in found:
         change = _change_of(line, node, attached, pieces)
@@ -105,9 +107,9 @@ def lines_of(found: Sequence[str], moved: Moved, pieces: Mapping[str, Any], node
                 row = moved.traffic.get(line.partition(":")[0], {})
                 around = bytes_text(int(row.get("border_load", 0)) + int(row.get("border_store", 0)))
                 text = line.partition("; aligning it saves")[0] + f": blocks at its border are read and written whole, {around}; align it"
-            lines.append(Line(_MEBIBYTES.sub(f"spilled and loaded again {bytes_text(spilled)}", text)))
+            lines.append(Line(text))
         elif saves > 0:
-            text = _SAVES.sub(f"saves {bytes_text(saves)}", line)
+            text = _MEBIBYTES.sub(f"spilled and loaded again {bytes_text(saves)}", _SAVES.sub(f"saves {bytes_text(saves)}", line))
             if isinstance(change, Without) and change.causes == ("load",):
                 text += IF_UNREAD
             lines.append(Line(text, saves, change))

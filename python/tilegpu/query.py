@@ -96,8 +96,10 @@ STATISTICS = {
 class StatisticsQuery(WithBlock):
     """Pipeline statistics and generated primitives of the draws in its ``with`` block, once the pass has ended: ``q["..."]``.
 
-    Keys: those of :data:`STATISTICS`, and ``primitives_generated`` (also where nothing is rasterized). ``clipping_primitives`` are those of
-    which something is left to cover samples; ``fragment_shader_invocations`` depend on hidden-surface removal. ``views``: a dictionary
+    Keys: those of :data:`STATISTICS`, and ``primitives_generated`` (also where nothing is rasterized). ``clipping_primitives`` are all but
+    those that lie beyond the near or the far plane, a clip or a cull distance, or are no numbers: what is culled by its facing, covers no
+    sample or lies beside the view counts, as the specification wants or allows.
+    ``fragment_shader_invocations`` depend on hidden-surface removal. ``views``: a dictionary
     for each view.
     """
 

@@ -42,9 +42,10 @@ Purpose purpose_of(VkDescriptorType type) {
   return {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT, "uniform_texel_buffer"};
 }
 
-/// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names.
-Status check_format(const Program& program, const pipeline::TextureUse& use, const DescriptorName& name, const std::string& what,
-                    const vk::FormatInfo& format, bool integer) {
+/// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names. Another format than
+/// the declared one is what Vulkan calls undefined values (specification, "Image Format and Type Matching"): code goes by the view's.
+Status check_format(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
+                    const std::string& what, const vk::FormatInfo& format, bool integer) {
   const auto wrong = [&](const std::string& allowed, const char* fix) {
     return field_error(describe(program, name), "format of the view of " + what, format.name, allowed, fix);
   };
@@ -56,8 +57,11 @@ Status check_format(const Program& program, const pipeline::TextureUse& use, con
     const vk::FormatInfo& declared = *vk::find_format(type->format);
     const auto same = [](vk::Component a, vk::Component b) { return a.bits == b.bits && a.shift == b.shift; };
     if (declared.numeric != format.numeric || !std::equal(format.rgba.begin(), format.rgba.end(), declared.rgba.begin(), same))
-      return wrong(std::string(declared.name) + ", which the shader declares",
-                   "declare the variable with the view's format or without one, or bind a view of another format");
+      if (Status ok =
+              device::forbid(device, wrong(std::string(declared.name) + ", which the shader declares",
+                                           "declare the variable with the view's format or without one, or bind a view of another format"));
+          !ok)
+        return ok;
   }
   if (use.slot.uses & shader::kUseAddress && !format.is_atomic())
     return wrong("r32_uint or r32_sint, for atomic operations", "bind a view of such a format");
@@ -67,20 +71,20 @@ Status check_format(const Program& program, const pipeline::TextureUse& use, con
 }
 
 /// The same of a texel buffer; `descriptor` is the layout's type.
-Status check_texels_fit(const Program& program, const pipeline::TextureUse& use, const DescriptorName& name, const BufferView& view,
-                        VkDescriptorType descriptor) {
+Status check_texels_fit(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
+                        const BufferView& view, VkDescriptorType descriptor) {
   const BufferCreateInfo& buffer = view.buffer()->info();
   const Purpose purpose = purpose_of(descriptor);
   if (buffer.usage && !(buffer.usage & purpose.texels))
     return field_error(describe(program, name), "usage of " + object_name("buffer", buffer.label),
                        std::string("one without ") + purpose.texels_name, purpose.texels_name, "create the buffer with that usage");
   const vk::FormatInfo& format = *vk::find_format(view.info().format);
-  return check_format(program, use, name, object_name("buffer", buffer.label), format, format.is_integer());
+  return check_format(device, program, use, name, object_name("buffer", buffer.label), format, format.is_integer());
 }
 
 /// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
-Status check_view_fits(const Program& program, const pipeline::TextureUse& use, const DescriptorName& name, const ImageView& view,
-                       VkDescriptorType descriptor) {
+Status check_view_fits(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
+                       const ImageView& view, VkDescriptorType descriptor) {
   const ImageViewCreateInfo& info = view.info();
   const ImageCreateInfo& image = view.image()->info();
   const bool multisampled = view.image()->sample_count() > 1;
@@ -106,7 +110,7 @@ Status check_view_fits(const Program& program, const pipeline::TextureUse& use, 
     if (type->multisampled != multisampled)
       return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
   }
-  return check_format(program, use, name, object_name("image", image.label), *vk::find_format(info.format), integer);
+  return check_format(device, program, use, name, object_name("image", image.label), *vk::find_format(info.format), integer);
 }
 
 /// Of a view or a sampler with a Y'CbCr conversion: what shaders can't do with it.
@@ -225,8 +229,8 @@ struct Checker {
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
     const VkDescriptorType type = bound.memory[at.set]->layout->find(at.binding)->type;
-    Status fits =
-        view.texels ? check_texels_fit(program, use, at, *view.texels, type) : check_view_fits(program, use, at, *view.view, type);
+    Status fits = view.texels ? check_texels_fit(device, program, use, at, *view.texels, type)
+                              : check_view_fits(device, program, use, at, *view.view, type);
     if (!fits) return fits;
     if (slot.is_alone()) {
       if (slot.uses) add_view(view, *image, at, slot, certainty, levels_fetched(type));

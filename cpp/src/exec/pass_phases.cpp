@@ -48,7 +48,7 @@ void add_counts(records::StageCounts& sum, const records::StageCounts& part) {
   sum.geometry_invocations += part.geometry_invocations, sum.geometry_primitives += part.geometry_primitives;
   for (uint32_t k = 0; k < 4; k++) sum.generated[k] += part.generated[k];
   sum.clipped_in += part.clipped_in;
-  sum.clipped_out += part.clipped_out;
+  sum.clipped_away += part.clipped_away;
 }
 
 // Chunks [first, first + count) of the plan, behind those that are held. The memory that all of them take.

@@ -247,7 +247,7 @@ static void add_results(QueryPool& pool, uint32_t query, uint32_t stream, const 
         *to += counts.clipped_in;
         break;
       case VK_QUERY_PIPELINE_STATISTIC_CLIPPING_PRIMITIVES_BIT:
-        *to += counts.clipped_out;
+        *to += counts.clipped_in - counts.clipped_away;
         break;
       case VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT:
         *to += fragments;

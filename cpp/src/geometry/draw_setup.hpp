@@ -39,6 +39,10 @@ inline constexpr uint32_t kOutAllPlanes = 0x7fu * kOutPlane0 | 0xffu * kOutClipD
 /// All three vertices have it: nothing can be seen.
 inline constexpr uint32_t kRejectIfAll = 0xfu | 0x7u * kOutPlane0 | 0xffu * kOutClipDistance0 | 0xffu * kOutCullDistance0;
 inline constexpr uint32_t kClipPlanes = 7 + 8;
+/// Whether clipping or cull distances leave nothing of a primitive, by what all and any of its vertices have. Not by the sides of the view:
+/// outcodes of those are looked at only where another plane matters, and what queries count must not go by what a batch holds. The
+/// specification lets such primitives count ("Pipeline Statistics Queries").
+constexpr bool is_clipped_away(uint32_t all, uint32_t any) { return (all & kRejectIfAll & ~0xfu) || (any & kOutBad); }
 
 /// Plane of the guard band or the viewport's edge: a * coordinate + b * w >= 0 is inside.
 struct SidePlane {
@@ -132,6 +136,7 @@ struct Output {
   uint32_t extra_varyings = 0, extra_used = kBatchStride;
   uint32_t stipple = 0;        // where that of the strip's next line begins (records/line_segment.hpp)
   uint64_t survivors = 0;      // primitives with a record
+  uint64_t clipped_away = 0;   // without, because they are outside
   uint64_t went_in = 0;        // of draws with tessellation or geometry shaders: primitives of the input assembler
   uint64_t assembled = 0;      // of draws with tessellation or geometry shaders: what they gave to the rasterizer
   uint64_t generated[4] = {};  // the same by stream

@@ -106,7 +106,9 @@ void assemble_lines_and_points(const DrawSetup& draw, uint32_t draw_index, const
   for (uint32_t i = run.first; i < run.end; i++) {
     const uint32_t slot[3] = {batch.slot[0][i], batch.slot[1][i], batch.slot[2][i]};
     const uint32_t id = batch.first_primitive + i * out.primitive_id_step;
-    uint32_t emitted = 0;
+    uint32_t emitted = 0, all = ~0u, any = 0;
+    for (int k = 0; k < static_cast<int>(draw.kind) + 1; k++) all &= batch.code[slot[k]], any |= batch.code[slot[k]];
+    out.clipped_away += is_clipped_away(all, any);
     if (draw.kind == PrimitiveKind::point) {
       emitted = emit_point(draw, draw_index | kFrontFacing, batch, slot[0], slot[0], 0, id, out);
     } else if (draw.kind == PrimitiveKind::line) {

@@ -386,7 +386,7 @@ static records::StageCounts counted_so_far(const PassStats& stats, const Output&
   counts.vertex_invocations = stats.vertices_shaded + stats.vertices_position_shaded;
   counts.patches = stats.patches, counts.evaluation_invocations = stats.evaluation_invocations;
   counts.geometry_invocations = stats.geometry_invocations, counts.geometry_primitives = stats.geometry_primitives;
-  counts.clipped_in = out.assembled, counts.clipped_out = out.survivors;
+  counts.clipped_in = out.assembled, counts.clipped_away = out.clipped_away;
   std::copy_n(out.generated, std::size(counts.generated), counts.generated);
   return counts;
 }
@@ -403,10 +403,10 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   counts.vertex_invocations -= before.vertex_invocations;
   counts.patches -= before.patches, counts.evaluation_invocations -= before.evaluation_invocations;
   counts.geometry_invocations -= before.geometry_invocations, counts.geometry_primitives -= before.geometry_primitives;
-  counts.clipped_in -= before.clipped_in, counts.clipped_out -= before.clipped_out;
+  counts.clipped_in -= before.clipped_in, counts.clipped_away -= before.clipped_away;
   for (size_t k = 0; k < std::size(counts.generated); k++) counts.generated[k] -= before.generated[k];
   if (!call.state->resolved->primitives.any()) counts.generated[0] = counts.clipped_in = counts.primitives;
-  if (!rasterizes(*call.state)) counts.clipped_in = counts.clipped_out = 0;
+  if (!rasterizes(*call.state)) counts.clipped_in = counts.clipped_away = 0;
   out.chunk->counts.push_back(counts);
 }
 

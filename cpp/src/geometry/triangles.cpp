@@ -191,6 +191,7 @@ inline void emit_group(const DrawSetup& draw, uint32_t draw_index, const uint32_
       const int i = __builtin_ctz(bits);
       const uint32_t a = source.code[g.slot[0][i]], b = source.code[g.slot[1][i]], c = source.code[g.slot[2][i]];
       const uint32_t any = a | b | c;
+      out.clipped_away += is_clipped_away(a & b & c, any);
       if ((a & b & c & kRejectIfAll) || (any & kOutBad))
         visible &= ~(1u << i);
       else if (any & kOutAllPlanes)

@@ -53,7 +53,7 @@ def costs_of_frame(
         path = Path(folder) / "frame.tgcap"
         drawn.capture(path)
         for choice in choices:
-            done = run(path, profile, parse(choice, profile, "bench"), compiler_limits=device.compiler_limits)
+            done = run(path, profile, parse(choice, profile, "bench"), options=device._options)
             costs = done.modelled(commands=commands)
             assert costs is not None
             found.append(costs)

@@ -43,6 +43,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draws once, runs what was drawn on each profile, prints."""
+    from tilegpu.context import DeviceOptions
     from tilegpu.cost_constants import CONSTANTS
     from tilegpu.frame_costs import comparison
     from tilegpu.frame_orders import run_with_orders
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
         capture, title, known = _captured(options, Path(folder))
         runs: list[ProfileRun] = [
-            run_with_orders(capture, name, compiler_limits=limits) for name in progress(profiles, len(profiles), "what-if")
+            run_with_orders(capture, name, options=DeviceOptions(limits)) for name in progress(profiles, len(profiles), "what-if")
         ]
     found = comparison(title, runs, *known)
     print(json.dumps(found.asdict(), indent=1) if options.json else found)
