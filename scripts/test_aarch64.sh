@@ -1,6 +1,7 @@
 #!/bin/sh
 # The Python suite under qemu-user: the wheel of FOLDER/dist and what tests import, unpacked into FOLDER/site for the other processor. Then random
-# scenes, states, passes and shaders by both processors (tests/processor_cases.py), CASES of them from SEED on: the same lines.
+# scenes, states, passes and shaders by both processors (tests/processor_cases.py), CASES of them from SEED on: the same lines. The other
+# processor has SVE of 128 bits, which is NEON's length, and then, for scene hashes and a part of the cases, of 512 and 256.
 # Usage: scripts/test_aarch64.sh FOLDER PYTHON SYSROOT SEED CASES ARGUMENTS-OF-PYTEST...   (PYTHON: this processor's, with this tree's tilegpu)
 set -eu
 folder=$1 python=$2 sysroot=$3 seed=$4 cases=$5
@@ -23,6 +24,16 @@ fi
 rm -rf "$site/tilegpu" "$site"/tilegpu-*.dist-info "$site/pytest_tilegpu"
 "$python" -m zipfile -e "$folder"/dist/tilegpu-*.whl "$site"
 cd "$root"
+export QEMU_CPU=max,sve128=on
 there -m pytest -p pytest_tilegpu -p no:cacheprovider -q "$@"
 "$python" -m tests.processor_cases --seed "$seed" --cases "$cases" > "$folder/cases_here.txt"
 there -m tests.processor_cases --seed "$seed" --cases "$cases" --expect "$folder/cases_here.txt"
+part=$((cases / 3 > 0 ? cases / 3 : 1))
+head -n "$part" "$folder/cases_here.txt" > "$folder/cases_sve.txt"
+for bits in 512 256; do
+  QEMU_CPU="max,sve$bits=on"
+  there -c "import tilegpu; found = tilegpu.Device(cache_dir='off').info['vectors']; print(found); assert found == 'SVE, $bits bits'"
+  there -m tests.processor_cases --seed "$seed" --cases "$part" --expect "$folder/cases_sve.txt"
+done
+QEMU_CPU=max,sve512=on
+there -m pytest -p pytest_tilegpu -p no:cacheprovider -q tests/test_nan_bits.py tests/test_one_result.py::test_committed_hashes

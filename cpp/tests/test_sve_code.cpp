@@ -83,7 +83,7 @@ void test_conversions_and_masks() {
   unsetenv("TILEGPU_CODE");
 }
 
-/// `count` vectors that are all alive at once.
+/// `count` vectors that are all alive at once, in short blocks, whose instructions LLVM orders sooner.
 Jit::Build many_alive(uint32_t count) {
   return [=](LLVMModuleRef module, const char* name) -> Status {
     Ir ir(module, 16);
@@ -91,11 +91,21 @@ Jit::Build many_alive(uint32_t count) {
     ir.at(ir.block(f, "entry"));
     Value p = LLVMGetParam(f, 0);
     std::vector<Value> values;
+    const auto next_block = [&](uint32_t k) {
+      if (k % 32) return;
+      Block next = ir.block(f, "next");
+      LLVMBuildBr(ir.builder, next);
+      ir.at(next);
+    };
     for (uint32_t k = 0; k < count; ++k) {
+      next_block(k);
       values.push_back(ir.load(ir.vf32, p, 4));
       LLVMSetVolatile(values.back(), 1);
     }
-    for (; !values.empty(); values.pop_back()) LLVMSetVolatile(LLVMBuildStore(ir.builder, values.back(), p), 1);
+    for (; !values.empty(); values.pop_back()) {
+      next_block(static_cast<uint32_t>(values.size()));
+      LLVMSetVolatile(LLVMBuildStore(ir.builder, values.back(), p), 1);
+    }
     LLVMBuildRetVoid(ir.builder);
     return Ok{};
   };
@@ -106,7 +116,7 @@ void test_spilled_registers_count() {
   auto jit = Jit::create({16, "", "off"});
   if (CHECK(jit)) {
     CHECK((*jit)->function(key_of(1), many_alive(2000)));  // 128,000 bytes
-    const auto refused = (*jit)->function(key_of(2), many_alive(10000));
+    const auto refused = (*jit)->function(key_of(2), many_alive(8400));
     CHECK(!refused && refused.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY);
     CHECK_MESSAGE(!refused && refused.error().message.find("bytes of stack") != std::string::npos, refused ? "" : refused.error().message);
   }
@@ -120,6 +130,8 @@ void test_counted_steps() {
   // addvl sp, sp, #-3; x9, sp, #-32; x9, x9, #-1: 36 registers. Then x9, x9, #1; x8, x29, #-1, a place in the frame; x9, x9, #-1, after it.
   const std::string code = object({0x043f57bf, 0x043f5409, 0x042957e9, 0x04295029, 0x043d57e8, 0x042957e9});
   CHECK(spilled_registers_B(code, 512) == 36 * 64 && spilled_registers_B(code, 256) == 36 * 32);
+  // sub x9, sp, #1, lsl #12; x9, x9, #16; addvl x9, x9, #-32: below variables.
+  CHECK(spilled_registers_B(object({0xd14007e9, 0xd1004129, 0x04295409}), 512) == 32 * 64);
   CHECK(spilled_registers_B("", 512) == 0 && spilled_registers_B("abc", 512) == 0);
 }
 

@@ -130,18 +130,22 @@ void set_register_bits(LLVMModuleRef module, uint32_t sve_bits) {
 
 uint64_t spilled_registers_B(const std::string& object, uint32_t sve_bits) {
   assert(sve_bits % 128 == 0);
-  constexpr uint32_t kAddvl = 0x04205000, kAddvlMask = 0xffe0f800, kSp = 31;
+  constexpr uint32_t kSp = 31;
   uint64_t registers = 0;
-  uint32_t going_on = kSp;  // the register that the last instruction has put the stack's new end into
-  // Data that look like the instruction only make the bound larger.
+  uint32_t end = kSp;  // the register that has the stack's new end, once it is another; other instructions may stand between
+  // Data that look like these instructions only make the bound larger.
   for (size_t at = 0; at + 4 <= object.size(); at += 4) {
     uint32_t word;
     std::memcpy(&word, object.data() + at, sizeof word);
-    const uint32_t to = word & 31, from = word >> 16 & 31;
+    const uint32_t to = word & 31;
+    const auto from_end = [&](uint32_t from) { return from == kSp || (from == end && to == end); };
+    const bool addvl = (word & 0xffe0f800) == 0x04205000,
+               subtracts = (word & 0xff800000) == 0xd1000000;      // to, from, #count; to, from, #bytes
     const int32_t count = static_cast<int32_t>(word << 21) >> 26;  // signed, of six bits
-    const bool steps = (word & kAddvlMask) == kAddvl && count < 0 && (from == kSp || (from == to && to == going_on));
-    if (steps) registers += static_cast<uint64_t>(-count);
-    going_on = steps ? to : kSp;
+    const bool down = subtracts ? from_end(word >> 5 & 31) : addvl && count < 0 && from_end(word >> 16 & 31);
+    if (down && addvl) registers += static_cast<uint64_t>(-count);
+    if (down) end = to;
+    if (!down && (addvl || subtracts) && to == end) end = kSp;
   }
   return registers * (sve_bits / 8);
 }
