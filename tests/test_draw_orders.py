@@ -467,3 +467,14 @@ def test_what_stencil_shows_stays_behind_what_marks_it(profile: str) -> None:
     layers = [Layer(0.9), Layer(0.8, area=(60, 60, 200, 200), state={"depth_compare": "less", "stencil_front": one, "stencil_back": one}),
               Layer(0.2, state={"depth_compare": "less", "stencil_front": same, "stencil_back": same})]  # fmt: skip
     assert all(one["same_picture"] and one["order"].index(1) < one["order"].index(2) for one in followed(profile, layers, stencil=True))
+
+
+@pytest.mark.parametrize("profile", PRE_PASS)
+def test_late_draws_hide_each_other_in_the_pre_pass(profile: str) -> None:
+    """Shaders that decide coverage after long work run in the pre-pass for all that is not hidden yet, by others of them too."""
+    slow = DISCARDS.replace("if (c.a < 0.1) discard;", "for (int j = 0; j < 100; j++) c = fract(c * 1.01 + 0.1); if (c.a < -1.0) discard;")
+    layers = [Layer(0.8, slow), Layer(0.6, slow), Layer(0.4, slow), Layer(0.9)]
+    found = followed(profile, layers)
+    (one,) = [one for one in found if "the nearest of them first" in one["text"]]
+    assert one["order"] == [3, 2, 1, 0] and one["same_picture"] and one["share"] > 0.2
+    assert all(other["share"] < one["share"] for other in found if other is not one)

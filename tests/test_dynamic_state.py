@@ -120,6 +120,7 @@ def rasterization(rng: random.Random) -> State:
     if flag(rng, 0.4):
         bias = (rng.uniform(-100, 100), rng.choice([0.0, 0.001, -0.001]), rng.uniform(-2, 2))
     fixed = {"conservative": {"mode": conservative, "extra_overestimation_px": extra}}
+    same["fragment_shading_rate"] = {"fragment_size": rng.choice([(1, 1), (1, 1), (2, 2), (4, 2)]), "combiner_ops": ("keep", "max")}
     fixed |= {"cull": cull, "depth_clamp": clamp, "depth_clip": clip, "rasterizer_discard": discard, "depth_bias": bias}
     dynamic = {
         "conservative_rasterization_mode": conservative,
@@ -290,6 +291,7 @@ PLAIN: dict[str, Any] = {
     "rasterization_stream": 0,
     "conservative_rasterization_mode": "disabled",
     "extra_primitive_overestimation_size": 0.0,
+    "fragment_shading_rate": (1, 1),
     "line_rasterization_mode": "default",
     "line_stipple_enable": False,
     "line_stipple": (1, 0xFFFF),
@@ -449,6 +451,7 @@ def open_plain(dev: tg.Device) -> tuple[tg.RenderPass, Target]:
         ("sample_locations", {"samples": 4, "sample_locations": [(0, 0), (0.5, 0), (0, 0.5), (0.5, 0.5)]}),
         ("extra_primitive_overestimation_size", {"conservative": "overestimate"}),
         ("rasterization_samples", {}),
+        ("fragment_shading_rate", {}),
     ],
 )
 def test_a_state_that_was_never_set_is_named(dev: tg.Device, name: str, more: dict[str, Any]) -> None:

@@ -244,16 +244,19 @@ def test_structures_of_nothing(dev: tg.Device) -> None:
 
 
 def test_types_that_double(dev: tg.Device) -> None:
-    """A structure of two structures of two structures ...: 2^18 scalars in 18 lines."""
-    declarations = "%s0 = OpTypeStruct %float\n" + "".join(
-        f"%s{k} = OpTypeStruct %s{k - 1} %s{k - 1}\n" for k in range(1, 19)
-    )
-    refused(
-        dev,
-        asm(declarations + "%p = OpTypePointer Function %s18\n", "%v = OpVariable %p Function\n"),
-        "at most 65536 are allowed",
-    )
-    assert (drawn(dev, FULL, asm(declarations))[0, 0] == 1).all()  # not used
+    """A structure of two structures of two structures ...: 2^18 scalars in 18 lines. One of so many is refused whether it is used or not,
+    before it is validated; a smaller one only where a value of it would be too large."""
+
+    def doubled(times: int) -> str:
+        return "%s0 = OpTypeStruct %float\n" + "".join(f"%s{k} = OpTypeStruct %s{k - 1} %s{k - 1}\n" for k in range(1, times + 1))
+
+    def used(times: int) -> Any:
+        return asm(doubled(times) + f"%p = OpTypePointer Function %s{times}\n", "%v = OpVariable %p Function\n")
+
+    refused(dev, used(18), "at most 65536 are allowed")
+    refused(dev, asm(doubled(18)), "a structure of 131072 members")
+    refused(dev, used(16), "parts; at most 65536 are allowed")
+    assert (drawn(dev, FULL, asm(doubled(16)))[0, 0] == 1).all()  # not used
 
 
 def test_types_within_types(dev: tg.Device) -> None:

@@ -529,3 +529,28 @@ def test_the_window_and_the_file_show_the_same(value: Any, byte: int) -> None:
 
     image = np.full((1, 1, 3), value)
     assert as_rgba(image)[0, 0, :3].tolist() == [byte] * 3 == np.asarray(as_picture(image))[0, 0].tolist()
+
+
+def test_figures_are_of_a_picture_behind_another_of_its_kind() -> None:
+    """The first picture of a device has nothing to be eliminated against: it is drawn once more, so that what keys switch compares."""
+    text = FRAG.replace("vec4(1, 0, 0, 1)", "vec4(gl_FragCoord.xy / 64, 0, 1)")
+    vert = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0, 0.5, 1.0); }"
+
+    def draw(device: tg.Device, size: tuple[int, int]) -> tg.Image:
+        images = kept.setdefault(id(device), {})
+        image = images.setdefault(size, device.image(size, "r8g8b8a8_unorm"))
+        with device.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 1))]) as rp:
+            rp.draw(device.pipeline(vert, text, color=[image.format]), count=3)
+        return image
+
+    kept: dict[int, dict[tuple[int, int], tg.Image]] = {}
+    state, painter = state_of(draw), Painter({})
+    state.profile = "mali-g57"
+    firsts = [paint(painter, state).first, paint(painter, state).first]
+    state.hsr = ()
+    firsts += [paint(painter, state).first, paint(painter, state).first]
+    state.profile = "adreno-a740"
+    firsts += [paint(painter, state).first, paint(painter, state).first]
+    state.resize((32, 24), (32, 24))
+    firsts += [paint(painter, state).first, paint(painter, state).first]
+    assert firsts == [True, False] * 4

@@ -130,7 +130,8 @@ void bind_rendering(CommandBufferClass& c) {
        [](CommandBuffer& cb, std::vector<RenderingAttachment> color, RenderingAttachment depth, RenderingAttachment stencil,
           const std::array<int64_t, 4>& area, uint32_t layer_count, uint32_t single_sampled_samples, std::string label,
           std::optional<HiddenSurfaceRemoval> hsr, bool trace_tiles, uint32_t flags, uint32_t view_mask,
-          const std::array<int32_t, 2>& window, const std::array<uint32_t, 2>& framebuffer, const FramebufferDesc& desc) {
+          const std::array<int32_t, 2>& window, const std::array<uint32_t, 2>& framebuffer, const FramebufferDesc& desc,
+          Ptr<ImageView> shading_rate, const std::array<uint32_t, 2>& shading_rate_texel_px) {
          RenderingInfo info;
          info.render_area = rect_of(area);
          info.layer_count = layer_count;
@@ -146,12 +147,14 @@ void bind_rendering(CommandBufferClass& c) {
          info.window = {window[0], window[1]};
          info.framebuffer = {framebuffer[0], framebuffer[1]};
          info.desc = desc;
+         info.shading_rate = {std::move(shading_rate), {shading_rate_texel_px[0], shading_rate_texel_px[1]}};
          unwrap(cb.begin_rendering(info));
        },
        py::arg("color"), py::arg("depth"), py::arg("stencil"), py::arg("area"), py::arg("layer_count"), py::arg("single_sampled_samples"),
        py::arg("label"), py::arg("hsr") = py::none(), py::arg("trace_tiles") = false, py::arg("flags") = 0, py::arg("view_mask") = 0,
        py::arg("window") = std::array<int32_t, 2>{}, py::arg("framebuffer") = std::array<uint32_t, 2>{},
-       py::arg("desc") = FramebufferDesc{})
+       py::arg("desc") = FramebufferDesc{}, py::arg("shading_rate") = Ptr<ImageView>(),
+       py::arg("shading_rate_texel_px") = std::array<uint32_t, 2>{})
       .def("end_rendering", [](CommandBuffer& cb) { unwrap(cb.end_rendering()); })
       .def("discard_rendering", &CommandBuffer::discard_rendering)
       .def("undefined_reads", &CommandBuffer::undefined_reads)

@@ -104,6 +104,7 @@ py::list job_records_of(Device& device) {
 void bind_device(py::module_& m) {
   m.def("version", &version);
   m.def("profile_names", &profile_names);
+  m.def("shading_rate_obstacle", &shading_rate_obstacle, py::arg("profile"));
   bind_interrupts(m);
   bind_hidden_surface_removal(m);
 

@@ -210,6 +210,15 @@ void bind_fixed_functions(py::class_<Info>& info) {
       .def_property(
           "domain_origin", [](const Info& i) { return static_cast<int>(i.domain_origin); },
           [](Info& i, int origin) { i.domain_origin = static_cast<VkTessellationDomainOrigin>(origin); })
+      .def(
+          "set_fragment_shading_rate",
+          [](Info& i, uint32_t width_px, uint32_t height_px, int with_primitive, int with_attachment) {
+            i.shading_rate = {width_px,
+                              height_px,
+                              {static_cast<VkFragmentShadingRateCombinerOpKHR>(with_primitive),
+                               static_cast<VkFragmentShadingRateCombinerOpKHR>(with_attachment)}};
+          },
+          py::arg("width_px"), py::arg("height_px"), py::arg("with_primitive"), py::arg("with_attachment"))
       .def_property_readonly(
           "rasterization", [](Info& i) { return &i.rasterization; }, py::return_value_policy::reference_internal)
       .def_property_readonly(

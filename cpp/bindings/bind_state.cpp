@@ -1,5 +1,6 @@
 // bindings/bind_state.cpp -- dynamic state for Python: the names that there are, and CommandBuffer.set_*.
 #include "bindings.hpp"
+#include "tilegpu/device_info.hpp"
 
 namespace tilegpu::bindings {
 
@@ -31,6 +32,13 @@ void bind_primitive_state(py::class_<CommandBuffer, Ptr<CommandBuffer>>& cb) {
       .def(
           "set_line_stipple", [](CB& c, uint32_t factor, uint16_t pattern) { unwrap(c.set_line_stipple(factor, pattern)); },
           py::arg("factor"), py::arg("pattern"))
+      .def(
+          "set_fragment_shading_rate",
+          [](CB& c, uint32_t width_px, uint32_t height_px, int with_primitive, int with_attachment) {
+            unwrap(c.set_fragment_shading_rate({width_px, height_px}, {static_cast<VkFragmentShadingRateCombinerOpKHR>(with_primitive),
+                                                                       static_cast<VkFragmentShadingRateCombinerOpKHR>(with_attachment)}));
+          },
+          py::arg("width_px"), py::arg("height_px"), py::arg("with_primitive"), py::arg("with_attachment"))
       .def("set_sample_locations_enable", &CB::set_sample_locations_enable, enable)
       .def(
           "set_sample_locations",
@@ -56,6 +64,11 @@ void bind_state(py::module_& m) {
     known[py::str(info.name)] = static_cast<int>(info.vulkan);
   }
   m.attr("DYNAMIC_STATES") = known;
+  py::list rates;  // width, height, counts of samples as bits
+  for (const FragmentShadingRate& rate : fragment_shading_rates())
+    rates.append(py::make_tuple(rate.width_px, rate.height_px, rate.sample_counts));
+  m.attr("SHADING_RATES") = rates;
+  m.attr("SHADING_RATE_TEXEL_PX") = std::pair(kMinShadingRateTexel_px, kMaxShadingRateTexel_px);
   m.attr("MAX_LINE_STIPPLE_FACTOR") = kMaxLineStippleFactor;
   m.attr("MAX_EXTRA_OVERESTIMATION_PX") = kMaxExtraOverestimation_px;
 

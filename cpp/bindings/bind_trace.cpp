@@ -46,6 +46,7 @@ py::dict draw_of(const DrawTrace& draw) {
   py::dict d;
   d["fragments_rasterized"] = draw.rasterized;
   d["fragments_shaded"] = draw.shaded;
+  d["pixels_shaded"] = draw.pixels_shaded;
   d["sliced_invocations"] = draw.sliced;
   d["helper_invocations"] = draw.helpers;
   d["sliced_helper_invocations"] = draw.sliced_helpers;

@@ -52,6 +52,11 @@ void add_fixed_function(py::dict& t) {
   t["blend_overlap"] = table({{"uncorrelated", VK_BLEND_OVERLAP_UNCORRELATED_EXT},
                               {"disjoint", VK_BLEND_OVERLAP_DISJOINT_EXT},
                               {"conjoint", VK_BLEND_OVERLAP_CONJOINT_EXT}});
+  t["fragment_shading_rate_combiner_op"] = table({{"keep", VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR},
+                                                  {"replace", VK_FRAGMENT_SHADING_RATE_COMBINER_OP_REPLACE_KHR},
+                                                  {"min", VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MIN_KHR},
+                                                  {"max", VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MAX_KHR},
+                                                  {"mul", VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MUL_KHR}});
   t["polygon_mode"] = table({{"fill", VK_POLYGON_MODE_FILL}, {"line", VK_POLYGON_MODE_LINE}, {"point", VK_POLYGON_MODE_POINT}});
   t["primitive_topology"] = table({{"point_list", VK_PRIMITIVE_TOPOLOGY_POINT_LIST},
                                    {"line_list", VK_PRIMITIVE_TOPOLOGY_LINE_LIST},
@@ -222,7 +227,8 @@ void add_resources(py::dict& t) {
                             {"color_attachment", VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT},
                             {"depth_stencil_attachment", VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
                             {"transient_attachment", VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT},
-                            {"input_attachment", VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT}});
+                            {"input_attachment", VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT},
+                            {"fragment_shading_rate_attachment", VK_IMAGE_USAGE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR}});
   t["buffer_usage"] = table({{"transfer_src", VK_BUFFER_USAGE_TRANSFER_SRC_BIT},
                              {"transfer_dst", VK_BUFFER_USAGE_TRANSFER_DST_BIT},
                              {"uniform_texel_buffer", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT},

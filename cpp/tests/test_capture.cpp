@@ -82,6 +82,8 @@ GraphicsState random_state(Random& r) {
                      .line_stipple_factor = 1 + r.below(3)};
   s.multisample.sample_locations = {2, {0.25f, static_cast<float>(r.below(16)) / 16, 0.5f, 0.75f}};
   s.multisample.sample_mask = r.below(8) ? ~0u : 0;
+  if (const uint32_t n = s.rasterization.line_stipple_factor; n < 3)  // no number of r's: the rest of the scene stays what it was
+    s.shading_rate = {1u << n, n, {VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR, VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MAX_KHR}};
   s.depth_stencil = {.depth_test = r.coin(),
                      .depth_write = r.coin(),
                      .depth_compare = static_cast<VkCompareOp>(r.below(8)),

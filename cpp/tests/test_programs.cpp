@@ -157,6 +157,8 @@ void few_states_are_resolved(const Ptr<Device>& device) {
     CHECK(cb.set_line_stipple(256, 0xff00) && !cb.set_line_stipple(0, 1) && !cb.set_line_stipple(257, 1));
     cb.set_sample_locations_enable(false);
     cb.set_provoking_vertex_mode(VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
+    constexpr auto kKeep = VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR;
+    CHECK(cb.set_fragment_shading_rate({1, 1}, {kKeep, kKeep}) && !cb.set_fragment_shading_rate({3, 1}, {kKeep, kKeep}));
     cb.set_depth_test_enable(false), cb.set_depth_bounds_test_enable(false), cb.set_stencil_test_enable(false);
     cb.set_rasterization_samples(VK_SAMPLE_COUNT_1_BIT), cb.set_sample_mask(~0u);
     cb.set_alpha_to_coverage_enable(false), cb.set_alpha_to_one_enable(false), cb.set_logic_op_enable(false);

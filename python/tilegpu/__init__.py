@@ -90,6 +90,17 @@ def profile_names() -> tuple[str, ...]:
     return ("host", *(n for n in names if n != "host"))
 
 
+def shading_rates(samples: int = 1) -> list[tuple[int, int]]:
+    """Sizes (width, height) that fragments may have where pixels have so many samples, the largest first; other ones are clamped to them.
+
+    >>> tg.shading_rates(4)
+    [(4, 2), (2, 4), (2, 2), (2, 1), (1, 2), (1, 1)]
+    """
+    if isinstance(samples, bool) or samples not in (1, 2, 4, 8, 16):
+        raise ValidationError(f"shading_rates: samples is {samples!r}; allowed are 1, 2, 4, 8 and 16")
+    return [(width, height) for width, height, counts in _core.SHADING_RATES if counts & samples]
+
+
 def __getattr__(name: str) -> Any:
     """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.farm``,
     ``tilegpu.scene``, ``tilegpu.testing``, ``tilegpu.show``."""
@@ -184,6 +195,7 @@ __all__ = [
     "format_info",
     "format_names",
     "profile_names",
+    "shading_rates",
 ]
 
 #: Of the others objects are made by methods.

@@ -52,6 +52,7 @@ _WORDS: dict[str, str] = {
     "include": "includes includedirs includepath includepaths",
     "patch_control_points": "patchvertices patchsize",
     "conservative": "conservativerasterization conservativerasterizationmode",
+    "fragment_shading_rate": "shadingrate variablerateshading vrs fragmentsize coarseshading rsshadingrate",
     # Draws
     "count": "vertexcount indexcount numvertices numindices vertices drawcount",
     "first": "firstvertex firstindex startvertex baseindex",

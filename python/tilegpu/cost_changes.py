@@ -139,7 +139,7 @@ def with_fewer_samples(c: PassCounts) -> PassCounts | None:
 
 def _without_unseen(draws: Iterable[DrawCounts], share: float = 1.0, first: int = 0) -> list[DrawCounts]:
     return [
-        dataclasses.replace(d, shaded=d.shaded - int(d.unseen * share)) if d.draw >= first and not d.programs.reads_tile else d
+        dataclasses.replace(d, shaded=d.shaded - int(d.unseen_fragments * share)) if d.draw >= first and not d.programs.reads_tile else d
         for d in draws
     ]
 

@@ -92,11 +92,17 @@ class DrawCounts:
     helper_share: float | None = None
     prepass_share: float = 0.0  #: of its fragments: those that a pre-pass tested, by the tiles where none had ended before it
     sliced_helper_share: float | None = None
+    more_pixels: int = 0  #: that shaded fragments were for, beyond one each (fragment shading rate)
 
     @property
     def written(self) -> int:
-        """Fragments that were shaded and left something in the attachments."""
-        return max(0, self.shaded - self.killed)
+        """Pixels of fragments that were shaded and left something in the attachments there."""
+        return max(0, self.shaded + self.more_pixels - self.killed)
+
+    @property
+    def unseen_fragments(self) -> int:
+        """Shaded fragments of which nothing is seen; those of several pixels by their share of pixels."""
+        return self.unseen * self.shaded // (self.shaded + self.more_pixels) if self.more_pixels else self.unseen
 
 
 @dataclasses.dataclass(frozen=True)
@@ -268,7 +274,7 @@ def counts_of(
                            cost.get("sliced_invocations", 0), cost.get("fragments_overwritten", 0), killed,
                            vertices.get(draw, {}), _share(cost, "helper_invocations", "fragments_shaded"),
                            _in_prepass(counters, programs, draw),
-                           _share(cost, "sliced_helper_invocations", "sliced_invocations"))
+                           _share(cost, "sliced_helper_invocations", "sliced_invocations"), _more_pixels(cost))
             )  # fmt: skip
     names = frozenset(name.partition(":")[0] for name in techniques)
     low = submission.low_resolution_z(index)
@@ -366,7 +372,14 @@ def _share(cost: Mapping[str, Any], helpers: str, of: str) -> float | None:
     return float(cost[helpers]) / cost[of] if cost[of] else 0.0
 
 
-_SPREAD = ("fragments_rasterized", "fragments_shaded", "sliced_invocations", "fragments_discarded", "fragments_late_killed")
+def _more_pixels(cost: Mapping[str, Any]) -> int:
+    if "pixels_shaded" in cost:
+        return int(cost["pixels_shaded"] - cost["fragments_shaded"])
+    return int(cost.get("coarse_pixels", 0) - cost.get("coarse_fragments", 0))
+
+
+_SPREAD = ("fragments_rasterized", "fragments_shaded", "sliced_invocations", "fragments_discarded", "fragments_late_killed",
+           "coarse_pixels", "coarse_fragments")  # fmt: skip
 
 
 def _spread(

@@ -518,6 +518,7 @@ class Device(Context):
         view_mask: int = 0,
         window: Sequence[int] | None = None,
         framebuffer: Framebuffer | None = None,
+        shading_rate: Any = None,
     ) -> RenderPass:
         """A render pass, to be used in a ``with`` block.
 
@@ -533,6 +534,9 @@ class Device(Context):
         way) that begins at its pixel (x, y), multiples of 64. Viewports, scissors, ``area`` and gl_FragCoord are the picture's, and what
         is drawn is what one pass over all of it draws there, to the bit.
         ``framebuffer``: instead of attachments and area: pieces of one's own (:meth:`framebuffer`).
+        ``shading_rate``: (image, (width, height)): an image or view of r8_uint, each texel of which is the fragment size of so many pixels
+        of the framebuffer (powers of two, 8 to 64): log2 of the fragment's width times 4, and log2 of its height. Pipelines take it over
+        by their second combiner (``fragment_shading_rate``). It is read as the pass is executed.
         ``hsr``: this pass's hidden-surface removal (:mod:`tilegpu.hsr`); ``None`` for the device's.
         ``trace``: ``True``: keep what moved for each tile, for :meth:`RenderPass.tiles`; ``"fragments"``: that, and what became of
         every fragment (:meth:`RenderPass.heatmap`, costs in :meth:`RenderPass.explain`) of this very execution; a pixel ``(x, y)`` or a
@@ -543,7 +547,8 @@ class Device(Context):
         images as they were. Ctrl-C ends a long pass.
         """
         made = object.__new__(RenderPass)
-        _begin_pass(made, self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window, framebuffer)
+        _begin_pass(made, self, color, depth, stencil, area, layers, samples, label, hsr, trace, view_mask, window, framebuffer,
+                    shading_rate)  # fmt: skip
         return made
 
     def framebuffer(

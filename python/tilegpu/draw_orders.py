@@ -60,7 +60,7 @@ class Order(NamedTuple):
 
 def without_unseen(counts: PassCounts) -> PassCounts:
     """As if all were shaded only where it is seen: more than an order can do."""
-    draws = [dataclasses.replace(d, shaded=d.shaded - d.unseen) for d in counts.draws]
+    draws = [dataclasses.replace(d, shaded=d.shaded - d.unseen_fragments) for d in counts.draws]
     shaded, rasterized = sum(d.shaded for d in draws), counts.counters["fragments_rasterized"]
     if any(name.partition(":")[0] == "lrz" for name in counts.techniques):
         rasterized = min(rasterized, shaded)  # rejected as triangles
@@ -156,7 +156,7 @@ def first_tries(
             found += last(kind, some, counts, overlaps)
     everyone = _united(one for of_kind in blamed.values() for one in of_kind)
     if counts.counters["prepass_tiles"]:
-        found += _late_behind(counts, overlaps)
+        found += _late_behind(counts, overlaps, depths)
     if everyone:
         found.append(both(everyone, counts, overlaps, depths))
     # Where near to far is the same order as a culprit last, the culprit says more.
@@ -210,13 +210,17 @@ def near_to_far(overlaps: Overlaps, depths: Mapping[int, float]) -> Order:
     return Order(NEAR, "draws near to far, as far as the picture allows" if moved else "opaque draws near to far", order)
 
 
-def _late_behind(counts: PassCounts, overlaps: Overlaps) -> list[Order]:
-    """Draws whose shaders decide coverage: they run in the pre-pass, where what is already there hides them."""
+def _late_behind(counts: PassCounts, overlaps: Overlaps, depths: Mapping[int, float]) -> list[Order]:
+    """Draws whose shaders decide coverage: they run in the pre-pass, where what is already there hides them; others of them too."""
     late = frozenset(d.draw for d in counts.draws if d.programs.decides_coverage and d.sliced)
     if not late:
         return []
-    order = overlaps.sorted_by(lambda draw, _: (draw in late, draw))
-    return [Order(LATE, "draws that decide coverage (late Z) behind opaque ones", order)]
+    near, behind = overlaps.nearness(depths), "draws that decide coverage (late Z) behind opaque ones"
+    found = [Order(LATE, behind, overlaps.sorted_by(lambda draw, _: (draw in late, draw)))]
+    if len(late) > 1:
+        among = overlaps.sorted_by(lambda draw, rest: (True, *near(draw, rest)) if draw in late else (False, draw))
+        found.append(Order(LATE, f"{behind}, the nearest of them first", among))
+    return found
 
 
 def both(found: Sequence[Culprit], counts: PassCounts, overlaps: Overlaps, depths: Mapping[int, float]) -> Order:

@@ -1,6 +1,7 @@
 """Dynamic state: what a pipeline leaves to the pass, by Vulkan's names, and the commands that set it.
 
-Names are those of VkDynamicState in small letters, such as ``"cull_mode"``; any case, with or without ``VK_DYNAMIC_STATE_`` and ``_EXT``.
+Names are those of VkDynamicState in small letters, such as ``"cull_mode"``; any case, with or without
+``VK_DYNAMIC_STATE_`` and ``_EXT`` or ``_KHR``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tilegpu.pipeline_state import (
     line_stipple_of,
     line_width_of,
     sample_locations_of,
+    shading_rate_of,
     stencil_mask_of,
     write_mask_of,
 )
@@ -38,7 +40,8 @@ VERTEX_STATES = ("vertex_input", "vertex_input_binding_stride")
 
 
 def _normalize(name: Any) -> str:
-    return (name if isinstance(name, str) else arguments.shown(name)).strip().lower().removeprefix("vk_dynamic_state_").removesuffix("_ext")
+    text = name if isinstance(name, str) else arguments.shown(name)
+    return text.strip().lower().removeprefix("vk_dynamic_state_").removesuffix("_ext").removesuffix("_khr")
 
 
 def known_state(name: Any, what: str) -> str:
@@ -261,6 +264,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "extra_primitive_overestimation_size": lambda v, what: [
         ("set_extra_primitive_overestimation_size", (extra_overestimation_of(v, what),))
     ],
+    "fragment_shading_rate": lambda v, what: [("set_fragment_shading_rate", shading_rate_of(v, what))],
     "line_rasterization_mode": _named("line_rasterization_mode", "line_rasterization_mode"),
     "line_stipple": lambda v, what: [("set_line_stipple", line_stipple_of(v, what))],
     "sample_locations": lambda v, what: [("set_sample_locations", (sample_locations_of(v, what),))],

@@ -122,6 +122,9 @@ _WORDS: dict[str, dict[str, str]] = {
     "sampler_ycbcr_range": {"itu_full": "full pc jpeg", "itu_narrow": "narrow limited video tv studio mpeg"},
     "chroma_location": {"cosited_even": "cosited left topleft", "midpoint": "center centre middle"},
     "conservative_rasterization_mode": {"disabled": "off none", "overestimate": "over outer on", "underestimate": "under inner"},
+    "fragment_shading_rate_combiner_op": {
+        "keep": "passthrough first", "replace": "override second", "min": "minimum", "max": "maximum", "mul": "multiply product sum",
+    },
     "line_rasterization_mode": {"rectangular_smooth": "smooth antialiased", "bresenham": "aliased", "rectangular": "quads rectangle"},
     "tessellation_domain_origin": {"upper_left": "topleft upper top", "lower_left": "bottomleft lower bottom"},
     "vertex_input_rate": {"vertex": "pervertex pervertexdata", "instance": "perinstance perinstancedata"},
@@ -166,6 +169,9 @@ _WORDS: dict[str, dict[str, str]] = {
         "premultiplied": "premul premultipliedalpha premultiplyalpha", "additive": "add plusblend glow lighter",
         "multiply": "mul modulate multiplicative",
     },
+    "fragment_shading_rate field": {
+        "fragment_size": "size rate fragmentsize shadingrate", "combiner_ops": "combiners combiner ops combinerops",
+    },
     "depth_bias field": {"slope": "factor slopefactor slopescale", "constant": "units bias constantfactor"},
     "dynamic state": {
         "cull_mode": "cull", "primitive_topology": "topology", "rasterization_samples": "samples",
@@ -174,6 +180,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "color_write_mask": "writemask colormask", "line_rasterization_mode": "linemode",
         "tessellation_domain_origin": "domainorigin", "stencil_test_enable": "stenciltest", "stencil_op": "stencilfront stencilback",
         "stencil_reference": "reference stencilref", "rasterizer_discard_enable": "rasterizerdiscard discard",
+        "fragment_shading_rate": "shadingrate vrs variablerateshading fragmentsize",
         "conservative_rasterization_mode": "conservative", "provoking_vertex_mode": "provokingvertex",
         "depth_clip_negative_one_to_one": "negativeonetoone", "blend_constants": "blendcolor blendconstant blendfactor",
         "depth_bounds_test_enable": "depthboundstest", "depth_bias_enable": "polygonoffset",

@@ -47,8 +47,9 @@ class Explanation(Told):
 
     @property
     def costs(self) -> list[dict[str, Any]]:
-        """For each draw: ``fragments_rasterized``, ``fragments_shaded``, ``sliced_invocations``, ``fragments_discarded``,
-        ``fragments_late_killed``, ``fragments_overwritten`` (shaded, and nothing of them is left in any attachment), and
+        """For each draw: ``fragments_rasterized``, ``fragments_shaded``, ``pixels_shaded`` (more where fragments have several pixels),
+        ``sliced_invocations``, ``fragments_discarded``, ``fragments_late_killed``, ``fragments_overwritten`` (shaded, and nothing of them
+        is left in any attachment), and
         ``covered_by``, most first: dictionaries with ``by_draw`` (-1: a clear), ``fragments``, and the primitive of that draw which
         covered most: ``top_primitive``, ``top_instance``, ``top_fragments``.
 

@@ -182,6 +182,11 @@ class ProfileRun:
 NO_LIMITS = (0.0, 0)
 
 
+def options_of(isolate_compiler: bool) -> DeviceOptions:
+    """Of devices whose shaders processes of their own compile, or not, and that are as usual otherwise."""
+    return DEFAULT_OPTIONS._replace(compiler_limits=NO_LIMITS if isolate_compiler else None)
+
+
 def run(
     path: str | os.PathLike[str],
     profile: str,

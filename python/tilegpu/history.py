@@ -32,7 +32,7 @@ HEATMAPS: dict[str, str] = {
     "pre_pass": "fragments killed by the pre-pass",
     "forward_kill": "fragments killed while they waited",
     "visibility_buffer": "fragments that passed early tests and were hidden before they were shaded",
-    "shaded": "fragments shaded",
+    "shaded": "fragments shaded, those of several pixels at the first of them",
     "sliced": "invocations of sliced shaders",
     "discarded": "fragments discarded by the shader",
     "late_killed": "fragments killed by late tests",

@@ -44,4 +44,5 @@ def default_usage(info: enums.FormatInfo, transient: bool, tiling: int) -> int:
         mask |= usage["input_attachment"]
     if tiling != _core.ENUMS["image_tiling"]["block_compressed"]:
         mask |= (usage["sampled"] if info.sampled else 0) | (usage["storage"] if info.storage else 0)
+        mask |= usage["fragment_shading_rate_attachment"] if info.name == "r8_uint" else 0
     return mask

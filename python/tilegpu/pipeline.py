@@ -32,6 +32,7 @@ from tilegpu.pipeline_state import (
     set_rasterization,
     set_sample_locations,
     set_stencil,
+    shading_rate_of,
     write_mask_of,
 )
 from tilegpu.pipeline_warnings import (
@@ -317,6 +318,7 @@ def create_pipeline(
     line_mode: str | None = None,
     line_stipple: tuple[int, int] | None = None,
     conservative: str | Mapping[str, Any] | None = None,
+    fragment_shading_rate: Sequence[int] | Mapping[str, Any] | None = None,
     rasterizer_discard: bool = False,
     depth_test: bool | None = None,
     depth_write: bool | None = None,
@@ -391,6 +393,10 @@ def create_pipeline(
     ``line_width``: pixels, cut to 1 to 64. ``line_mode``: ``"default"``, ``"rectangular"``, ``"bresenham"``,
     ``"rectangular_smooth"``; ``line_stipple``: (factor, 16-bit pattern); it needs ``line_mode``, any but ``"default"``.
     ``conservative``: ``"overestimate"``, ``"underestimate"``, or a mapping of ``mode`` and ``extra_overestimation_px``.
+    ``fragment_shading_rate``: (width, height) in pixels that one invocation of the fragment shader is for, 1, 2 or 4 each; or a mapping of
+    ``fragment_size`` and ``combiner_ops``, two of ``"keep"``, ``"replace"``, ``"min"``, ``"max"``, ``"mul"``: how it is combined with what
+    the last shader before rasterization wrote to gl_PrimitiveShadingRateEXT, and that with the pass's attachment of rates
+    (``render_pass(shading_rate=...)``). What is not offered for the samples is clamped as Vulkan has it (``tilegpu.shading_rates``).
     ``sample_locations``: (x, y) of each sample in the pixel, 0 to 15/16 from its top left corner.
     ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id. ``defines``: GLSL macros.
     ``include``: directories of ``#include``.
@@ -410,13 +416,13 @@ def create_pipeline(
     layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))["vertex"], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
-    if topology is None:
-        topology = "patch_list" if "tessellation_control" in stages else "triangle_list"
+    topology = ("patch_list" if "tessellation_control" in stages else "triangle_list") if topology is None else topology
     _set_assembly(info, topology, primitive_restart, patch_control_points, domain_origin, what)
     rasterization = (polygon_mode, cull, front_face, provoking_vertex, line_width, rasterizer_discard, depth_clamp)
     set_rasterization(info.rasterization, *rasterization, what)
     set_clipping(info.rasterization, depth_clip, depth_clip_negative_one_to_one, rasterization_stream, what)
     set_primitives(info.rasterization, conservative, line_mode, line_stipple, what)
+    info.set_fragment_shading_rate(*shading_rate_of(fragment_shading_rate, f"{what}: fragment_shading_rate"))
     bias = set_depth_bias(info.rasterization, depth_bias, what)
     set_depth(info.depth_stencil, depth_info is not None, depth_test, depth_write, depth_compare, depth_bounds, what)
     references = set_stencil(info.depth_stencil, stencil_test, stencil_front, stencil_back, what)
@@ -434,7 +440,6 @@ def create_pipeline(
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)
     assembly = enums.name_of("primitive_topology", info.topology), info.patch_control_points
     pipeline = Pipeline(self.core.create_pipeline(info), stages, layout, info.primitive_restart, samples, formats, start, left, assembly)
-    pipeline.made_by = self.core
     _finish(pipeline, info, interface, given, factors, colors, self.strict)
     _keep(pipeline, [source for source, _ in sources.values()], functools.partial(create_pipeline, **given), defines, include)
     return pipeline
@@ -457,6 +462,7 @@ def _finish(
 ) -> None:
     """What it is beside the core's, and what it is warned of. ``interface``: as specialised; ``given``: the arguments by name;
     ``factors``: what blending reads, of each attachment."""
+    pipeline.made_by = given["self"].core
     if interface is not None:
         pipeline.interface = interface.with_lengths(pipeline.set_layouts)
     pipeline.factors, pipeline.logic = factors, info.blend.logic_op_enable

@@ -299,6 +299,30 @@ def set_clipping(
         state.rasterization_stream = arguments.count(stream, f"{what}: rasterization_stream", 3)
 
 
+_RATE_FIELDS = ("fragment_size", "combiner_ops")
+
+
+def shading_rate_of(value: Any, what: str) -> tuple[int, int, int, int]:
+    """Width and height in pixels, and both combiners' numbers, of the forms that users write: a size, or a mapping of it and combiners."""
+    fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {"fragment_size": (1, 1) if value is None else value}
+    for key in fields:
+        if key not in _RATE_FIELDS:
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, _RATE_FIELDS, meant('fragment_shading_rate field', key))}")
+    given = fields.get("fragment_size", (1, 1))
+    must = "it must be (width, height), each 1, 2 or 4 pixels"
+    shown = f"{what}: fragment_size" if isinstance(value, Mapping) else what
+    width, height = (int(side) for side in arguments.wholes(given, shown, 2, must))
+    if width not in (1, 2, 4) or height not in (1, 2, 4):
+        raise ValidationError(f"{shown} is {arguments.shown(given)}; {must} (maxFragmentSize is 4x4)")
+    must = "it must be two of keep, replace, min, max, mul: with the primitive's rate, and with the attachment's"
+    given = fields.get("combiner_ops", ("keep", "keep"))
+    ops = arguments.sequence(given, f"{what}: combiner_ops", must)
+    if len(ops) != 2:
+        raise ValidationError(f"{what}: combiner_ops is {arguments.shown(given)}; {must}")
+    first, second = (enums.parse("fragment_shading_rate_combiner_op", op, f"{what}: combiner_ops[{i}]") for i, op in enumerate(ops))
+    return width, height, first, second
+
+
 def set_depth_bias(state: _core.RasterizationState, value: Any, what: str) -> tuple[float, float, float]:
     """Constant factor, clamp and slope factor; returns what draws start from."""
     bias = None if value is None else depth_bias_of(value, f"{what}: depth_bias")

@@ -42,6 +42,8 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("lrz_blocks_rejected", "4x4 blocks hidden by low-resolution Z"),
         ("lrz_feedback_texels", "texels moved by low-resolution Z's feedback"),
         ("fragments_shaded", "shaded"),
+        ("coarse_fragments", "of these, fragments of several pixels"),
+        ("coarse_pixels", "pixels that these were for"),
         ("fragments_discarded", "discarded"),
         ("fragments_late_killed", "killed by late tests"),
         ("samples_written", "samples written"),
@@ -89,6 +91,7 @@ _TOGETHER = (
     ("lrz_primitives_tested", "lrz_primitives_rejected_in_binning", "lrz_primitives_rejected",
      "lrz_blocks_rejected", "lrz_feedback_texels"),
     ("primitives_culled_by_prepass", "fragments_killed_by_prepass", "fragments_killed_by_fpk"),
+    ("coarse_fragments", "coarse_pixels"),
     ("bin_entries", "bins_with_primitives", "bins", "tiler_heap_B", "peak_arena_B"),
 )  # fmt: skip
 

@@ -120,6 +120,9 @@ const Open kOpen[] = {
     OPEN(COLOR_BLEND_ENABLE_EXT, say_enables(cb, s), for (auto& a : s.blend.attachments) a.blendEnable = false),
     OPEN(COLOR_BLEND_EQUATION_EXT, say_equations(cb, s), for (auto& a : s.blend.attachments) a = without_equation(a)),
     OPEN(COLOR_WRITE_MASK_EXT, say_masks(cb, s), for (auto& a : s.blend.attachments) a.colorWriteMask = 0),
+    OPEN(FRAGMENT_SHADING_RATE_KHR,
+         cb.set_fragment_shading_rate({s.shading_rate.width_px, s.shading_rate.height_px}, s.shading_rate.combiner_ops),
+         s.shading_rate = kFresh.shading_rate),
 };
 
 #undef SET

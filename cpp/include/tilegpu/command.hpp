@@ -115,6 +115,7 @@ class TILEGPU_API CommandBuffer {
   void set_depth_clamp_enable(bool enable);
   void set_depth_clip_enable(bool enable);
   void set_depth_clip_negative_one_to_one(bool negative_one_to_one);
+  Status set_fragment_shading_rate(VkExtent2D size_px, const std::array<VkFragmentShadingRateCombinerOpKHR, 2>& combiner_ops);
   void set_cull_mode(VkCullModeFlags mode);
   void set_front_face(VkFrontFace face);
   void set_primitive_topology(VkPrimitiveTopology topology);

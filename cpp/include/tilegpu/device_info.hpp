@@ -1,6 +1,8 @@
 // tilegpu/device_info.hpp -- what a device is, and what its compilations cost; what there is to choose from before there is a device.
 #pragma once
 
+#include <vector>
+
 #include "tilegpu/api.hpp"
 #include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/types.hpp"
@@ -38,6 +40,15 @@ enum class RenderMode : uint8_t {
 TILEGPU_API HiddenSurfaceRemoval default_hsr(const std::string& profile);
 /// Whether HiddenSurfaceRemoval::lrz_bidirectional does something: A7xx's, and profiles that have no low-resolution Z of their own.
 TILEGPU_API bool has_bidirectional_lrz(const std::string& profile);
+
+/// Of VK_KHR_fragment_shading_rate: a fragment size, and the counts of samples that it goes with (VkSampleCountFlags).
+struct FragmentShadingRate {
+  uint32_t width_px = 1, height_px = 1, sample_counts = 1;
+};
+/// All that there are, as vkGetPhysicalDeviceFragmentShadingRatesKHR orders them. Any profile draws with them.
+TILEGPU_API std::vector<FragmentShadingRate> fragment_shading_rates();
+/// "": the profile's GPU shades fragments of several pixels; else who says that it does not.
+TILEGPU_API std::string shading_rate_obstacle(const std::string& profile);
 
 /// Ends the threads that compile in the background, as the end of the process does, which waits for them for three seconds at most; what is
 /// compiled afterwards, its callers compile. For front ends whose process goes on to take away what these threads use.

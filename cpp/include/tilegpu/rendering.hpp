@@ -47,6 +47,14 @@ struct RenderingAttachment {
   std::optional<AttachmentPieces> pieces;
 };
 
+/// VK_KHR_fragment_shading_rate: each texel is the fragment size that draws of the pass may take over for a region of the framebuffer,
+/// as SPIR-V encodes it: log2 of the width times 4, and log2 of the height. Read as the pass is executed, and not written by it.
+struct ShadingRateAttachment {
+  Ptr<ImageView> view;             ///< r8_uint, one sample; null: no attachment, fragments of 1x1
+  VkExtent2D texel_size = {0, 0};  ///< of the region, in pixels: powers of two, kMinShadingRateTexel_px to kMaxShadingRateTexel_px
+};
+inline constexpr uint32_t kMinShadingRateTexel_px = 8, kMaxShadingRateTexel_px = 64;
+
 /// What a pass's descriptor says beside its attachments; as the profile and the device have it where nothing is given.
 struct FramebufferDesc {
   uint64_t tiler_heap_B = 0;                                ///< beyond it the pass is split
@@ -69,6 +77,7 @@ struct RenderingInfo {
   uint32_t view_mask = 0;
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
+  ShadingRateAttachment shading_rate;
   /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the
   /// attachments; without any, as the first pipeline that draws.
   uint32_t single_sampled_samples = 0;

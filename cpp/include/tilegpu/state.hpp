@@ -1,7 +1,8 @@
-// tilegpu/state.hpp -- the state that a draw is made with: what Vulkan 1.3 and VK_EXT_extended_dynamic_state3 let vary, as far
-// as Khronos's extensions have it. The ten that belong to extensions of NVIDIA's (from viewport W scaling to the shading rate image) are no
-// DynamicState, as those extensions are not offered. Plain data, hashed freely. Source: Vulkan specification, chapters "Fixed-Function
-// Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and VkDynamicState.
+// tilegpu/state.hpp -- the state that a draw is made with: what Vulkan 1.3, VK_EXT_extended_dynamic_state3 and
+// VK_KHR_fragment_shading_rate let vary, as far as Khronos's extensions have it. The ten that belong to extensions of NVIDIA's (from
+// viewport W scaling to the shading rate image) are no DynamicState, as those extensions are not offered. Plain data, hashed freely.
+// Source: Vulkan specification, chapters "Fixed-Function Vertex Processing", "Rasterization", "Fragment Operations", "The Framebuffer", and
+// VkDynamicState.
 #pragma once
 
 #include <algorithm>
@@ -119,6 +120,8 @@ enum class DynamicState : uint8_t {
   line_stipple_enable,
   line_stipple,
   depth_clip_negative_one_to_one,
+  // VK_KHR_fragment_shading_rate
+  fragment_shading_rate,
   count
 };
 inline constexpr uint32_t kDynamicStates = static_cast<uint32_t>(DynamicState::count);
@@ -224,6 +227,14 @@ struct ColorBlendState {
   uint32_t color_write_enables = ~0u;  ///< COLOR_WRITE_ENABLE, a bit for each colour attachment
 };
 
+/// VK_KHR_fragment_shading_rate: how many pixels a fragment has, FRAGMENT_SHADING_RATE_KHR. The pipeline's size is combined with that of
+/// the primitive (PrimitiveShadingRateKHR), and what comes of it with that of the pass's attachment (ShadingRateAttachment).
+struct FragmentShadingRateState {
+  uint32_t width_px = 1, height_px = 1;
+  std::array<VkFragmentShadingRateCombinerOpKHR, 2> combiner_ops = {VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR,
+                                                                    VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR};
+};
+
 struct VertexInputBinding : VkVertexInputBindingDescription {
   uint32_t divisor = 1;  ///< by instance: instances that share an element; 0: all of them
 };
@@ -238,6 +249,7 @@ struct FixedFunctionState {
   MultisampleState multisample;
   DepthStencilState depth_stencil;
   std::array<float, 4> blend_constants = {};  ///< BLEND_CONSTANTS
+  FragmentShadingRateState shading_rate;
 };
 
 /// All of it: the fixed functions', viewports, and what goes into code (vertex fetch, blending).

@@ -98,6 +98,9 @@ struct PassStats {
   uint64_t fragments_rasterized = 0;    ///< covered pixels of each primitive, before any test
   uint64_t fragments_early_killed = 0;  ///< all samples failed early depth or stencil
   uint64_t fragments_shaded = 0;        ///< non-helper invocations of the fragment shader
+  /// VK_KHR_fragment_shading_rate, of draws that set one: their share of fragments_shaded, and the pixels that these ran for. All other
+  /// counts of fragments count pixels.
+  uint64_t coarse_fragments = 0, coarse_pixels = 0;
   uint64_t fragments_discarded = 0, fragments_late_killed = 0;
   /// Low-resolution Z: bin entries tested and left out, 4x4-pixel blocks left out of those that were not.
   uint64_t lrz_primitives_tested = 0, lrz_primitives_rejected = 0, lrz_blocks_rejected = 0;
@@ -172,6 +175,8 @@ void each_counter(const PassStats& s, Visit visit) {
   visit("rendered_in_sysmem", s.rendered_in_sysmem);
   visit("fragments_early_killed", s.fragments_early_killed);
   visit("fragments_shaded", s.fragments_shaded);
+  visit("coarse_fragments", s.coarse_fragments);
+  visit("coarse_pixels", s.coarse_pixels);
   visit("fragments_discarded", s.fragments_discarded);
   visit("fragments_late_killed", s.fragments_late_killed);
   visit("helper_lanes", s.helper_lanes);

@@ -88,6 +88,7 @@ struct DrawTrace {
   /// Invocations that run for their quad alone, of whole shaders and of slices: what of a shaded quad its primitive does not cover, or
   /// lost before.
   uint64_t helpers = 0, sliced_helpers = 0;
+  uint64_t pixels_shaded = 0;      ///< that shaded fragments were for: more than `shaded` where they have several pixels
   std::vector<TraceCover> covers;  ///< most first
 };
 

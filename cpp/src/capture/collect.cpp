@@ -85,7 +85,7 @@ struct Collector {
   }
   void add(const Pass& pass) {
     for (const RenderingAttachment& color : pass.info.color) add(color);
-    add(pass.info.depth), add(pass.info.stencil);
+    add(pass.info.depth), add(pass.info.stencil), add(pass.info.shading_rate.view);
     for (const command::Bound& bound : pass.bound) add(bound);
     for (const command::BoundVertexBuffer& bound : pass.vertex_buffers) add(bound.buffer);
     for (const command::IndirectDraw& indirect : pass.indirects) add(indirect.buffer), add(indirect.draws_in.buffer);

@@ -178,6 +178,9 @@ Status set_state(CommandBuffer& commands, S which, const GraphicsState& state) {
       return set_locations(commands, state.multisample.sample_locations);
     case S::extra_primitive_overestimation_size:
       return commands.set_extra_primitive_overestimation_size(state.rasterization.extra_overestimation_px);
+    case S::fragment_shading_rate:
+      return commands.set_fragment_shading_rate({state.shading_rate.width_px, state.shading_rate.height_px},
+                                                state.shading_rate.combiner_ops);
     case S::line_stipple:
       return commands.set_line_stipple(state.rasterization.line_stipple_factor, state.rasterization.line_stipple_pattern);
     case S::rasterization_stream:

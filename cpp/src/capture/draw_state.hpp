@@ -155,6 +155,8 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
     case S::conservative_rasterization_mode:
     case S::extra_primitive_overestimation_size:
       return conservative_fields(a, r);
+    case S::fragment_shading_rate:
+      return fields(a, s.shading_rate);
     case S::line_rasterization_mode:
     case S::line_stipple_enable:
     case S::line_stipple:

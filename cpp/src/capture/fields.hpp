@@ -145,6 +145,13 @@ void fields(A& a, AdvancedBlend& blend) {
 }
 
 template <class A>
+void fields(A& a, FragmentShadingRateState& s) {
+  static constexpr auto kSizes = {1u, 2u, 4u};
+  a.among(s.width_px, kSizes, "fragment width"), a.among(s.height_px, kSizes, "fragment height");
+  for (VkFragmentShadingRateCombinerOpKHR& op : s.combiner_ops) a.below(op, VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MUL_KHR + 1, "combiner");
+}
+
+template <class A>
 void fields(A& a, FixedFunctionState& s) {
   a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology"), a.flag(s.primitive_restart, "primitive restart");
   a.number(s.patch_control_points, "patch control points"),
@@ -167,6 +174,7 @@ void fields(A& a, FixedFunctionState& s) {
   a.flag(d.depth_bounds_test, "depth bounds"), a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
   a.flag(d.stencil_test, "stencil test"), fields(a, d.front), fields(a, d.back);
   for (float& c : s.blend_constants) a.number(c, "blend constant");
+  fields(a, s.shading_rate);
 }
 
 // A list with a limit, as if it were a vector.
@@ -306,6 +314,7 @@ void fields(A& a, RenderingInfo& i) {
   a.number(i.framebuffer.width, "framebuffer"), a.number(i.framebuffer.height, "framebuffer");
   a.number(i.layer_count, "layers"), a.number(i.view_mask, "view mask");
   a.number(i.single_sampled_samples, "samples");
+  a.number(i.shading_rate.texel_size.width, "texel size"), a.number(i.shading_rate.texel_size.height, "texel size");
   fields(a, i.desc);
   bool own = i.hsr.has_value();
   HiddenSurfaceRemoval hsr = i.hsr.value_or(HiddenSurfaceRemoval{});

@@ -245,6 +245,7 @@ struct Loader : ObjectLoader {
     fields(r, info);
     r.list(info.color, 24, kMaxColorAttachments, "color attachments", [&](RenderingAttachment& a) { attachment(a); });
     attachment(info.depth), attachment(info.stencil);
+    info.shading_rate.view = o.views.read(r, "view");
     if (!ok() || !check(cb.begin_rendering(info))) return;
     CapturedPass found;
     body(cb, &found);

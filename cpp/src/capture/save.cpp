@@ -420,6 +420,7 @@ struct CommandWriter {
     w.put_count(info.color.size());
     for (const RenderingAttachment& color : info.color) attachment(color);
     attachment(info.depth), attachment(info.stencil);
+    o.views.write(w, info.shading_rate.view);
     PassWriter(w, o, bound_memories, *c).write();
   }
   void operator()(const command::ExecuteCommands& c) {

@@ -61,11 +61,16 @@ bool same(const DepthStencilState& a, const DepthStencilState& b) {
          same(back, b.back);
 }
 
+bool same(const FragmentShadingRateState& a, const FragmentShadingRateState& b) {
+  const auto& [width, height, ops] = a;
+  return width == b.width_px && height == b.height_px && ops == b.combiner_ops;
+}
+
 bool same(const FixedFunctionState& a, const FixedFunctionState& b) {
-  const auto& [topology, restart, points, origin, rasterization, multisample, depth_stencil, constants] = a;
+  const auto& [topology, restart, points, origin, rasterization, multisample, depth_stencil, constants, rate] = a;
   return topology == b.topology && restart == b.primitive_restart && points == b.patch_control_points && origin == b.domain_origin &&
          same(rasterization, b.rasterization) && same(multisample, b.multisample) && same(depth_stencil, b.depth_stencil) &&
-         same(constants, b.blend_constants);
+         same(constants, b.blend_constants) && same(rate, b.shading_rate);
 }
 
 bool same(const Viewports* a, const Viewports* b) {

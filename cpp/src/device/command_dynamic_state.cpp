@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/recorder.hpp"
+#include "pipeline/shading_rate.hpp"
 #include "vk/blend_op.hpp"
 
 namespace tilegpu {
@@ -191,6 +192,16 @@ void CommandBuffer::set_depth_clip_enable(bool enable) {
 void CommandBuffer::set_depth_clip_negative_one_to_one(bool negative_one_to_one) {
   put(recorder_, S::depth_clip_negative_one_to_one, recorder_->dynamic.given().rasterization.depth_clip_negative_one_to_one,
       negative_one_to_one);
+}
+
+Status CommandBuffer::set_fragment_shading_rate(VkExtent2D size_px, const std::array<VkFragmentShadingRateCombinerOpKHR, 2>& combiner_ops) {
+  FragmentShadingRateState rate{size_px.width, size_px.height, combiner_ops};
+  if (Status ok = pipeline::check_shading_rate(rate, "set_fragment_shading_rate"); !ok) return ok;
+  FragmentShadingRateState& given = recorder_->dynamic.given().shading_rate;
+  put(recorder_, S::fragment_shading_rate, given.width_px, rate.width_px);
+  put(recorder_, S::fragment_shading_rate, given.height_px, rate.height_px);
+  put(recorder_, S::fragment_shading_rate, given.combiner_ops, rate.combiner_ops);
+  return Ok{};
 }
 
 void CommandBuffer::set_cull_mode(VkCullModeFlags mode) {

@@ -247,6 +247,8 @@ std::vector<DrawExplanation> Submission::explain(size_t pass) const {
     row.techniques.push_back(hsr::explain_forward_kill(*draw.state, off.forward_pixel_kill));
     name_left_alone(record, resolved->output.written_targets, row.techniques.back().reason);
     row.techniques.push_back(std::move(deferral));
+    if (auto rate = hsr::explain_shading_rate(*draw.state, record.info.shading_rate, record.framebuffer.layout.profile->shading_rate))
+      row.techniques.push_back(std::move(*rate));
     if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
       if (auto unit = hsr::explain_blend_unit(*draw.state)) row.techniques.push_back(std::move(*unit));
     last = resolved;

@@ -37,6 +37,8 @@ void add_fragment_counters(PassStats& sum, const stats::FragmentCounters& part) 
   sum.fragments_killed_by_hierarchical_z += part.fragments_killed_by_hierarchical_z;
   sum.sliced_invocations += part.sliced_invocations;
   sum.vertices_shaded_in_tiles += part.vertices_shaded_in_tiles;
+  sum.coarse_fragments += part.coarse_fragments;
+  sum.coarse_pixels += part.coarse_pixels;
 }
 
 void fill_traffic(const command::Pass& pass, const stats::Ledger& total, PassStats& stats) {

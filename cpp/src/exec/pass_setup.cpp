@@ -1,6 +1,7 @@
 // exec/pass_setup.cpp -- stage: execution of a render pass, everything before the first chunk. In: the recorded pass, the device's
 // options. Out: in the PassRun the plan, the tile phase's context and the geometry phase's.
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include "base/simd.hpp"
@@ -28,6 +29,22 @@ records::BinGrid bin_grid(const command::Pass& pass, const tile_io::HostTile& ti
   grid.rows = static_cast<uint32_t>(area.max_y - grid.origin_y_px) / grid.height_px + 1;
   grid.layers = std::max(1u, pass.info.layer_count);
   return grid;
+}
+
+// Read while tiles are drawn: what commands before the pass wrote is there.
+tile::ShadingRateTexels shading_rate_texels(const ShadingRateAttachment& attachment) {
+  tile::ShadingRateTexels texels;
+  if (!attachment.view) return texels;
+  const ImageViewCreateInfo& view = attachment.view->info();
+  const SubresourceLayout layout = view.image->layout(VK_IMAGE_ASPECT_COLOR_BIT, view.base_level, view.base_layer);
+  assert(view.image->data() && layout.texel_B == 1 && view.image->info().tiling == ImageTiling::linear);
+  texels.data = view.image->data() + layout.offset_B;
+  texels.row_pitch_B = layout.row_pitch_B, texels.layer_pitch_B = layout.size_B;
+  texels.width = layout.width_px, texels.height = layout.height_px, texels.layers = view.layer_count;
+  assert(std::has_single_bit(attachment.texel_size.width) && std::has_single_bit(attachment.texel_size.height));
+  texels.log2_x = static_cast<uint32_t>(std::countr_zero(attachment.texel_size.width));
+  texels.log2_y = static_cast<uint32_t>(std::countr_zero(attachment.texel_size.height));
+  return texels;
 }
 
 // Profiles without low-resolution Z get the newest when it is asked for.
@@ -108,6 +125,7 @@ void set_up_tiles(PassRun& run) {
   context.fpk_quads = options.fpk_quads;
   context.loop_iterations = options.loop_iterations;
   context.hsr = run.hsr;
+  context.shading_rates = shading_rate_texels(run.pass.info.shading_rate);
   context.compress_samples = options.compress_samples;
   context.counts_draws = run.pass.framebuffer.layout.profile->tile_model != framebuffer::TileModel::host;
   run.filter_position = begin_depth_filter(run.pass, run.kept.filter_positions, context);

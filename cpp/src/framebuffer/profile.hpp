@@ -21,6 +21,12 @@ struct Gmem {
   uint32_t align_x_px = 0, align_y_px = 0, most_x_px = 0, most_y_px = 0;
 };
 
+/// Whether the GPU shades fragments of several pixels (VK_KHR_fragment_shading_rate), and who says so.
+struct ShadingRateFact {
+  bool has = true;
+  const char* source = "";
+};
+
 struct Profile {
   const char* name;
   const char* description;  // for people: what is modelled
@@ -40,6 +46,7 @@ struct Profile {
   uint32_t vertex_group;         // vertices of a request to a cache of vertices, from an aligned index on; 0: batches that begin empty
   const char* source;
   Gmem gmem = {};
+  ShadingRateFact shading_rate = {};
 };
 
 /// Whether passes go tile by tile on the GPU that is modelled: then bins are its tiles, or parts of them.

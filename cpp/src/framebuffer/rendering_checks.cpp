@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "base/field_error.hpp"
 #include "framebuffer/feedback.hpp"
@@ -344,6 +345,49 @@ struct Checker {
     return both(info.stencil, "stencil");
   }
 
+  /// Source: valid usage of VkRenderingFragmentShadingRateAttachmentInfoKHR.
+  Status check_shading_rate() {
+    const ShadingRateAttachment& a = info.shading_rate;
+    if (!a.view) return Ok{};
+    const std::string name = "shading_rate";
+    const ImageCreateInfo& image = a.view->image()->info();
+    const ImageViewCreateInfo& view = a.view->info();
+    if (view.format != VK_FORMAT_R8_UINT)
+      return field_error(pass, name + ".format", vk::find_format(view.format)->name, "r8_uint", "make the image with that format",
+                         VK_ERROR_FORMAT_NOT_SUPPORTED);
+    if (image.usage && !(image.usage & VK_IMAGE_USAGE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR))
+      return field_error(pass, name + ": usage of " + object_name("image", image.label), "one without fragment_shading_rate_attachment",
+                         "one with fragment_shading_rate_attachment", "create the image with that usage");
+    if (a.view->image()->sample_count() != 1)
+      return field_error(pass, name + ".samples", number(a.view->image()->sample_count()), "1", "use a single-sampled image");
+    if (image.tiling != ImageTiling::linear)
+      return field_error(pass, name + ".tiling", "block_compressed", "linear", "make the image with linear tiling");
+    if (view.type == VK_IMAGE_VIEW_TYPE_3D || view.level_count != 1)
+      return field_error(pass, name + ".view", view.type == VK_IMAGE_VIEW_TYPE_3D ? "3d" : number(view.level_count) + " levels",
+                         "one level of a 2d image, or of an array of them", "make a view of the one level to read");
+    const auto side = [&](const char* axis, uint32_t size) -> Status {
+      if (std::has_single_bit(size) && size >= kMinShadingRateTexel_px && size <= kMaxShadingRateTexel_px) return Ok{};
+      return field_error(pass, name + ".texel_size." + axis, number(size),
+                         "a power of two from " + number(kMinShadingRateTexel_px) + " to " + number(kMaxShadingRateTexel_px),
+                         "say how many pixels of the framebuffer a texel is for");
+    };
+    if (Status ok = side("width", a.texel_size.width); !ok) return ok;
+    if (Status ok = side("height", a.texel_size.height); !ok) return ok;
+    if (view.layer_count != 1 && view.layer_count < info.layer_count)
+      return field_error(pass, name + ".view.layer_count", number(view.layer_count),
+                         "1, or at least the pass's layer_count, " + number(info.layer_count), "view one layer, or all");
+    assert(view.layer_count > 0);
+    const Extent extent = view_extent(*a.view);
+    const Box& area = layout.render_area_px;
+    const auto needed = [](int32_t last, uint32_t size) { return static_cast<uint32_t>(last) / size + 1; };
+    const uint32_t width = needed(area.max_x, a.texel_size.width), height = needed(area.max_y, a.texel_size.height);
+    if (extent.width_px < width || extent.height_px < height)
+      return field_error(pass, name + ".extent", number(extent.width_px) + "x" + number(extent.height_px) + " texels",
+                         "at least " + number(width) + "x" + number(height) + ", for all of the render area",
+                         "make the image larger, or let a texel be for more pixels");
+    return check_memory(*a.view, true, name);
+  }
+
   Status check_area() {
     const VkRect2D& area = info.render_area;
     const std::string text = number(area.extent.width) + "x" + number(area.extent.height) + " px at (" + number(area.offset.x) + ", " +
@@ -404,6 +448,7 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
   if (Status window = checker.check_window(); !window) return window.error();
   if (Status tiling = checker.check_window_tiling(); !tiling) return tiling.error();
   if (Status area = checker.check_area(); !area) return area.error();
+  if (Status rates = checker.check_shading_rate(); !rates) return rates.error();
   if (!info.depth.view && !info.stencil.view && std::all_of(info.color.begin(), info.color.end(), [](const auto& a) { return !a.view; })) {
     layout.width_px = static_cast<uint32_t>(layout.render_area_px.max_x) + 1;
     layout.height_px = static_cast<uint32_t>(layout.render_area_px.max_y) + 1;

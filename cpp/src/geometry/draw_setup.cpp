@@ -124,6 +124,7 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
   }
   out.writes_layer = traits.writes_layer, out.writes_viewport_index = traits.writes_viewport_index;
   out.writes_primitive_id = traits.writes_primitive_id, out.writes_point_size = traits.writes_point_size;
+  out.writes_shading_rate = traits.writes_shading_rate && resolved.classification.coarse;
   out.clip_distances = traits.clip_distances, out.cull_distances = traits.cull_distances;
   assert(out.clip_distances <= shader::kMaxClipDistances && out.cull_distances <= shader::kMaxCullDistances);
   out.components = static_cast<uint32_t>(resolved.varyings.components.size());

@@ -69,6 +69,7 @@ struct DrawSetup {
   uint32_t shade_memory_B = 0;    // VertexArgs::scratch
   bool shade_has_effect = false;  // beside what is drawn
   bool writes_layer = false, writes_viewport_index = false, writes_primitive_id = false, writes_point_size = false;
+  bool writes_shading_rate = false;  // and fragments are shaded by it
   PrimitiveKind kind = PrimitiveKind::triangle;
   VkPolygonMode polygon_mode = VK_POLYGON_MODE_FILL;
   float scale_x = 0, scale_y = 0, scale_z = 0, offset_x = 0, offset_y = 0, offset_z = 0;  // viewport transform
@@ -110,6 +111,7 @@ struct Batch {
   alignas(64) uint32_t vertex_index[kBatchStride];
   alignas(64) uint32_t layer[kBatchStride], viewport[kBatchStride], primitive_id[kBatchStride];  // only where the shader writes them
   alignas(64) float point_size[kBatchStride];                                                    // the same
+  alignas(64) uint32_t shading_rate[kBatchStride];                                               // the same
   alignas(64) uint8_t slot[3][kMaxBatchPrimitives + 16];
   uint32_t vertex_count = 0, primitive_count = 0;
   uint32_t shaded_count = 0;                // vertices that the modelled GPU shades for it: what its cache has not, with their neighbours

@@ -262,7 +262,7 @@ void GeometryWorker::State::draw_made(Piece& p) {
     uint8_t* to;  // the batch's, of vertex 0
     int row;
   };
-  std::array<Wanted, 4 + kMaxClipComponents + 4> wanted;
+  std::array<Wanted, 4 + kMaxClipComponents + 5> wanted;
   size_t wants = 0;
   const auto want = [&](auto* to, uint32_t location, uint32_t component = 0) {
     wanted[wants++] = {reinterpret_cast<uint8_t*>(to), emits.find(location, component)};
@@ -273,6 +273,7 @@ void GeometryWorker::State::draw_made(Piece& p) {
     want(batch.clip_distance + (draw.clip_distances + c) * kBatchStride, shader::kCullDistanceLocation, c);
   want(batch.layer, shader::kLayerLocation), want(batch.viewport, shader::kViewportLocation);
   want(batch.primitive_id, shader::kPrimitiveIdLocation), want(batch.point_size, shader::kPointSizeLocation);
+  want(batch.shading_rate, shader::kShadingRateLocation);
   p.out.primitive_id_step = 0;
   for (uint32_t done = 0; done < count && p.draws;) {
     const uint32_t first = done;

@@ -48,6 +48,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   args.clip_distance = draw.clip_distances + draw.cull_distances ? batch.clip_distance : nullptr;
   args.layer = batch.layer;
   args.point_size = batch.point_size;
+  args.shading_rate = batch.shading_rate;
   binner.set_layer(call.view);
   args.scratch = scratch.data();
   loops.draw = p.piece.draw;
@@ -196,8 +197,9 @@ const DrawSetup& GeometryWorker::State::setup_of(const Piece& p, uint32_t viewpo
   return setup;
 }
 
-// Layer and viewport of each primitive are those of its provoking vertex. What goes to the same is assembled together, in order; where
-// there is no such layer or viewport, nothing is drawn. Source: Vulkan specification, "Layer", "ViewportIndex".
+// Layer, viewport and shading rate of each primitive are those of its provoking vertex. What goes to the same is assembled together, in
+// order; where there is no such layer or viewport, nothing is drawn. Source: Vulkan specification, "Layer", "ViewportIndex", "Primitive
+// Fragment Shading Rate".
 void GeometryWorker::State::assemble_runs(Piece& p) {
   const uint32_t last = draw.kind == PrimitiveKind::triangle ? 2 : draw.kind == PrimitiveKind::line ? 1 : 0;
   const uint8_t* const provoking = batch.slot[draw.provoking_last ? last : 0];
@@ -205,11 +207,14 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
   const auto layer_of = [&](uint32_t i) { return draw.writes_layer ? batch.layer[provoking[i]] : p.call.view; };
   const auto viewport_of = [&](uint32_t i) { return draw.writes_viewport_index ? batch.viewport[provoking[i]] : 0; };
   const auto id_of = [&](uint32_t i) { return draw.writes_primitive_id ? batch.primitive_id[provoking[i]] : batch.first_primitive; };
+  const auto rate_of = [&](uint32_t i) { return draw.writes_shading_rate ? batch.shading_rate[provoking[i]] & records::kRateMask : 0; };
   uint32_t transformed = 0;  // viewport that the batch's vertices are transformed to
   for (PrimitiveRun run{0, 0}; run.first < batch.primitive_count; run.first = run.end) {
     const uint32_t layer = layer_of(run.first), viewport = viewport_of(run.first), id = id_of(run.first);
+    const uint32_t rate = rate_of(run.first);
     do run.end++;
-    while (run.end < batch.primitive_count && layer_of(run.end) == layer && viewport_of(run.end) == viewport && id_of(run.end) == id);
+    while (run.end < batch.primitive_count && layer_of(run.end) == layer && viewport_of(run.end) == viewport && id_of(run.end) == id &&
+           rate_of(run.end) == rate);
     batch.first_primitive = id;
     const bool nowhere = layer >= layers || viewport >= viewports;
     if (nowhere || setup_of(p, viewport).empty) {  // a strip that begins there begins all the same
@@ -221,7 +226,7 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
     if (transformed != viewport) transform_batch(setup, batch);
     transformed = viewport;
     binner.set_layer(layer);
-    const uint32_t number = viewport ? p.call.viewport_draws + viewport - 1 : p.piece.draw;
+    const uint32_t number = (viewport ? p.call.viewport_draws + viewport - 1 : p.piece.draw) | rate << records::kRateShift;
     if (draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL)
       assemble_triangles(setup, number, batch, run, p.out);
     else
@@ -319,7 +324,7 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
           .vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0,
           .draws = draws_anything(),
           .captures = call.transform_feedback >= 0,
-          .chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id,
+          .chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id || draw.writes_shading_rate,
           .sequence = sequence,
           .triples = sequence || stages ? IndexTriples{} : fetch_indices(call, piece, indices),
           .args = {}};

@@ -25,7 +25,7 @@ struct Piece {
   uint32_t vertex_offset;
   bool draws;     // else shaders only write memory, or are captured
   bool captures;  // by transform feedback
-  bool chooses;   // layer, viewport or number of each primitive
+  bool chooses;   // layer, viewport, number or shading rate of each primitive
   bool sequence;  // vertices in order, three each
   IndexTriples triples;
   shader::VertexArgs args;

@@ -9,6 +9,7 @@
 
 #include "framebuffer/blend_unit.hpp"
 #include "hsr/prepass_rules.hpp"
+#include "pipeline/shading_rate.hpp"
 
 namespace tilegpu::hsr {
 
@@ -37,6 +38,7 @@ const char* forward_kill_obstacle(const command::DrawState& state, bool& half) {
   const pipeline::Classification& c = resolved.classification;
   half = false;
   if (!resolved.shades()) return "nothing is shaded";
+  if (c.coarse) return "fragments of several pixels (fragment shading rate) do not wait";
   if (const char* obstacle = early_test_obstacle(state)) return obstacle;
   const uint32_t colors = c.writes_color ? resolved.output.written_targets & 0xff : 0;
   const bool kills = colors && c.opaque && !c.kills;
@@ -116,6 +118,28 @@ std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState&
   if (resolved.samples > 1 && !resolved.classification.per_sample)
     text += ", and the whole fragment shader runs " + std::to_string(resolved.samples) + " times, once for each";
   return TechniqueExplanation{"blend_unit", "off", "", text, -1};
+}
+
+std::optional<TechniqueExplanation> explain_shading_rate(const command::DrawState& state, const ShadingRateAttachment& attachment,
+                                                         const framebuffer::ShadingRateFact& gpu) {
+  const pipeline::Resolved& resolved = *state.resolved;
+  const shader::StageTraits& last = resolved.last_traits();
+  if (!pipeline::sets_shading_rate(state, last)) return std::nullopt;
+  constexpr const char* kName = "fragment_shading_rate";
+  const bool shades = resolved.stages.find(VK_SHADER_STAGE_FRAGMENT_BIT) != nullptr;
+  if (const char* obstacle = pipeline::shading_rate_obstacle(state, shades ? &resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT) : nullptr))
+    return TechniqueExplanation{kName, "off", "", std::string("fragments of 1x1: ") + obstacle, -1};
+  constexpr const char* kOps[] = {"keep", "replace", "min", "max", "mul"};
+  const FragmentShadingRateState& rate = state.shading_rate;
+  std::string text = std::to_string(rate.width_px) + "x" + std::to_string(rate.height_px);
+  if (rate.combiner_ops[0] != VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR)
+    text += std::string(", ") + kOps[rate.combiner_ops[0]] + " with " +
+            (last.writes_shading_rate ? "each primitive's" : "1x1 (no shader writes gl_PrimitiveShadingRateEXT)");
+  if (rate.combiner_ops[1] != VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR)
+    text += std::string(", ") + kOps[rate.combiner_ops[1]] + " with " +
+            (attachment.view ? "the attachment's" : "1x1 (the pass has no attachment of rates)");
+  if (!gpu.has) text += std::string("; the profile's GPU has no such fragments (") + gpu.source + "): its costs are of one that had";
+  return TechniqueExplanation{kName, "on", "", text, -1};
 }
 
 TechniqueExplanation explain_prepass(const PassStats& stats, uint32_t first_draw, uint32_t count, const char* off) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "command/draw.hpp"
+#include "framebuffer/profile.hpp"
 #include "tilegpu/explanation.hpp"
 #include "tilegpu/hidden_surface_removal.hpp"
 #include "tilegpu/stats.hpp"
@@ -36,6 +37,9 @@ PrepassTiles prepass_tiles(const PassStats& stats, uint32_t draw);
 const char* blend_shader_reason(const command::DrawState& state, uint32_t target);
 /// Of a draw that blends, on a GPU with a fixed unit for it (framebuffer/blend_unit.hpp).
 std::optional<TechniqueExplanation> explain_blend_unit(const command::DrawState& state);
+/// Of a draw whose state asks for fragments of several pixels: which, or what forbids them. `gpu`: of the profile.
+std::optional<TechniqueExplanation> explain_shading_rate(const command::DrawState& state, const ShadingRateAttachment& attachment,
+                                                         const framebuffer::ShadingRateFact& gpu);
 /// `off`: WhyOff's.
 TechniqueExplanation explain_forward_kill(const command::DrawState& state, const char* off);
 

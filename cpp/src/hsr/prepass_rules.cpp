@@ -50,6 +50,7 @@ Verdict judge_alone(const command::DrawState& state, bool counts) {
   if (c.side_effects && t.writes_memory && reads_what_it_writes(state))
     return stop("3", "the fragment shader reads memory that it writes through another binding", &t.side_effect_line);
   if (t.interlocked) return stop("3", "fragments of a pixel wait for each other (interlock)");
+  if (c.coarse) return stop("4", "the rasterizer's coverage is needed: fragments of several pixels (fragment shading rate)");
   if (t.uses_centroid) return stop("4", "the rasterizer's coverage is needed: centroid interpolation");
   if (t.reads_sample_mask) return stop("4", "the rasterizer's coverage is needed: gl_SampleMaskIn");
   if (t.reads_helper) return stop("4", "the rasterizer's coverage is needed: gl_HelperInvocation");

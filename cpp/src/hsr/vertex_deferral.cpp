@@ -117,6 +117,7 @@ const char* deferral_obstacle(const command::DrawState& state) {
   if (state.rasterization.rasterizer_discard) return "nothing is rasterized";
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_layer || resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).writes_viewport_index)
     return "the vertex shader chooses layers or viewports";
+  if (resolved.classification.coarse) return "fragments of several pixels (fragment shading rate)";
   const bool lines =
       state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST ||
       state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_STRIP || state.topology == VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY ||

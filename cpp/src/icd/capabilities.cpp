@@ -16,6 +16,7 @@
 #include "icd/memory_budget.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
+#include "vk/shading_rates.hpp"
 
 namespace tilegpu::icd {
 namespace {
@@ -82,6 +83,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_dynamic_rendering,
     Extension::KHR_imageless_framebuffer,
     Extension::KHR_fragment_shader_barycentric,
+    Extension::KHR_fragment_shading_rate,
     Extension::KHR_push_descriptor,
     Extension::KHR_sampler_mirror_clamp_to_edge,
     Extension::KHR_sampler_ycbcr_conversion,
@@ -299,6 +301,7 @@ Features make_features() {
   f.pipelineStatisticsQuery = true;
   f.geometryShader = f.tessellationShader = true;
   f.fragmentShaderBarycentric = true;
+  f.pipelineFragmentShadingRate = f.primitiveFragmentShadingRate = f.attachmentFragmentShadingRate = true;
   f.fragmentShaderPixelInterlock = f.fragmentShaderSampleInterlock = true;
   f.shaderTessellationAndGeometryPointSize = true;
   f.largePoints = f.wideLines = true;
@@ -499,8 +502,25 @@ void set_descriptor_properties(Properties& p) {
   p.storageTexelBufferOffsetSingleTexelAlignment = p.uniformTexelBufferOffsetSingleTexelAlignment = VK_FALSE;
 }
 
+/// Conservative rasterization, custom sample locations and interlock leave fragments at one pixel.
+void set_shading_rates(Properties& p) {
+  p.minFragmentShadingRateAttachmentTexelSize = {kMinShadingRateTexel_px, kMinShadingRateTexel_px};
+  p.maxFragmentShadingRateAttachmentTexelSize = {kMaxShadingRateTexel_px, kMaxShadingRateTexel_px};
+  p.maxFragmentShadingRateAttachmentTexelSizeAspectRatio = kMaxShadingRateTexel_px / kMinShadingRateTexel_px;
+  p.primitiveFragmentShadingRateWithMultipleViewports = p.layeredShadingRateAttachments = VK_TRUE;
+  p.fragmentShadingRateNonTrivialCombinerOps = p.fragmentShadingRateStrictMultiplyCombiner = VK_TRUE;
+  p.fragmentShadingRateClampCombinerInputs = VK_TRUE;
+  p.maxFragmentSize = {vk::kMaxFragmentSize_px, vk::kMaxFragmentSize_px};
+  p.maxFragmentSizeAspectRatio = vk::kMaxFragmentAspectRatio;
+  p.maxFragmentShadingRateCoverageSamples = vk::kMaxFragmentCoverageSamples;
+  p.maxFragmentShadingRateRasterizationSamples = static_cast<VkSampleCountFlagBits>(vk::kMaxShadingRateSamples);
+  p.fragmentShadingRateWithShaderDepthStencilWrites = VK_TRUE;
+  p.fragmentShadingRateWithSampleMask = p.fragmentShadingRateWithShaderSampleMask = VK_TRUE;
+}
+
 Properties make_properties() {
   Properties p;
+  set_shading_rates(p);
   set_versions(p);
   set_descriptor_properties(p);
   p.advancedBlendMaxColorAttachments = kMaxColorAttachments;

@@ -227,6 +227,11 @@ void VKAPI_CALL CmdSetLineStipple(VkCommandBuffer commandBuffer, uint32_t lineSt
   record(commandBuffer, commandBuffer->core->set_line_stipple(lineStippleFactor, lineStipplePattern));
 }
 
+void VKAPI_CALL CmdSetFragmentShadingRateKHR(VkCommandBuffer commandBuffer, const VkExtent2D* pFragmentSize,
+                                             const VkFragmentShadingRateCombinerOpKHR combinerOps[2]) {
+  record(commandBuffer, commandBuffer->core->set_fragment_shading_rate(*pFragmentSize, {combinerOps[0], combinerOps[1]}));
+}
+
 // NVIDIA's, which the extension's list has for drivers with that vendor's extensions.
 static void not_ours(VkCommandBuffer commands) {
   record_missing(commands, "vkCmdSet...NV: what it sets belongs to an extension that is not there");

@@ -257,12 +257,14 @@ struct Subpass {
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
   uint32_t tile_pass = 0;  ///< its number in VkRenderPass_T::tile_passes
   uint32_t view_mask = 0;
+  uint32_t shading_rate = VK_ATTACHMENT_UNUSED;  ///< VkFragmentShadingRateAttachmentInfoKHR
+  VkExtent2D shading_rate_texel = {0, 0};
   bool keeps_apart = false;  ///< from those before it: VkRenderPassCreationControlEXT
 };
 
 /// Subpasses that are one pass of tiles (icd/subpass.hpp). Attachments by number.
 struct TilePass {
-  uint32_t first = 0, last = 0;   ///< subpasses, all with the same views
+  uint32_t first = 0, last = 0;   ///< subpasses, all with the same views and the same attachment of shading rates
   std::vector<uint32_t> color;    ///< written, or read as inputs, by any of them
   std::vector<uint32_t> resolve;  ///< of each color
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;

@@ -80,6 +80,16 @@ void VKAPI_CALL GetPhysicalDeviceMultisamplePropertiesEXT(VkPhysicalDevice, VkSa
       have.sampleLocationSampleCounts & samples ? have.maxSampleLocationGridSize : VkExtent2D{0, 0};
 }
 
+VkResult VKAPI_CALL GetPhysicalDeviceFragmentShadingRatesKHR(VkPhysicalDevice, uint32_t* pFragmentShadingRateCount,
+                                                             VkPhysicalDeviceFragmentShadingRateKHR* pFragmentShadingRates) {
+  const std::vector<FragmentShadingRate> rates = fragment_shading_rates();
+  return enumerate(static_cast<uint32_t>(rates.size()), pFragmentShadingRateCount, pFragmentShadingRates,
+                   [&](uint32_t i, VkPhysicalDeviceFragmentShadingRateKHR& out) {
+                     out.sampleCounts = rates[i].sample_counts;
+                     out.fragmentSize = {rates[i].width_px, rates[i].height_px};
+                   });
+}
+
 void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_t* pQueueFamilyPropertyCount,
                                                        VkQueueFamilyProperties* pQueueFamilyProperties) {
   enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties,

@@ -70,10 +70,14 @@ void add_vertex_input(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCr
 void add_pre_rasterization(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {
   into.patch_control_points = from.patch_control_points, into.domain_origin = from.domain_origin;
   into.rasterization = from.rasterization;
+  into.shading_rate = from.shading_rate;
 }
 
 void add_fragment_shader(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {
   into.depth_stencil = from.depth_stencil;
+  const FragmentShadingRateState& rate = from.shading_rate;
+  constexpr auto kKeep = VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR;
+  if (rate.width_px * rate.height_px > 1 || rate.combiner_ops[0] != kKeep || rate.combiner_ops[1] != kKeep) into.shading_rate = rate;
   into.input_attachments = from.input_attachments;
 }
 

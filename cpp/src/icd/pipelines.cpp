@@ -299,6 +299,14 @@ void drop_missing_tests(GraphicsPipelineCreateInfo& info) {
   if (info.stencil_format == VK_FORMAT_UNDEFINED) info.depth_stencil.stencil_test = false;
 }
 
+// Of the pre-rasterization or the fragment part: either may give it, and both must give the same.
+void take_shading_rate(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  using Rate = VkPipelineFragmentShadingRateStateCreateInfoKHR;
+  const auto* rate = find_next<Rate>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_STATE_CREATE_INFO_KHR);
+  if (!rate || is_dynamic(in, {VK_DYNAMIC_STATE_FRAGMENT_SHADING_RATE_KHR})) return;
+  out.shading_rate = {rate->fragmentSize.width, rate->fragmentSize.height, {rate->combinerOps[0], rate->combinerOps[1]}};
+}
+
 void take_pre_rasterization(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
   const VkShaderStageFlags tessellation = VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT;
   const bool tessellates =
@@ -338,6 +346,7 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
     }
   }
   if (parts & kPreRasterization) take_pre_rasterization(in, out);
+  if (parts & (kPreRasterization | kFragmentShader)) take_shading_rate(in, out);
   discards = discards || (out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE}));
   if (discards || !(parts & (kFragmentShader | kFragmentOutput))) return Ok{};
   if (Status ok = take_samples(in, out); !ok) return ok;

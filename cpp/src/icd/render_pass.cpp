@@ -61,6 +61,7 @@ void note_uses(VkRenderPass_T& pass) {
     for (const uint32_t a : subpass.inputs) note(a, s);
     note(subpass.depth_stencil, s);
     note(subpass.depth_stencil_resolve, s);
+    note(subpass.shading_rate, s);
   }
 }
 
@@ -104,7 +105,7 @@ Status check_references(const VkRenderPass_T& pass) {
     std::vector<uint32_t> named = subpass.color;
     named.insert(named.end(), subpass.resolve.begin(), subpass.resolve.end());
     named.insert(named.end(), subpass.inputs.begin(), subpass.inputs.end());
-    named.insert(named.end(), {subpass.depth_stencil, subpass.depth_stencil_resolve});
+    named.insert(named.end(), {subpass.depth_stencil, subpass.depth_stencil_resolve, subpass.shading_rate});
     for (const uint32_t a : named)
       if (a != VK_ATTACHMENT_UNUSED && a >= pass.attachments.size())
         return Error{VK_ERROR_VALIDATION_FAILED_EXT, "subpass " + std::to_string(s) + " names attachment " + std::to_string(a) +
@@ -170,6 +171,11 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
       subpass.depth_stencil_resolve = attachment_of(resolve->pDepthStencilResolveAttachment);
       subpass.depth_resolve_mode = resolve->depthResolveMode, subpass.stencil_resolve_mode = resolve->stencilResolveMode;
     }
+    using Rates = VkFragmentShadingRateAttachmentInfoKHR;
+    if (const auto* rates = find_next<Rates>(in.pNext, VK_STRUCTURE_TYPE_FRAGMENT_SHADING_RATE_ATTACHMENT_INFO_KHR)) {
+      subpass.shading_rate = attachment_of(rates->pFragmentShadingRateAttachment);
+      subpass.shading_rate_texel = rates->shadingRateAttachmentTexelSize;
+    }
     pass->subpasses.push_back(std::move(subpass));
   }
   for (uint32_t i = 0; i < pCreateInfo->dependencyCount; ++i) pass->dependencies.push_back(dependency_of(pCreateInfo->pDependencies[i]));
@@ -213,7 +219,7 @@ uint32_t views_of(const Subpass& subpass) { return subpass.view_mask ? subpass.v
 bool uses(const Subpass& subpass, uint32_t attachment) {
   const auto has = [&](const std::vector<uint32_t>& list) { return std::find(list.begin(), list.end(), attachment) != list.end(); };
   return has(subpass.color) || has(subpass.resolve) || has(subpass.inputs) || subpass.depth_stencil == attachment ||
-         subpass.depth_stencil_resolve == attachment;
+         subpass.depth_stencil_resolve == attachment || subpass.shading_rate == attachment;
 }
 
 // Views of the tile pass that an earlier subpass used the attachment with: their contents are kept.
@@ -347,6 +353,8 @@ void begin_tile_pass(VkCommandBuffer commands) {
         info.stencil.resolve_mode = tiles.stencil_resolve_mode, info.stencil.resolve_view = target;
     }
   }
+  const Subpass& first = open.render_pass->subpasses[tiles.first];
+  if (first.shading_rate != VK_ATTACHMENT_UNUSED) info.shading_rate = {open.views[first.shading_rate]->core, first.shading_rate_texel};
   const Status begun = commands->core->begin_rendering(info);
   record(commands, begun);
   if (!begun) return;
@@ -446,6 +454,9 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   for (uint32_t i = 0; i < in->colorAttachmentCount; ++i) info.color.push_back(attachment_of(&in->pColorAttachments[i]));
   info.depth = attachment_of(in->pDepthAttachment);
   info.stencil = attachment_of(in->pStencilAttachment);
+  using Rates = VkRenderingFragmentShadingRateAttachmentInfoKHR;
+  const auto* rates = find_next<Rates>(in->pNext, VK_STRUCTURE_TYPE_RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_INFO_KHR);
+  if (rates && rates->imageView) info.shading_rate = {rates->imageView->core, rates->shadingRateAttachmentTexelSize};
   commandBuffer->pass = {};
   commandBuffer->pass.rendering = true;
   commandBuffer->pass.area = info.render_area;

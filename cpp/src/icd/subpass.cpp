@@ -179,6 +179,11 @@ Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass&
   if (Obstacle why = check_dependencies(pass, joined, s); why) return why;
   if (subpass.view_mask != pass.subpasses[joined.first].view_mask)
     return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_VIEWS_MISMATCH_EXT, "it has other views (viewMask) than the subpass before it"};
+  const Subpass& first = pass.subpasses[joined.first];
+  if (subpass.shading_rate != first.shading_rate || subpass.shading_rate_texel.width != first.shading_rate_texel.width ||
+      subpass.shading_rate_texel.height != first.shading_rate_texel.height)
+    return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT,
+                 "it has another attachment of shading rates than the subpass before it"};
   if (Obstacle why = check_attachments(pass.subpasses[s - 1], subpass); why) return why;
   return add(pass, joined, subpass);
 }

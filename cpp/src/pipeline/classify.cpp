@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "pipeline/dynamic_state.hpp"
+#include "pipeline/shading_rate.hpp"
 #include "vk/blend_op.hpp"
 #include "vk/format.hpp"
 
@@ -65,6 +66,12 @@ bool alpha_covers(const Program& program, const MultisampleState& state) {
 bool smooth_lines(const Program& program, const GraphicsState& state) {
   return state.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT &&
          draws_lines(state, program.primitives.made_vertices());
+}
+
+bool shades_coarsely(const Program& program, const GraphicsState& state) {
+  const Stage* fragment = program.fragment();
+  return sets_shading_rate(state, program.before_rasterization().traits) &&
+         !shading_rate_obstacle(state, fragment ? &fragment->traits : nullptr);
 }
 
 bool writes_stencil(const DepthStencilState& ds) {
@@ -139,6 +146,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   c.side_effects = shaded && (fragment.writes_memory || fragment.asks_who_runs);
   c.per_sample = shaded && state.multisample.samples > 1 &&
                  (fragment.per_sample || (state.multisample.sample_shading && state.multisample.min_sample_shading > 0));
+  c.coarse = shades_coarsely(program, state);
   if (!fragment.early_fragment_tests) {
     c.late_test = shaded && (fragment.writes_depth || fragment.writes_stencil || c.side_effects);
     c.early_test = !c.late_test;

@@ -28,6 +28,9 @@ std::array<AdvancedBlend, kMaxColorAttachments> advanced_blends(const Program& p
 
 bool writes_stencil(const DepthStencilState& state);
 
+/// Classification::coarse.
+bool shades_coarsely(const Program& program, const GraphicsState& state);
+
 /// What the alpha of the fragment shader's output at location 0 is made of, where it has one: alpha to coverage, and smooth lines, ask.
 enum class AlphaOutput : uint8_t { none, floats, integers };
 AlphaOutput alpha_output(const Program& program);

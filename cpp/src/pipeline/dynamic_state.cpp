@@ -64,6 +64,7 @@ constexpr DynamicStateInfo kStates[] = {
     STATE(line_stipple_enable, LINE_STIPPLE_ENABLE_EXT),
     STATE(line_stipple, LINE_STIPPLE_EXT),
     STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT),
+    STATE(fragment_shading_rate, FRAGMENT_SHADING_RATE_KHR),
 };
 #undef STATE
 
@@ -91,7 +92,7 @@ const DynamicStateInfo* find_dynamic_state(const std::string& name) {
   std::string key;
   for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (key.starts_with("vk_dynamic_state_")) key.erase(0, 17);
-  if (key.ends_with("_ext")) key.erase(key.size() - 4);
+  if (key.ends_with("_ext") || key.ends_with("_khr")) key.erase(key.size() - 4);
   for (const DynamicStateInfo& info : kStates)
     if (key == info.name) return &info;
   return nullptr;
@@ -136,11 +137,11 @@ constexpr DynamicStates mask_of(T... states) {
 
 constexpr DynamicStates kAlways = mask_of(S::viewport, S::scissor, S::viewport_with_count, S::scissor_with_count, S::blend_constants,
                                           S::stencil_reference, S::depth_bias);
-constexpr DynamicStates kResolving =
-    mask_of(S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable,
-            S::stencil_op, S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable,
-            S::logic_op, S::logic_op_enable, S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask,
-            S::color_write_enable, S::line_rasterization_mode);
+constexpr DynamicStates kResolving = mask_of(
+    S::vertex_input, S::vertex_input_binding_stride, S::depth_test_enable, S::depth_write_enable, S::stencil_test_enable, S::stencil_op,
+    S::stencil_write_mask, S::rasterization_samples, S::alpha_to_coverage_enable, S::alpha_to_one_enable, S::logic_op, S::logic_op_enable,
+    S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask, S::color_write_enable,
+    S::line_rasterization_mode, S::fragment_shading_rate, S::conservative_rasterization_mode, S::sample_locations_enable);
 // Nothing else is read where nothing is rasterized.
 constexpr DynamicStates kBeforeRasterization = mask_of(
     S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable, S::rasterizer_discard_enable,
@@ -274,6 +275,7 @@ constexpr Copies kCopies = [] {
   c[S::sample_locations_enable] = copy_part<multi, &M::sample_locations_enable>;
   c[S::sample_locations] = copy_part<multi, &M::sample_locations>;
   c[S::line_rasterization_mode] = copy_part<raster, &R::line_mode>;
+  c[S::fragment_shading_rate] = copy_members<&G::shading_rate>;
   c[S::line_stipple_enable] = copy_part<raster, &R::line_stipple>;
   c[S::line_stipple] = copy_part<raster, &R::line_stipple_factor, &R::line_stipple_pattern>;
   return c;
@@ -366,7 +368,7 @@ std::string names_of(DynamicStates states) {
                            !(info.vulkan >= VK_DYNAMIC_STATE_CULL_MODE && info.vulkan <= VK_DYNAMIC_STATE_STENCIL_OP) &&
                            info.vulkan != VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE && info.vulkan != VK_DYNAMIC_STATE_DEPTH_BIAS_ENABLE &&
                            info.vulkan != VK_DYNAMIC_STATE_PRIMITIVE_RESTART_ENABLE;
-    if (extension) text += "_EXT";
+    if (extension) text += info.vulkan == VK_DYNAMIC_STATE_FRAGMENT_SHADING_RATE_KHR ? "_KHR" : "_EXT";
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "pipeline/create.hpp"
 #include "pipeline/dynamic_state.hpp"
 #include "pipeline/resolve.hpp"
+#include "pipeline/shading_rate.hpp"
 
 namespace tilegpu {
 
@@ -32,6 +33,8 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
     return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline '" + info.label + "': rasterization_stream is " +
                                                      std::to_string(info.rasterization.rasterization_stream) + "; there are 0 to " +
                                                      std::to_string(kMaxStreams - 1)};
+  if (!dynamic->has(DynamicState::fragment_shading_rate))
+    if (Status ok = check_shading_rate(info.shading_rate, "pipeline '" + info.label + "'"); !ok) return ok.error();
   leave_out_tests(info.untested_aspects, info.depth_stencil);
   auto program = make_program(info);
   if (!program) return program.error();

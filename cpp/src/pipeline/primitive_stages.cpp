@@ -102,6 +102,7 @@ Status add_geometry(const Program& program, const Stage& stage, PrimitiveStages&
   for (uint32_t c = 0; c < traits.cull_distances; ++c) add(out.emits, shader::kCullDistanceLocation, c);
   if (traits.writes_layer) add(out.emits, shader::kLayerLocation, 0);
   if (traits.writes_viewport_index) add(out.emits, shader::kViewportLocation, 0);
+  if (traits.writes_shading_rate) add(out.emits, shader::kShadingRateLocation, 0);
   if (traits.writes_point_size) add(out.emits, shader::kPointSizeLocation, 0);
   if (traits.writes_primitive_id) add(out.emits, shader::kPrimitiveIdLocation, 0);
   const auto emitted =

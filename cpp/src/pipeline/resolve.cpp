@@ -51,6 +51,7 @@ shader::FragmentKey fragment_key(const Program& program, const Resolved& resolve
   key.inputs = program.inputs;
   key.samples = resolved.samples;
   key.per_sample = resolved.classification.per_sample;
+  key.coarse = resolved.classification.coarse;
   return key;
 }
 
@@ -111,7 +112,8 @@ std::string resolve_key(const Program& program, const GraphicsState& state) {
   const DepthStencilState& ds = state.depth_stencil;
   const uint32_t flags = static_cast<uint32_t>(m.alpha_to_coverage) | m.alpha_to_one << 1 | shades_samples << 2 |
                          (ds.depth_test && ds.depth_write) << 3 | writes_stencil(ds) << 4 | state.blend.logic_op_enable << 5 |
-                         smooth_lines(program, state) << 6 | (m.alpha_to_coverage && state.rasterization.rasterizer_discard) << 7;
+                         smooth_lines(program, state) << 6 | (m.alpha_to_coverage && state.rasterization.rasterizer_discard) << 7 |
+                         shades_coarsely(program, state) << 8;
   put(key, static_cast<uint32_t>(m.samples));
   put(key, flags);
   put(key, static_cast<uint32_t>(state.blend.logic_op_enable ? state.blend.logic_op : VK_LOGIC_OP_COPY));
@@ -159,7 +161,7 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   if (shading) {
     fragment = fragment_key(program, *resolved);
     add(shading->code, "fragment shader", [&] { return shader::compile_fragment(jit, fragment, shader::When::later); });
-    if (c.needs_slice) {
+    if (c.needs_slice && !c.coarse) {
       slice = fragment;
       slice.coverage_only = true;
       slice.coverage_needs_alpha = alpha_to_coverage;
@@ -192,10 +194,10 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   if (shading && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
     add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue, shader::When::later); });
-    if (!alpha_to_coverage && shader::suits_blocks(fragment, shading->traits))
+    if (!alpha_to_coverage && !c.coarse && shader::suits_blocks(fragment, shading->traits))
       add(output.blocks, "fragment shader and epilogue",
           [&] { return shader::compile_blocks(jit, fragment, shading->traits, epilogue, shader::When::later); });
-    if (!alpha_to_coverage && shader::suits_pixels(jit, fragment, shading->traits, epilogue))
+    if (!alpha_to_coverage && !c.coarse && shader::suits_pixels(jit, fragment, shading->traits, epilogue))
       output.pixels = shader::offer_pixels(jit, fragment, epilogue);
   }
   if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();

@@ -20,6 +20,7 @@ struct Classification {
   bool pins_order = false;    // reads a depth or stencil value that its own early tests write: each primitive is shaded before the next
   bool side_effects = false;  // memory, or what invocations see of one another: all that the rasterizer covers must run
   bool per_sample = false;
+  bool coarse = false;        // fragments may have several pixels (shading_rate.hpp)
   bool writes_color = false;  // any attachment at all
   bool kills = false;         // the shader or its alpha changes coverage
   bool smooth_alpha = false;  // lines are smooth: each fragment's area is multiplied into its alpha

@@ -18,7 +18,8 @@ inline constexpr int kSubpixelBits = 8;
 inline constexpr uint32_t kFrontFacing = 1u << 31;
 inline constexpr uint32_t kProvokingShift = 29;  // 2 bits: which of the three vertices
 inline constexpr uint32_t kDrawMask = (1u << 24) - 1;
-inline constexpr uint32_t kDeferred = 1u << 24;  // deferred vertex shading: the tile phase shades the vertices
+inline constexpr uint32_t kRateShift = 25, kRateMask = 0xf;  // 4 bits: the primitive's shading rate, as SPIR-V encodes it
+inline constexpr uint32_t kDeferred = 1u << 24;              // deferred vertex shading: the tile phase shades the vertices
 
 /// Everything a triangle is, in one cache line. Edges and planes are set up by the tile phase, for visible bins only.
 /// Winding: (x1-x0)*(y2-y0) - (x2-x0)*(y1-y0) > 0 with y down (clockwise on the screen), so that for each directed edge a -> b
@@ -31,7 +32,7 @@ struct alignas(64) TriangleRecord {
   float z[3];           // framebuffer depth with bias; neither clamped nor rounded to the format
   float q[3];           // 1/w
   uint32_t vertex[3];   // offset in floats in Chunk::varyings of component 0; component c at + c * kBatchStride. Deferred: gl_VertexIndex
-  uint32_t draw_flags;  // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing, kDeferred
+  uint32_t draw_flags;  // kDrawMask: index in the pass's draws; kProvoking, kFrontFacing, kDeferred, kRate
 };
 static_assert(sizeof(TriangleRecord) == 64);
 

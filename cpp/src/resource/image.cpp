@@ -52,6 +52,8 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
       {VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, "transient_attachment", attachment, "take a format that can be an attachment"},
       {VK_IMAGE_USAGE_STORAGE_BIT, "storage", (format.storage || extended) && info.tiling == ImageTiling::linear,
        "take a colour format that is not sRGB, and linear tiling"},
+      {VK_IMAGE_USAGE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR, "fragment_shading_rate_attachment",
+       info.format == VK_FORMAT_R8_UINT && info.tiling == ImageTiling::linear, "take r8_uint, and linear tiling"},
   };
   for (const UsageRule& rule : rules) {
     if ((info.usage & rule.usage) && !rule.allowed) {

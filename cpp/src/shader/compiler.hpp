@@ -33,7 +33,8 @@ struct VaryingComponent {
 /// varyings, with the element as component.
 inline constexpr uint32_t kPositionLocation = 240, kPointSizeLocation = 241, kLayerLocation = 242, kViewportLocation = 243,
                           kPrimitiveIdLocation = 244, kOuterLevelLocation = 245, kInnerLevelLocation = 246, kBarycentricLocation = 247,
-                          kLinearBarycentricLocation = 248, kClipDistanceLocation = 254, kCullDistanceLocation = 255;
+                          kLinearBarycentricLocation = 248, kShadingRateLocation = 249, kClipDistanceLocation = 254,
+                          kCullDistanceLocation = 255;
 inline bool VaryingComponent::of_primitive() const {
   return corner != 0 || location == kBarycentricLocation || location == kLinearBarycentricLocation;
 }
@@ -170,6 +171,7 @@ struct StageTraits {
   // vertex, evaluation, geometry
   uint32_t clip_distances = 0, cull_distances = 0;  // clip first, then cull, in VertexArgs::clip_distance
   bool writes_layer = false, writes_viewport_index = false, writes_point_size = false;
+  bool writes_shading_rate = false;  // of its primitives
   // before the rasterizer
   bool writes_primitive_id = false;
   PrimitiveModes modes;
@@ -245,6 +247,7 @@ struct FragmentKey {
   bool per_sample = false;     // one invocation a sample (sample shading)
   bool coverage_only = false;  // sliced: discard, depth, sample mask and colour[0].a (for alpha to coverage) only
   bool coverage_needs_alpha = false;
+  bool coarse = false;  // fragments of several pixels, as many as FragmentArgs says
 };
 
 struct GeometryKey {

@@ -190,14 +190,15 @@ struct VertexArgs {
   uint32_t first_instance;
   uint32_t base_vertex;
   uint32_t draw_index;
-  uint32_t view_index;   // gl_ViewIndex
-  float* position;       // 4 components, component-major (kBatchStride)
-  float* varyings;       // VaryingLayout::component_count components, component-major
-  float* clip_distance;  // or null; component-major
-  uint32_t* layer;       // gl_Layer, then gl_ViewportIndex, component-major; only where the shader writes them
-  float* point_size;     // gl_PointSize; the same
-  uint8_t* scratch;      // private memory of the thread: PrivateMemory::size_B bytes for N lanes
-  LoopBudget* loops;     // each N vertices of the call begin with all of it
+  uint32_t view_index;     // gl_ViewIndex
+  float* position;         // 4 components, component-major (kBatchStride)
+  float* varyings;         // VaryingLayout::component_count components, component-major
+  float* clip_distance;    // or null; component-major
+  uint32_t* layer;         // gl_Layer, then gl_ViewportIndex, component-major; only where the shader writes them
+  float* point_size;       // gl_PointSize; the same
+  uint32_t* shading_rate;  // gl_PrimitiveShadingRateEXT; the same
+  uint8_t* scratch;        // private memory of the thread: PrivateMemory::size_B bytes for N lanes
+  LoopBudget* loops;       // each N vertices of the call begin with all of it
   // Evaluation shaders: vertices of one patch, for which vertex_index is not read.
   const float* tess_coord;  // 3 components, component-major
   const uint8_t* inputs;    // by InterfaceMemory
@@ -289,6 +290,12 @@ struct alignas(64) FragmentArgs {
   // in order of the attachments) at texels + k * texels_pitch. Null: to the tile.
   uint32_t* texels;
   uint64_t texels_pitch;
+  // Packets of coarse fragments (tile/shading/coarse.hpp): each lane is a fragment of several pixels, a quad is four of them, x_px and y_px
+  // are its first pixel. lane_x_px, lane_y_px and lane_pixel are the pixel in which the fragment's centre lies. The rest of the inputs by
+  // quad is not read.
+  uint32_t fragment_size[kMaxQuads];   // as SPIR-V encodes it: log2 of the width times 4, and of the height
+  uint32_t sample_mask_in[kMaxLanes];  // gl_SampleMaskIn, by coverage index
+  float centroid_x[kMaxLanes], centroid_y[kMaxLanes];
 };
 
 /// Lanes that reach shared memory in order load as one, those that don't run and lie behind its end among them: elements of four words.

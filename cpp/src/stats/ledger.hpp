@@ -44,6 +44,7 @@ struct FragmentCounters {
   Count helper_lanes, idle_lanes, packets, samples_written;
   Count primitives_culled_by_prepass, fragments_killed_by_prepass, fragments_killed_by_fpk;
   Count fragments_killed_by_hierarchical_z, sliced_invocations, vertices_shaded_in_tiles;
+  Count coarse_fragments, coarse_pixels;
 };
 
 }  // namespace tilegpu::stats

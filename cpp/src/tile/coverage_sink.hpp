@@ -14,14 +14,21 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
-/// Where the coverage of one record goes.
-class CoverageSink : public RecordTests {
+/// Where the coverage of one record goes. kCoarse: fragments of several pixels.
+template <bool kCoarse>
+class BasicCoverageSink : public RecordTests<kCoarse> {
+  using Tests = RecordTests<kCoarse>;
+  using Tests::after_tests, Tests::count_hidden, Tests::count_query, Tests::depth_, Tests::expand_cover, Tests::kAll, Tests::list_block;
+  using Tests::list_waiting, Tests::lrz_hidden, Tests::number_, Tests::prepare, Tests::push, Tests::push_block, Tests::ready_;
+  using Tests::record_, Tests::see, Tests::seen_span, Tests::settle, Tests::settles_, Tests::setup, Tests::single_block, Tests::source;
+  using Tests::take, Tests::take_number, Tests::test_span, Tests::together_, Tests::trace_sides, Tests::w_, Tests::wait;
+
  public:
   /// `number`: in the visibility buffer; 0: the next, given once something of it is seen.
-  CoverageSink(Worker& w, const records::TriangleRecord& record, const records::Chunk& chunk, uint32_t number = 0)
-      : RecordTests(w, record, chunk, number) {}
+  BasicCoverageSink(Worker& w, const records::TriangleRecord& record, const records::Chunk& chunk, uint32_t number = 0)
+      : Tests(w, record, chunk, number) {}
 
-  using RecordTests::set_depth;
+  using Tests::set_depth;
   /// From the record, where there is no batch.
   void set_depth() { prepare(); }
 
@@ -206,9 +213,17 @@ class CoverageSink : public RecordTests {
 
   /// After the last of its samples.
   void finish() {
+    if constexpr (kCoarse) return finish_coarse();
     if (together_.blocks) list_waiting();
     take_number();
   }
+
+ private:
+  void finish_coarse() {
+    CoarsePackets& coarse = w_.packets.coarse;
+    if (!coarse.touched.empty()) queue_gathered(w_, w_.packets, w_.results, record_, setup());
+  }
 };
+using CoverageSink = BasicCoverageSink<false>;
 
 }  // namespace tilegpu::TILEGPU_TILE

@@ -137,7 +137,12 @@ void select_draw(Worker& w, uint32_t draw) {
   d.number = draw;
   if (call.state != d.state || w.bin.phase != Phase::ordinary) select_state(w, *call.state);
   d.early_query = d.plan.early == EarlyTests::full && w.bin.phase != Phase::main ? call.query : -1;
-  if (w.kill.on) {
+  if (w.kill.on && d.plan.coverage == Coverage::coarse) {
+    // Its quads do not wait among those that may be killed: what does is shaded first, and what comes after it begins anew.
+    release();
+    w.kill.retains = w.kill.killer = w.kill.victim = w.kill.reads = w.kill.pins = w.kill.keeps = w.kill.settles = false;
+    w.kill.draw = nullptr;
+  } else if (w.kill.on) {
     const bool across_draws = waits_across_draws(w.bin, w.visibility);
     const bool settled = w.bin.phase == Phase::main && (w.prepass.opaque_replay || w.prepass.verdict.writes_zs);
     if (!across_draws) release();
@@ -153,7 +158,7 @@ void select_draw(Worker& w, uint32_t draw) {
     flush_visibility(w);
   d.moment = moment_of(w.bin, w.visibility, w.prepass, d.plan);
   d.replay_ids = w.prepass.replay_ids;
-  if (w.kill.on && w.bin.phase != Phase::pre) {
+  if (w.kill.on && w.bin.phase != Phase::pre && d.plan.coverage != Coverage::coarse) {
     if (w.kill.first == w.kill.end && !w.packets.queue_count) w.packets.setups.reset();
     return;
   }
@@ -252,6 +257,28 @@ __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleReco
   }
 }
 
+// The same of a draw whose fragments may have several pixels, by whichever rule.
+__attribute__((noinline)) void draw_coarse(Worker& w, const records::TriangleRecord** batch, const records::Chunk& chunk, uint32_t count) {
+  const records::CoverageRule& rule = w.draw.plan.rule;
+  const uint32_t samples = w.shape.samples;
+  const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
+  assert(w.bin.phase == Phase::ordinary);  // a pre-pass ends before it
+  w.packets.coarse.begin_draw(w.shape.blocks() * samples);
+  for (uint32_t k = 0; k < count; k++) {
+    BasicCoverageSink<true> sink(w, *batch[k], chunk);
+    refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
+    sink.set_depth();
+    if (rule.lines())
+      cover_line(line_of(*batch[k], chunk, rule.line), x_px, y_px, w.draw.rect, samples, rule.places(samples), sink);
+    else if (rule.plain())
+      cover_triangle(*batch[k], x_px, y_px, w.draw.rect, samples, sink);
+    else
+      cover_ruled(*batch[k], rule, x_px, y_px, w.draw.rect, samples, sink);
+    sink.finish();
+    if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
+  }
+}
+
 // Covers and tests up to kBatch records of the current draw; kNumbered: `numbers` are theirs in the visibility buffer already.
 template <bool kNumbered>
 inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
@@ -259,7 +286,10 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
   assert(count >= 1 && count <= kBatch);
   const auto sink_of = [&](uint32_t k) { return CoverageSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
   std::fill(batch + count, batch + kBatch, batch[0]);
-  if (w.draw.coverage == Coverage::ruled) return draw_ruled<kNumbered>(w, batch, chunks, numbers, count);
+  if (w.draw.coverage >= Coverage::ruled) {
+    if (w.draw.coverage == Coverage::coarse) return draw_coarse(w, batch, *chunks[0], count);
+    return draw_ruled<kNumbered>(w, batch, chunks, numbers, count);
+  }
   TriangleBatch setup;
   prepare_batch(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.shape.samples, w.bounds.block_limit,
                 w.draw.test.range_lo, w.draw.test.range_hi, setup);

@@ -2,18 +2,21 @@
 // quad, block or row of whole blocks. Out: quads in the queue or whole blocks shaded, or its number in the visibility buffer; the record's
 // place among the visible primitives.
 //
-// First part of the CoverageSink (coverage_sink.hpp). Source: docs/decisions.md, 8; Vulkan specification, "Rasterization Order".
+// First part of the CoverageSink (coverage_sink.hpp). kCoarse: of draws whose fragments may have several pixels; their samples are gathered
+// until all of the record's are there (shading/coarse.hpp). Source: docs/decisions.md, 8; Vulkan specification, "Rasterization Order".
 #pragma once
 
 #include <bit>
 #include <cassert>
 
+#include "tile/shading/coarse.hpp"
 #include "tile/shading/numbers.hpp"
 #include "tile/shading/quad_queue.hpp"
 #include "tile/worker/worker.hpp"
 
 namespace tilegpu::TILEGPU_TILE {
 
+template <bool kCoarse>
 class RecordRoute {
  public:
   bool seen() const { return seen_; }
@@ -70,6 +73,7 @@ class RecordRoute {
   void push_block(uint32_t block, int32_t x, int32_t y, const uint16_t* covered, const uint16_t* live, uint32_t samples) {
     assert(samples == w_.shape.samples);
     assert(w_.draw.plan.route == Route::shade);
+    if constexpr (kCoarse) return gather_block(w_.packets.coarse, block, samples, covered, live);
     if (samples == 1 && w_.bin.phase == Phase::ordinary && !w_.kill.on) return queue_block(block, x, y, covered[0], live[0]);
     for (uint32_t q = 0; q < 4; q++) {
       const uint64_t bits = gather_quad(live, samples, q);
@@ -102,6 +106,10 @@ class RecordRoute {
 
   void push_full_blocks(uint32_t block, uint32_t count) {
     assert(w_.draw.plan.route == Route::shade && count > 0);
+    if constexpr (kCoarse) {
+      for (uint32_t i = 0; i < count; i++) gather_block(w_.packets.coarse, block + i, w_.shape.samples, kAll, kAll);
+      return;
+    }
     const shader::PrimitiveSetup* primitive = setup();
     if (w_.bin.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
     const bool direct = goes_straight(w_.shape.traits, w_.bin.phase);

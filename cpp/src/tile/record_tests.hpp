@@ -21,9 +21,13 @@ inline uint32_t count_pixels(const uint16_t* masks, uint32_t samples) {
   return static_cast<uint32_t>(std::popcount(any));
 }
 
-class RecordTests : public RecordRoute {
+template <bool kCoarse>
+class RecordTests : public RecordRoute<kCoarse> {
  protected:
-  using RecordRoute::RecordRoute;
+  using Route_ = RecordRoute<kCoarse>;
+  using Route_::kAll, Route_::number_, Route_::push_block, Route_::push_full_blocks, Route_::record_, Route_::see;
+  using Route_::Route_;
+  using Route_::seen_, Route_::settle, Route_::setup, Route_::source, Route_::w_;
 
   void prepare() {
     if (ready_) return;

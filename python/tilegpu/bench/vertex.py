@@ -250,5 +250,6 @@ def print_tables(rows: Iterable[Row], counted: Iterable[ProfileRow]) -> None:
     print(f"\n{'order':11}{'profile':28}{'shaded':>11}{'/named':>8}{'held':>14}{'batches':>9}")
     for p in counted:
         held = f"FIFO {p.vertex_batch}" + (f" by {p.vertex_group}" if p.vertex_group > 1 else "")
-        batch = held if p.vertex_group and p.vertex_batch else f"{p.vertex_batch or 'ranges'}"
-        print(f"{p.order:11}{p.profile:28}{p.shaded:11,}{p.shaded_per_named:8.2f}{batch:>14}{p.batches:9,}")
+        is_fifo = p.vertex_group and p.vertex_batch  # which goes on from triangle to triangle: the batches are this program's own
+        batch = held if is_fifo else f"{p.vertex_batch or 'ranges'}"
+        print(f"{p.order:11}{p.profile:28}{p.shaded:11,}{p.shaded_per_named:8.2f}{batch:>14}{'' if is_fifo else f'{p.batches:,}':>9}")

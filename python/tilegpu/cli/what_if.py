@@ -43,22 +43,21 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draws once, runs what was drawn on each profile, prints."""
-    from tilegpu.context import DeviceOptions
     from tilegpu.cost_constants import CONSTANTS
     from tilegpu.frame_costs import comparison
     from tilegpu.frame_orders import run_with_orders
-    from tilegpu.frame_profiles import NO_LIMITS
+    from tilegpu.frame_profiles import options_of
 
     profiles = options.profile or list(CONSTANTS)
     for name in profiles:
         if name not in CONSTANTS:
             why = " (host is this computer: it is measured, not modelled)" if name == "host" else ""
             raise UsageError(f"--profile {name}: it has no cost model{why}; there are {', '.join(CONSTANTS)}")
-    limits = NO_LIMITS if wants_isolation(options) else None
+    made = options_of(wants_isolation(options))
     with tempfile.TemporaryDirectory(prefix="tilegpu-what-if-") as folder:
         capture, title, known = _captured(options, Path(folder))
         runs: list[ProfileRun] = [
-            run_with_orders(capture, name, options=DeviceOptions(limits)) for name in progress(profiles, len(profiles), "what-if")
+            run_with_orders(capture, name, options=made) for name in progress(profiles, len(profiles), "what-if")
         ]
     found = comparison(title, runs, *known)
     print(json.dumps(found.asdict(), indent=1) if options.json else found)

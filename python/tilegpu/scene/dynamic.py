@@ -38,6 +38,7 @@ def dynamic_state(frame: Shape, state: State, scissor: tuple[int, int, int, int]
         "depth_clip_negative_one_to_one": False,
         "rasterization_stream": 0,
         "conservative_rasterization_mode": "disabled",
+        "fragment_shading_rate": (1, 1),
         "line_rasterization_mode": "default",
         "line_stipple_enable": False,
         "depth_bias_enable": state.depth_bias is not None,

@@ -42,7 +42,8 @@ class Shown:
     """What came of a request. ``picture``: (H, W, 4) uint8, ``None`` where there is none. ``error``: to be shown over the last one;
     ``raised``: the same as an exception. ``scene``: another one, of a file that changed. ``drawn``: by a function, with the front end;
     ``described``: it returned a frame; ``own_device``: it draws with a device of its own. ``samples``: that the picture has, 0 where nobody
-    knows; ``asked``: for how many. ``passes``: how many made the picture."""
+    knows; ``asked``: for how many. ``passes``: how many made the picture. ``first``: on new images or a new device, where nothing is as
+    the picture before left it, so that ``cost`` has bytes that transaction elimination saves from the next one on."""
 
     picture: NDArray[np.uint8] | None = None
     size: tuple[int, int] = (0, 0)
@@ -61,6 +62,7 @@ class Shown:
     own_device: bool = False
     passes: int = 1
     ended: bool = False
+    first: bool = False
 
 
 def as_rgba(image: NDArray[Any]) -> NDArray[np.uint8]:
@@ -128,6 +130,7 @@ class Painter:
         self._reload = reload
         self._scene_files = frozenset(scene_files)
         self._renderer: SceneRenderer | None = None
+        self._drawn_as: tuple[Any, ...] | None = None  # what the last picture's device and images were made for
         self._device_key: Any = None
         self._own_device = False
         self._live = Interaction()
@@ -235,6 +238,8 @@ class Painter:
         picture = as_rgba(result.picture_of(frame))
         size = picture.shape[1], picture.shape[0]
         shown = Shown(picture, size, renderer.samples_of(frame), request.samples, ms, hsr=renderer.device.hsr)
+        drawn_as = request.profile, request.hsr, request.size, request.samples
+        shown.first, self._drawn_as = drawn_as != self._drawn_as, drawn_as
         shown.drawn, shown.described = isinstance(frame, DrawnFrame), isinstance(self._live.returned, Frame)
         self._notice_device(renderer)
         shown.passes = max(1, len(renderer.passes))

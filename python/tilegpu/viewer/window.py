@@ -204,6 +204,7 @@ class _Loop:
                 state.tell_samples = False
                 state.say(samples_told(state.scene, shown.asked, shown.samples) or state.message)
             state.passes = shown.passes
+            state.changed |= shown.first and not self.most  # once more, so that figures compare
             if self.picture is None:
                 self._title_at = 0.0
             self.picture = shown.picture

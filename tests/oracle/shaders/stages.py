@@ -136,29 +136,37 @@ def fragments(
     size_px: tuple[int, int],
     covered: set[tuple[int, int]] | None = None,
     more: Mapping[str | int, Value] | None = None,
+    rate: tuple[int, int] = (1, 1),
 ) -> dict[tuple[int, int], dict[str | int, Value]]:
-    """A primitive over a framebuffer, quad by quad. ``covered``: pixels (None: all); the others of a quad are helper invocations.
+    """A primitive over a framebuffer, quad by quad. ``covered``: pixels (None: all); fragments without any are helper invocations.
 
-    Outputs by pixel, of those that were not discarded. ``more``: inputs that all fragments have.
+    Outputs by pixel, of those that were not discarded. ``more``: inputs that all fragments have. ``rate``: width and height of a
+    fragment, whose invocation is that of all its covered pixels.
     """
     m, out = program.module, {}
-    for y in range(0, size_px[1], 2):
-        for x in range(0, size_px[0], 2):
-            quad = [(x + k % 2, y + k // 2) for k in range(4)]
-            invocations = []
-            for place, (px, py) in enumerate(quad):
-                inside = px < size_px[0] and py < size_px[1] and (covered is None or (px, py) in covered)
-                coord = tuple(numbers.encode(v, 32) for v in (px + 0.5, py + 0.5, 0.0, 1.0))
+    width, height = rate
+    for y in range(0, size_px[1], 2 * height):
+        for x in range(0, size_px[0], 2 * width):
+            quad = [(x + k % 2 * width, y + k // 2 * height) for k in range(4)]
+            invocations, pixels = [], []
+            for place, (fx, fy) in enumerate(quad):
+                own = [(px, py) for py in range(fy, fy + height) for px in range(fx, fx + width)]
+                inside = [p for p in own if p[0] < size_px[0] and p[1] < size_px[1] and (covered is None or p in covered)]
+                coord = tuple(numbers.encode(v, 32) for v in (fx + width / 2, fy + height / 2, 0.0, 1.0))
                 inputs: dict[str | int, Value] = dict.fromkeys(("SampleId", "PrimitiveId", "Layer", "ViewIndex"), 0)
                 inputs.update({"FragCoord": coord, "FrontFacing": 1, "HelperInvocation": int(not inside)})
+                inputs["ShadingRateKHR"] = (width.bit_length() - 1) * 4 + height.bit_length() - 1
+                # One sample: bit j = w * h - 1 - p of the pixel index p.
+                inputs["SampleMask"] = (sum(1 << (width * height - 1 - own.index(p)) for p in inside),)
                 inputs.update({**subgroup_inputs(place), **(more or {})})
                 invocations.append(Invocation(m, program.variables(inputs), place, helper=not inside))
+                pixels.append(inside)
             if all(i.helper for i in invocations):
                 continue
             groups.run(m, invocations)
-            for at, invocation in zip(quad, invocations, strict=True):
+            for inside, invocation in zip(pixels, invocations, strict=True):
                 if not (invocation.helper or invocation.killed):
-                    out[at] = program.outputs(invocation)
+                    out.update(dict.fromkeys(inside, program.outputs(invocation)))
     return out
 
 

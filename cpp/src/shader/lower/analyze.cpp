@@ -287,6 +287,7 @@ static void vertex_output_traits(const Module& m, const Constants& constants, St
     for (size_t k = 0; k < scalars.size() && k < used.size(); ++k) {
       t.writes_layer |= used[k] && scalars[k].builtin == spv::BuiltInLayer;
       t.writes_viewport_index |= used[k] && scalars[k].builtin == spv::BuiltInViewportIndex;
+      t.writes_shading_rate |= used[k] && scalars[k].builtin == spv::BuiltInPrimitiveShadingRateKHR;
       t.writes_point_size |= used[k] && scalars[k].builtin == spv::BuiltInPointSize;
       t.writes_primitive_id |= used[k] && scalars[k].builtin == spv::BuiltInPrimitiveId;
     }

@@ -31,6 +31,11 @@ struct TileReader {
     constexpr uint64_t kWord_B = framebuffer::kPixelsPerBlock * 4;
     const uint64_t sample_B = words * kWord_B, block_B = sample_B * at.key.samples;
     pointer = ir.offset(pointer, w * kWord_B);
+    if (at.key.coarse) {  // the pixel in which the fragment's centre lies
+      Value pixel = ir.field(ir.vi32, l.args, offsetof(FragmentArgs, lane_pixel), 64);
+      Value offset = ir.add(ir.mul(ir.lshr(pixel, 4), ir.ik(static_cast<uint32_t>(block_B))), ir.shl(ir.and_(pixel, ir.ik(15)), 2));
+      return ir.load_lanes(ir.i32, pointer, ir.add(offset, ir.mul(l.vary(sample), ir.ik(static_cast<uint32_t>(sample_B)))), 4);
+    }
     if (Lowering::is_varying(sample)) {
       Value corner = at.quads_to_lanes(ir.field(Ir::vec(ir.i32, ir.lanes / 4), l.args, offsetof(FragmentArgs, tile_pixel)));
       Value own[kMaxLanes];

@@ -92,6 +92,7 @@ struct Interpolator {
   Value lane_pixel(bool is_y);                                     // by_lane: i32
   Value pixel(size_t offset_B);                                    // x_px or y_px of each lane's pixel, as float
   Position centre();
+  Value coarse_centre(bool is_y);
   Position corner(uint32_t pixel);  // centre of pixel 0, 1 or 2 of the lane's quad; by_lane only
   Position at_sample(Value index);  // scalar or vector i32
   Position centroid();

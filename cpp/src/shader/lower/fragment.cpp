@@ -53,8 +53,12 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
       Value positions = ir.field(ir.ptr, l.args, offsetof(FragmentArgs, sample_positions), 8);
       return ir.load(ir.f32, ir.offset(positions, ir.add(ir.shl(index, 3), ir.c64(4 * s.element))), 4);
     }
+    case spv::BuiltInShadingRateKHR:
+      return key.coarse ? inputs.quads_to_lanes(ir.field(Ir::vec(ir.i32, ir.lanes / 4), l.args, offsetof(FragmentArgs, fragment_size)))
+                        : ir.ik(0);
     case spv::BuiltInSampleMask: {
       if (s.element > 0) return ir.ik(0);
+      if (key.coarse) return ir.field(ir.vi32, l.args, offsetof(FragmentArgs, sample_mask_in));
       Value mask = ir.ik(0);
       for (uint32_t k = 0; k < key.samples; ++k) mask = ir.or_(mask, ir.select(inputs.covered(k), ir.ik(1u << k), ir.ik(0)));
       if (!key.per_sample) return mask;
@@ -181,7 +185,7 @@ std::vector<Value> FragmentBuilder::compute_by_call() {
 void FragmentBuilder::make_inputs() {
   const Ir& ir = l.ir;
   std::vector<Value> values;
-  if (ir.quick && !inputs.once && !inputs.by_lane && !l.slice) {
+  if (ir.quick && !inputs.once && !inputs.by_lane && !l.slice && !key.coarse) {
     values = compute_by_call();
   } else if (ir.lanes == 4 || inputs.once) {
     values = compute(true);
@@ -351,7 +355,7 @@ void add_fragment(CodeKey& code, const FragmentKey& key) {
   for (const InputSource& input : key.inputs) {
     for (uint32_t word : {input.variable, input.element, input.target, static_cast<uint32_t>(input.format)}) code.add(word);
   }
-  for (bool flag : {key.per_sample, key.coverage_only, key.coverage_needs_alpha}) code.add(static_cast<uint32_t>(flag));
+  for (bool flag : {key.per_sample, key.coverage_only, key.coverage_needs_alpha, key.coarse}) code.add(static_cast<uint32_t>(flag));
 }
 
 bool suits_pixels(const Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue) {

@@ -91,15 +91,30 @@ Value Interpolator::pixel(size_t offset_B) {
   assert(offset_B == offsetof(FragmentArgs, x_px) || offset_B == offsetof(FragmentArgs, y_px));
   const bool is_y = offset_B == offsetof(FragmentArgs, y_px);
   if (once) return ir.fsub(is_y ? place.y : place.x, ir.fk(0.5f));
-  if (by_lane) return ir.sitofp(lane_pixel(is_y));
+  if (by_lane || key.coarse) return ir.sitofp(lane_pixel(is_y));
   Value corner = ir.field(Ir::vec(ir.i32, ir.lanes / 4), l.args, offset_B);
   Value steps[kMaxLanes];
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) steps[lane] = ir.c32(is_y ? (lane >> 1) & 1 : lane & 1);
   return ir.sitofp(ir.add(quads_to_lanes(corner), LLVMConstVector(steps, ir.lanes)));
 }
 
+/// A quad's fragments side by side, each of several pixels: integers until the last step, so that the centre is exact.
+Value Interpolator::coarse_centre(bool is_y) {
+  const Ir& ir = l.ir;
+  assert(key.coarse && !once && !by_lane);
+  const auto by_quad = [&](size_t offset_B) { return quads_to_lanes(ir.field(Ir::vec(ir.i32, ir.lanes / 4), l.args, offset_B)); };
+  Value size = by_quad(offsetof(FragmentArgs, fragment_size));
+  Value halves[kMaxLanes];  // of the fragment's side, from the quad's corner
+  for (uint32_t lane = 0; lane < ir.lanes; ++lane) halves[lane] = ir.c32((is_y ? (lane >> 1) & 1 : lane & 1) ? 3 : 1);
+  Value log2 = is_y ? ir.and_(size, ir.ik(3)) : ir.lshr(size, 2);
+  Value half_px = ir.shl(LLVMConstVector(halves, ir.lanes), log2);
+  Value corner = by_quad(is_y ? offsetof(FragmentArgs, y_px) : offsetof(FragmentArgs, x_px));
+  return ir.fmul(ir.sitofp(ir.add(ir.shl(corner, 1), half_px)), ir.fk(0.5f));
+}
+
 Interpolator::Position Interpolator::centre() {
   if (once) return place;
+  if (key.coarse) return {coarse_centre(false), coarse_centre(true)};
   return {l.ir.fadd(pixel(offsetof(FragmentArgs, x_px)), l.ir.fk(0.5f)), l.ir.fadd(pixel(offsetof(FragmentArgs, y_px)), l.ir.fk(0.5f))};
 }
 
@@ -131,6 +146,8 @@ Value Interpolator::covered(uint32_t sample) {
 /// The centre where all samples are covered (or none: helpers), else the first covered sample.
 Interpolator::Position Interpolator::centroid() {
   const Ir& ir = l.ir;
+  if (key.coarse)
+    return {ir.field(ir.vf32, l.args, offsetof(FragmentArgs, centroid_x)), ir.field(ir.vf32, l.args, offsetof(FragmentArgs, centroid_y))};
   if (key.per_sample) return at_sample(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index)));
   Position result = centre();
   if (key.samples == 1) return result;

@@ -336,6 +336,8 @@ void VertexBuilder::write_outputs() {
         position = true;
       } else if (s.builtin == spv::BuiltInLayer || s.builtin == spv::BuiltInViewportIndex) {
         if (used[k] && !key.position_only) put(offsetof(VertexArgs, layer), s.builtin == spv::BuiltInViewportIndex, v.c[k]);
+      } else if (s.builtin == spv::BuiltInPrimitiveShadingRateKHR) {
+        if (used[k] && !key.position_only) put(offsetof(VertexArgs, shading_rate), 0, v.c[k]);
       } else if (s.builtin == spv::BuiltInPointSize) {
         if (used[k] && !key.position_only) put(offsetof(VertexArgs, point_size), 0, v.c[k]);
       } else if (s.builtin == spv::BuiltInClipDistance && clips) {

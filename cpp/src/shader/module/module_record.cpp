@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 6);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 53 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 7);
+static_assert(fields_of<StageTraits>() == 54 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 13 &&
@@ -239,6 +239,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.writes_layer,
                      &t.writes_viewport_index,
                      &t.writes_point_size,
+                     &t.writes_shading_rate,
                      &t.writes_primitive_id,
                      &t.reads_front_facing,
                      &t.reads_frag_coord,

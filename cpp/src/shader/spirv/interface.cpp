@@ -194,6 +194,8 @@ uint32_t builtin_location(uint32_t builtin) {
       return kLayerLocation;
     case spv::BuiltInViewportIndex:
       return kViewportLocation;
+    case spv::BuiltInPrimitiveShadingRateKHR:
+      return kShadingRateLocation;
     case spv::BuiltInPrimitiveId:
       return kPrimitiveIdLocation;
     case spv::BuiltInTessLevelOuter:

@@ -110,6 +110,7 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityShaderViewportIndexLayerEXT,
     spv::CapabilityMultiViewport,
     spv::CapabilityMultiView,
+    spv::CapabilityFragmentShadingRateKHR,
 };
 
 // What a message names; the list is of what shaders of others ask for.
@@ -125,7 +126,6 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(MinLod),
     TILEGPU_ROW(SparseResidency),
     TILEGPU_ROW(StorageInputOutput16),
-    TILEGPU_ROW(FragmentShadingRateKHR),
     TILEGPU_ROW(FragmentDensityEXT),
     TILEGPU_ROW(FragmentShaderShadingRateInterlockEXT),
     TILEGPU_ROW(FragmentFullyCoveredEXT),
@@ -171,8 +171,8 @@ constexpr std::pair<spv::BuiltIn, const char*> kBuiltIns[] = {
     {spv::BuiltInSubgroupLocalInvocationId, "SubgroupLocalInvocationId (gl_SubgroupInvocationID)"},
     {spv::BuiltInBaryCoordKHR, "BaryCoordKHR (gl_BaryCoordEXT)"},
     {spv::BuiltInFullyCoveredEXT, "FullyCoveredEXT"},
-    {spv::BuiltInPrimitiveShadingRateKHR, "PrimitiveShadingRateKHR"},
-    {spv::BuiltInShadingRateKHR, "ShadingRateKHR"},
+    {spv::BuiltInPrimitiveShadingRateKHR, "PrimitiveShadingRateKHR (gl_PrimitiveShadingRateEXT)"},
+    {spv::BuiltInShadingRateKHR, "ShadingRateKHR (gl_ShadingRateEXT)"},
 };
 
 /// The name in a table's row, or null.

@@ -16,6 +16,21 @@
 
 namespace tilegpu::tile {
 
+/// The pass's attachment of fragment sizes.
+struct ShadingRateTexels {
+  const uint8_t* data = nullptr;  // of layer 0; null: there is none
+  uint64_t row_pitch_B = 0, layer_pitch_B = 0;
+  uint32_t width = 0, height = 0, layers = 1;
+  uint32_t log2_x = 0, log2_y = 0;  // pixels of a texel
+
+  /// Of a pixel of the framebuffer; beyond the attachment 0, which is 1x1.
+  uint32_t at(int32_t x_px, int32_t y_px, uint32_t layer) const {
+    const uint32_t x = static_cast<uint32_t>(x_px) >> log2_x, y = static_cast<uint32_t>(y_px) >> log2_y;
+    if (!data || x >= width || y >= height) return 0;
+    return data[(layers > 1 && layer < layers ? layer : 0) * layer_pitch_B + y * row_pitch_B + x];
+  }
+};
+
 /// What is the same for all bins of a pass.
 struct PassContext {
   std::span<const command::DrawCall> draws;
@@ -38,9 +53,10 @@ struct PassContext {
   uint32_t depth_background = 0;                  // ... to this word
   bool depth_known = false;                       // every depth word was cleared to depth_background
   trace::State* trace = nullptr;                  // of traced workers
-  uint32_t averaged_colors = 0;                   // tile_io::averaged_colors
-  bool counts_draws = false;                      // PassStats::draw_vertices: for models of GPUs
-  bool keeps_depth = true;                        // depth leaves the tile, is resolved, or read after drawing
+  ShadingRateTexels shading_rates;
+  uint32_t averaged_colors = 0;  // tile_io::averaged_colors
+  bool counts_draws = false;     // PassStats::draw_vertices: for models of GPUs
+  bool keeps_depth = true;       // depth leaves the tile, is resolved, or read after drawing
 };
 
 /// What the plans of its draws depend on.

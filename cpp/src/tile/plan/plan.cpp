@@ -42,7 +42,8 @@ bool draws_smooth_lines(const command::DrawState& state, const records::Coverage
   return rule.line.kind == records::LineKind::smooth && state.resolved->classification.smooth_alpha;
 }
 
-Coverage coverage_of_state(const PassTraits& pass, const TilePlan& plan) {
+Coverage coverage_of_state(const PassTraits& pass, const command::DrawState& state, const TilePlan& plan) {
+  if (state.resolved->classification.coarse && plan.route == Route::shade) return Coverage::coarse;
   if (!plan.rule.plain()) return Coverage::ruled;
   if (pass.traced || plan.route != Route::visibility || plan.early != EarlyTests::full || plan.masks_samples) return Coverage::each;
   if (pass.samples > 1) return plan.lists ? Coverage::listed : Coverage::each;
@@ -63,6 +64,7 @@ const char* visibility_obstacle(const command::DrawState& state) {
     return traits.writes_memory ? "the fragment shader writes memory: every fragment that passes must run"
                                 : "the fragment shader asks which invocations of a subgroup run: every one that passes must";
   if (traits.reads_tile) return "the fragment shader reads the tile (input attachment)";
+  if (c.coarse) return "fragments of several pixels (fragment shading rate): shaded in order";
   if (c.reads_tile) return "reads the tile: blending, a logic op or a write mask keeps part of the old colour";
   if (!resolved.output.epilogue || !c.writes_color) return "no colour is written";
   if (c.smooth_alpha) return "smooth lines: how much of each pixel is covered goes into its alpha";
@@ -111,7 +113,7 @@ TilePlan plan_draw(const PassTraits& pass, const command::DrawState& state, cons
   plan.lists = pass.keeps.lists && numbered && plain && lists_serve(plan.rules, plan.list);
   plan.covers = pass.keeps.covers && plain && phase == Phase::ordinary && numbered && plan.rules.bounded() && plan.rules.depth_write;
   plan.may_swap = plan.covers && !plan.masks_samples && !plan.one_by_one;
-  plan.coverage = coverage_of_state(pass, plan);
+  plan.coverage = coverage_of_state(pass, state, plan);
   assert(!(plan.lists && plan.covers));  // a block is kept in one way
   return plan;
 }
@@ -122,7 +124,7 @@ StatePlan plan_state(const PassTraits& pass, const command::DrawState& state, co
 }
 
 Coverage coverage_of_draw(const TilePlan& plan, const DrawTraits& draw) {
-  if (plan.coverage == Coverage::ruled) return Coverage::ruled;
+  if (plan.coverage >= Coverage::ruled) return plan.coverage;
   if (draw.lrz) return Coverage::each;
   return draw.counts && plan.coverage == Coverage::listed ? Coverage::each : plan.coverage;
 }
@@ -150,6 +152,7 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
   plan.checks_once = pass.kept_once && !moment.from_ids;
   plan.keeps_once = pass.kept_once && !traits.reads_tile && !plan.per_sample;
   plan.replaces = c.opaque;
+  plan.coarse = c.coarse;
   plan.full_raster = traits.reads_sample_mask || traits.uses_centroid;
   plan.counts = moment.counts && !tested && moment.phase != Phase::main;
   plan.slice = moment.phase == Phase::pre && !moment.from_ids;

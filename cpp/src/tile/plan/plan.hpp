@@ -25,6 +25,7 @@ enum class Coverage : uint8_t {
   listed,   // several samples: the blocks of a batch together, into lists of what is seen (batch_coverage.hpp, sample_lists.hpp)
   at_once,  // one sample, AVX-512: covered, tested and numbered in one go (batch_tests.hpp)
   ruled,    // record by record, large or small, by a rule of the draw's own (ruled_coverage.hpp, line_coverage.hpp)
+  coarse,   // the same by any rule, for fragments of several pixels: what a record covers is gathered first (shading/coarse.hpp)
 };
 /// Tests before shading. kill: no write; the test is repeated, with writes, after shading.
 enum class EarlyTests : uint8_t { none, kill, full };
@@ -130,6 +131,7 @@ struct ShadePlan {
   bool writes_ids = false;   // pre-pass: what passes is recorded
   bool deferred = false;     // vertices of its primitives may not be shaded yet
   bool smooth_lines = false;
+  bool coarse = false;  // fragments of several pixels
   // Fused code over whole blocks that go straight, over groups of pixels from the visibility buffer; where it is compiled.
   bool takes_blocks = false, takes_pixels = false;
   bool counts = false;  // an occlusion query, after shading

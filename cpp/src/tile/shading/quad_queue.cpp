@@ -9,6 +9,8 @@
 // Source: docs/decisions.md, 8 and 356; Arm, "Killing Pixels"; Arm, article on the fragment pre-pass (answers to comments).
 #include "tile/shading/quad_queue.hpp"
 
+#include "tile/shading/coarse.hpp"
+
 #include <algorithm>
 #include <cassert>
 
@@ -127,6 +129,7 @@ void settle_block(const TileContext& t, const CurrentDraw& d, KillQueue& k, Pack
 }
 
 void release_queue(const TileContext& t, const CurrentDraw& d, KillQueue& k, Packets& p, Results& r) {
+  if (p.coarse.count) drain_coarse(t, p, r);
   if (k.on) {
     shade_up_to(t, d, k, p, r, k.end);
     if (k.end > 1u << 30) k.begin_numbers();  // long before they wrap around

@@ -317,6 +317,27 @@ void choose_shading(const PassTraits& pass, const command::DrawState& state, con
 
 }  // namespace
 
+void finish_shaded(const TileContext& t, Packets& p, Results& r, uint32_t count) {
+  FragmentArgs& args = p.args;
+  if (p.shading.simple) {
+    if (p.shading.checks_once) keep_once(t, p, count);
+    p.shading.epilogue(&args);
+    return;
+  }
+  uint64_t before[shader::kMaxQuads];
+  for (uint32_t q = 0; q < count; q++) before[q] = args.live_coverage[q];
+  finish_packet(t, p, r, count, before);
+}
+
+void run_body([[maybe_unused]] const TileContext& t, const Packets& p, FragmentArgs& args) {
+  if constexpr (kTraced) {
+    const trace::FragmentReads reads(trace::texel_lines(*t.traced));
+    p.shading.fragment(&args);
+  } else {
+    p.shading.fragment(&args);
+  }
+}
+
 void attribute_fragments(Results& r, uint32_t counted) {
   const uint64_t now = r.counters.fragments_shaded;
   if (r.counted) r.counted_fragments[r.counted] += now - r.counted_from;

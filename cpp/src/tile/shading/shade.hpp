@@ -42,6 +42,10 @@ inline bool packet_holds(const Packets& p, uint32_t tile_pixel) {
 }
 /// Shades the open packet (one quad or more) and closes it.
 void shade_packet(const TileContext& t, Packets& p, Results& r);
+/// What follows the body, where the outputs of the packet's first `count` quads are in its args already.
+void finish_shaded(const TileContext& t, Packets& p, Results& r, uint32_t count);
+/// Shades a packet that lies elsewhere.
+void run_body(const TileContext& t, const Packets& p, shader::FragmentArgs& args);
 /// The packer: of up to 64 quads of one draw that wait (bit: which) until at most `keep` are left, which it returns. A packet takes the
 /// oldest one and then the next ones that lie elsewhere: a place occurs once in a packet, since the epilogue may read all its pixels before
 /// it writes, and as every later quad of a taken place is passed over too, the order at a place is kept. place(i): the quad's tile pixel;

@@ -230,6 +230,7 @@ void WorkerTrace::add_to(State& pass, Covers& all) const {
     DrawTrace& sum = pass.result.draws[pass.draw_number[i]];
     sum.rasterized += draws[i].rasterized;
     sum.shaded += draws[i].shaded;
+    sum.pixels_shaded += draws[i].pixels_shaded;
     sum.sliced += draws[i].sliced;
     sum.discarded += draws[i].discarded;
     sum.late_killed += draws[i].late_killed;
@@ -417,15 +418,25 @@ void shading(Worker& w, uint32_t quad, uint64_t live) {
   const bool slice = w.packets.shading.slice;
   const uint32_t draw = w.packets.bound_draw;
   assert(draw < w.trace.draws.size());  // bind_shading came before
-  count(w, slice ? FragmentMap::sliced : FragmentMap::shaded, tile_pixel, pixels);
-  (slice ? w.trace.draws[draw].sliced : w.trace.draws[draw].shaded) += bits(pixels);
-  (slice ? w.trace.draws[draw].sliced_helpers : w.trace.draws[draw].helpers) += 4 - bits(pixels);
+  if (!slice) w.trace.draws[draw].pixels_shaded += bits(pixels);
+  if (const CoarsePackets& coarse = w.packets.coarse; coarse.spreads) {
+    // An invocation is counted where its fragment's first pixel is; its helpers were counted when it ran.
+    const uint32_t leaders = pixels & coarse.leaders >> 4 * quad;
+    count(w, FragmentMap::shaded, tile_pixel, leaders);
+    w.trace.draws[draw].shaded += bits(leaders);
+  } else {
+    count(w, slice ? FragmentMap::sliced : FragmentMap::shaded, tile_pixel, pixels);
+    (slice ? w.trace.draws[draw].sliced : w.trace.draws[draw].shaded) += bits(pixels);
+    (slice ? w.trace.draws[draw].sliced_helpers : w.trace.draws[draw].helpers) += 4 - bits(pixels);
+  }
   for_watched(w, tile_pixel, live, [&](Watched& watched, uint32_t s) {
     snapshot(w, watched, s);
     FragmentEvent& event = note(w, watched, s, slice ? FragmentStep::sliced : FragmentStep::shaded, id_of_quad(w, quad));
     if (w.packets.shading.shader_depth) event.depth = w.packets.args.depth[4 * quad + watched.lane];
   });
 }
+
+void coarse_helpers(Worker& w, uint32_t count) { w.trace.draws[w.packets.bound_draw].helpers += count; }
 
 void left(Worker& w, uint32_t quad, FragmentStep step, uint64_t before, uint64_t after) {
   assert(!(after & ~before));  // a step takes away

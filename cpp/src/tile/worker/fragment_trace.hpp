@@ -80,6 +80,8 @@ void flushed(Worker& w);
 void mute(Worker& w, bool muted);
 /// shade.cpp, quad by quad of a packet: before the shader's results count; what each step left; what is written.
 void shading(Worker& w, uint32_t quad, uint64_t live);
+/// Of a packet of coarse fragments.
+void coarse_helpers(Worker& w, uint32_t count);
 void left(Worker& w, uint32_t quad, FragmentStep step, uint64_t before, uint64_t after);
 void recorded(Worker& w, uint32_t quad, uint64_t live);
 /// What is left at the end of all tests.

@@ -16,6 +16,7 @@
 #include "tile/plan/kept_plans.hpp"
 #include "tile/plan/pass_context.hpp"
 #include "tile/worker/vertex_store.hpp"
+#include "vk/shading_rates.hpp"
 
 namespace tilegpu::tile {
 
@@ -72,6 +73,41 @@ struct Shading : ShadePlan {
   uint32_t replay_ids = 0;                    // with Keeps::not_overdrawn: numbers above are of later primitives
 };
 
+/// Four coarse fragments of one primitive: what it covers and what passed of the quads of pixels that they are, row by row, bit 4*s + p
+/// being pixel p, sample s.
+struct CoarseQuad {
+  static constexpr uint32_t kMostQuads = vk::kMaxFragmentSize_px * vk::kMaxFragmentSize_px;
+  const shader::PrimitiveSetup* primitive;
+  uint16_t x_px, y_px;  // in the bin, of the first pixel
+  vk::FragmentSize size;
+  uint16_t raster[kMostQuads], live[kMostQuads];
+};
+static_assert(4 * vk::kMaxShadingRateSamples <= 16);
+
+/// Fragments of several pixels on their way to the shader.
+struct CoarsePackets {
+  static constexpr uint32_t kMostWaiting = 32;
+  // Of the record that is covered now: a mask for each sample of each block, all zero between two records.
+  std::vector<uint16_t> covered, live;
+  std::vector<uint32_t> touched;  // blocks with some
+  std::vector<CoarseQuad> queue;
+  uint32_t count = 0;  // that wait, in order
+  std::unique_ptr<shader::FragmentArgs> args;
+  // Of the packet of pixels that takes the results: the lane that a pixel's fragment has among the coarse ones; with traces, which pixels
+  // stand for their fragment (a bit for each lane).
+  uint32_t lane_of[shader::kMaxLanes] = {};
+  uint32_t leaders = 0;
+  bool spreads = false;  // such a packet is finished now
+
+  void begin_draw(size_t words) {
+    if (covered.size() >= words && args) return;
+    covered.resize(words), live.resize(words);
+    queue.resize(kMostWaiting);
+    if (args) return;
+    args = std::make_unique<shader::FragmentArgs>();
+  }
+};
+
 /// Quads that wait to be shaded, and the packet that is filled.
 struct Packets {
   std::array<WaitingQuad, kQueueQuads> queue;
@@ -85,6 +121,7 @@ struct Packets {
   KeptPlans<ShadePlan, ShadeMoment> plans;  // of this part of the pass
   uint32_t bound_draw = ~0u;                // that `shading` is of
   shader::FragmentArgs args;
+  CoarsePackets coarse;
   AlignedBuffer scratch;  // the shader's private memory
   shader::LoopBudget loops;
 
