@@ -114,13 +114,18 @@ Jit::Build many_alive(uint32_t count) {
 void test_spilled_registers_count() {
   setenv("TILEGPU_CODE", "quick", 1);
   auto jit = Jit::create({16, "", "off"});
+  unsetenv("TILEGPU_CODE");
   if (CHECK(jit)) {
+    DeviceInfo info;
+    (*jit)->describe(info);
+    // Of NEON's registers it is four times as many, over which LLVM takes minutes under qemu; their frames are of the fixed part, as on
+    // x86.
+    if (info.vectors == "NEON") return;
     CHECK((*jit)->function(key_of(1), many_alive(2000)));  // 128,000 bytes
     const auto refused = (*jit)->function(key_of(2), many_alive(8400));
     CHECK(!refused && refused.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY);
     CHECK_MESSAGE(!refused && refused.error().message.find("bytes of stack") != std::string::npos, refused ? "" : refused.error().message);
   }
-  unsetenv("TILEGPU_CODE");
 }
 
 void test_counted_steps() {
