@@ -6,6 +6,8 @@ Source: Vulkan specification, "Fragment Shading Rates", "Multisampling"; tests/o
 from __future__ import annotations
 
 import itertools
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -486,3 +488,69 @@ def test_messages(dev: tg.Device) -> None:
     ]:
         with pytest.raises(ValidationError, match=text), dev.render_pass(color=[out], shading_rate=given):
             pass
+
+
+# -- what goes wrong without a word
+
+
+WRITES = """#version 450
+layout(location = 0) out vec4 color; layout(binding = 0, r8ui) uniform uimage2D rates;
+void main() { color = vec4(1); imageStore(rates, ivec2(gl_FragCoord.xy) / 8, uvec4(5)); }"""
+INTEGERS = "#version 450\nlayout(location = 0) out uint value;\nvoid main() { value = 5u; }"
+PLAIN = "#version 450\nlayout(location = 0) out vec4 color;\nvoid main() { color = vec4(1); }"
+COVER = "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0, 1); }"
+BY_PLACE = {"combiner_ops": ("keep", "replace")}
+
+
+def test_rates_that_the_pass_itself_writes_are_an_error() -> None:
+    """By tiles and threads some fragments would have the old sizes, some the new ones."""
+    dev = tg.Device()
+    out, rates = dev.image((64, 64), "r8g8b8a8_unorm"), dev.image((64, 64), "r8_uint", label="rates")
+    dev.clear(rates, (0, 0, 0, 0))
+    pipe = dev.pipeline(COVER, WRITES, color=out, fragment_shading_rate=BY_PLACE, label="writer")
+    words = r"its shading_rate is image 'rates' \(level 0, layer 0\), which pipeline 'writer': 'rates' \(set 0, binding 0\) writes"
+    with (
+        pytest.raises(tg.ValidationError, match=words),
+        dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))], shading_rate=(rates, (8, 8))) as rp,
+    ):
+        rp.draw(pipe, count=3, bind={"rates": rates})
+    with (
+        pytest.raises(tg.ValidationError, match="shading_rate is image 'rates', which is color0 too"),
+        dev.render_pass(color=[tg.Attachment(rates, clear=(0, 0, 0, 0))], shading_rate=(rates, (8, 8))) as rp,
+    ):
+        rp.draw(dev.pipeline(COVER, INTEGERS, color=rates), count=3)
+
+
+def test_rates_that_no_draw_looks_at_are_told() -> None:
+    dev = tg.Device()
+    out, rates = dev.image((64, 64), "r8g8b8a8_unorm"), dev.texture(np.full((8, 8), 5, np.uint8), "r8_uint").image
+    at = {"color": [tg.Attachment(out, clear=(0, 0, 0, 1))], "shading_rate": (rates, (8, 8))}
+    words = "shading_rate: image .* has no effect: no draw takes it over"
+    with pytest.warns(tg.UnusedNameWarning, match=words), dev.render_pass(**at) as rp:
+        rp.draw(dev.pipeline(COVER, PLAIN, color=out, fragment_shading_rate=(2, 2)), count=3)
+    assert rp.stats.coarse_fragments == 32 * 32
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with dev.render_pass(**at) as rp:
+            rp.draw(dev.pipeline(COVER, PLAIN, color=out), count=3)
+            rp.draw(dev.pipeline(COVER, PLAIN, color=out, fragment_shading_rate=BY_PLACE), count=3)
+    assert rp.stats.coarse_fragments == 32 * 32
+
+
+def test_frames_and_captures_know_that_rates_are_read(tmp_path: Path) -> None:
+    """The store of what a pass draws there is needed; a GPU without rates is not said to have them on."""
+    dev = tg.Device()
+    out, rates = dev.image((64, 64), "r8g8b8a8_unorm"), dev.image((8, 8), "r8_uint", label="rates")
+    with dev.frame("f", outputs=out) as frame:
+        with dev.render_pass(color=[tg.Attachment(rates, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw(dev.pipeline(COVER, INTEGERS, color=rates), count=3)
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))], shading_rate=(rates, (8, 8))) as rp:
+            rp.draw(dev.pipeline(COVER, PLAIN, color=out, fragment_shading_rate=BY_PLACE), count=3)
+    assert rp.stats.fragments_shaded == 32 * 32 and frame.lint() == [] and "<- 'rates': shading rate, stored by 0" in str(frame)
+    frame.capture(tmp_path / "f.tgcap")
+    replay = dev.load_capture(tmp_path / "f.tgcap")
+    replay.run()
+    assert not any("store_op" in line and "color0" in line and "pass 0" in line for line in replay.lint())
+    on = {row["profile"]: row["techniques"] for row in frame.what_if(["mali-g720", "mali-g57"]).profiles}
+    assert "fragment shading rate" in on["mali-g720"] and "fragment shading rate" not in on["mali-g57"]
+    assert "fragment shading rate (not of this GPU)" in on["mali-g57"]

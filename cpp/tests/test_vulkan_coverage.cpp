@@ -91,12 +91,7 @@ struct Scene {
     set(c);
     p.CmdDraw(c, 3, 1, 0, 0);
     p.CmdEndRenderPass(c);
-    VkBufferImageCopy region{};
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-    p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
-    p.run(c);
-    for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
-    p.said.clear();
+    p.run_and_read(c, target, kSide_px, out.buffer);
     Row row{};
     for (uint32_t y = 0; y < kSide_px; y++)
       for (uint32_t x = 0; x < kSide_px; x++) {

@@ -113,12 +113,7 @@ struct Scene {
 
   using Body = std::function<void(VkCommandBuffer)>;
   std::vector<uint8_t> submitted(VkCommandBuffer c) {
-    VkBufferImageCopy region{};
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-    p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
-    p.run(c);
-    for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
-    p.said.clear();
+    p.run_and_read(c, target, kSide_px, out.buffer);
     return {out.data, out.data + kPicture_B};
   }
   /// In the render pass of one subpass. `before`: between the recording and its submission.

@@ -145,14 +145,7 @@ struct Scene {
     p.CmdDraw(c, 3, 1, 0, 0);
   }
 
-  void read(VkCommandBuffer c) {
-    VkBufferImageCopy region{};
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-    p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
-    p.run(c);
-    for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
-    p.said.clear();
-  }
+  void read(VkCommandBuffer c) { p.run_and_read(c, target, kSide_px, out.buffer); }
 
   /// That every pixel has the rate, and the centre of its fragment. `size`: of the 16x16 pixels from (x, y) on.
   template <class Size>

@@ -276,6 +276,15 @@ struct Program {
     CHECK(QueueSubmit(queue, 1, &info, nullptr) == VK_SUCCESS);
     CHECK(QueueWaitIdle(queue) == VK_SUCCESS);
   }
+  /// Runs the commands, and behind them a copy of level 0 to the buffer; what the driver said is a failure.
+  void run_and_read(VkCommandBuffer commands, const BoundImage& from, uint32_t side_px, VkBuffer to) {
+    VkBufferImageCopy region{};
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {side_px, side_px, 1};
+    CmdCopyImageToBuffer(commands, from.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, to, 1, &region);
+    run(commands);
+    for (const std::string& text : said) CHECK_MESSAGE(false, text);
+    said.clear();
+  }
 };
 
 /// A pipeline with dynamic viewport and scissor, and nothing else that is not the default; `change` has the last word.

@@ -41,6 +41,11 @@ KILLED_ONLY = "forward pixel kill (killed, does not kill)"
 _KILLED_ONLY = "can be killed, but does not kill: "
 
 
+#: Of draws whose fragments have several pixels on a profile whose GPU has none such.
+RATES_OF_NONE = "fragment shading rate (not of this GPU)"
+_RATES_OF_NONE = "the profile's GPU has no such fragments"
+
+
 def is_tested_only(low_resolution_z_off: str) -> bool:
     """By what :meth:`tilegpu.RenderPass.explain` says of low-resolution Z: only its write is off."""
     return low_resolution_z_off.startswith("write off ")
@@ -167,7 +172,10 @@ class ProfileRun:
                 states = {"early tests": not row["early_tests_off"], "visibility buffer": not row["visibility_off"]}
                 states["low-resolution Z"] = not row["low_resolution_z_off"]
                 states[TESTED_ONLY] = is_tested_only(row["low_resolution_z_off"])
-                states |= {t["technique"].replace("_", " "): t["state"] == "on" for t in row["techniques"]}
+                states |= {
+                    RATES_OF_NONE if _RATES_OF_NONE in t["reason"] else t["technique"].replace("_", " "): t["state"] == "on"
+                    for t in row["techniques"]
+                }
                 half = any(is_killed_only(t) for t in row["techniques"])
                 if "forward pixel kill" in states:
                     states |= {"forward pixel kill": states["forward pixel kill"] and not half, KILLED_ONLY: half}

@@ -25,6 +25,7 @@ from tilegpu.image import Image, ImageView, Texture, image_of
 from tilegpu.pass_commands import PassCommands
 from tilegpu.pass_results import PassResults
 from tilegpu.secondary import SecondaryCommandBuffer
+from tilegpu.shading_rate import ShadingRate
 from tilegpu.uses import Use, Uses, use_of_buffer, use_of_view
 from tilegpu.vertex_sources import MAX_U32
 from tilegpu.with_block import WithBlock
@@ -78,7 +79,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             own["_depth"] = depth
         else:
             self._take(color, depth, stencil, area, layers, samples, hsr, view_mask, window, framebuffer)
-            self._shading_rate = None if shading_rate is None else self._rates_of(shading_rate)
+            self._shading_rate = None if shading_rate is None else ShadingRate(self._what, shading_rate, self._layers)
         self._made()  # last: what could not be made was told
 
     # What a pass is that says nothing else.
@@ -89,7 +90,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     _layers = 1
     _samples = 0
     _view_mask = 0
-    _shading_rate: tuple[ImageView, tuple[int, int]] | None = None  # and pixels of a texel
+    _shading_rate: ShadingRate | None = None
     _bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]]  # name, attachment, and what it said at the begin
     _draws_use: Sequence[Any] = ()  # what makes what its draws read and write
     _watched: dict[int, tuple[Buffer, str, Place, bytes]]  # buffers of which a view was asked for, as they were then
@@ -176,35 +177,6 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             raise ValidationError(f"{self._what}: window is {arguments.shown(value)}; {must}, x and y multiples of 64")
         return x, y, width, height
 
-    def _rates_of(self, value: Any) -> tuple[ImageView, tuple[int, int]]:
-        """The attachment of fragment sizes, and for how many pixels its texels are."""
-        what = f"{self._what}: shading_rate"
-        low, high = _core.SHADING_RATE_TEXEL_PX
-        must = f"it must be (image, (width, height)): an image of r8_uint, and a texel's pixels, powers of two from {low} to {high}"
-        if not isinstance(value, (tuple, list)) or len(value) != 2 or not isinstance(value[0], (Image, ImageView, Texture)):
-            raise ValidationError(f"{what} is {arguments.shown(value)}; {must}")
-        given = value[0].image if isinstance(value[0], Texture) else value[0]
-        width, height = (int(side) for side in arguments.wholes(value[1], f"{what}: texel size", 2, must))
-        for side in (width, height):
-            if not low <= side <= high or side & (side - 1):
-                raise ValidationError(f"{what}: texel size is {arguments.shown(value[1])}; {must}")
-        image = image_of(given)
-        if image.format != "r8_uint":
-            raise ValidationError(f"{what}: image '{image.label}' has format {image.format}; {must}")
-        layered = image.layers if self._layers > 1 and image.layers > 1 else 1
-        view = given if isinstance(given, ImageView) else given.view("2d_array", level=0, levels=1, layer=0, layers=layered)
-        return view, (width, height)
-
-    def _rate_arguments(self) -> dict[str, Any]:
-        """Of the core's begin_rendering."""
-        if self._shading_rate is None:
-            return {}
-        view, texel_px = self._shading_rate
-        self._device.say_foreign(view.image, f"{self._what}: shading_rate")
-        if reason := view.why_undefined(None):
-            self._undefined.append(f"shading_rate: the contents of image '{view.image.label}' are undefined: {reason}; write it before")
-        return {"shading_rate": view.core, "shading_rate_texel_px": texel_px}
-
     def _attachment(self, value: Any, name: str) -> Attachment | None:
         if value is None or isinstance(value, Attachment):
             return value
@@ -275,7 +247,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         self._trace_for_others()
         commands.begin_rendering(
             cores, depth, stencil, self._area, self._layers, self._samples, self.label, self._hsr, self._trace, 0, self._view_mask,
-            self._window[:2] if self._window else (0, 0), self._window[2:] if self._window else (0, 0), **self._rate_arguments(),
+            self._window[:2] if self._window else (0, 0), self._window[2:] if self._window else (0, 0), **self._rates_begin(),
         )  # fmt: skip
         return self._entered(commands, views)
 
@@ -318,7 +290,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         colors, depth, stencil = framebuffer.attachments()
         commands.begin_rendering(
             colors, depth, stencil, self._area, self._layers, 0, self.label, self._hsr, self._trace, 0, self._view_mask,
-            desc=framebuffer.desc.core(), **self._rate_arguments(),
+            desc=framebuffer.desc.core(), **self._rates_begin(),
         )  # fmt: skip
         views = {t.name: t.view for t in framebuffer.targets}
         return self._entered(commands, [views.get(f"color{i}") for i in range(framebuffer.layout.colors)])
@@ -425,6 +397,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             own["_draws_use"] = plain.notes
             self._execute(commands)
             own["_recorded"] = commands
+            if self._shading_rate is not None and draws.has_drawn | (plain.drawn > 0):
+                self._shading_rate.say_unused(self.explain().rows)
             for block in self._blocks:
                 block.end_of_pass()
         finally:
@@ -508,7 +482,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         found: dict[int, Image] = {}
         things = [view for _, _, view, *_ in self._bound]
         if self._shading_rate is not None:
-            things.append(self._shading_rate[0])
+            things.append(self._shading_rate.view)
         for made_by, given in self._draws_use:
             if made_by is use_of_buffer:
                 continue
@@ -528,10 +502,11 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         return [*self._attachment_uses(), *Uses(self._device, list(self._draws_use)).but_buffers()]
 
     def _rate_uses(self) -> list[Use]:
-        """What tells the sizes of fragments is read."""
-        if self._shading_rate is None:
-            return []
-        return use_of_view(self._shading_rate[0], False, "shading rate", aspect="color", attachment="shading_rate")
+        return [] if self._shading_rate is None else self._shading_rate.uses()
+
+    def _rates_begin(self) -> dict[str, Any]:
+        """Of the core's begin_rendering."""
+        return {} if self._shading_rate is None else self._shading_rate.begin(self._device, self._undefined)
 
     def _attachment_uses(self) -> list[Use]:
         """What the tiles load and store."""

@@ -40,6 +40,17 @@ void add(Feedback& f, const RenderingAttachment& a, uint32_t target, VkImageAspe
   write_from_start(f, bytes.target, "the pass");
 }
 
+/// It is read all the time, and by tiles: what writes it is an error, an attachment of the same bytes too.
+void add_shading_rate(Feedback& f, const RenderingInfo& info) {
+  const ImageView* view = info.shading_rate.view.get();
+  if (!view) return;
+  TargetBytes bytes = target_bytes(*view, VK_IMAGE_ASPECT_COLOR_BIT, std::min(info.layer_count, view->info().layer_count));
+  bytes.target = kFeedbackShadingRate;
+  f.read |= 1u << bytes.target;
+  f.reader[bytes.target] = "the pass";
+  f.targets.push_back(bytes);
+}
+
 /// The image and its part, as the message names them.
 std::string part_name(const TargetBytes& t) {
   const ImageViewCreateInfo& view = t.view->info();
@@ -55,6 +66,9 @@ const TargetBytes& bytes_of(const Feedback& f, uint32_t target) {
 }
 
 Error feedback_error(const Feedback& f, uint32_t target, const std::string& reader) {
+  if (target == kFeedbackShadingRate)
+    return {VK_ERROR_VALIDATION_FAILED_EXT, f.pass + ": its shading_rate is " + part_name(bytes_of(f, target)) + ", which " +
+                                                f.writer[target] + " writes; write it in an earlier pass or dispatch"};
   const char* fix = target < kDepth || target >= kFeedbackResolved
                         ? "; read another level or layer, or read it in a later pass"
                         : "; load it and write nothing of it in this pass, or read it in a later pass";
@@ -115,6 +129,7 @@ const char* doubt(PossibleUse::Why why, bool writes) {
 
 std::string target_name(uint32_t target) {
   assert(target < kFeedbackTargets);
+  if (target == kFeedbackShadingRate) return "shading_rate";
   if (target >= kFeedbackResolved) return "the resolve of " + target_name(target - kFeedbackResolved);
   if (target == kDepth) return "depth";
   return target == kStencil ? "stencil" : "color" + std::to_string(target);
@@ -141,6 +156,7 @@ Feedback begin_feedback(const RenderingInfo& info) {
   for (uint32_t i = 0; i < info.color.size(); ++i) add(f, info.color[i], i, VK_IMAGE_ASPECT_COLOR_BIT, info.layer_count);
   add(f, info.depth, kDepth, VK_IMAGE_ASPECT_DEPTH_BIT, info.layer_count);
   add(f, info.stencil, kStencil, VK_IMAGE_ASPECT_STENCIL_BIT, info.layer_count);
+  add_shading_rate(f, info);
   return f;
 }
 

@@ -20,8 +20,10 @@
 
 namespace tilegpu::framebuffer {
 
-/// Bit i colour i, then depth, stencil (as pipeline::FragmentOutput::written_targets), then what each of them is resolved to.
-inline constexpr uint32_t kFeedbackResolved = kMaxColorAttachments + 2, kFeedbackTargets = 2 * kFeedbackResolved;
+/// Bit i colour i, then depth, stencil (as pipeline::FragmentOutput::written_targets), then what each of them is resolved to, then what
+/// tells the sizes of fragments, which the pass itself reads.
+inline constexpr uint32_t kFeedbackResolved = kMaxColorAttachments + 2, kFeedbackShadingRate = 2 * kFeedbackResolved,
+                          kFeedbackTargets = kFeedbackShadingRate + 1;
 
 /// Bytes of one aspect of an attachment, as the pass uses them.
 struct TargetBytes {
@@ -33,7 +35,7 @@ struct TargetBytes {
 };
 bool overlap(const TargetBytes& a, const TargetBytes& b);
 TargetBytes target_bytes(const ImageView& view, VkImageAspectFlagBits aspect, uint32_t layer_count);
-/// "color0", "depth", "stencil", "the resolve of color0".
+/// "color0", "depth", "stencil", "the resolve of color0", "shading_rate".
 std::string target_name(uint32_t target);
 
 /// Levels of a view, from its first one on.

@@ -385,6 +385,12 @@ struct Checker {
       return field_error(pass, name + ".extent", number(extent.width_px) + "x" + number(extent.height_px) + " texels",
                          "at least " + number(width) + "x" + number(height) + ", for all of the render area",
                          "make the image larger, or let a texel be for more pixels");
+    const Feedback feedback = begin_feedback(info);
+    for (const TargetBytes& rates : feedback.targets)
+      for (const TargetBytes& other : feedback.targets)
+        if (rates.target == kFeedbackShadingRate && other.target != kFeedbackShadingRate && overlap(rates, other))
+          return field_error(pass, name, object_name("image", image.label) + ", which is " + target_name(other.target) + " too",
+                             "an image that is no other attachment of the pass", "read the sizes from another image, level or layer");
     return check_memory(*a.view, true, name);
   }
 
