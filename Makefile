@@ -135,6 +135,9 @@ AARCH64_TESTS ?= $(shell sed -e 's/\#.*//' tests/aarch64.txt)
 # Random cases that both processors draw: of a seed that the commit chooses, so that each commit tries others, and CI's can be tried again.
 AARCH64_SEED ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD))
 AARCH64_CASES ?= 120
+# The processor is named everywhere: qemu's own, `max`, has SVE of 512 bits. C++ tests run without SVE; those of code with registers of each length.
+AARCH64_SVE := max,sve128=on max,sve256=on max,sve384=on max,sve512=on
+AARCH64_SVE_TESTS := test_sve_code test_jit test_lower test_lower_fragment
 $(VENV)/.stamp-cross: packages/cross.txt scripts/install_packages.sh
 	@sh scripts/install_packages.sh packages/cross.txt
 	@mkdir -p $(VENV) && touch $@
@@ -146,10 +149,11 @@ wheel-aarch64: sysroot-aarch64 $(VENV)/.stamp-wheels ## a manylinux wheel for aa
 	  SETUPTOOLS_EXT_SUFFIX="$$($(AARCH64_PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
 	  $(PY) -m pip wheel -q . --no-deps --no-build-isolation $(AARCH64_SETTINGS) -w $(AARCH64)/dist
 	$(PY) scripts/wheels.py --repair $(AARCH64)/dist/*.whl
-test-aarch64: wheel-aarch64 build $(VENV)/.stamp-test ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS), random cases against x86-64 (AARCH64_SEED, AARCH64_CASES), and x86-64s that are too old
+test-aarch64: wheel-aarch64 build $(VENV)/.stamp-test ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS), a part with SVE, random cases against x86-64 (AARCH64_SEED, AARCH64_CASES), and x86-64s that are too old
 	cmake --build $(AARCH64)/core
-	ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
+	QEMU_CPU=max,sve=off ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
 	$(PY) -m pytest -q -n 0 tests/test_old_processors.py
+	@for cpu in $(AARCH64_SVE); do for test in $(AARCH64_SVE_TESTS); do echo "$$test, -cpu $$cpu" && qemu-aarch64 -cpu $$cpu -L $(AARCH64_SYSROOT) $(AARCH64)/core/$$test || exit 1; done; done
 	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_SEED) $(AARCH64_CASES) $(AARCH64_TESTS) $(PYTEST_ARGS)
 
 PREFIX ?= /usr/local

@@ -58,6 +58,7 @@ py::dict info_of(Device& device) {
   d["cpu_features"] = i.cpu_features;
   d["llvm_version"] = i.llvm_version;
   d["jit_target"] = i.jit_target;
+  d["vectors"] = i.vectors;
   d["cache_dir"] = i.cache_dir;
   d["cache_off_because"] = text(cache_off_because(device));
   d["profile"] = i.profile;

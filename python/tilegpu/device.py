@@ -86,8 +86,8 @@ class Device(Context):
 
     ``profile``: ``"host"`` (this CPU) or a GPU whose tile memory is modelled, such as ``"immortalis-g925"``.
     ``threads``: 0 for what affinity and cgroup quota allow. ``lanes``: 4, 8 or 16 fragments at once, 0 for what the
-    CPU has.
-    ``jit_target``: ``""`` (this CPU), ``"baseline"`` (``"x86-64-v3"``; on aarch64 ``"armv8-a"``) or ``"x86-64-v4"``.
+    CPU has: 16 with AVX-512 and with SVE of 512 bits or more, else 8.
+    ``jit_target``: ``""`` (this CPU), ``"baseline"`` (``"x86-64-v3"``; on aarch64 ``"armv8-a"``, NEON) or ``"x86-64-v4"``.
     ``bin_px``: of the profile ``host``, side of the bins: 32, 64, 128 or 0 (chosen).
     ``vertex_batch``: unique vertices shaded together, 3 to 64 (beyond 32 of filled triangles with indices; 32 of all else); 0
     (the default) for the profile's: 32, with ``"host"`` a whole range of indices where they are dense. ``cache_dir``: where

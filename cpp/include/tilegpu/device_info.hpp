@@ -11,6 +11,7 @@ namespace tilegpu {
 
 struct DeviceInfo {
   std::string cpu, cpu_features, llvm_version, jit_target, cache_dir, profile;
+  std::string vectors;  ///< that code is made for: "AVX2", "AVX-512", "NEON", "SVE, 512 bits"
   uint32_t lanes = 0, threads = 0;
   uint32_t vertex_group = 1;  ///< vertices of a request to the cache of vertices of the profile's GPU; 0: it has batches that begin empty
   uint32_t kill_queue = 0;    ///< groups of four fragments that forward pixel kill's queue holds; 0: the profile's GPU has none

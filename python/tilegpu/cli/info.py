@@ -74,6 +74,7 @@ def report() -> dict[str, str]:
         "tilegpu": tilegpu.__version__,
         "cpu": f"{_cpu_model()} ({found.get('cpu', '')})".strip(),
         "lanes": str(found.get("lanes", "")),
+        "vectors": str(found.get("vectors", "")),
         "jit target": str(found.get("jit_target", "") or "this CPU"),
         "llvm": str(found.get("llvm_version", "")),
         "threads": f"{found.get('threads', '')} of {os.cpu_count()}",

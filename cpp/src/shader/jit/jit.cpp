@@ -59,7 +59,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   // Chains by turns want 32 vector registers.
   const char* schedule = std::getenv("TILEGPU_SCHEDULE");
   s.emit_options.wide_schedule = target.wide && !(schedule && !std::strcmp(schedule, "default"));
-  jit->lanes_ = s.emit_options.lanes = info.lanes ? info.lanes : target.wide ? 16 : 8;
+  s.emit_options.sve_bits = target.sve_bits, s.vectors = target.vectors;
+  jit->lanes_ = s.emit_options.lanes = info.lanes ? info.lanes : target.lanes;
   if (const char* dump = std::getenv("TILEGPU_DUMP"); dump && *dump) {
     std::error_code none;
     const std::filesystem::path folder = std::filesystem::absolute(dump, none);  // the compiler's process is in another
@@ -95,6 +96,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   environment.add(uint32_t{jit->gathers_});
   environment.add(uint32_t{s.emit_options.wide_schedule});
   environment.add(uint32_t{s.emit_options.checked});
+  environment.add(s.emit_options.sve_bits);
   for (size_t size_B : {sizeof(FragmentArgs), sizeof(VertexArgs), sizeof(PrimitiveSetup), sizeof(TextureDescriptor), sizeof(ImageViewAbi),
                         sizeof(SamplerAbi), sizeof(SampledImage), sizeof(CombinedDescriptor)}) {
     environment.add(static_cast<uint64_t>(size_B));
@@ -291,6 +293,7 @@ void Jit::describe(DeviceInfo& info) const {
   info.cpu_features = s.target.features;
   info.llvm_version = std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
   info.jit_target = s.requested_target;
+  info.vectors = s.vectors;
   info.cache_dir = s.cache->directory();
   info.lanes = s.emit_options.lanes;
 }

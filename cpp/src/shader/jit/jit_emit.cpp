@@ -4,6 +4,7 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "shader/jit/jit_target.hpp"
 #include "shader/jit/object_file.hpp"
 #include "shader/jit/quick_constants.hpp"
+#include "shader/jit/sve_code.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -60,15 +62,17 @@ ContextHolder::ContextHolder() {
         ContextHolder& holder = *static_cast<ContextHolder*>(self);
         const std::string text = take_message(LLVMGetDiagInfoDescription(info));
         if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) holder.messages += text + "; ";
-        if (LLVMGetDiagInfoSeverity(info) == LLVMDSWarning && text.find(kFrameText) != std::string::npos) holder.too_large = text;
+        const size_t frame = text.find(kFrameText);
+        if (LLVMGetDiagInfoSeverity(info) == LLVMDSWarning && frame != std::string::npos)
+          holder.frame_B = std::max<uint64_t>(holder.frame_B, std::strtoull(text.c_str() + frame + std::strlen(kFrameText), nullptr, 10));
       },
       this);
 }
 
-bool has_small_frame(LLVMModuleRef module) {
+bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits) {
   assert(module);
-  // Quick code gives nearly every value a place in the frame, of a vector's size at most.
-  constexpr uint64_t kValue_B = 64;
+  // Quick code gives nearly every value a place in the frame, of a vector's size at most; registers of SVE are spilled whole.
+  const uint64_t kValue_B = std::max(64u, sve_bits / 8);
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
   uint64_t frame_B = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
@@ -103,9 +107,11 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
     // No exception passes through generated code: no unwind tables to register.
     LLVMAddAttributeAtIndex(f, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
                             LLVMCreateEnumAttribute(work.holder.context, nounwind, 0));
-    add_text_attribute(f, "warn-stack-size", std::to_string(kMaxStackFrame_B).c_str());
+    // Registers of SVE are added to whatever it is.
+    add_text_attribute(f, "warn-stack-size", std::to_string(options.sve_bits ? 0 : kMaxStackFrame_B).c_str());
     add_text_attribute(f, "probe-stack", "inline-asm");
   }
+  if (options.sve_bits) set_register_bits(module, options.sve_bits);
   LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
   const auto run_more = [&](const char* passes) {
@@ -134,6 +140,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   if (of == Tier::optimised && is("blocks")) add_text_attribute(function, "stackrealign");
   if (!failed) leave_out_alpha(module);
   if (!failed && !kX86) choose_by_bits(module);
+  if (!failed && options.sve_bits) use_whole_registers(module, options.sve_bits);
   if (!failed && of == Tier::quick) load_constants(module);
   if (!failed && options.checked) failed = add_checks(module, machine);
   if (failed) return error("LLVM passes: " + take_error(failed));
@@ -151,13 +158,11 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   std::string object(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
   LLVMDisposeMemoryBuffer(buffer);
   if (!work.holder.messages.empty()) return error("LLVM code generation: " + work.holder.messages);
-  if (!work.holder.too_large.empty()) {
-    const std::string size(std::to_string(
-        std::strtoull(work.holder.too_large.c_str() + work.holder.too_large.find(kFrameText) + std::strlen(kFrameText), nullptr, 10)));
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, std::string("the code for ") + kind + " needs " + size +
+  const uint64_t frame_B = work.holder.frame_B + (options.sve_bits ? spilled_registers_B(object, options.sve_bits) : 0);
+  if (frame_B > kMaxStackFrame_B)
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, std::string("the code for ") + kind + " needs " + std::to_string(frame_B) +
                                                     " bytes of stack, for variables and values that are alive at once; at most " +
                                                     std::to_string(kMaxStackFrame_B) + " are allowed"};
-  }
   Expected<std::string> foreign = foreign_symbol(object);
   if (!foreign) return foreign.error();
   if (!foreign->empty())

@@ -24,7 +24,7 @@ inline constexpr uint32_t kMaxStackFrame_B = 512u << 10;
 struct ContextHolder {
   LLVMContextRef context = LLVMContextCreate();
   std::string messages;
-  std::string too_large;  // LLVM's words about a frame beyond kMaxStackFrame_B
+  uint64_t frame_B = 0;  // the largest that LLVM has warned of
   ContextHolder();
   ContextHolder(const ContextHolder&) = delete;
   ~ContextHolder() { LLVMContextDispose(context); }
@@ -46,6 +46,7 @@ struct EmitOptions {
   uint32_t lanes = 0;
   bool wide_schedule = false;  // see jit_schedule.hpp
   bool checked = false;        // see checked_code.hpp
+  uint32_t sve_bits = 0;       // see jit_target.hpp
 };
 
 /// `name`: of the function, `kind`: for messages, dumps and what kinds of functions are treated differently. A frame that is too large is
@@ -53,7 +54,7 @@ struct EmitOptions {
 Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
                                   const EmitOptions& options);
 /// Whether the quick code's frame is far below kMaxStackFrame_B, by what the IR has.
-bool has_small_frame(LLVMModuleRef module);
+bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits);
 /// Of optimised code, as text: what determines it beside the module and the target.
 std::string pass_pipelines();
 

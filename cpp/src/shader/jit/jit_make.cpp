@@ -211,7 +211,7 @@ Expected<std::unique_ptr<Begun>> Jit::State::begin(const CacheKeyPtr& full_key, 
   const double start = now_ms();
   Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name(begun->name), key.kind());
   if (!work) return work.error();
-  if (!has_small_frame((*work)->module)) return std::unique_ptr<Begun>();
+  if (!has_small_frame((*work)->module, emit_options.sve_bits)) return std::unique_ptr<Begun>();
   begun->work = std::move(*work);
   std::lock_guard lock(mutex);
   stats.functions_compiled++;

@@ -49,7 +49,7 @@ struct Entry {
 };
 
 struct Jit::State {
-  std::string requested_target, prefix;
+  std::string requested_target, prefix, vectors;
   EmitOptions emit_options;
   TargetOfCode target;
   bool wide = false;

@@ -3,6 +3,7 @@
 
 #include <llvm-c/BitReader.h>
 
+#include "shader/jit/jit_target.hpp"
 #include "shader/jit/object_request.hpp"
 
 namespace tilegpu::shader {
@@ -19,6 +20,8 @@ Expected<std::string> answer_object_request(MessageReader& request) {
   options.lanes = request.number<uint32_t>();
   options.wide_schedule = request.number<uint32_t>() != 0;
   options.checked = request.number<uint32_t>() != 0;
+  options.sve_bits = request.number<uint32_t>();
+  if (options.sve_bits > kMaxSve_bits) return error("the compiler's process is asked for registers that no processor has");
   const std::string name(request.text()), kind(request.text());
   options.dump_directory = request.text();
   TargetOfCode target;

@@ -53,7 +53,7 @@ std::string write_object_request(const Work& work, Tier of, const std::string& n
   assert(work.module && !name.empty());
   MessageWriter request;
   request.number(static_cast<uint32_t>(CompileRequest::object)).number(static_cast<uint32_t>(of)).number(options.lanes);
-  request.number(static_cast<uint32_t>(options.wide_schedule)).number(static_cast<uint32_t>(options.checked));
+  request.number(static_cast<uint32_t>(options.wide_schedule)).number(static_cast<uint32_t>(options.checked)).number(options.sve_bits);
   request.text(name).text(kind).text(options.dump_directory);
   request.text(target.triple).text(target.cpu).text(target.features);
   LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(work.module);
