@@ -48,6 +48,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_buffer_device_address,
     Extension::KHR_get_memory_requirements2,
     Extension::KHR_dedicated_allocation,
+    Extension::KHR_driver_properties,
     Extension::KHR_device_group,
     Extension::KHR_image_format_list,
     Extension::KHR_storage_buffer_storage_class,
@@ -143,6 +144,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_maintenance6,
     Extension::KHR_maintenance7,
     Extension::KHR_dynamic_rendering_local_read,
+    Extension::EXT_rasterization_order_attachment_access,
     Extension::KHR_index_type_uint8,
     Extension::KHR_line_rasterization,
     Extension::KHR_load_store_op_none,
@@ -251,7 +253,7 @@ void set_descriptor_features(Features& f) {
   f.shaderStorageTexelBufferArrayNonUniformIndexing = true;
 }
 
-/// Integers and floats of 8, 16 and 64 bits in arithmetic, buffers and push constants; those of 16 are no inputs and outputs of stages.
+/// Integers and floats of 8, 16 and 64 bits in arithmetic, buffers and push constants; those of 16 and 64 between stages.
 void set_number_features(Features& f) {
   f.shaderInt8 = f.shaderInt16 = f.shaderInt64 = true;
   f.shaderFloat16 = f.shaderFloat64 = true;
@@ -348,6 +350,8 @@ Features make_features() {
   f.robustImageAccess2 = true;
   f.maintenance4 = f.maintenance5 = f.maintenance6 = f.maintenance7 = true;
   f.dynamicRenderingLocalRead = true;
+  // Fragments of a place are shaded in the order of their primitives, whether a pipeline or a subpass asks for it or not.
+  f.rasterizationOrderColorAttachmentAccess = f.rasterizationOrderDepthAttachmentAccess = f.rasterizationOrderStencilAttachmentAccess = true;
   f.hostImageCopy = true;
   f.subpassMergeFeedback = true;
   f.pushDescriptor = true;
