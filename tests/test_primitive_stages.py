@@ -44,6 +44,33 @@ def test_a_geometry_shader_that_changes_nothing(topology: str, indexed: bool) ->
     assert same_everywhere(make).any()
 
 
+def test_tessellation_coordinates_that_are_said_to_be_of_the_patch() -> None:
+    """HLSL's compilers decorate TessCoord with Patch: it stays each vertex's own."""
+    vertices = triangles(60, 5)
+
+    def make(dev: tg.Device) -> Array:
+        words = np.frombuffer(tg.compile_glsl(FLAT_EVALUATION, "tessellation_evaluation"), np.uint32)
+        coordinate, patch = 13, 15  # BuiltIn TessCoord; Decoration Patch
+        places = [k for k in range(5, len(words) - 3) if words[k] == 4 << 16 | 71 and words[k + 2] == 11 and words[k + 3] == coordinate]
+        assert len(places) == 1
+        said = np.insert(words, places[0], [3 << 16 | 71, words[places[0] + 1], patch]).astype(np.uint32)
+        control = PASS_CONTROL.replace("LEVEL", "3")
+        pictures = [
+            picture(
+                dev,
+                dev.pipeline(
+                    PLAIN, SHADE, tessellation_control=control, tessellation_evaluation=module, vertex=vertices.dtype, color=FORMAT
+                ),
+                vertices,
+            )
+            for module in (words.tobytes(), said.tobytes())
+        ]
+        np.testing.assert_array_equal(*pictures)
+        return pictures[1]
+
+    assert same_everywhere(make).any()
+
+
 def test_tessellation_at_level_one() -> None:
     """A patch of level 1 is its triangle; positions are the same, colours within the rounding of their sum."""
     vertices = triangles(300, 3, w=False)

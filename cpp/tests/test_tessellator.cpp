@@ -434,6 +434,29 @@ void test_inside_does_not_depend_on_outer_levels() {
   }
 }
 
+// Each corner of a ring is joined to that of the next ring, so that what is the same along a ring stays so: rings keep their corners.
+// Vulkan leaves it open; its conformance tests compare pictures of it.
+void test_rings_of_quads_keep_their_corners() {
+  for (int round = 0; round < 200; round++) {
+    const int m = 2 + static_cast<int>(random_below(20)), n = 2 + static_cast<int>(random_below(20));
+    const auto along_u = static_cast<float>(m), along_v = static_cast<float>(n);
+    const TessellatedPatch patch = made({Domain::quads}, {{along_v, along_u, along_v, along_u}, {along_u, along_v}});
+    std::set<std::array<Point, 2>> edges;
+    const std::vector<Point> points = points_of(patch);
+    for (size_t i = 0; i < patch.indices.size(); i += 3)
+      for (size_t k = 0; k < 3; k++) {
+        const Point &a = points[patch.indices[i + k]], &b = points[patch.indices[i + (k + 1) % 3]];
+        edges.insert({a, b}), edges.insert({b, a});
+      }
+    const auto at = [](int i, int of, bool far) { return std::lround(65536.0 * (far ? of - i : i) / of); };
+    for (int k = 0; 2 * (k + 1) <= std::min(m, n); k++)
+      for (int corner = 0; corner < 4; corner++) {
+        const Point outer{at(k, m, corner & 1), at(k, n, corner & 2), 0}, inner{at(k + 1, m, corner & 1), at(k + 1, n, corner & 2), 0};
+        CHECK(edges.count({outer, inner}), "%d x %d, ring %d, corner %d", m, n, k, corner);
+      }
+  }
+}
+
 void test_inner_level_one() {
   for (Domain domain : {Domain::triangles, Domain::quads}) {
     for (int side = 0; side < sides_of(domain); side++) {
@@ -511,6 +534,7 @@ int main() {
   test_points_move_continuously();
   test_any_levels_fill_the_domain();
   test_inside_does_not_depend_on_outer_levels();
+  test_rings_of_quads_keep_their_corners();
   test_inner_level_one();
   test_isolines();
   test_discarded_patches();

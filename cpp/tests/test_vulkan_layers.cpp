@@ -191,6 +191,30 @@ void layers_and_viewports() {
   }
 }
 
+// Within a pass with views a timestamp takes as many queries as there are views, by either kind of pass.
+void timestamps_of_views() {
+  Scene s;
+  Program& p = s.p;
+  VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+  info.queryType = VK_QUERY_TYPE_TIMESTAMP, info.queryCount = 8;
+  VkQueryPool stamps = nullptr;
+  CHECK(p.CreateQueryPool(p.device, &info, nullptr, &stamps) == VK_SUCCESS);
+  const VkCommandBuffer c = p.begin();
+  p.CmdResetQueryPool(c, stamps, 0, 8);
+  s.begin(c, s.pass({5, 1}), 1);
+  p.CmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, 1);  // and 2
+  p.CmdNextSubpass(c, VK_SUBPASS_CONTENTS_INLINE);
+  p.CmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, 4);
+  p.CmdEndRenderPass(c);
+  p.CmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, 6);
+  s.submit(c);
+  uint64_t results[8][2] = {};
+  const VkQueryResultFlags flags = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT;
+  CHECK(p.GetQueryPoolResults(p.device, stamps, 0, 8, sizeof results, results, 16, flags) == VK_NOT_READY);
+  for (uint32_t k = 0; k < 8; k++) CHECK_MESSAGE(results[k][1] == (k == 1 || k == 2 || k == 4 || k == 6), "query " + std::to_string(k));
+  p.DestroyQueryPool(p.device, stamps, nullptr);
+}
+
 void what_is_claimed() {
   Program p;
   VkPhysicalDeviceProperties properties;
@@ -207,6 +231,7 @@ int main() {
   views_of_subpasses();
   views_of_dynamic_rendering();
   layers_and_viewports();
+  timestamps_of_views();
   what_is_claimed();
   return finish("test_vulkan_layers");
 }

@@ -108,14 +108,14 @@ struct Maker {
   }
 
   // The strip between an outer chain and the one on its left. Both are followed together, by where the middles of their segments are: of
-  // the two diagonals that is the shorter one. Where they are equally long the halves of the edge mirror each other.
+  // the two diagonals that is the shorter one. Where they are equally long it runs towards the middle of the edge, as those at corners do.
   void stitch(const Chain& outer, const Chain& inner) {
     uint32_t i = 0, j = 0;
     while (i < outer.segments || j < inner.segments) {
       bool along_outer = j == inner.segments;
       if (!along_outer && i < outer.segments) {
         const uint32_t a = outer.at[i] + outer.at[i + 1], b = inner.at[j] + inner.at[j + 1];
-        along_outer = a < b || (a == b && a <= kOne);
+        along_outer = a < b || (a == b && a > kOne);
       }
       if (along_outer) {
         triangle(outer[i], outer[i + 1], inner[j]);
@@ -241,16 +241,16 @@ void tessellate_quad(Maker& make, const TessellationModes& modes, const Tessella
     const int32_t step = e & 1 ? static_cast<int32_t>(columns) : 1;
     make.stitch(outer_edges[e], {corner[e], along.segments - 2, corner[(e + 1) % 4], e < 2 ? step : -step, along.at + 1});
   }
-  // Diagonals as on the edges: in each quarter they run around the middle.
+  // Diagonals as on the edges: in each quarter they run towards the middle, so that rings keep their corners.
   for (uint32_t j = 1; j + 1 < n; j++)
     for (uint32_t i = 1; i + 1 < m; i++) {
       const uint32_t a = first + (j - 1) * columns + i - 1, b = a + 1, c = b + columns, d = a + columns;
       if ((along_u.at[i] + along_u.at[i + 1] <= kOne) == (along_v.at[j] + along_v.at[j + 1] <= kOne)) {
-        make.triangle(a, b, d);
-        make.triangle(d, b, c);
-      } else {
         make.triangle(a, b, c);
         make.triangle(a, c, d);
+      } else {
+        make.triangle(a, b, d);
+        make.triangle(d, b, c);
       }
     }
 }

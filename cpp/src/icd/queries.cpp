@@ -1,5 +1,7 @@
 // icd/queries.cpp -- query pools: occlusion, timestamps, pipeline statistics, primitives generated. In: queries. Out: results to the host,
 // or to a buffer. Source: Vulkan specification, "Queries".
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -99,10 +101,11 @@ void VKAPI_CALL CmdEndQuery(VkCommandBuffer commandBuffer, VkQueryPool queryPool
 }
 
 void VKAPI_CALL CmdWriteTimestamp2(VkCommandBuffer commandBuffer, VkPipelineStageFlags2, VkQueryPool queryPool, uint32_t query) {
-  if (commandBuffer->pass.rendering)
-    commandBuffer->pass.timestamps.emplace_back(queryPool, query);
-  else
-    record(commandBuffer, commandBuffer->core->write_timestamp(queryPool->core, query));
+  OpenPass& pass = commandBuffer->pass;
+  if (!pass.rendering) return record(commandBuffer, commandBuffer->core->write_timestamp(queryPool->core, query));
+  // A pass with views writes as many queries, one after the other.
+  const uint32_t views = pass.render_pass ? pass.render_pass->subpasses[pass.subpass].view_mask : pass.view_mask;
+  for (int k = 0; k < std::max(1, std::popcount(views)); ++k) pass.timestamps.emplace_back(queryPool, query + static_cast<uint32_t>(k));
 }
 
 void VKAPI_CALL CmdWriteTimestamp(VkCommandBuffer commandBuffer, VkPipelineStageFlagBits, VkQueryPool queryPool, uint32_t query) {

@@ -169,7 +169,9 @@ bool is_of_patch(const Module& m, uint32_t variable) {
   const bool output = m.storage_of(variable) == spv::StorageClassOutput;
   if (model != (output ? spv::ExecutionModelTessellationControl : spv::ExecutionModelTessellationEvaluation)) return false;
   const Decorations& d = m.decoration(variable);
-  if (d.patch || d.builtin == spv::BuiltInTessLevelOuter || d.builtin == spv::BuiltInTessLevelInner) return true;
+  if (d.builtin == spv::BuiltInTessLevelOuter || d.builtin == spv::BuiltInTessLevelInner) return true;
+  if (d.builtin != kNone) return false;  // HLSL's compilers decorate TessCoord too
+  if (d.patch) return true;
   const uint32_t type = m.pointee(variable);  // a block whose members are decorated
   for (uint32_t k = 0; m.type(type).kind == Kind::structure && k < m.type(type).members.size(); ++k)
     if (m.member(type, k).patch) return true;
