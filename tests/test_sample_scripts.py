@@ -60,6 +60,28 @@ def test_marching_cubes() -> None:
     assert len(np.unique(image.numpy().reshape(-1, 4), axis=0)) > 2000
 
 
+def test_particles() -> None:
+    fountain = script("particles")
+    image, sparks, rp, invocations = fountain.render(SIZE, 1000, 150)
+    assert invocations == 150 * 1024  # whole workgroups
+    place, age, bounces = sparks["place"][:, :3].astype(float), sparks["place"][:, 3], sparks["motion"][:, 3]
+    born = place[:, 1] > -1
+    assert 0.7 < born.mean() < 0.9  # 150 of the 192 steps of a life, each of which begins as many
+    assert (age >= 0).all() and (age < 3.2).all() and (place[born, 1] >= 0).all()
+    assert np.linalg.norm(place - (0.7, 0.55, 0), axis=1).min() > 0.5499
+    assert 0.05 < (bounces > 0).mean() < born.mean()
+    young = born & (bounces == 0)  # only drag changes how fast these go sideways, so the way follows from the speed at the end
+    steps, drag = np.floor(age[young] * 60), 1 - 0.12 / 60
+    before = age[young] - (steps + 1) / 60  # at the speed of the start
+    way = before / drag ** (steps + 1) + sum(np.where(i <= steps, drag**-i, 0) / 60 for i in range(200))
+    assert young.sum() > 300
+    assert np.allclose(place[young][:, [0, 2]] - (-0.9, 0), sparks["motion"][young][:, [0, 2]] * way[:, None], atol=2e-4)
+    overdraw = rp.heatmap("rasterized")
+    assert overdraw.sum() == rp.stats.fragments_rasterized and overdraw.max() > 3
+    assert rp.stats.bytes("store") == SIZE[0] * SIZE[1] * 8  # half floats; depth and the four samples stay in the tile
+    assert len(np.unique(image.numpy().reshape(-1, 4), axis=0)) > 2000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_each_runs_as_it_is(path: Path, tmp_path: Path) -> None:
