@@ -82,6 +82,24 @@ def test_particles() -> None:
     assert len(np.unique(image.numpy().reshape(-1, 4), axis=0)) > 2000
 
 
+def test_volume() -> None:
+    head = script("volume")
+    image, density, figures, (solid, rays) = head.render(SIZE, 64)
+    assert figures["invocations"] == density.size == 64**3
+    assert np.array_equal(density, density[:, :, ::-1])  # left and right; rows are y up, slices z
+    center = density[:, :, 31] / 65535
+    for y, z, wanted in ((60, 60, 0), (2, 26, 0.3), (35, 30, 0.42)):  # air, neck, brain
+        assert center[z, y] == pytest.approx(wanted, abs=0.02), (y, z)
+    assert 0.7 < center[27, 57] < 0.95  # the top of the skull, three voxels thick
+    counted = figures["ended_by_mesh"], figures["full"], figures["samples"]
+    assert 500 < counted[0] < solid.stats.fragments_shaded and 3000 < counted[1] < SIZE[0] * SIZE[1] / 4
+    assert counted[2] < 2 * 64 * np.sqrt(3) * SIZE[0] * SIZE[1]  # no ray is longer than the cube's diagonal
+    assert solid.stats.traffic["depth"]["store"] and rays.stats.bytes("store") == SIZE[0] * SIZE[1] * 4
+    picture = image.numpy()[..., :3].astype(int)
+    ring, chin = picture[110, 125], picture[90, 125]  # in front of the head is steel, above it bone
+    assert np.ptp(ring) < 25 and chin[0] - chin[2] > 20 and chin.min() > 120
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_each_runs_as_it_is(path: Path, tmp_path: Path) -> None:
