@@ -100,6 +100,60 @@ def test_volume() -> None:
     assert np.ptp(ring) < 25 and chin[0] - chin[2] > 20 and chin.min() > 120
 
 
+def outline(positions: Array, rows: Array, lamp: Array) -> tuple[int, int]:
+    """Triangles that face the lamp, and their edges to triangles that don't."""
+    a, b, c, d, e, f = positions[rows].astype("f8").transpose(1, 0, 2)
+    lit = [(np.cross(v - u, w - u) * (lamp - u)).sum(-1) > 0 for u, v, w in ((a, c, e), (c, a, b), (e, c, d), (a, e, f))]
+    return int(lit[0].sum()), int(sum((lit[0] & ~other).sum() for other in lit[1:]))
+
+
+def test_shadow_volumes() -> None:
+    shadows = script("shadow_volumes")
+    image, rp, triangles = shadows.render((160, 135))
+    casters = [shadows.with_neighbours(vertices["position"], faces) for vertices, faces, _ in shadows.things()[:-1]]
+    counted = [outline(positions, rows, np.array((-1.1, 2.9, 1.3))) for positions, rows in casters]
+    facing, edges = map(sum, zip(*counted, strict=True))
+    assert rp.stats.geometry_invocations == triangles == sum(len(rows) for _, rows in casters)
+    assert abs(rp.stats.geometry_primitives - 2 * (facing + edges)) < 40  # caps and walls; doubles may see another side of a few
+    stored = rp.stats.traffic
+    assert sum(sum(causes.values()) for name, causes in stored.items() if name in ("depth", "stencil")) == 0
+    again, more, _ = shadows.render((160, 135), seen=True)
+    assert more.stats.geometry_primitives == 2 * rp.stats.geometry_primitives  # counted, and seen
+    assert (again.numpy() >= image.numpy()).all() and (again.numpy() != image.numpy()).any()
+
+
+def test_shadow_volumes_shade_what_the_lamp_does_not_see() -> None:
+    """Points of the floor are dark where, and only where, the ray to the lamp meets a thing."""
+    shadows = script("shadow_volumes")
+    size, lamp, eye = (320, 270), np.array((-1.1, 2.9, 1.3)), np.array((1.5, 2.1, 4.2))
+    picture = shadows.render(size)[0].numpy()[..., :3].astype(int).sum(-1)
+    m = shadows.tg.math
+    view = m.multiply(m.perspective(38, size[0] / size[1], 0.1, None), m.look_at(eye, (0.05, 0.6, 0)))
+    meshes = [vertices["position"][faces].astype("f8") for vertices, faces, _ in shadows.things()[:-1]]
+    u, v, w = np.concatenate(meshes).transpose(1, 0, 2)
+
+    def hit(start: Array, end: Array) -> bool:
+        along, e1, e2 = end - start, v - u, w - u  # Moeller and Trumbore's test of a segment and all triangles
+        p = np.cross(along, e2)
+        det = (e1 * p).sum(-1)
+        s = start - u
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a, q = (s * p).sum(-1) / det, np.cross(s, e1)
+            b, t = (q @ along) / det, (e2 * q).sum(-1) / det
+            return bool(((a >= 0) & (b >= 0) & (a + b <= 1) & (t > 1e-6) & (t < 1)).any())
+
+    seen: dict[bool, list[int]] = {False: [], True: []}
+    for x, z in np.random.default_rng(0).uniform((-1.4, -0.2), (2.4, 2.2), (140, 2)):
+        around = [np.array((x + dx, 0, z + dz)) for dx, dz in ((0, 0), (0.05, 0), (-0.05, 0), (0, 0.05), (0, -0.05))]
+        dark = {hit(at, lamp) for at in around}
+        clip = view.astype("f8") @ (x, 0, z, 1)
+        px, py = ((clip[:2] / clip[3] + 1) / 2 * size).astype(int)
+        if len(dark) == 1 and 0 <= px < size[0] and 0 <= py < size[1] and not any(hit(eye, at) for at in around):
+            seen[dark.pop()].append(picture[py, px])
+    assert min(map(len, seen.values())) > 10
+    assert max(seen[True]) + 100 < min(seen[False]), (max(seen[True]), min(seen[False]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_each_runs_as_it_is(path: Path, tmp_path: Path) -> None:
