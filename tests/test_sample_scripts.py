@@ -154,6 +154,42 @@ def test_shadow_volumes_shade_what_the_lamp_does_not_see() -> None:
     assert max(seen[True]) + 100 < min(seen[False]), (max(seen[True]), min(seen[False]))
 
 
+def test_gpu_driven() -> None:
+    town = script("gpu_driven")
+    size = (320, 180)
+    _, rows = town.ride(size, 4, 4)
+    things, m = town.town(4), town.tg.math
+    boxes = np.array([[x, y, z, 0] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    for k, row in enumerate(rows):
+        assert row["differ"] == 0 and row["things"] == len(things)
+        eye = (16.4 + 0.6 * k, 4.2, 66.0 - 8 * k)  # the ride's
+        view = m.multiply(m.perspective(52, size[0] / size[1], 0.3, 1500), m.look_at(eye, (eye[0] - 1.5 - 2.0 * k, 5.5, eye[2] - 20)))
+        center, extent = (np.concatenate([things[f], np.full((len(things), 1), w)], 1)[:, None] for f, w in (("center", 1), ("size", 0)))
+        p = (center + boxes * extent) @ view.astype("f8").T
+        x, y, z, w = np.moveaxis(p, -1, 0)
+        inside = ~np.any([(b).all(1) for b in (x < -w, x > w, y < -w, y > w, z < 0, z > w)], axis=0)
+        assert abs(row["inside"] - int(inside.sum())) <= 1  # of floats of 32 bits
+        assert row["inside"] <= row["first"] + row["second"] + row["hidden"]
+        assert row["hidden"] > 100 if k else row["hidden"] == row["first"] == 0
+    assert rows[0]["second"] == rows[0]["inside"] and rows[3]["first"] + rows[3]["second"] < rows[3]["inside"] / 2
+    assert rows[3]["triangles"] < rows[3]["all_triangles"] / 4
+
+
+def test_gpu_driven_whatever_the_camera_does() -> None:
+    """What was seen last is no promise: a camera that jumps and turns round sees all the same."""
+    town = script("gpu_driven")
+    scene, m = town.Town((200, 120), 3), town.tg.math
+    second = []
+    for eye, at in [((0, 60, 90), (0, 0, 0)), ((18, 4, 40), (18, 5, 0)), ((18, 4, 40), (60, 5, 80)), ((18, 2, 18), (0, 0, 0))]:
+        view = m.multiply(m.perspective(60, 200 / 120, 0.3, 900), m.look_at(eye, at))
+        _, counts = scene.frame(view, eye)
+        picture = scene.color.numpy().copy()
+        scene.everything(view, eye)
+        assert np.array_equal(picture, scene.color.numpy()), eye
+        second.append(int(counts[1, 0]))
+    assert max(second[1:]) > 50
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_each_runs_as_it_is(path: Path, tmp_path: Path) -> None:
