@@ -190,6 +190,56 @@ def test_gpu_driven_whatever_the_camera_does() -> None:
     assert max(second[1:]) > 50
 
 
+def blended_lists(house: Any, behind: Array) -> Array:
+    """What the lists say, farthest first, in floats of 32 bits."""
+    lengths = house.lengths.numpy()[..., 0]
+    items = house.items.numpy(np.uint32).reshape(*lengths.shape, -1, 2)
+    out = behind[..., :3].copy()
+    for k in range(items.shape[2] - 1, -1, -1):
+        color = (items[..., k, 1, None] >> np.uint32([0, 8, 16, 24]) & 255).astype(np.float32) / np.float32(255)
+        mixed = color[..., :3] * color[..., 3:] + out * (1 - color[..., 3:])
+        out = np.where((k < lengths)[..., None], mixed, out)
+    return out
+
+
+def test_order_independent() -> None:
+    glass = script("order_independent")
+    house, things = glass.Glasshouse((120, 120)), glass.glass()
+    triangles = np.concatenate(things)
+    lists, blended = house.by_lists(triangles), house.by_blending(triangles)
+    lengths = house.lengths.numpy()[..., 0]
+    assert lengths.sum() == house.inserted.stats.fragments_shaded and 8 < lengths.max() <= glass.DEEPEST
+    depths = house.items.numpy(np.uint32).reshape(*lengths.shape, -1, 2)[..., 0].view(np.float32)
+    later = np.arange(1, glass.DEEPEST) < lengths[..., None]
+    assert (np.diff(depths)[later] >= 0).all() and np.allclose(lists, blended_lists(house, house.behind.numpy()), atol=1e-6)
+    for seed in (1, 2):
+        order = np.random.default_rng(seed).permutation(len(triangles))
+        assert np.array_equal(house.by_lists(triangles[order]), lists)
+    differ = glass.pixels_that_differ
+    assert differ(house.by_blending(triangles[::-1]), blended) > 2000
+    by_thing, by_triangle = (differ(house.by_blending(house.farthest_first(parts)), lists) for parts in (things, triangles))
+    assert 0 < by_triangle < by_thing / 10
+
+
+@pytest.mark.parametrize("count", [7, 20])
+def test_order_independent_is_sorting_where_that_can_be_done(count: int) -> None:
+    """Sheets one behind another: the same bits as blending them farthest first; of more than the lists hold, the nearest."""
+    glass = script("order_independent")
+    house, m = glass.Glasshouse((96, 96)), glass.tg.math
+    rng = np.random.default_rng(3)
+    sheet = glass.tg.shapes.plane((1.6, 1.2))
+    places = [m.multiply(m.translate(*rng.uniform(-0.1, 0.1, 2), 0.5 + 0.04 * k), m.rotate_x(1.5708)) for k in range(count)]
+    things = [glass.triangles_of(sheet, place, (*rng.uniform(0, 1, 3), 0.4)) for place in places]
+    mixed = np.concatenate([things[k] for k in rng.permutation(count)])
+    lists = house.by_lists(mixed)
+    lengths = house.lengths.numpy()[..., 0]
+    few, all_there = lengths <= glass.DEEPEST, lengths == count
+    assert all_there.sum() > 500
+    sorted_all, nearest = (house.by_blending(np.concatenate(some)) for some in (things, things[-glass.DEEPEST :]))
+    assert np.array_equal(lists[few], sorted_all[few]) and np.array_equal(lists[all_there], nearest[all_there])
+    assert np.array_equal(lists, house.by_lists(mixed[::-1]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_each_runs_as_it_is(path: Path, tmp_path: Path) -> None:

@@ -184,10 +184,10 @@ def open_edges(triangles: np.ndarray) -> int:
 
 def main() -> None:
     image, triangles, figures = render()
+    image.save(sys.argv[1] if len(sys.argv) > 1 else "marching_cubes.png")
     print(f"{figures['cells']:,} cells, {figures['triangles']:,} triangles ({figures['vertex_B']:,} B), {figures['drawn']:,} drawn")
     print(f"{figures['invocations']:,} invocations of compute, {figures['shaded']:,} of the fragment shader")
     print(f"edges without a neighbour: {open_edges(triangles)}")
-    image.save(sys.argv[1] if len(sys.argv) > 1 else "marching_cubes.png")
 
 
 if __name__ == "__main__":
