@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tilegpu as tg
+
 FOLDER = Path(__file__).resolve().parent.parent / "samples" / "scripts"
 Array = np.ndarray[Any, Any]
 SIZE = (240, 135)
@@ -127,7 +129,7 @@ def test_shadow_volumes_shade_what_the_lamp_does_not_see() -> None:
     shadows = script("shadow_volumes")
     size, lamp, eye = (320, 270), np.array((-1.1, 2.9, 1.3)), np.array((1.5, 2.1, 4.2))
     picture = shadows.render(size)[0].numpy()[..., :3].astype(int).sum(-1)
-    m = shadows.tg.math
+    m = tg.math
     view = m.multiply(m.perspective(38, size[0] / size[1], 0.1, None), m.look_at(eye, (0.05, 0.6, 0)))
     meshes = [vertices["position"][faces].astype("f8") for vertices, faces, _ in shadows.things()[:-1]]
     u, v, w = np.concatenate(meshes).transpose(1, 0, 2)
@@ -158,7 +160,7 @@ def test_gpu_driven() -> None:
     town = script("gpu_driven")
     size = (320, 180)
     _, rows = town.ride(size, 4, 4)
-    things, m = town.town(4), town.tg.math
+    things, m = town.town(4), tg.math
     boxes = np.array([[x, y, z, 0] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     for k, row in enumerate(rows):
         assert row["differ"] == 0 and row["things"] == len(things)
@@ -178,7 +180,7 @@ def test_gpu_driven() -> None:
 def test_gpu_driven_whatever_the_camera_does() -> None:
     """What was seen last is no promise: a camera that jumps and turns round sees all the same."""
     town = script("gpu_driven")
-    scene, m = town.Town((200, 120), 3), town.tg.math
+    scene, m = town.Town((200, 120), 3), tg.math
     second = []
     for eye, at in [((0, 60, 90), (0, 0, 0)), ((18, 4, 40), (18, 5, 0)), ((18, 4, 40), (60, 5, 80)), ((18, 2, 18), (0, 0, 0))]:
         view = m.multiply(m.perspective(60, 200 / 120, 0.3, 900), m.look_at(eye, at))
@@ -196,7 +198,7 @@ def blended_lists(house: Any, behind: Array) -> Array:
     items = house.items.numpy(np.uint32).reshape(*lengths.shape, -1, 2)
     out = behind[..., :3].copy()
     for k in range(items.shape[2] - 1, -1, -1):
-        color = (items[..., k, 1, None] >> np.uint32([0, 8, 16, 24]) & 255).astype(np.float32) / np.float32(255)
+        color = (items[..., k, 1, None] >> np.array([0, 8, 16, 24], np.uint32) & 255).astype(np.float32) / np.float32(255)
         mixed = color[..., :3] * color[..., 3:] + out * (1 - color[..., 3:])
         out = np.where((k < lengths)[..., None], mixed, out)
     return out
@@ -225,9 +227,9 @@ def test_order_independent() -> None:
 def test_order_independent_is_sorting_where_that_can_be_done(count: int) -> None:
     """Sheets one behind another: the same bits as blending them farthest first; of more than the lists hold, the nearest."""
     glass = script("order_independent")
-    house, m = glass.Glasshouse((96, 96)), glass.tg.math
+    house, m = glass.Glasshouse((96, 96)), tg.math
     rng = np.random.default_rng(3)
-    sheet = glass.tg.shapes.plane((1.6, 1.2))
+    sheet = tg.shapes.plane((1.6, 1.2))
     places = [m.multiply(m.translate(*rng.uniform(-0.1, 0.1, 2), 0.5 + 0.04 * k), m.rotate_x(1.5708)) for k in range(count)]
     things = [glass.triangles_of(sheet, place, (*rng.uniform(0, 1, 3), 0.4)) for place in places]
     mixed = np.concatenate([things[k] for k in rng.permutation(count)])
@@ -238,6 +240,29 @@ def test_order_independent_is_sorting_where_that_can_be_done(count: int) -> None
     sorted_all, nearest = (house.by_blending(np.concatenate(some)) for some in (things, things[-glass.DEEPEST :]))
     assert np.array_equal(lists[few], sorted_all[few]) and np.array_equal(lists[all_there], nearest[all_there])
     assert np.array_equal(lists, house.by_lists(mixed[::-1]))
+
+
+def drawn(name: str) -> Array:
+    """A small picture of a script."""
+    module = script(name)
+    if name == "order_independent":
+        return module.Glasshouse((64, 64)).by_lists(np.concatenate(module.glass()))
+    small = {"marching_cubes": (SIZE, 16), "particles": (SIZE, 500, 100), "volume": ((96, 54), 32), "shadow_volumes": ((80, 67), True)}
+    render = module.ride if name == "gpu_driven" else module.render
+    return render(*small.get(name, ((128, 72), 2, 2)))[0].numpy()
+
+
+@pytest.mark.parametrize("name", ["marching_cubes", "particles", "volume", "shadow_volumes", "gpu_driven", "order_independent"])
+def test_the_same_bits_on_another_machine(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = drawn(name)
+    device, made = tg.Device, []
+
+    def other() -> tg.Device:
+        made.append(device("adreno-a740", lanes=4, threads=1))
+        return made[-1]
+
+    monkeypatch.setattr(tg, "Device", other)
+    assert np.array_equal(drawn(name), picture) and made and np.ptp(picture) > 0.3
 
 
 @pytest.mark.slow
