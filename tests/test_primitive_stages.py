@@ -71,6 +71,34 @@ def test_tessellation_coordinates_that_are_said_to_be_of_the_patch() -> None:
     assert same_everywhere(make).any()
 
 
+@pytest.mark.parametrize("count", ["", "[2]", "[3]"])
+def test_blocks_of_a_patch(count: str) -> None:
+    """One, and arrays of them: their length is not a number of vertices."""
+    last = f"[{int(count[1]) - 1}]" if count else ""
+    block = f"layout(location = 1) patch %s Block {{ vec4 x; vec2 y; }} b{count};"
+    control = f"""#version 450
+layout(vertices = 5) out; {block % "out"}
+void main() {{ for (int k = 0; k < 4; k++) gl_TessLevelOuter[k] = 2; gl_TessLevelInner[0] = gl_TessLevelInner[1] = 2;
+  {"b[0].x = vec4(0); b[0].y = vec2(0); " if count else ""}b{last}.x = vec4(0.2, 0.4, 0.6, 1); b{last}.y = vec2(0.2, 0.4); }}"""
+    evaluation = f"""#version 450
+layout(quads) in; {block % "in"} layout(location = 0) out vec4 c;
+void main() {{ gl_Position = vec4(gl_TessCoord.xy * 2 - 1, 0, 1); c = b{last}.x + vec4(b{last}.y, 0, 0); }}"""
+    head = "#version 450\n"
+    flat = head + "layout(location = 0) in vec4 c; layout(location = 0) out vec4 o; void main() { o = c; }"
+
+    def make(dev: tg.Device) -> Array:
+        image = dev.image((8, 8), "r8g8b8a8_unorm")
+        made = dev.pipeline(
+            head + "void main() { gl_Position = vec4(0); }", flat, tessellation_control=control, tessellation_evaluation=evaluation,
+            color=image, patch_control_points=1,
+        )  # fmt: skip
+        with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw(made, count=1)
+        return image.numpy()
+
+    assert (same_everywhere(make) == (102, 204, 153, 255)).all()
+
+
 def test_tessellation_at_level_one() -> None:
     """A patch of level 1 is its triangle; positions are the same, colours within the rounding of their sum."""
     vertices = triangles(300, 3, w=False)

@@ -160,14 +160,17 @@ void test_bounds_of_sine(Jit& jit) {
   }
 }
 
+// Vulkan's table has hyperbolic functions inherit from their exponentials: infinite where those are.
+double by_exponentials(double value, double x) { return std::fabs(x) > 0x1.62e42ep+6 ? std::copysign(INFINITY, value) : value; }
+
 void test_functions(Jit& jit) {
   const float all = INFINITY;
   check_function(jit, "exp2", emit_exp2, [](double x) { return std::exp2(x); }, 0.9, -130, 130, all);
   check_function(jit, "exp", emit_exp, [](double x) { return std::exp(x); }, 1.1, -90, 90, all);
   check_function(jit, "log2", emit_log2, [](double x) { return std::log2(x); }, 1.3, 0, 3, all);
   check_function(jit, "log", emit_log, [](double x) { return std::log(x); }, 1.0, 0, 3, all);
-  check_function(jit, "sinh", emit_sinh, [](double x) { return std::sinh(x); }, 1.7, -5, 5, all);
-  check_function(jit, "cosh", emit_cosh, [](double x) { return std::cosh(x); }, 1.6, -5, 5, all);
+  check_function(jit, "sinh", emit_sinh, [](double x) { return by_exponentials(std::sinh(x), x); }, 1.7, -5, 5, all);
+  check_function(jit, "cosh", emit_cosh, [](double x) { return by_exponentials(std::cosh(x), x); }, 1.6, -5, 5, all);
   check_function(jit, "tanh", emit_tanh, [](double x) { return std::tanh(x); }, 1.4, -3, 3, all);
   check_function(jit, "asinh", emit_asinh, [](double x) { return std::asinh(x); }, 1.9, -5, 5, all);
   check_function(jit, "acosh", emit_acosh, [](double x) { return std::acosh(x); }, 2.2, 1, 3, all);

@@ -356,10 +356,20 @@ def _log(base: float | None) -> Callable[[float], float]:
     return run
 
 
+def _by_exponentials(f: Callable[[float], float]) -> Callable[[float], float]:
+    """Vulkan's table has them inherit from their exponentials: infinite where those are, for all that half of one would be a float."""
+
+    def run(x: float) -> float:
+        largest = 88.72283172607422  # of which the exponential is finite
+        return math.copysign(math.inf, x if f is math.sinh else 1) if abs(x) > largest else f(x)
+
+    return run
+
+
 #: The function, of float64.
 WITHIN: dict[str, Callable[..., float]] = {
-    "Sin": math.sin, "Cos": math.cos, "Tan": math.tan, "Asin": math.asin, "Acos": math.acos, "Atan": math.atan, "Sinh": math.sinh,
-    "Cosh": math.cosh, "Tanh": math.tanh, "Asinh": math.asinh, "Acosh": math.acosh, "Atanh": math.atanh, "Atan2": math.atan2,
+    "Sin": math.sin, "Cos": math.cos, "Tan": math.tan, "Asin": math.asin, "Acos": math.acos, "Atan": math.atan,
+    "Sinh": _by_exponentials(math.sinh), "Cosh": _by_exponentials(math.cosh), "Tanh": math.tanh, "Asinh": math.asinh, "Acosh": math.acosh, "Atanh": math.atanh, "Atan2": math.atan2,
     "Pow": math.pow, "Exp": math.exp, "Log": _log(None), "Exp2": lambda x: 2.0**x, "Log2": _log(2),
 }  # fmt: skip
 

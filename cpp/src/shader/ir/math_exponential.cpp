@@ -10,6 +10,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "shader/ir/polynomial.hpp"
@@ -217,16 +218,22 @@ static Value general_pow(const Ir& ir, Value x, Value y, bool known, float expon
   return ir.select(ir.or_(ir.feq(y, zero), ir.feq(x, ir.fk(x, 1))), ir.fk(x, 1), result);
 }
 
+// e^a / 2. Vulkan defines the hyperbolic functions by e^a, and is infinite where that is, though their values go on to 89.4.
+static Value half_exp(const Ir& ir, Value a) {
+  constexpr float kLargest = 0x1.62e42ep+6f;  // of which the exponential is finite
+  return ir.select(ir.fgt(a, ir.fk(a, kLargest)), ir.fk(a, std::numeric_limits<float>::infinity()), exp_scaled(ir, a, -1));
+}
+
 Value emit_sinh(const Ir& ir, Value x) {
   Value a = ir.fabs(x), square = ir.fmul(x, x);
   Value small = ir.fma(ir.fmul(a, square), horner(ir, square, {0x1.555556p-3f, 0x1.11111ep-7f, 0x1.a009p-13f, 0x1.78a70ep-19f}), a);
-  Value half = exp_scaled(ir, a, -1);  // e^a / 2: finite where sinh is
+  Value half = half_exp(ir, a);
   Value large = ir.fsub(half, ir.fdiv(ir.fk(x, 0.25f), half));
   return ir.copysign(ir.select(ir.flt(a, ir.fk(x, 1)), small, large), x);
 }
 
 Value emit_cosh(const Ir& ir, Value x) {
-  Value half = exp_scaled(ir, ir.fabs(x), -1);
+  Value half = half_exp(ir, ir.fabs(x));
   return ir.fadd(half, ir.fdiv(ir.fk(x, 0.25f), half));
 }
 

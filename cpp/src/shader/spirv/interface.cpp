@@ -172,7 +172,8 @@ bool is_of_patch(const Module& m, uint32_t variable) {
   if (d.builtin == spv::BuiltInTessLevelOuter || d.builtin == spv::BuiltInTessLevelInner) return true;
   if (d.builtin != kNone) return false;  // HLSL's compilers decorate TessCoord too
   if (d.patch) return true;
-  const uint32_t type = m.pointee(variable);  // a block whose members are decorated
+  uint32_t type = m.pointee(variable);  // a block whose members are decorated, or an array of such blocks
+  while (m.type(type).kind == Kind::array) type = m.type(type).element;
   for (uint32_t k = 0; m.type(type).kind == Kind::structure && k < m.type(type).members.size(); ++k)
     if (m.member(type, k).patch) return true;
   return false;
