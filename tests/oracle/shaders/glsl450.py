@@ -369,7 +369,8 @@ def _by_exponentials(f: Callable[[float], float]) -> Callable[[float], float]:
 #: The function, of float64.
 WITHIN: dict[str, Callable[..., float]] = {
     "Sin": math.sin, "Cos": math.cos, "Tan": math.tan, "Asin": math.asin, "Acos": math.acos, "Atan": math.atan,
-    "Sinh": _by_exponentials(math.sinh), "Cosh": _by_exponentials(math.cosh), "Tanh": math.tanh, "Asinh": math.asinh, "Acosh": math.acosh, "Atanh": math.atanh, "Atan2": math.atan2,
+    "Sinh": _by_exponentials(math.sinh), "Cosh": _by_exponentials(math.cosh),
+    "Tanh": math.tanh, "Asinh": math.asinh, "Acosh": math.acosh, "Atanh": math.atanh, "Atan2": math.atan2,
     "Pow": math.pow, "Exp": math.exp, "Log": _log(None), "Exp2": lambda x: 2.0**x, "Log2": _log(2),
 }  # fmt: skip
 
