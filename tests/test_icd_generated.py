@@ -63,5 +63,15 @@ def test_listed_extensions_have_their_commands(generator: ModuleType) -> None:
         assert target in defined or target in LOADERS, f"vk{target} of {command.extensions} has no definition"
 
 
+def test_documents_name_what_is_left_out() -> None:
+    """docs/vulkan.md lists every extension of the registry that the driver does not, and no other."""
+    registry = set(re.findall(r'{"VK_((?:KHR|EXT)_\w+)"', (ICD / "generated" / "extensions.hpp").read_text()))
+    listed = set(re.findall(r"Extension::((?:KHR|EXT)_\w+)", (ICD / "capabilities.cpp").read_text()))
+    text = (ROOT / "docs" / "vulkan.md").read_text().split("## Extensions that are left out")[1].split("\n## ")[0]
+    told = re.findall(r"`((?:KHR|EXT)_\w+)`", text)
+    assert len(told) == len(set(told)) and listed < registry
+    assert set(told) == registry - listed
+
+
 #: Commands that are the loader's, which makes surfaces and hands them to the driver.
 LOADERS = {"CreateXcbSurfaceKHR", "CreateXlibSurfaceKHR", "CreateWaylandSurfaceKHR", "CreateHeadlessSurfaceEXT", "DestroySurfaceKHR"}

@@ -216,7 +216,7 @@ void GeometryWorker::State::run_geometry(Piece& p, const StageVertices& from, co
   }
 }
 
-// What the lanes have emitted, in order: strips cut into primitives.
+// What the lanes have emitted, in order: strips, of each stream its own, cut into primitives.
 void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
   PrimitiveScratch& s = primitives;
   const PrimitiveStages& stages = draw.resolved->primitives;
@@ -229,24 +229,26 @@ void GeometryWorker::State::collect_primitives(Piece& p, uint32_t count) {
       const uint32_t* run = s.emitted_words.data() + size_t{most} * words * kLanes * invocation;
       const uint32_t* ends = s.emitted_ends.data() + size_t{most} * kLanes * invocation;
       const uint32_t emitted = std::min(s.emitted[size_t{invocation} * kLanes + lane], most);
-      uint32_t in_strip = 0;
+      uint32_t in_strip[kMaxStreams] = {}, last[kMaxStreams] = {}, before_last[kMaxStreams] = {};
       for (uint32_t v = 0; v < emitted; ++v) {
         const uint32_t slot = s.made.add();
         for (uint32_t k = 0; k < words; ++k) std::memcpy(&s.made.word(slot, k), &run[(size_t{v} * words + k) * kLanes + lane], 4);
-        const uint32_t end = ends[size_t{v} * kLanes + lane], stream = end & ~shader::kEndsStrip;
-        in_strip++;
-        if (in_strip >= vertices || vertices == 1) {
+        const uint32_t end = ends[size_t{v} * kLanes + lane], stream = end & (shader::kEndsStrip - 1);
+        const uint32_t in = ++in_strip[stream];
+        if (in >= vertices || vertices == 1) {
           uint32_t triple[3] = {slot, slot, slot};
-          if (vertices == 2) triple[0] = slot - 1;
-          if (vertices == 3) strip_triangle(slot - 2, slot - 1, slot, (in_strip - vertices) & 1, draw.provoking_last, triple);
+          if (vertices == 2) triple[0] = last[stream];
+          if (vertices == 3) strip_triangle(before_last[stream], last[stream], slot, (in - vertices) & 1, draw.provoking_last, triple);
           if (stream == rasterized) {
             s.triples.insert(s.triples.end(), triple, triple + 3);
-            s.begins_strip.push_back(in_strip == vertices);
+            s.begins_strip.push_back(in == vertices);
           }
           p.stats.geometry_primitives++, p.out.generated[stream]++;
           capture(p, stream, s.made, triple, vertices);
         }
-        if (end & shader::kEndsStrip) in_strip = 0;
+        before_last[stream] = last[stream], last[stream] = slot;
+        for (uint32_t of = 0; of < kMaxStreams; ++of)
+          if (end & shader::kEndsStrip << of) in_strip[of] = 0;
       }
     }
   }

@@ -568,7 +568,7 @@ Properties make_properties() {
   p.maxTransformFeedbackBufferDataSize = 4 * kMaxVaryingComponents;
   p.maxTransformFeedbackBufferDataStride = kMaxTransformFeedbackStride_B;
   p.transformFeedbackQueries = p.transformFeedbackDraw = VK_TRUE;
-  p.transformFeedbackRasterizationStreamSelect = VK_TRUE;
+  p.transformFeedbackStreamsLinesTriangles = p.transformFeedbackRasterizationStreamSelect = VK_TRUE;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
   p.maxMemoryAllocationSize = most_memory_B();

@@ -216,12 +216,12 @@ struct GeometryArgs {
   uint32_t invocation;           // gl_InvocationID
   uint32_t view_index;
   uint32_t* vertices;
-  uint32_t* ends;  // [vertex][kMaxLanes]: the stream; kEndsStrip: the last vertex of its strip
+  uint32_t* ends;  // [vertex][kMaxLanes]: the stream; kEndsStrip << s: behind it the strip of stream s ends
   uint8_t* scratch;
   LoopBudget* loops;
   uint32_t emitted[kMaxLanes];  // out: vertices of all streams
 };
-inline constexpr uint32_t kEndsStrip = 1u << 31;
+inline constexpr uint32_t kEndsStrip = 1u << 28;
 
 /// Set up by the tile phase for a primitive: what interpolation needs. Planes are relative to the anchor: value at pixel-relative
 /// position (x, y) (framebuffer coordinates of the sample point) is v0 + vx*(x - anchor_x) + vy*(y - anchor_y).

@@ -24,7 +24,7 @@ struct GeometryBuilder {
   Value mask() { return l.exec ? l.ir.and_(l.exec, running) : running; }
   Value row_offset(Value vertex, uint32_t words_of_vertex, uint32_t word);
   void emit_vertex(uint32_t stream);
-  void end_primitive();
+  void end_primitive(uint32_t stream);
 };
 
 Value GeometryBuilder::builtin(const InterfaceScalar& s) {
@@ -89,14 +89,16 @@ void GeometryBuilder::emit_vertex(uint32_t stream) {
   ir.store(ir.select(fits, ir.add(count, ir.ik(1)), count), emitted, 4);
 }
 
-/// Strips are of stream 0: where there are others, all are of points, which end by themselves.
-void GeometryBuilder::end_primitive() {
+/// Noted with the vertex that was emitted last, of whichever stream. Points end by themselves.
+void GeometryBuilder::end_primitive(uint32_t stream) {
+  assert(stream < kMaxStreams);
   if (modes.made_vertices == 1) return;
   const Ir& ir = l.ir;
   Value count = ir.load(ir.vi32, emitted, 4);
   Value any = ir.and_(mask(), ir.ne(count, ir.ik(0)));
   Value ends = ir.field(ir.ptr, l.args, offsetof(GeometryArgs, ends), 8);
-  ir.scatter(ir.ik(kEndsStrip), ends, row_offset(ir.sub(count, ir.ik(1)), 1, 0), 4, any);
+  Value at = row_offset(ir.select(any, ir.sub(count, ir.ik(1)), ir.ik(0)), 1, 0);
+  ir.scatter(ir.or_(ir.load_lanes(ir.i32, ends, at, 4), ir.ik(kEndsStrip << stream)), ends, at, 4, any);
 }
 
 Status build_geometry(const GeometryKey& key, const Constants& constants, const Divergence& divergence, LLVMModuleRef module,
@@ -119,12 +121,8 @@ Status build_geometry(const GeometryKey& key, const Constants& constants, const 
   builder.running = ir.ult(ir.lane_index(), ir.splat(count));
   l.alive = l.mask_alloca("alive");
   l.store_mask(l.alive, builder.running);
-  l.emit_vertex = [&](uint32_t stream) {
-    if (stream && modes.made_vertices != 1)
-      l.unsupported("a vertex of a strip goes to stream " + std::to_string(stream) + "; only points do");
-    builder.emit_vertex(stream);
-  };
-  l.end_primitive = [&](uint32_t) { builder.end_primitive(); };
+  l.emit_vertex = [&](uint32_t stream) { builder.emit_vertex(stream); };
+  l.end_primitive = [&](uint32_t stream) { builder.end_primitive(stream); };
   builder.make_inputs();
   make_globals(l);
   run_entry_point(l);

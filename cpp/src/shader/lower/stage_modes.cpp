@@ -103,7 +103,9 @@ Status check_lengths(const Module& m, const Constants& constants, const Primitiv
   const uint32_t wanted = control ? modes.output_vertices : modes.input_vertices;
   assert(wanted >= 1 && wanted <= kMaxPatchVertices);  // check_modes was asked before
   for (uint32_t id : used_variables(m, control ? spv::StorageClassOutput : spv::StorageClassInput)) {
-    if (!is_per_vertex(m, id) || array_length(constants, m.pointee(id)) == wanted) continue;
+    if (!is_per_vertex(m, id)) continue;
+    // Of a geometry shader's inputs fewer than there are can be had: the first ones.
+    if (const uint32_t length = array_length(constants, m.pointee(id)); length == wanted || (geometry && length < wanted)) continue;
     return Error{VK_ERROR_INVALID_SHADER_NV, std::string(control ? "output '" : "input '") + m.name(id) + "' is an array of " +
                                                  std::to_string(array_length(constants, m.pointee(id))) + " vertices; " +
                                                  (control ? "the control shader puts out " : "the primitives have ") +
@@ -179,12 +181,44 @@ struct Place {
   }
 };
 
+/// Where the words of a type that is captured from `offset_B` on go: one behind the other, but what has scalars of 64 bits begins at a
+/// multiple of 8, and structures with such end at one (GLSL 4.60, "Transform Feedback Layout Qualifiers").
+struct CapturedType {
+  const Module& m;
+  const Constants& constants;
+  std::vector<uint32_t> offsets_B = {};
+  uint32_t end_B = 0;
+
+  void go(uint32_t type) {
+    const TypeInfo& t = m.type(type);
+    const bool wide = constants.size(type).widest_B > 4;
+    const auto align = [&] { end_B = wide ? (end_B + 7) & ~7u : end_B; };
+    align();
+    if (t.kind == Kind::structure) {
+      for (uint32_t member : t.members) go(member);
+      align();
+      return;
+    }
+    const uint32_t count = t.kind == Kind::array                              ? array_length(constants, type)
+                           : t.kind == Kind::vector || t.kind == Kind::matrix ? t.count
+                                                                              : 0;
+    for (uint32_t k = 0; k < count; ++k) go(t.element);
+    for (uint32_t words = count || t.element ? 0 : wide ? 2 : 1; words; --words, end_B += 4) offsets_B.push_back(end_B);
+  }
+  static CapturedType of(const Module& m, const Constants& constants, uint32_t type, const Place& place) {
+    CapturedType made{m, constants, {}, place.offset_B == kNone ? 0 : place.offset_B};
+    made.go(type);
+    return made;
+  }
+};
+
 struct Capture {
   TransformFeedback out;
   std::string wrong;
 
-  /// Scalars [first, first + count) of the variable's interface, from `place` on.
-  void add(const std::vector<InterfaceScalar>& scalars, uint64_t first, uint64_t count, const Place& place) {
+  /// Words [first, first + offsets_B.size()) of the variable's interface, at these offsets of the buffer, the last one before end_B.
+  void add(const std::vector<InterfaceScalar>& scalars, uint64_t first, const Place& place, const CapturedType& type) {
+    const std::vector<uint32_t>& offsets_B = type.offsets_B;
     if (place.buffer == kNone || place.offset_B == kNone) return;
     assert(first <= scalars.size());
     if (place.buffer >= kMaxTransformFeedbackBuffers || place.stream >= kMaxStreams) {
@@ -194,15 +228,15 @@ struct Capture {
     }
     const auto narrow = [](const InterfaceScalar& s) { return s.narrow; };
     if (std::any_of(scalars.begin() + static_cast<ptrdiff_t>(first),
-                    scalars.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(first + count, scalars.size())), narrow)) {
+                    scalars.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(first + offsets_B.size(), scalars.size())), narrow)) {
       wrong = "transform feedback captures an output of 16 bits (buffer " + std::to_string(place.buffer) + ", offset " +
               std::to_string(place.offset_B) + "); outputs of 32 and 64 bits can be captured";
       return;
     }
     if (place.stride_B == kNone || place.stride_B % 4 || place.stride_B > kMaxTransformFeedbackStride_B || place.offset_B % 4 ||
-        place.offset_B + 4 * count > place.stride_B) {
-      wrong = "transform feedback captures bytes " + std::to_string(place.offset_B) + " to " + std::to_string(place.offset_B + 4 * count) +
-              " of buffer " + std::to_string(place.buffer) + ", whose stride is " + std::to_string(place.stride_B) +
+        type.end_B > place.stride_B) {
+      wrong = "transform feedback captures bytes " + std::to_string(place.offset_B) + " to " + std::to_string(type.end_B) + " of buffer " +
+              std::to_string(place.buffer) + ", whose stride is " + std::to_string(place.stride_B) +
               "; multiples of 4 within a stride of at most " + std::to_string(kMaxTransformFeedbackStride_B) + " are allowed";
       return;
     }
@@ -212,12 +246,11 @@ struct Capture {
       return;
     }
     out.stride_B[place.buffer] = place.stride_B;
-    for (uint64_t k = 0; k < count && first + k < scalars.size(); ++k) {
+    for (uint64_t k = 0; k < offsets_B.size() && first + k < scalars.size(); ++k) {
       const InterfaceScalar& s = scalars[first + k];
       const uint32_t location = s.builtin == kNone ? s.location : builtin_location(s.builtin);
       if (location == kNone) continue;
-      out.words.push_back({place.stream, place.buffer, place.offset_B + 4 * static_cast<uint32_t>(k), location,
-                           s.builtin == kNone ? s.component : s.element});
+      out.words.push_back({place.stream, place.buffer, offsets_B[k], location, s.builtin == kNone ? s.component : s.element});
     }
   }
 };
@@ -239,25 +272,6 @@ std::string overlap_of(const std::vector<CapturedWord>& words) {
   return {};
 }
 
-/// Words in an interface of this type: those of 64 bits are two.
-uint64_t words_of_type(const Module& m, const Constants& constants, uint32_t type) {
-  const TypeInfo& t = m.type(type);
-  switch (t.kind) {
-    case Kind::vector:
-    case Kind::matrix:
-      return t.count * words_of_type(m, constants, t.element);
-    case Kind::array:
-      return array_length(constants, type) * words_of_type(m, constants, t.element);
-    case Kind::structure: {
-      uint64_t sum = 0;
-      for (uint32_t member : t.members) sum += words_of_type(m, constants, member);
-      return sum;
-    }
-    default:
-      return t.width_bits == 64 ? 2 : 1;
-  }
-}
-
 }  // namespace
 
 Expected<TransformFeedback> transform_feedback_of(const Module& m, const Constants& constants) {
@@ -268,18 +282,23 @@ Expected<TransformFeedback> transform_feedback_of(const Module& m, const Constan
     if (std::find(m.entry.interface.begin(), m.entry.interface.end(), id) == m.entry.interface.end()) continue;
     const auto scalars = interface_of(m, constants, id);
     const Place place = Place{}.with(m.decoration(id));
-    const uint32_t type = m.pointee(id);
-    const TypeInfo& t = m.type(type);
-    if (t.kind == Kind::structure && place.offset_B == kNone) {
-      uint64_t first = 0;
-      for (uint32_t k = 0; k < t.members.size(); ++k) {
-        const uint64_t count = words_of_type(m, constants, t.members[k]);
-        capture.add(scalars, first, count, place.with(m.member(type, k)));
-        first += count;
-      }
-    } else {
-      capture.add(scalars, 0, scalars.size(), place);
+    uint32_t type = m.pointee(id);
+    if (place.offset_B != kNone) {
+      capture.add(scalars, 0, place, CapturedType::of(m, constants, type, place));
+      continue;
     }
+    uint64_t blocks = 1;  // of an array of blocks each has a buffer of its own, one after the other
+    for (; m.type(type).kind == Kind::array; type = m.type(type).element) blocks *= array_length(constants, type);
+    const std::vector<uint32_t>& members = m.type(type).members;
+    uint64_t first = 0;
+    for (uint32_t block = 0; block < blocks && first < scalars.size(); ++block)
+      for (uint32_t k = 0; k < members.size(); ++k) {
+        Place of = place.with(m.member(type, k));
+        if (of.buffer != kNone) of.buffer += block;
+        const CapturedType captured = CapturedType::of(m, constants, members[k], of);
+        capture.add(scalars, first, of, captured);
+        first += captured.offsets_B.size();
+      }
   }
   if (!capture.wrong.empty()) return Error{VK_ERROR_INVALID_SHADER_NV, capture.wrong};
   std::sort(capture.out.words.begin(), capture.out.words.end(), [](const CapturedWord& a, const CapturedWord& b) {
