@@ -213,11 +213,12 @@ void SamplerFunctionBuilder::finish_fixed(const FixedSum& sum) {
   return_values(result);
 }
 
-TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
+TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, LevelFilter filter) {
   if (plan.fixed) return unpack(sample_fixed(s, t, level_index, nullptr, nullptr));
   const Level level = load_level(c, level_index);
   if (plan.cube || plan.volume) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
-  if (!linear) {
+  if (filter == LevelFilter::cubic) return filter_cubic(level, s, t);
+  if (filter == LevelFilter::nearest) {
     if (plan.cube) {
       auto nearest = [&](Value coordinate, Value size_f) {
         return ir.fptosi(ir.floor(ir.fclamp(ir.fmul(coordinate, size_f), ir.fk(0), ir.fsub(size_f, ir.fk(0.5f)))));

@@ -109,6 +109,7 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityShaderViewportIndex,
     spv::CapabilityShaderViewportIndexLayerEXT,
     spv::CapabilityMultiViewport,
+    spv::CapabilityMinLod,
     spv::CapabilityMultiView,
     spv::CapabilityFragmentShadingRateKHR,
 };
@@ -123,7 +124,6 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(AtomicFloat16AddEXT),
     TILEGPU_ROW(AtomicFloat16MinMaxEXT),
     TILEGPU_ROW(SampledRect),
-    TILEGPU_ROW(MinLod),
     TILEGPU_ROW(SparseResidency),
     TILEGPU_ROW(StorageInputOutput16),
     TILEGPU_ROW(FragmentDensityEXT),
