@@ -368,7 +368,7 @@ struct Model {
     double lambda = explicit_lod ? q.lod : rho > 0 ? std::log2(rho) : -200;
     lambda += std::clamp(static_cast<double>(image.sampler.mip_lod_bias) + (explicit_lod ? 0 : q.bias), -16.0, 16.0);
     const double least = std::max(static_cast<double>(image.sampler.min_lod), q.min_lod);
-    lambda = std::clamp(lambda, least, std::max(least, static_cast<double>(image.sampler.max_lod)));
+    lambda = std::min(std::max(lambda, least), static_cast<double>(image.sampler.max_lod));  // where they cross, max_lod
     if (key.sampler.unnormalized_coordinates) lambda = 0;
     const bool differ = key.sampler.mag_filter != key.sampler.min_filter;
     a.unsure |= differ && std::fabs(lambda) < 1e-3;
