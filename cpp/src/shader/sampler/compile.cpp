@@ -331,42 +331,6 @@ void SamplerFunctionBuilder::lod() {
   sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
 }
 
-void SamplerFunctionBuilder::gather() {
-  using namespace gather_arg;
-  load_context(parameter(fn, descriptor), parameter(fn, layer));
-  c.dref = parameter(fn, dref);
-  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
-  Value s = parameter(fn, gather_arg::s), t = parameter(fn, gather_arg::t), face = nullptr;
-  if (plan.cube) {
-    const Value v[3] = {s, t, parameter(fn, r)};
-    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
-    s = on_face.s, t = on_face.t, face = on_face.face;
-  }
-  const Level level = load_level(c, ir.c32(0));
-  if (plan.cube) current_layer_pitch = ir.load(ir.i64, c.view, 8);
-  TexelValues texels[4];
-  Axis ax, ay;
-  fold(s, t);
-  four_texels(level, s, t, face, texels, ax, ay);
-  if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
-  if (plan.key.min_lod) {
-    // Level 0 may lie before the view's least one: zeros.
-    Value there = ir.eq(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, min_level)), ir.c32(0));
-    for (TexelValues& texel : texels)
-      for (Value& v : texel)
-        if (v) v = ir.select(there, v, ir.fk(0));
-  }
-  Value wanted = parameter(fn, component);
-  std::array<Value, 4> result;
-  const int order[4] = {2, 3, 1, 0};  // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
-  for (int k = 0; k < 4; ++k) {
-    const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
-    result[k] = rgba[0];
-    for (uint32_t n = 1; n < 4 && !plan.compare; ++n) result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
-  }
-  return_values(result);
-}
-
 namespace {
 
 CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
@@ -544,8 +508,7 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
                                   {kUseImplicit, sample_implicit_type, &functions.implicit},
                                   {kUseStore, store_type, &functions.store},
                                   {kUseAddress, address_type, &functions.address},
-                                  {kUseQueryLod, sample_gradient_type, &functions.query_lod},
-                                  {kUseMinLod, sample_min_lod_type, &functions.min_lod}};
+                                  {kUseQueryLod, sample_gradient_type, &functions.query_lod}};
   for (const Operation& operation : operations) {
     CodeKey key("null sampler");
     key.add(static_cast<uint32_t>(operation.use));
@@ -563,6 +526,7 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
     if (!code) return code.error();
     *operation.slot = *code;
   }
+  functions.min_lod = functions.gradient;  // one argument more, which it does not look at either
   return functions;
 }
 
