@@ -131,6 +131,8 @@ GLSL = (
           "r = textureGatherOffsets(t, vec2(0), ivec2[](ivec2(0), ivec2(1), ivec2(2), ivec2(3))).x;"),
     Probe("`textureQueryLod`, `textureQueryLevels`", "fragment", "layout(binding = 1) uniform sampler2D t;",
           "r = textureQueryLod(t, gl_FragCoord.xy).x + float(textureQueryLevels(t));"),
+    Probe("`textureClampARB`, `textureGradClampARB` (`GL_ARB_sparse_texture_clamp`)", "fragment",
+          _of("GL_ARB_sparse_texture_clamp") + "layout(binding = 1) uniform sampler2D t;", "r = textureClampARB(t, vec2(0), 1.0).r;"),
     Probe("shadow samplers", "fragment", "layout(binding = 1) uniform sampler2DShadow t;", "r = texture(t, vec3(0));"),
     Probe("input attachments (`subpassInput`)", "fragment", "layout(binding = 1, input_attachment_index = 0) uniform subpassInput t;",
           "r = subpassLoad(t).r;"),

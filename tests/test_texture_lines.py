@@ -168,7 +168,7 @@ def wrapped(mode: str, i: int, size: int) -> int | None:
 
 
 @pytest.mark.parametrize("address", ["repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border"])
-@pytest.mark.parametrize("filter_", ["nearest", "linear"])
+@pytest.mark.parametrize("filter_", ["nearest", "linear", "cubic"])
 def test_wrapping_and_filters_agree_with_an_oracle(address: str, filter_: str) -> None:
     """Explicit level 0 at affine coordinates that leave the texture: every pixel by itself in Python."""
     device = tg.Device(profile="mali-g57")
@@ -179,7 +179,7 @@ def test_wrapping_and_filters_agree_with_an_oracle(address: str, filter_: str) -
     for y in range(64):
         for x in range(64):
             u, v = (x + 0.5 - 20) * 0.03125 * width, (y + 0.5 - 20) * 0.0625 * height
-            move, reach = (0.5, (0, 1)) if filter_ == "linear" else (0.0, (0,))
+            move, reach = {"linear": (0.5, (0, 1)), "cubic": (0.5, (-1, 0, 1, 2)), "nearest": (0.0, (0,))}[filter_]
             columns = [wrapped(address, int(np.floor(u - move)) + k, width) for k in reach]
             rows = [wrapped(address, int(np.floor(v - move)) + k, height) for k in reach]
             for column in columns:

@@ -36,6 +36,7 @@ void bind_format(py::module_& m) {
       .def_readonly("vertex", &FormatInfo::vertex)
       .def_readonly("sampled", &FormatInfo::sampled)
       .def_readonly("linear_filter", &FormatInfo::linear_filter)
+      .def_property_readonly("cubic_filter", &FormatInfo::filters_cubic)
       .def_readonly("color_attachment", &FormatInfo::color_attachment)
       .def_readonly("blend", &FormatInfo::blend)
       .def_readonly("storage", &FormatInfo::storage)

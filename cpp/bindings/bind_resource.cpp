@@ -104,12 +104,14 @@ void bind_images(py::module_& m) {
 
   py::class_<ImageView, Ptr<ImageView>>(m, "ImageView")
       .def(py::init([](Ptr<Image> source, int type, int format, uint32_t aspects, uint32_t base_level, uint32_t level_count,
-                       uint32_t base_layer, uint32_t layer_count, const std::array<int, 4>& swizzle, Ptr<SamplerYcbcrConversion> ycbcr) {
-             return unwrap(ImageView::create({std::move(source), static_cast<VkImageViewType>(type), static_cast<VkFormat>(format), aspects,
-                                              base_level, level_count, base_layer, layer_count, swizzle_of(swizzle), std::move(ycbcr)}));
+                       uint32_t base_layer, uint32_t layer_count, const std::array<int, 4>& swizzle, Ptr<SamplerYcbcrConversion> ycbcr,
+                       float min_lod) {
+             return unwrap(
+                 ImageView::create({std::move(source), static_cast<VkImageViewType>(type), static_cast<VkFormat>(format), aspects,
+                                    base_level, level_count, base_layer, layer_count, swizzle_of(swizzle), std::move(ycbcr), min_lod}));
            }),
            py::arg("image"), py::arg("type"), py::arg("format"), py::arg("aspects"), py::arg("base_level"), py::arg("level_count"),
-           py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"), py::arg("ycbcr") = py::none());
+           py::arg("base_layer"), py::arg("layer_count"), py::arg("swizzle"), py::arg("ycbcr") = py::none(), py::arg("min_lod") = 0.0f);
 }
 
 void bind_conversions(py::module_& m) {

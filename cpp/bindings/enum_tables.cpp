@@ -185,7 +185,7 @@ void add_blending(py::dict& t) {
 }
 
 void add_samplers(py::dict& t) {
-  t["filter"] = table({{"nearest", VK_FILTER_NEAREST}, {"linear", VK_FILTER_LINEAR}});
+  t["filter"] = table({{"nearest", VK_FILTER_NEAREST}, {"linear", VK_FILTER_LINEAR}, {"cubic", VK_FILTER_CUBIC_EXT}});
   t["sampler_mipmap_mode"] = table({{"nearest", VK_SAMPLER_MIPMAP_MODE_NEAREST}, {"linear", VK_SAMPLER_MIPMAP_MODE_LINEAR}});
   t["sampler_address_mode"] = table({{"repeat", VK_SAMPLER_ADDRESS_MODE_REPEAT},
                                      {"mirrored_repeat", VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT},

@@ -194,6 +194,18 @@ double naive_axis(double at, int size, auto value) {
   return value(clamp(floor)) * (1 - w) + value(clamp(floor + 1)) * w;
 }
 
+/// Four values of one axis with Catmull-Rom weights, by the specification's matrix.
+double naive_cubic_axis(double at, int size, auto value) {
+  constexpr double kMatrix[4][4] = {{0, 2, 0, 0}, {-1, 0, 1, 0}, {2, -5, 4, -1}, {-1, 3, -3, 1}};
+  const double first = std::floor(at - 1), a = at - std::floor(at);
+  double sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    const double weight = 0.5 * (kMatrix[0][k] + a * kMatrix[1][k] + a * a * kMatrix[2][k] + a * a * a * kMatrix[3][k]);
+    sum += weight * value(static_cast<uint32_t>(std::clamp<double>(first + k, 0, size - 1)));
+  }
+  return sum;
+}
+
 /// One component at (u, v) of the source; none: on an edge either neighbour is right.
 std::optional<double> naive_sample(const Image& image, VkFilter filter, double u, double v, int component) {
   const int w = static_cast<int>(image.info().width_px), h = static_cast<int>(image.info().height_px);
@@ -201,6 +213,8 @@ std::optional<double> naive_sample(const Image& image, VkFilter filter, double u
     const vk::Texel t = texel_at(image, 0, 0, 0, x, y);
     return format_of(image).is_integer() ? static_cast<double>(t.u[component]) : static_cast<double>(t.f[component]);
   };
+  if (filter == VK_FILTER_CUBIC_EXT)
+    return naive_cubic_axis(v - 0.5, h, [&](uint32_t y) { return naive_cubic_axis(u - 0.5, w, [&](uint32_t x) { return source(x, y); }); });
   if (filter != VK_FILTER_NEAREST)
     return naive_axis(v - 0.5, h, [&](uint32_t y) { return naive_axis(u - 0.5, w, [&](uint32_t x) { return source(x, y); }); });
   if (std::fabs(u - std::round(u)) < 1e-9 || std::fabs(v - std::round(v)) < 1e-9) return std::nullopt;
@@ -219,6 +233,8 @@ void blits() {
   const Case cases[] = {{VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_UNORM, VK_FILTER_NEAREST, 0},
                         {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_LINEAR, 1e-6},
                         {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_LINEAR, 1e-6},
+                        {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_CUBIC_EXT, 2e-6},
+                        {VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FILTER_CUBIC_EXT, 2e-6},
                         {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_B8G8R8A8_UNORM, VK_FILTER_LINEAR, 0.51 / 255},
                         {VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R5G6B5_UNORM_PACK16, VK_FILTER_NEAREST, 0.51 / 31},
                         {VK_FORMAT_R8G8B8A8_UINT, VK_FORMAT_R16G16B16A16_UINT, VK_FILTER_NEAREST, 0}};
@@ -670,6 +686,8 @@ void refusals() {
   const VkImageBlit2 whole = blit(all, all), outside = blit(out, all), empty = blit(flat, all);
   expect_error(check_blit_image(*image, *integer, one(whole), VK_FILTER_NEAREST), "same kind");
   expect_error(check_blit_image(*integer, *integer, one(whole), VK_FILTER_LINEAR), "not interpolated");
+  expect_error(check_blit_image(*integer, *integer, one(whole), VK_FILTER_CUBIC_EXT), "not interpolated");
+  expect_error(check_blit_image(*image, *wide, one(whole), static_cast<VkFilter>(2)), "nearest, linear or cubic");
   expect_error(check_blit_image(*image, *wide, one(outside), VK_FILTER_LINEAR), "(17, 16, 1)");
   expect_error(check_blit_image(*image, *wide, one(empty), VK_FILTER_LINEAR), "different corners");
   expect_error(check_blit_image(*image, *image, one(whole), VK_FILTER_LINEAR), "overlap");

@@ -235,8 +235,12 @@ void null_views_are_safe() {
 void samplers() {
   SamplerCreateInfo info;
   CHECK(bool(Sampler::create(info)), "defaults");
+  info.mag_filter = static_cast<VkFilter>(2);
+  expect_error(Sampler::create(info), "nearest, linear or cubic");
   info.mag_filter = VK_FILTER_CUBIC_EXT;
-  expect_error(Sampler::create(info), "nearest or linear");
+  CHECK(bool(Sampler::create(info)), "cubic");
+  info.max_anisotropy = 2;
+  expect_error(Sampler::create(info), "1 with a cubic filter");
   info = {};
   info.mip_lod_bias = NAN;
   expect_error(Sampler::create(info), "mip_lod_bias");

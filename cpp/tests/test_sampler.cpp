@@ -133,7 +133,7 @@ struct Texture {
 // -- the model --------------------------------------------------------------------------------------------------------------------
 
 struct Request {
-  double s = 0, t = 0, r = 0, layer = 0, lod = 0, bias = 0, dref = 0;
+  double s = 0, t = 0, r = 0, layer = 0, lod = 0, bias = 0, dref = 0, min_lod = -1000;
   double dx[3] = {}, dy[3] = {};
   int offset_x = 0, offset_y = 0, offset_z = 0;
 };
@@ -165,6 +165,7 @@ struct Model {
   const Texture& image;
   const SamplerKey& key;
 
+  bool no_alpha() const { return image.format->is_depth_stencil() || image.format->rgba[3].bits == 0; }
   bool cube() const { return key.dim == VK_IMAGE_VIEW_TYPE_CUBE || key.dim == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY; }
   bool volume() const { return key.dim == VK_IMAGE_VIEW_TYPE_3D; }
   bool one_d() const { return key.dim == VK_IMAGE_VIEW_TYPE_1D || key.dim == VK_IMAGE_VIEW_TYPE_1D_ARRAY; }
@@ -276,6 +277,34 @@ struct Model {
     }
   }
 
+  static double cubic_weight(int k, double a) {  // Catmull-Rom, by the specification's matrix
+    constexpr double kMatrix[4][4] = {{0, 2, 0, 0}, {-1, 0, 1, 0}, {2, -5, 4, -1}, {-1, 3, -3, 1}};
+    return 0.5 * (kMatrix[0][k] + a * kMatrix[1][k] + a * a * kMatrix[2][k] + a * a * a * kMatrix[3][k]);
+  }
+
+  /// 4, 16 or 64 texels of a level. `layer`: where the view is no 3D one.
+  void cubic(uint32_t level, int layer, double s, double t, const Request& q, double out[4]) const {
+    const ViewLevel& l = image.view.level[level];
+    const bool plain = key.sampler.unnormalized_coordinates;
+    const double u = std::clamp(plain ? s - 0.5 : s * l.width_px - 0.5, -1e6, 1e6),
+                 v = one_d() ? 0 : std::clamp(plain ? t - 0.5 : t * l.height_px - 0.5, -1e6, 1e6),
+                 w = volume() ? std::clamp(q.r * l.depth_px - 0.5, -1e6, 1e6) : 0;
+    const int i = static_cast<int>(std::floor(u)), j = static_cast<int>(std::floor(v)), k = static_cast<int>(std::floor(w));
+    std::fill_n(out, 4, 0.0);
+    for (int z = 0; z < (volume() ? 4 : 1); ++z)
+      for (int y = 0; y < (one_d() ? 1 : 4); ++y)
+        for (int x = 0; x < 4; ++x) {
+          bool outside = false;
+          const int at_x = wrap(key.sampler.address_u, i + x - 1 + q.offset_x, l.width_px, outside);
+          const int at_y = one_d() ? 0 : wrap(key.sampler.address_v, j + y - 1 + q.offset_y, l.height_px, outside);
+          const int of = volume() ? wrap(key.sampler.address_w, k + z - 1 + q.offset_z, l.depth_px, outside) : layer;
+          double texel[4];
+          value(level, of, at_x, at_y, outside, q.dref, texel);
+          const double weight = cubic_weight(x, u - i) * (one_d() ? 1 : cubic_weight(y, v - j)) * (volume() ? cubic_weight(z, w - k) : 1);
+          for (int c = 0; c < 4; ++c) out[c] += weight * texel[c];
+        }
+  }
+
   void swizzle(double v[4]) const {
     const double in[6] = {v[0], v[1], v[2], v[3], 0, 1};
     if (key.sampler.compare_enable && image.format->depth_bits) return;
@@ -338,13 +367,17 @@ struct Model {
     const double rho = std::max(std::hypot(dsdx * w, dtdx * h, q.dx[2] * depth), std::hypot(dsdy * w, dtdy * h, q.dy[2] * depth));
     double lambda = explicit_lod ? q.lod : rho > 0 ? std::log2(rho) : -200;
     lambda += std::clamp(static_cast<double>(image.sampler.mip_lod_bias) + (explicit_lod ? 0 : q.bias), -16.0, 16.0);
-    lambda = std::clamp(lambda, static_cast<double>(image.sampler.min_lod), static_cast<double>(image.sampler.max_lod));
+    const double least = std::max(static_cast<double>(image.sampler.min_lod), q.min_lod);
+    lambda = std::min(std::max(lambda, least), static_cast<double>(image.sampler.max_lod));  // where they cross, max_lod
     if (key.sampler.unnormalized_coordinates) lambda = 0;
     const bool differ = key.sampler.mag_filter != key.sampler.min_filter;
     a.unsure |= differ && std::fabs(lambda) < 1e-3;
     const bool integer = image.stencil || image.format->is_integer();
-    const bool linear = !integer && (lambda <= 0 ? key.sampler.mag_filter : key.sampler.min_filter) == VK_FILTER_LINEAR;
-    const double d = std::clamp(lambda, 0.0, image.view.level_count - 1.0);
+    const VkFilter filter = lambda <= 0 ? key.sampler.mag_filter : key.sampler.min_filter;
+    const bool is_cubic = !integer && filter == VK_FILTER_CUBIC_EXT && !cube();
+    const bool linear = !integer && filter != VK_FILTER_NEAREST;
+    double d = std::clamp(lambda, 0.0, image.view.level_count - 1.0);
+    if (key.min_lod) d = std::max(d, static_cast<double>(image.view.min_lod));
     uint32_t first, second;
     double fraction = 0;
     if (key.sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !integer) {
@@ -358,6 +391,10 @@ struct Model {
     double level_value[2][4];
     for (int k = 0; k < 2; ++k) {
       const uint32_t level = k ? second : first;
+      if (is_cubic) {
+        cubic(level, layer, s, t, q, level_value[k]);
+        continue;
+      }
       const int slices = image.view.level[level].depth_px;
       const double z = volume() ? std::clamp(q.r * slices - (linear ? 0.5 : 0), -1e6, 1e6) : 0;
       a.unsure |= volume() && !linear && near_integer(z);
@@ -398,6 +435,7 @@ struct Model {
     footprint(0, layer_of(q.layer), face, s, t, q, true, texels, fx, fy, a.unsure);
     const int order[4] = {2, 3, 1, 0};
     for (int k = 0; k < 4; ++k) {
+      if (key.min_lod && image.view.min_lod >= 1) std::copy_n(std::begin({0.0, 0.0, 0.0, no_alpha() ? 1.0 : 0.0}), 4, texels[order[k]]);
       swizzle(texels[order[k]]);
       a.v[k] = texels[order[k]][component];
     }
@@ -444,7 +482,7 @@ Trampoline make_trampoline(Jit& jit, const char* name, Type (*type)(const Ir&), 
 
 struct Lab {
   std::unique_ptr<Jit> jit;
-  Trampoline gradient, lod, fetch, gather, implicit;
+  Trampoline gradient, lod, fetch, gather, implicit, min_lod;
 };
 std::vector<Lab> all_labs;  // 8, 4, 16 lanes; 16 with AVX-512 and gathers where the CPU has them
 size_t lab_count = 3;       // in use: where 8 lanes alone must do, 1
@@ -463,13 +501,14 @@ bool make_labs() {
     lab.fetch = make_trampoline(*lab.jit, "fetch", fetch_type, offsetof(TextureDescriptor, fetch));
     lab.gather = make_trampoline(*lab.jit, "gather", gather_type, offsetof(TextureDescriptor, gather));
     lab.implicit = make_trampoline(*lab.jit, "implicit", sample_implicit_type, offsetof(TextureDescriptor, sample_implicit));
-    if (!lab.gradient || !lab.lod || !lab.fetch || !lab.gather || !lab.implicit) return false;
+    lab.min_lod = make_trampoline(*lab.jit, "min_lod", sample_min_lod_type, offsetof(TextureDescriptor, sample_min_lod));
+    if (!lab.min_lod || !lab.gradient || !lab.lod || !lab.fetch || !lab.gather || !lab.implicit) return false;
     all_labs.push_back(std::move(lab));
   }
   return true;
 }
 
-enum class Op { gradient, lod, gather };
+enum class Op { gradient, lod, gather, min_lod };
 
 /// sample_implicit gives the bits of sample_gradient without a bias. `a`: of sample_gradient.
 void check_implicit(Lab& lab, const SamplerKey& key, Texture& image, Arguments a) {
@@ -503,11 +542,11 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
   fill_lod_limits(image.sampler);
   for (size_t n = 0; n < lab_count; ++n) {
     Lab& lab = all_labs[n];
-    const uint8_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : kUseGather;
+    const uint16_t use = op == Op::gradient ? kUseGradient : op == Op::lod ? kUseLod : op == Op::min_lod ? kUseMinLod : kUseGather;
     auto functions = compile_sampler(*lab.jit, key, use);
     if (!CHECK_MESSAGE(functions, functions ? "" : functions.error().message)) return false;
     image.descriptor.sample_gradient = functions->gradient, image.descriptor.sample_lod = functions->lod,
-    image.descriptor.gather = functions->gather;
+    image.descriptor.gather = functions->gather, image.descriptor.sample_min_lod = functions->min_lod;
     const uint32_t lanes = lab.jit->lanes();
     for (uint32_t base = 0; base < 16; base += lanes) {
       Arguments a{};
@@ -515,8 +554,9 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
       for (uint32_t l = 0; l < lanes; ++l) {
         const Request& q = requests[base + l];
         auto put = [&](uint32_t parameter, double v) { a.v[parameter - 1][l] = static_cast<float>(v); };
-        if (op == Op::gradient) {
+        if (op == Op::gradient || op == Op::min_lod) {
           using namespace gradient_arg;
+          a.v[drdy][l] = static_cast<float>(q.min_lod);  // the vector behind it
           put(s, q.s), put(t, q.t), put(r, q.r), put(dsdx, q.dx[0]), put(dtdx, q.dx[1]), put(drdx, q.dx[2]), put(dsdy, q.dy[0]),
               put(dtdy, q.dy[1]), put(drdy, q.dy[2]);
           put(bias, q.bias), put(dref, q.dref), put(layer, q.layer);
@@ -537,7 +577,11 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
         a.scalar[0] = static_cast<uint32_t>(requests[0].offset_x), a.scalar[1] = static_cast<uint32_t>(requests[0].offset_y),
         a.scalar[2] = mask, a.scalar[3] = static_cast<uint32_t>(requests[0].offset_z);
       }
-      (op == Op::gradient ? lab.gradient : op == Op::lod ? lab.lod : lab.gather)(&image.descriptor, &a, result);
+      const Trampoline function = op == Op::gradient  ? lab.gradient
+                                  : op == Op::lod     ? lab.lod
+                                  : op == Op::min_lod ? lab.min_lod
+                                                      : lab.gather;
+      function(&image.descriptor, &a, result);
       for (uint32_t l = 0; l < lanes; ++l) {
         for (int c = 0; c < 4; ++c) out[n][base + l][c] = result[c][l];
       }
@@ -547,7 +591,7 @@ bool call(const SamplerKey& key, Texture& image, Op op, const Request requests[1
         check_implicit(lab, key, image, a);
       a.scalar[2] = mask | kWithoutAlpha;
       float without[4][kMaxLanes];
-      (op == Op::gradient ? lab.gradient : lab.lod)(&image.descriptor, &a, without);
+      function(&image.descriptor, &a, without);
       for (int c = 0; c < 3; ++c) CHECK(std::memcmp(without[c], result[c], lanes * sizeof(float)) == 0);
     }
   }
@@ -879,6 +923,96 @@ void test_volumes() {
   lab_count = 3;
 }
 
+/// Sixteen texels of every format, four and sixty-four of some; with every address mode, offsets, border, comparison, sizes of one texel.
+void test_cubic() {
+  const auto both = [](SamplerKey& key, VkFilter mag, VkFilter min) { key.sampler.mag_filter = mag, key.sampler.min_filter = min; };
+  for (uint32_t f = 1; f < 200; ++f) {
+    const auto* info = vk::find_format(static_cast<VkFormat>(f));
+    if (!info || !info->sampled || info->is_compressed() || (info->is_depth_stencil() && !info->depth_bits)) continue;
+    lab_count = f % 5 == 2 ? 3 : 1;
+    Texture image(info->format, 13, 9, 3, 1);
+    SamplerKey key = basic(info->format);
+    if (info->is_depth_stencil()) key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT;
+    both(key, VK_FILTER_CUBIC_EXT, VK_FILTER_CUBIC_EXT);
+    run("cubic format", key, image, Op::lod, 1.5f, false, 2);
+  }
+  lab_count = 3;
+  for (auto [w, h, depth] : {std::array{16u, 8u, 12u}, {5u, 7u, 3u}, {1u, 1u, 1u}, {3u, 2u, 9u}}) {
+    for (int mode = 0; mode < 5; ++mode) {
+      Texture image(VK_FORMAT_R8G8B8A8_UNORM, w, h, w > 4 ? 3 : 1, 1),
+          volume(VK_FORMAT_R16_UNORM, w, h, w > 4 ? 3 : 1, depth, 1, false, true);
+      Texture line(VK_FORMAT_R32G32B32A32_SFLOAT, w, 1, w > 4 ? 3 : 1, 4);
+      for (Texture* texture : {&image, &volume, &line}) {
+        texture->sampler.border[0] = 1, texture->sampler.border[3] = 1;
+        SamplerKey key = basic(texture->format->format, texture == &volume  ? VK_IMAGE_VIEW_TYPE_3D
+                                                        : texture == &image ? VK_IMAGE_VIEW_TYPE_2D
+                                                                            : VK_IMAGE_VIEW_TYPE_1D_ARRAY);
+        key.sampler.address_u = static_cast<VkSamplerAddressMode>(mode);
+        key.sampler.address_v = static_cast<VkSamplerAddressMode>((mode + w) % 5);
+        key.sampler.address_w = static_cast<VkSamplerAddressMode>((mode + 2) % 5);
+        both(key, VK_FILTER_CUBIC_EXT, VK_FILTER_CUBIC_EXT);
+        run("cubic", key, *texture, Op::gradient, 2.5f, false, 2);
+        run("cubic offset", key, *texture, Op::lod, 4, true, 2);
+        run("cubic far", key, *texture, Op::lod, 3000, false, 1);
+        both(key, VK_FILTER_CUBIC_EXT, mode % 2 ? VK_FILTER_LINEAR : VK_FILTER_NEAREST);
+        run("cubic magnified", key, *texture, Op::gradient, 2.5f, false, 2);
+        both(key, mode % 2 ? VK_FILTER_LINEAR : VK_FILTER_NEAREST, VK_FILTER_CUBIC_EXT);
+        key.sampler.mipmap_mode = VK_SAMPLER_MIPMAP_MODE_NEAREST;
+        run("cubic minified", key, *texture, Op::gradient, 2.5f, false, 2);
+      }
+    }
+  }
+  Texture shadow(VK_FORMAT_D32_SFLOAT, 16, 16, 4, 1);
+  SamplerKey key = basic(VK_FORMAT_D32_SFLOAT);
+  key.aspect = VK_IMAGE_ASPECT_DEPTH_BIT, key.sampler.compare_enable = true, key.sampler.compare_op = VK_COMPARE_OP_LESS;
+  both(key, VK_FILTER_CUBIC_EXT, VK_FILTER_CUBIC_EXT);
+  run("cubic compare", key, shadow, Op::lod, 2);
+  Texture cube(VK_FORMAT_R8G8B8A8_UNORM, 8, 8, 3, 6);
+  SamplerKey of_cube = basic(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_VIEW_TYPE_CUBE);
+  both(of_cube, VK_FILTER_CUBIC_EXT, VK_FILTER_CUBIC_EXT);
+  run("cubic cube is linear", of_cube, cube, Op::lod, 2);
+  SamplerKey plain = basic(VK_FORMAT_R8G8B8A8_UNORM);
+  plain.sampler.unnormalized_coordinates = true, plain.sampler.address_u = plain.sampler.address_v = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+  both(plain, VK_FILTER_CUBIC_EXT, VK_FILTER_CUBIC_EXT);
+  Texture image(VK_FORMAT_R8G8B8A8_UNORM, 64, 32, 1, 1);
+  run("cubic unnormalised", plain, image, Op::lod, 80);
+}
+
+/// The least LOD of a shader's operand, and of a view: of every kind of filter, whether fixed-point or not, in groups or by lane.
+void test_min_lod() {
+  lab_count = 3;
+  for (VkFormat format :
+       {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R5G6B5_UNORM_PACK16}) {
+    for (VkImageViewType dim : {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_3D, VK_IMAGE_VIEW_TYPE_CUBE}) {
+      const bool volume = dim == VK_IMAGE_VIEW_TYPE_3D;
+      Texture image(format, 32, 32, 6, volume ? 16 : dim == VK_IMAGE_VIEW_TYPE_CUBE ? 6 : 1, 1, false, volume);
+      for (float of_view : {0.0f, 0.3f, 1.0f, 2.6f, 5.0f}) {
+        for (int filters = 0; filters < 4; ++filters) {
+          SamplerKey key = basic(format, dim);
+          key.has_sampler = true, key.min_lod = of_view > 0;
+          image.view.min_lod = of_view, image.view.min_level = static_cast<int32_t>(of_view);
+          key.sampler.min_filter = VK_FILTER_LINEAR, key.sampler.mag_filter = filters & 1 ? VK_FILTER_NEAREST : VK_FILTER_LINEAR;
+          key.sampler.mipmap_mode = filters & 2 ? VK_SAMPLER_MIPMAP_MODE_NEAREST : VK_SAMPLER_MIPMAP_MODE_LINEAR;
+          image.sampler.min_lod = filters == 3 ? 0.7f : -1000.0f, image.sampler.mip_lod_bias = filters == 2 ? 0.4f : 0.0f;
+          run("least lod of a view", key, image, Op::lod, 2, false, 2);
+          run("least lod of a view", key, image, Op::gradient, 2, false, 2);
+          if (!volume) run("least lod of a view", key, image, Op::gather, 2, false, 1);
+          for (int n = 0; n < 4; ++n) {
+            Request requests[16];
+            for (Request& q : requests) {
+              q = random_request(Op::gradient, dim == VK_IMAGE_VIEW_TYPE_CUBE, 2);
+              q.min_lod = static_cast<float>(std::uniform_real_distribution<double>(-1, n == 3 ? 0.9 : 6)(rng));
+              if (n == 2)
+                for (int k = 0; k < 3; ++k) q.dx[k] = q.dy[k] = 0.001;
+            }
+            check("least lod of a shader", key, image, Op::min_lod, requests);
+          }
+        }
+      }
+    }
+  }
+}
+
 void test_compare() {
   for (VkFormat f : {VK_FORMAT_D16_UNORM, VK_FORMAT_D32_SFLOAT, VK_FORMAT_D24_UNORM_S8_UINT}) {
     Texture image(f, 16, 16, 4, 6);
@@ -900,6 +1034,53 @@ void test_compare() {
   }
 }
 
+/// Of levels, layers and places in and outside of it.
+void fetch_at_random(const SamplerKey& key, Texture& image, uint32_t layers, uint32_t samples, bool one_d) {
+  for (Lab& lab : all_labs) {
+    auto functions = compile_sampler(*lab.jit, key, kUseFetch);
+    if (!CHECK(functions)) return;
+    image.descriptor.fetch = functions->fetch;
+    image.descriptor.sampler = nullptr;
+    const uint32_t lanes = lab.jit->lanes();
+    for (int n = 0; n < 60; ++n) {
+      Arguments a{};
+      float result[4][kMaxLanes];
+      int x[16], y[16], layer[16], level[16], sample[16];
+      for (uint32_t l = 0; l < lanes; ++l) {
+        x[l] = static_cast<int>(rng() % 14) - 2, y[l] = one_d ? 0 : static_cast<int>(rng() % 9) - 2,
+        layer[l] = static_cast<int>(rng() % 4) - (rng() % 8 == 0), level[l] = static_cast<int>(rng() % 4),
+        sample[l] = static_cast<int>(rng() % 9);
+        if (layers == 1) layer[l] = 0;
+        if (samples == 1) sample[l] = 0;
+        if (key.multisampled) level[l] = 0;
+        if (n % 8 == 7) x[l] = static_cast<int>(rng()), level[l] = static_cast<int>(rng());
+        using namespace fetch_arg;
+        a.v[fetch_arg::x - 1][l] = std::bit_cast<float>(x[l]), a.v[fetch_arg::y - 1][l] = std::bit_cast<float>(y[l]),
+                           a.v[fetch_arg::layer - 1][l] = std::bit_cast<float>(layer[l]);
+        a.v[fetch_arg::lod - 1][l] = std::bit_cast<float>(level[l]), a.v[fetch_arg::sample - 1][l] = std::bit_cast<float>(sample[l]);
+      }
+      a.scalar[0] = (1u << lanes) - 1;
+      lab.fetch(&image.descriptor, &a, result);
+      bool good = true;
+      for (uint32_t l = 0; l < lanes; ++l) {
+        vk::Texel want{};
+        const bool valid = (!key.min_lod || level[l] >= image.view.min_level) &&
+                           (key.multisampled || (level[l] >= 0 && level[l] < image.view.level_count)) && layer[l] >= 0 &&
+                           layer[l] < image.view.layer_count && sample[l] >= 0 && sample[l] < image.view.sample_count;
+        const ViewLevel& lv = image.view.level[valid && !key.multisampled ? level[l] : 0];
+        if (valid && x[l] >= 0 && x[l] < lv.width_px && y[l] >= 0 && y[l] < lv.height_px) {
+          want = image.texel(key.multisampled ? 0 : static_cast<uint32_t>(level[l]), static_cast<uint32_t>(layer[l]),
+                             static_cast<uint32_t>(sample[l]), x[l], y[l]);
+        } else if (image.format->rgba[3].bits == 0) {
+          image.format->is_integer() ? static_cast<void>(want.u[3] = 1) : static_cast<void>(want.f[3] = 1);
+        }
+        for (int k = 0; k < 4; ++k) good &= std::bit_cast<uint32_t>(result[k][l]) == want.u[k];
+      }
+      CHECK_MESSAGE(good, std::string("fetch ") + image.format->name);
+    }
+  }
+}
+
 void test_fetch() {
   lab_count = 3;
   struct Case {
@@ -915,51 +1096,13 @@ void test_fetch() {
     Texture image(c.format, 11, one_d ? 1 : 6, c.samples > 1 ? 1 : 3, c.layers, c.samples);
     SamplerKey key = basic(c.format, c.dim);
     key.multisampled = c.samples > 1;
-    for (Lab& lab : all_labs) {
-      auto functions = compile_sampler(*lab.jit, key, kUseFetch);
-      if (!CHECK(functions)) return;
-      image.descriptor.fetch = functions->fetch;
-      image.descriptor.sampler = nullptr;
-      const uint32_t lanes = lab.jit->lanes();
-      for (int n = 0; n < 60; ++n) {
-        Arguments a{};
-        float result[4][kMaxLanes];
-        int x[16], y[16], layer[16], level[16], sample[16];
-        for (uint32_t l = 0; l < lanes; ++l) {
-          x[l] = static_cast<int>(rng() % 14) - 2, y[l] = one_d ? 0 : static_cast<int>(rng() % 9) - 2,
-          layer[l] = static_cast<int>(rng() % 4) - (rng() % 8 == 0), level[l] = static_cast<int>(rng() % 4),
-          sample[l] = static_cast<int>(rng() % 9);
-          if (c.layers == 1) layer[l] = 0;
-          if (c.samples == 1) sample[l] = 0;
-          if (key.multisampled) level[l] = 0;
-          if (n % 8 == 7) x[l] = static_cast<int>(rng()), level[l] = static_cast<int>(rng());
-          using namespace fetch_arg;
-          a.v[fetch_arg::x - 1][l] = std::bit_cast<float>(x[l]), a.v[fetch_arg::y - 1][l] = std::bit_cast<float>(y[l]),
-                             a.v[fetch_arg::layer - 1][l] = std::bit_cast<float>(layer[l]);
-          a.v[fetch_arg::lod - 1][l] = std::bit_cast<float>(level[l]), a.v[fetch_arg::sample - 1][l] = std::bit_cast<float>(sample[l]);
-        }
-        a.scalar[0] = (1u << lanes) - 1;
-        lab.fetch(&image.descriptor, &a, result);
-        bool good = true;
-        for (uint32_t l = 0; l < lanes; ++l) {
-          vk::Texel want{};
-          const bool valid = (key.multisampled || (level[l] >= 0 && level[l] < image.view.level_count)) && layer[l] >= 0 &&
-                             layer[l] < image.view.layer_count && sample[l] >= 0 && sample[l] < image.view.sample_count;
-          const ViewLevel& lv = image.view.level[valid && !key.multisampled ? level[l] : 0];
-          if (valid && x[l] >= 0 && x[l] < lv.width_px && y[l] >= 0 && y[l] < lv.height_px) {
-            want = image.texel(key.multisampled ? 0 : static_cast<uint32_t>(level[l]), static_cast<uint32_t>(layer[l]),
-                               static_cast<uint32_t>(sample[l]), x[l], y[l]);
-          } else if (image.format->rgba[3].bits == 0) {
-            image.format->is_integer() ? static_cast<void>(want.u[3] = 1) : static_cast<void>(want.f[3] = 1);
-          }
-          for (int k = 0; k < 4; ++k) good &= std::bit_cast<uint32_t>(result[k][l]) == want.u[k];
-        }
-        CHECK_MESSAGE(good, std::string("fetch ") + image.format->name);
-      }
+    for (const float least : {0.0f, 0.5f, 1.5f}) {
+      key.min_lod = least > 0 && !key.multisampled;
+      image.view.min_lod = least, image.view.min_level = static_cast<int32_t>(least);
+      fetch_at_random(key, image, c.layers, c.samples, one_d);
     }
   }
 }
-
 /// NaN, infinity, huge and negative everything: no read outside (the guard pages say so), results within the texels' range.
 void test_robustness() {
   const float odd[] = {NAN, INFINITY, -INFINITY,   3e38f,  -3e38f,      1e-44f, -1e-44f, -0.0f,
@@ -976,8 +1119,8 @@ void test_robustness() {
       key.sampler.address_u = key.sampler.address_v = key.sampler.address_w = static_cast<VkSamplerAddressMode>(mode);
       for (Op op : {Op::gradient, Op::lod, Op::gather}) {
         if (volume && op == Op::gather) continue;
-        for (int filter = 0; filter < 2; ++filter) {
-          key.sampler.mag_filter = key.sampler.min_filter = static_cast<VkFilter>(filter);
+        for (VkFilter filter : {VK_FILTER_NEAREST, VK_FILTER_LINEAR, VK_FILTER_CUBIC_EXT}) {
+          key.sampler.mag_filter = key.sampler.min_filter = filter;
           for (int n = 0; n < 10; ++n) {
             Request requests[16];
             for (Request& q : requests) {
@@ -991,7 +1134,7 @@ void test_robustness() {
             if (!call(key, image, op, requests, static_cast<int>(rng() % 4), out)) return;
             bool good = true;
             for (const auto& request : out[0]) {
-              for (float v : request) good &= v >= 0 && v <= 1.00001f;
+              for (float v : request) good &= filter == VK_FILTER_CUBIC_EXT ? std::fabs(v) < 8 : v >= 0 && v <= 1.00001f;
             }
             CHECK_MESSAGE(good, "odd coordinates");
             CHECK(std::memcmp(out[0], out[1], sizeof out[0]) == 0 && std::memcmp(out[0], out[2], sizeof out[0]) == 0);
@@ -1009,15 +1152,18 @@ void test_constant() {
     std::fill(image.memory.begin(), image.memory.end(), static_cast<uint8_t>(code));
     SamplerKey key = basic(image.format->format);
     key.has_sampler = true;
-    Request requests[16];
-    for (Request& q : requests) q = random_request(Op::gradient, false, 2);
-    static float out[3][16][4];
-    if (!call(key, image, Op::gradient, requests, 0, out)) return;
-    bool good = true;
-    for (const auto& request : out[0]) {
-      for (float v : request) good &= v == static_cast<float>(code) / 255.0f;
+    for (VkFilter filter : {VK_FILTER_LINEAR, VK_FILTER_CUBIC_EXT}) {
+      key.sampler.mag_filter = key.sampler.min_filter = filter;
+      Request requests[16];
+      for (Request& q : requests) q = random_request(Op::gradient, false, 2);
+      static float out[3][16][4];
+      if (!call(key, image, Op::gradient, requests, 0, out)) return;
+      bool good = true;
+      for (const auto& request : out[0]) {
+        for (float v : request) good &= v == static_cast<float>(code) / 255.0f;
+      }
+      CHECK_MESSAGE(good, "constant " + std::to_string(code));
     }
-    CHECK_MESSAGE(good, "constant " + std::to_string(code));
   }
 }
 
@@ -1046,6 +1192,8 @@ int main() {
   test_halves();
   test_dimensions();
   test_volumes();
+  test_cubic();
+  test_min_lod();
   test_compare();
   test_fetch();
   test_robustness();

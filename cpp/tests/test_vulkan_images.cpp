@@ -99,6 +99,53 @@ void samplers_are_made_or_refused() {
   CHECK(p.CreateSampler(p.device, &info, nullptr, &made) != VK_SUCCESS && p.heard("comparison"));
 }
 
+/// Cubic filters by format and view type, as VK_EXT_filter_cubic asks; views with a least LOD.
+void cubic_filters_and_least_lods_are_told() {
+  Program p;
+  PFN_vkGetPhysicalDeviceImageFormatProperties2 image_properties2 = nullptr;
+  PFN_vkGetPhysicalDeviceFeatures2 features2 = nullptr;
+  p.load(image_properties2, "vkGetPhysicalDeviceImageFormatProperties2"), p.load(features2, "vkGetPhysicalDeviceFeatures2");
+  const auto filters = [&](VkFormat format, VkImageType type, VkImageViewType view, VkImageCreateFlags flags = 0) {
+    VkPhysicalDeviceImageViewImageFormatInfoEXT of_view{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_IMAGE_FORMAT_INFO_EXT, nullptr, view};
+    VkPhysicalDeviceImageFormatInfo2 info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2, &of_view};
+    info.format = format, info.type = type, info.usage = VK_IMAGE_USAGE_SAMPLED_BIT, info.flags = flags;
+    VkFilterCubicImageViewImageFormatPropertiesEXT found{VK_STRUCTURE_TYPE_FILTER_CUBIC_IMAGE_VIEW_IMAGE_FORMAT_PROPERTIES_EXT};
+    VkImageFormatProperties2 out{VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2, &found};
+    CHECK(image_properties2(p.physical_device, &info, &out) == VK_SUCCESS);
+    CHECK(found.filterCubic == found.filterCubicMinmax);
+    return found.filterCubic == VK_TRUE;
+  };
+  CHECK(filters(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D));
+  CHECK(filters(VK_FORMAT_R5G6B5_UNORM_PACK16, VK_IMAGE_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D_ARRAY));
+  CHECK(filters(VK_FORMAT_R8G8B8A8_SRGB, VK_IMAGE_TYPE_3D, VK_IMAGE_VIEW_TYPE_3D));
+  CHECK(!filters(VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_TYPE_2D, VK_IMAGE_VIEW_TYPE_CUBE, VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT));
+  CHECK(!filters(VK_FORMAT_R8G8B8A8_UINT, VK_IMAGE_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D));
+  CHECK(!filters(VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM, VK_IMAGE_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D));
+  VkSamplerCreateInfo sampler{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+  sampler.magFilter = sampler.minFilter = VK_FILTER_CUBIC_EXT;
+  VkSampler made = nullptr;
+  CHECK(p.CreateSampler(p.device, &sampler, nullptr, &made) == VK_SUCCESS);
+  p.DestroySampler(p.device, made, nullptr);
+  sampler.anisotropyEnable = VK_TRUE, sampler.maxAnisotropy = 2;
+  CHECK(p.CreateSampler(p.device, &sampler, nullptr, &made) != VK_SUCCESS && p.heard("cubic"));
+
+  VkPhysicalDeviceImageViewMinLodFeaturesEXT least_lod{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_MIN_LOD_FEATURES_EXT};
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &least_lod};
+  features2(p.physical_device, &features);
+  CHECK(least_lod.minLod && features.features.shaderResourceMinLod);
+  const auto image = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_SAMPLED_BIT);
+  VkImageViewMinLodCreateInfoEXT least{VK_STRUCTURE_TYPE_IMAGE_VIEW_MIN_LOD_CREATE_INFO_EXT};
+  VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, &least};
+  view.image = image.image, view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = VK_FORMAT_R8G8B8A8_UNORM;
+  view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  VkImageView out = nullptr;
+  CHECK(p.CreateImageView(p.device, &view, nullptr, &out) == VK_SUCCESS);
+  p.DestroyImageView(p.device, out, nullptr);
+  least.minLod = 0.5f;
+  CHECK(p.CreateImageView(p.device, &view, nullptr, &out) != VK_SUCCESS && p.heard("min_lod is 0.5, allowed is at most 0"));
+  p.destroy(image);
+}
+
 VkDescriptorSetLayout make_set_layout(Program& p) {
   VkDescriptorSetLayoutBinding bindings[4]{};
   const VkDescriptorType types[4] = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
@@ -230,6 +277,7 @@ int main() {
   features_and_formats_are_listed();
   wrong_views_are_refused();
   samplers_are_made_or_refused();
+  cubic_filters_and_least_lods_are_told();
   a_fragment_shader_reads_and_writes(false);
   a_fragment_shader_reads_and_writes(true);
   return finish("test_vulkan_images");

@@ -185,6 +185,7 @@ class ImageView:
         layer_count: int,
         swizzle: Sequence[int],
         ycbcr: SamplerYcbcrConversion | None = None,
+        min_lod: float = 0.0,
     ) -> None: ...
 
 class SamplerYcbcrConversion:
@@ -859,6 +860,8 @@ class FormatInfo:
     def sampled(self) -> bool: ...
     @property
     def linear_filter(self) -> bool: ...
+    @property
+    def cubic_filter(self) -> bool: ...
     @property
     def storage(self) -> bool: ...
     @property

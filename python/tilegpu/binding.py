@@ -405,7 +405,8 @@ class DescriptorBinder:
         if not part or any(other.stores_to(*at) for other, at in self._storage.get(id(view.image), ())):
             return
         layers = pipeline.layers_read(*place) if "array" in view.type else None
-        for levels in pipeline.levels_read(*place, view.level_count, (sampler,) if sampler is not None else self._apart):
+        samplers = (sampler,) if sampler is not None else self._apart
+        for levels in pipeline.levels_read(*place, view.level_count, samplers, view.min_lod):
             if part := view.undefined_part(levels, layers):
                 which = f"{view.read_aspect} " if len(view.image.format_info.aspects) > 1 else ""
                 self._notes[f"{what} may be read, but the {which}contents of image '{view.image.label}' {part}"] = None

@@ -97,6 +97,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "filter": {
         "nearest": "point nearestmipmapnearest nearestmipmaplinear none pixel closest",
         "linear": "bilinear trilinear linearmipmaplinear linearmipmapnearest smooth anisotropic",
+        "cubic": "bicubic tricubic catmullrom",
     },
     "sampler_mipmap_mode": {"nearest": "point none", "linear": "trilinear bilinear smooth"},
     "sampler_address_mode": {

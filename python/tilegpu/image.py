@@ -5,6 +5,7 @@ In: arguments of :meth:`tilegpu.Device.image`. Out: images of the core with thei
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -220,6 +221,7 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         layers: int | None = None,
         swizzle: str | None = None,
         ycbcr: SamplerYcbcrConversion | None = None,
+        min_lod: float = 0.0,
         **unknown: Never,
     ) -> ImageView:
         """A view of some levels and layers; of a 3D image as ``"2d"`` or ``"2d_array"``, some slices of one level.
@@ -228,11 +230,13 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         ``layers``: how many, ``None`` for the
         rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``. ``aspect``: ``"depth"``, ``"stencil"``, or ``"plane_0"`` to
         ``"plane_2"`` of a multi-planar image. ``ycbcr``: a conversion, which views of multi-planar and packed 4:2:2 images have.
+        ``min_lod``: shaders sample no level before it, whatever the sampler says, counted from the image's first level; a ``texelFetch``
+        of a level before its whole part gives zeros, and so does a gather where the view's first level is one.
         """
         if unknown:
             keywords.no_such("image.view", unknown, Image.view)
         if (plane := self.plane_of(aspect)) is not self:
-            return plane.view(type, format, None, level, levels, layer, layers, swizzle, ycbcr)
+            return plane.view(type, format, None, level, levels, layer, layers, swizzle, ycbcr, min_lod)
         what = f"view of image '{self.label}'"
         level, layer = self._u32(level, f"{what}: level"), self._u32(layer, f"{what}: layer")
         levels = None if levels is None else self._u32(levels, f"{what}: levels")
@@ -262,7 +266,10 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         if ycbcr is not None and not isinstance(ycbcr, SamplerYcbcrConversion):
             must = "it must be what dev.sampler_ycbcr_conversion() gives, or None"
             raise ValidationError(f"{what}: ycbcr is {arguments.shown(ycbcr)}; {must}")
-        key = (kind, number, aspects, level, levels, layer, layers, swizzle, ycbcr)
+        least = arguments.number(min_lod, f"{what}: min_lod")
+        if math.isnan(least):
+            raise ValidationError(f"{what}: min_lod is nan; it must be a number")
+        key = (kind, number, aspects, level, levels, layer, layers, swizzle, ycbcr, least)
         found = self._views.get(key)
         if found is None:
             core = _core.ImageView(
@@ -276,9 +283,11 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
                 _REMAINING if layers is None else layers,
                 components,
                 None if ycbcr is None else ycbcr.core,
+                least,
             )
             found = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
             found.swizzle = "rgba" if swizzle is None else swizzle.lower()
+            found.min_lod = max(least - level, 0.0)
             found.view_info = enums.format_of(number)
             if aspects:
                 found.aspects = (self._aspect(aspect),)
@@ -323,7 +332,10 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
 class ImageView(Fixed, AsArray, NoLength):
     """Some levels and layers of an image, as one type. Made by :meth:`Image.view`."""
 
-    __slots__ = ("__weakref__", "aspects", "core", "image", "layer", "layers", "level", "levels", "numeric", "swizzle", "type", "view_info")
+    __slots__ = (
+        "__weakref__", "aspects", "core", "image", "layer", "layers", "level", "levels", "min_lod", "numeric", "swizzle", "type",
+        "view_info",
+    )  # fmt: skip
     _in_its_place = ".image.size is (width, height), and numpy.asarray of it is an array, whose length is the number of rows"
 
     def __init__(
@@ -340,6 +352,7 @@ class ImageView(Fixed, AsArray, NoLength):
         self.levels, self.layers = levels, layers  #: how many, None for all from the first on
         self.numeric = image.format_info.numeric  #: of its texels: ``"unorm"``, ``"uint"``, ...
         self.swizzle = "rgba"  #: four letters of ``rgba01``
+        self.min_lod = 0.0  #: no level before it is sampled, from its own first level on
         self.view_info = image.format_info  #: what shaders and passes take its texels for
         self.aspects = tuple(image.format_info.aspects)  #: of those of the image's format the ones that it shows
 

@@ -36,7 +36,9 @@ def blit(
     destination_layer: int = 0,
     layers: int = 1,
 ) -> CommandStats:
-    """Copies with scaling and conversion of the format. Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
+    """Copies with scaling and conversion of the format. ``filter``: ``"linear"``, ``"nearest"``, or, of 2D images, ``"cubic"``.
+
+    Rects are corners (x0, y0, x1, y1); x0 > x1 mirrors.
     Of 3D images (x0, y0, z0, x1, y1, z1). Returns what it moved: the texels of both rects."""
     source, destination = _image(self, source, "blit: source"), _image(self, destination, "blit: destination")
     mode = enums.parse("filter", filter, "blit: filter")

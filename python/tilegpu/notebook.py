@@ -75,9 +75,9 @@ def facts(caption: str, rows: Iterable[tuple[str, object]]) -> Html:
 
 def _format_table(info: FormatInfo) -> Html:
     """A format's bits and uses."""
-    uses = {"sampled": info.sampled, "linear filter": info.linear_filter, "storage": info.storage, "atomics": info.is_atomic,
-            "colour attachment": info.color_attachment, "blending": info.blend, "depth or stencil attachment": info.is_depth_stencil,
-            "vertices": info.vertex}  # fmt: skip
+    uses = {"sampled": info.sampled, "linear filter": info.linear_filter, "cubic filter": info.cubic_filter,
+            "storage": info.storage, "atomics": info.is_atomic, "colour attachment": info.color_attachment,
+            "blending": info.blend, "depth or stencil attachment": info.is_depth_stencil, "vertices": info.vertex}  # fmt: skip
     rows = [
         ("numbers", info.numeric),
         ("components", info.component_count),

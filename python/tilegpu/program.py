@@ -140,9 +140,11 @@ class Program(Fixed):
         there = [accesses for accesses in found if accesses is not None]
         return any(writes for _, writes, _ in there) and not any(reads or atomics for reads, _, atomics in there)
 
-    def levels_read(self, set: int, binding: int, count: int, samplers: Sequence[Sampler]) -> list[tuple[int, int]]:
+    def levels_read(
+        self, set: int, binding: int, count: int, samplers: Sequence[Sampler], view_min_lod: float = 0.0
+    ) -> list[tuple[int, int]]:
         """Which of the ``count`` levels of a view at a binding the shaders can read, as (first, end) in several ranges; ``samplers``:
-        those that it may be sampled with, empty if nobody knows."""
+        those that it may be sampled with, empty if nobody knows. ``view_min_lod``: the view's own limit, from its first level on."""
         found: list[tuple[int, int]] = []
         for stage, module in self._stages.items():
             if not any((b.set, b.binding) == (set, binding) and b.used for b in module.reflection.bindings):
@@ -151,15 +153,16 @@ class Program(Fixed):
             reads = module.image_reads(set, binding, constants)
             if reads["samples"] or reads["fetched_levels"] > count:
                 reads = self._with_levels(stage, module).image_reads(set, binding, constants)
-            if reads["loads"] or reads["gathers"]:
+            first = math.floor(view_min_lod)  # of fetches and gathers
+            if reads["loads"] or (reads["gathers"] and first == 0):
                 found.append((0, 1))
-            if reads["fetched_levels"]:
-                found.append((0, min(count, reads["fetched_levels"])))
+            if reads["fetched_levels"] > first:
+                found.append((first, min(count, reads["fetched_levels"])))
             if reads["samples"]:
-                found += [s.levels_of(0, math.inf, count) for s in samplers] or [(0, count)]
+                found += [s.levels_of(0, math.inf, count, view_min_lod) for s in samplers] or [(first, count)]
             if reads["lods"] is not None:
                 least, greatest = reads["lods"]
-                found += [s.levels_of(least, greatest, count) for s in samplers] or [(0, count)]
+                found += [s.levels_of(least, greatest, count, view_min_lod) for s in samplers] or [(first, count)]
         return found
 
     def _with_levels(self, stage: str, module: _core.ShaderModule) -> _core.ShaderModule:

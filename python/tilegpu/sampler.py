@@ -40,7 +40,10 @@ class Sampler(Fixed):
     """How a texture is read. Made by :meth:`tilegpu.Device.sampler`.
 
     ``filter`` sets those of the three filters that are not given by themselves, by default ``"linear"`` (of formats that can't be
-    filtered, such as integers, ``"nearest"``). ``address`` is one mode, or one each for u, v (and w; else v's), by default ``"repeat"``;
+    filtered, such as integers, ``"nearest"``). ``"cubic"`` as ``filter``, ``mag_filter`` or ``min_filter`` takes sixteen texels of a 2D
+    view (four of 1D, 64 of 3D) with Catmull-Rom weights, whose results may be a little beyond the texels'; between levels it is
+    ``"linear"``. Cubes have none, and it goes without anisotropy.
+    ``address`` is one mode, or one each for u, v (and w; else v's), by default ``"repeat"``;
     ``max_lod=None`` is no limit. ``compare``: for shaders that compare depths (``sampler2DShadow``), and for them alone.
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
     ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.
@@ -50,7 +53,8 @@ class Sampler(Fixed):
     """
 
     __slots__ = (
-        "__weakref__", "_text", "border", "border_numbers", "compares", "core", "linear", "lod_bias", "lods", "mip_linear", "ycbcr",
+        "__weakref__", "_text", "border", "border_numbers", "compares", "core", "cubic", "linear", "lod_bias", "lods", "mip_linear",
+        "ycbcr",
     )  # fmt: skip
 
     def __init__(
@@ -73,8 +77,10 @@ class Sampler(Fixed):
     ) -> None:
         if filter is not None:
             filters = {"mag_filter": mag_filter, "min_filter": min_filter, "mipmap_mode": mipmap_mode}
-            say_all_given("sampler", "filter", filter, filters, [filter] * 3)
-            mag_filter, min_filter, mipmap_mode = (filter if name is None else name for name in (mag_filter, min_filter, mipmap_mode))
+            say_all_given("sampler", "filter", filter, filters, [filter, filter, "linear" if _is_cubic(filter) else filter])
+            mag_filter, min_filter = (filter if name is None else name for name in (mag_filter, min_filter))
+            if mipmap_mode is None:
+                mipmap_mode = "linear" if _is_cubic(filter) else filter  # between levels there is no cubic one
         self.compares = compare is not None
         given, between = (mag_filter, min_filter), mipmap_mode is not None
         mag_filter, min_filter, mipmap_mode = ("linear" if name is None else name for name in (*given, mipmap_mode))
@@ -88,9 +94,11 @@ class Sampler(Fixed):
         info = _core.SamplerCreateInfo()
         info.mag_filter = enums.parse("filter", mag_filter, "sampler: mag_filter")
         info.min_filter = enums.parse("filter", min_filter, "sampler: min_filter")
-        #: Whether linear filtering was asked for, and not only what is there by default.
-        linear = _core.ENUMS["filter"]["linear"]
-        self.linear = any(name is not None and n == linear for name, n in zip(given, (info.mag_filter, info.min_filter), strict=True))
+        #: Whether linear (or cubic) filtering was asked for, and not only what is there by default.
+        linear, cubic = _core.ENUMS["filter"]["linear"], _core.ENUMS["filter"]["cubic"]
+        filters_given = zip(given, (info.mag_filter, info.min_filter), strict=True)
+        self.linear = any(name is not None and n in (linear, cubic) for name, n in filters_given)
+        self.cubic = cubic in (info.mag_filter, info.min_filter)
         info.mipmap_mode = enums.parse("sampler_mipmap_mode", mipmap_mode, "sampler: mipmap_mode")
         self.linear |= between and info.mipmap_mode == _core.ENUMS["sampler_mipmap_mode"]["linear"]
         info.address_u, info.address_v, info.address_w = (
@@ -119,7 +127,7 @@ class Sampler(Fixed):
         #: Of its own numbers, where they show: their least and greatest.
         self.border_numbers = (float(np.min(border_color)), float(np.max(border_color))) if custom else (0.0, 1.0)
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
-        if info.max_anisotropy > 1 and info.min_filter != linear:
+        if info.max_anisotropy > 1 and info.min_filter not in (linear, cubic):
             warnings.warn(
                 f"sampler: max_anisotropy={arguments.shown(max_anisotropy)} has no effect with min_filter={arguments.shown(min_filter)}; "
                 "give min_filter='linear'",
@@ -139,13 +147,14 @@ class Sampler(Fixed):
             + ("" if ycbcr is None else f", {ycbcr!r}")
         )
 
-    def levels_of(self, least_lod: float, greatest_lod: float, count: int) -> tuple[int, int]:
-        """(first, end) of the levels, of ``count``, that levels of detail between these read; 0 to infinity: whatever they are."""
+    def levels_of(self, least_lod: float, greatest_lod: float, count: int, view_min_lod: float = 0.0) -> tuple[int, int]:
+        """(first, end) of the levels, of ``count``, that levels of detail between these read; 0 to infinity: whatever they are.
+        ``view_min_lod``: of the view, from its first level on."""
         if greatest_lod == math.inf:
             least_lod = -math.inf  # with any bias
         high = min(max(self.lods[1], 0.0), count - 1.0)
         low = min(max(self.lods[0], 0.0), high)
-        first, last = (min(max(lod + self.lod_bias, low), high) for lod in (least_lod, greatest_lod))
+        first, last = (max(min(max(lod + self.lod_bias, low), high), view_min_lod) for lod in (least_lod, greatest_lod))
         if self.mip_linear:
             return math.floor(first), math.ceil(last) + 1
         return max(math.ceil(first + 0.5) - 1, 0), max(math.ceil(last + 0.5) - 1, 0) + 1
@@ -153,8 +162,9 @@ class Sampler(Fixed):
     def require_filter(self, info: enums.FormatInfo, what: str, stencil: bool = False) -> None:
         """Raises where it was asked to filter what can't be filtered. ``stencil``: that is what is read of the format."""
         if self.linear and not self.compares and (stencil or not info.linear_filter) and not info.planes:
+            asked = "cubic" if self.cubic else "linear"
             raise ValidationError(
-                f"{what}, which can't be filtered, and the sampler's filter is linear: leave it out, or give filter='nearest', "
+                f"{what}, which can't be filtered, and the sampler's filter is {asked}: leave it out, or give filter='nearest', "
                 "mipmap_mode='nearest'"
             )
 
@@ -166,6 +176,13 @@ class Sampler(Fixed):
 
     def __repr__(self) -> str:
         return f"<tilegpu.Sampler {self._text}>"
+
+
+def _is_cubic(filter: Any) -> bool:
+    try:
+        return enums.parse("filter", filter, "sampler: filter") == _core.ENUMS["filter"]["cubic"]
+    except ValidationError:
+        return False  # said by the filter's own name
 
 
 def addresses_of(address: Any, what: str) -> list[Any]:

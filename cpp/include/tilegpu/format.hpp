@@ -68,6 +68,8 @@ struct FormatInfo {
   bool is_multi_planar() const { return plane_count > 1; }
   /// Luma and chroma lie apart: only views with a sampler Y'CbCr conversion can be sampled, and none be rendered to.
   bool needs_conversion() const { return is_multi_planar() || chroma_x_log2 != 0; }
+  /// Cubic filters, in samplers and blits (these of colour alone).
+  bool filters_cubic() const { return linear_filter && !needs_conversion(); }
   /// How many texel blocks hold so many texels.
   uint32_t blocks_x(uint32_t width_px) const { return (width_px + block_width_px - 1) / block_width_px; }
   uint32_t blocks_y(uint32_t height_px) const { return (height_px + block_height_px - 1) / block_height_px; }

@@ -240,6 +240,8 @@ struct ImageViewCreateInfo {
   uint32_t base_layer = 0, layer_count = VK_REMAINING_ARRAY_LAYERS;
   VkComponentMapping swizzle = {};
   Ptr<SamplerYcbcrConversion> ycbcr = nullptr;  ///< what a format that lies in planes, or is packed 4:2:2, must have to be read as a whole
+  /// Sampling reads no level before it, counted in the image's levels; gathers and fetches of a level before its whole part give zeros.
+  float min_lod = 0;
 };
 
 class TILEGPU_API ImageView {
@@ -254,6 +256,7 @@ class TILEGPU_API ImageView {
 };
 
 struct SamplerCreateInfo {
+  /// CUBIC_EXT too: Catmull-Rom weights; of formats with a linear filter, but for Y'CbCr ones, and views that are no cubes.
   VkFilter mag_filter = VK_FILTER_LINEAR, min_filter = VK_FILTER_LINEAR;
   VkSamplerMipmapMode mipmap_mode = VK_SAMPLER_MIPMAP_MODE_LINEAR;
   VkSamplerAddressMode address_u = VK_SAMPLER_ADDRESS_MODE_REPEAT, address_v = VK_SAMPLER_ADDRESS_MODE_REPEAT,

@@ -124,7 +124,7 @@ void transfer_fields(References<A> r, command::CopyImage& c) {
 }
 template <class A>
 void transfer_fields(References<A> r, command::BlitImage& c) {
-  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions), r.a.below(c.filter, 2, "filter");
+  r.ref(c.source), r.ref(c.destination), region_list(r.a, c.regions), filter_field(r.a, c.filter);
 }
 template <class A>
 void transfer_fields(References<A> r, command::ResolveImage& c) {

@@ -77,6 +77,12 @@ inline void conversion(Reader& r, Ptr<SamplerYcbcrConversion>& c) {
     r.fail(made.error().message);
 }
 
+template <class A>
+void filter_field(A& a, VkFilter& filter) {
+  static constexpr auto kFilters = {VK_FILTER_NEAREST, VK_FILTER_LINEAR, VK_FILTER_CUBIC_EXT};
+  a.among(filter, kFilters, "filter");
+}
+
 // Without the image.
 template <class A>
 void fields(A& a, ImageViewCreateInfo& i) {
@@ -86,6 +92,7 @@ void fields(A& a, ImageViewCreateInfo& i) {
   a.number(i.base_level, "level"), a.number(i.level_count, "levels"), a.number(i.base_layer, "layer"), a.number(i.layer_count, "layers");
   for (VkComponentSwizzle* s : {&i.swizzle.r, &i.swizzle.g, &i.swizzle.b, &i.swizzle.a}) a.below(*s, VK_COMPONENT_SWIZZLE_A + 1, "swizzle");
   conversion(a, i.ycbcr);
+  a.number(i.min_lod, "min_lod");
 }
 
 // Without the buffer.
@@ -96,7 +103,7 @@ void fields(A& a, BufferViewCreateInfo& i) {
 
 template <class A>
 void fields(A& a, SamplerCreateInfo& i) {
-  a.below(i.mag_filter, 2, "filter"), a.below(i.min_filter, 2, "filter"), a.below(i.mipmap_mode, 2, "mipmap mode");
+  filter_field(a, i.mag_filter), filter_field(a, i.min_filter), a.below(i.mipmap_mode, 2, "mipmap mode");
   for (VkSamplerAddressMode* m : {&i.address_u, &i.address_v, &i.address_w}) a.below(*m, 5, "address mode");
   a.number(i.mip_lod_bias, "bias"), a.number(i.min_lod, "min_lod"), a.number(i.max_lod, "max_lod");
   a.flag(i.compare_enable, "compare"), a.below(i.compare_op, 8, "compare op");

@@ -205,6 +205,16 @@ std::string check_image(VkDescriptorType type, const Descriptor& d) {
   return {};
 }
 
+/// A view's least LOD is of sampled images: as a storage image it has none.
+Ptr<ImageView> view_of(const DescriptorBinding& binding, const Ptr<ImageView>& view) {
+  if (binding.type != VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || view->info().min_lod <= 0) return view;
+  ImageViewCreateInfo info = view->info();
+  info.min_lod = 0;
+  auto without = ImageView::create(info);
+  assert(without);
+  return *without;
+}
+
 /// A sampler Y'CbCr conversion is of both, the view and the sampler that it is combined with.
 std::string check_conversion(const DescriptorBinding& binding, uint32_t element, const Descriptor& d) {
   const bool combined = descriptor::kind_of(binding.type) == Kind::combined;
@@ -263,6 +273,8 @@ std::string forbidden(const DescriptorBinding& binding, const Descriptor& d) {
   const bool of_depth = d.view && d.view->info().aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT);
   if (of_depth && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT)
     return "has a view of depth and stencil of '" + d.view->image()->info().label + "'; make a view of one of them";
+  if (d.view && binding.type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && d.view->info().min_lod != 0)
+    return "has a view of '" + d.view->image()->info().label + "' with min_lod; input attachments have none";
   if (!d.buffer) return {};
   const VkBufferUsageFlagBits use = uniform ? VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT : VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
   if (resource::lacks(*d.buffer, use)) return resource::usage_error("needs another buffer", *d.buffer, use).message;
@@ -326,7 +338,7 @@ Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const De
     made.buffer = d.buffer, made.offset_B = d.offset_B;
     made.range_B = std::min(d.range_B, d.buffer->size_B() - d.offset_B);
   }
-  if (d.view && descriptor::kind_of(b->type) != Kind::nothing) made.view = textures_->view(d.view);
+  if (d.view && descriptor::kind_of(b->type) != Kind::nothing) made.view = textures_->view(view_of(*b, d.view));
   if (d.texels) made.view = textures_->view(d.texels);
   if (d.sampler) {
     auto sampler = textures_->sampler(d.sampler);

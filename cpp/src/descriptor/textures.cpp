@@ -23,7 +23,7 @@ void publish(T*& word, T* value) {
 void copy_functions(shader::TextureDescriptor& to, const shader::TextureDescriptor& from) {
   to.sample_gradient = from.sample_gradient, to.sample_lod = from.sample_lod, to.fetch = from.fetch;
   to.gather = from.gather, to.sample_implicit = from.sample_implicit;
-  to.store = from.store, to.address = from.address, to.query_lod = from.query_lod;
+  to.store = from.store, to.address = from.address, to.query_lod = from.query_lod, to.sample_min_lod = from.sample_min_lod;
 }
 
 template <class... T>
@@ -51,7 +51,7 @@ std::string sampler_bytes(const SamplerCreateInfo& i) {
 }
 
 std::string bytes_of_key(const shader::SamplerKey& key) {
-  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.swizzle) +
+  return bytes_of(key.format, key.aspect, key.dim, key.multisampled, key.one_level, key.has_sampler, key.min_lod, key.swizzle) +
          function_bytes(key.sampler);
 }
 
@@ -62,6 +62,7 @@ void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& cod
   put(abi.sample_gradient, code.gradient), put(abi.sample_lod, code.lod), put(abi.fetch, code.fetch);
   put(abi.gather, code.gather), put(abi.sample_implicit, code.implicit);
   put(abi.store, code.store), put(abi.address, code.address), put(abi.query_lod, code.query_lod);
+  put(abi.sample_min_lod, code.min_lod);
 }
 
 /// No functions, no pairs.
@@ -100,7 +101,8 @@ shader::SamplerKey Textures::key_of(const TexturedView& textured, const Numbered
   }
   // To the nearest level, lambda of up to 1/2 is level 0: what OpenGL's filters without levels become has 1/4.
   const float level_0_up_to = key.sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_NEAREST ? 0.5f : 0;
-  key.one_level = view.info().level_count == 1 || (sampler && key.sampler.max_lod <= level_0_up_to);
+  key.min_lod = view.info().min_lod > static_cast<float>(view.info().base_level);
+  key.one_level = view.info().level_count == 1 || (sampler && !key.min_lod && key.sampler.max_lod <= level_0_up_to);
   key.sampler.mip_lod_bias = key.sampler.min_lod = 0;
   key.sampler.max_lod = VK_LOD_CLAMP_NONE;
   return key;
@@ -217,17 +219,17 @@ Texture& Textures::pair(TexturedView& view, const NumberedSampler& sampler) {
 
 Status Textures::compile_missing(std::span<const Request> requests, const std::vector<std::string>& keys,
                                  const std::function<std::string(size_t)>& name) {
-  std::map<std::string, std::pair<size_t, uint8_t>> missing;  // the first request of them, uses
+  std::map<std::string, std::pair<size_t, uint16_t>> missing;  // the first request of them, uses
   {
     std::lock_guard lock(mutex_);
     for (size_t i = 0; i < requests.size(); i++) {
-      const uint8_t lacks = static_cast<uint8_t>(requests[i].uses & ~functions_[keys[i]].have);
+      const auto lacks = static_cast<uint16_t>(requests[i].uses & ~functions_[keys[i]].have);
       if (lacks) missing.try_emplace(keys[i], i, 0).first->second.second |= lacks;
     }
   }
   std::vector<std::function<Status()>> compiles;
   for (const auto& [bytes, wanted] : missing)
-    for (uint8_t use = 1; use && use <= wanted.second; use = static_cast<uint8_t>(use << 1)) {
+    for (uint16_t use = 1; use && use <= wanted.second; use = static_cast<uint16_t>(use << 1)) {
       if (!(wanted.second & use)) continue;
       compiles.emplace_back([this, requests, &name, &bytes = bytes, i = wanted.first, use]() -> Status {
         auto made = shader::compile_sampler(jit_, key_of(*requests[i].view, requests[i].sampler), use);
@@ -243,6 +245,7 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
         if (made->store) functions.code.store = made->store;
         if (made->address) functions.code.address = made->address;
         if (made->query_lod) functions.code.query_lod = made->query_lod;
+        if (made->min_lod) functions.code.min_lod = made->min_lod;
         return Ok{};
       });
     }

@@ -37,8 +37,8 @@ struct NumberedSampler {
 struct Texture {
   shader::TextureDescriptor abi{};
   shader::SamplerAbi sampler{};
-  uint64_t serial = 0;           // of the sampler
-  std::atomic<uint8_t> uses{0};  // TextureUse bits: functions that are there
+  uint64_t serial = 0;            // of the sampler
+  std::atomic<uint16_t> uses{0};  // TextureUse bits: functions that are there
 };
 
 /// A view as sets of this device name it; one for all of them.
@@ -55,7 +55,7 @@ struct TexturedView {
   shader::ImageViewAbi abi;
   std::unique_ptr<std::array<shader::ImageViewAbi, 2>> planes;  // 1 and 2 of a multi-planar image
   shader::SampledImage image{};
-  std::atomic<uint8_t> alone_uses{0};
+  std::atomic<uint16_t> alone_uses{0};
   using Page = std::array<const shader::TextureDescriptor*, shader::kSamplersOfPage>;
   std::map<uint32_t, std::unique_ptr<Page>> pages;
   std::map<uint32_t, std::unique_ptr<Texture>> pairs;  // by the sampler's number; under the mutex of `textures`
@@ -86,10 +86,10 @@ class Textures : public std::enable_shared_from_this<Textures> {
   /// Of a pair, or of a view alone, where the sampler is null.
   struct Request {
     shader::TextureDescriptor* abi = nullptr;
-    std::atomic<uint8_t>* have = nullptr;
+    std::atomic<uint16_t>* have = nullptr;
     const TexturedView* view = nullptr;
     const NumberedSampler* sampler = nullptr;
-    uint8_t uses = 0;
+    uint16_t uses = 0;
   };
   /// The functions of the requests. What was never asked for is compiled, on all threads at once; an error begins with what `name` says of
   /// the request.
@@ -106,7 +106,7 @@ class Textures : public std::enable_shared_from_this<Textures> {
     shader::SampledImage image;
   };
   struct Functions {
-    uint8_t have = 0;
+    uint16_t have = 0;
     shader::SamplerFunctions code;
   };
   /// What the functions of a pair, or of a view alone, depend on.

@@ -150,6 +150,25 @@ Status check_unnormalized(const Program& program, const shader::TextureSlot& slo
   return Ok{};
 }
 
+/// What Vulkan says of cubic filters (VUID-vkCmdDraw-None-02692, filterCubic-02694): such a view is filtered linearly, or not at all.
+Status check_cubic(const Program& program, const shader::TextureSlot& slot, const DescriptorName& name, const ImageView& view,
+                   const SamplerCreateInfo& sampler) {
+  if (sampler.mag_filter != VK_FILTER_CUBIC_EXT && sampler.min_filter != VK_FILTER_CUBIC_EXT) return Ok{};
+  if (!(slot.uses & shader::kUsesThatSample)) return Ok{};
+  const ImageViewCreateInfo& info = view.info();
+  const auto wrong = [&](const std::string& is, const char* allowed) {
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, describe(program, name) + ": its sampler has a cubic filter, and the view of " +
+                                                     object_name("image", view.image()->info().label) + " is " + is + "; " + allowed};
+  };
+  if (info.type == VK_IMAGE_VIEW_TYPE_CUBE || info.type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY)
+    return wrong(resource::view_type_name(info.type), "bind one that is 1d, 2d, 3d or an array, or filter linearly");
+  const vk::FormatInfo& format = *vk::find_format(info.format);
+  if (!format.filters_cubic() || info.aspects == VK_IMAGE_ASPECT_STENCIL_BIT)
+    return wrong(std::string("of ") + (info.aspects == VK_IMAGE_ASPECT_STENCIL_BIT ? "stencil" : format.name) + ", which can't be filtered",
+                 "give the sampler nearest filters");
+  return Ok{};
+}
+
 /// All from the first of both to the last.
 void join(LevelRange& levels, LevelRange more) {
   if (!more.count) return;
@@ -161,18 +180,20 @@ void join(LevelRange& levels, LevelRange more) {
 /// Code asks a storage image for texels of its first level, any other image for those of a level that it says.
 LevelRange levels_fetched(VkDescriptorType type) { return type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ? LevelRange{0, 1} : LevelRange{}; }
 
-LevelLimits limits_of(const SamplerCreateInfo& sampler) {
-  return {sampler.min_lod, sampler.max_lod, sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR};
+/// From the view's first level on.
+float least_lod_of(const ImageView& view) { return std::max(view.info().min_lod - static_cast<float>(view.info().base_level), 0.0f); }
+
+LevelLimits limits_of(const SamplerCreateInfo& sampler, const ImageView& view) {
+  return {sampler.min_lod, sampler.max_lod, sampler.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR, least_lod_of(view)};
 }
 
 /// Levels of the view that `uses` can read with the sampler, whatever the level of detail (shader/sampler/lod.cpp); none: nothing is read.
-LevelRange levels_read(uint8_t uses, const SamplerCreateInfo& sampler, const ImageView& view) {
-  constexpr uint8_t kSamples = shader::kUseGradient | shader::kUseLod | shader::kUseImplicit;
+LevelRange levels_read(uint16_t uses, const SamplerCreateInfo& sampler, const ImageView& view) {
   if (uses & shader::kUseFetch) return {0, view.info().level_count};
-  LevelRange levels{0, uses & shader::kUseGather ? 1u : 0u};
-  if (!(uses & kSamples)) return levels;
+  LevelRange levels{0, uses & shader::kUseGather && least_lod_of(view) < 1 ? 1u : 0u};
+  if (!(uses & shader::kUsesThatSample)) return levels;
   constexpr float kAny = std::numeric_limits<float>::infinity();
-  join(levels, levels_sampled(limits_of(sampler), view.info().level_count, -kAny, kAny));
+  join(levels, levels_sampled(limits_of(sampler, view), view.info().level_count, -kAny, kAny));
   return levels;
 }
 
@@ -185,8 +206,8 @@ struct Checker {
   std::vector<descriptor::Textures::Request> requests;
   std::vector<DescriptorName> names;
 
-  void need(const TexturedView& view, shader::TextureDescriptor& abi, std::atomic<uint8_t>& have,
-            const descriptor::NumberedSampler* sampler, uint8_t uses, const DescriptorName& at) {
+  void need(const TexturedView& view, shader::TextureDescriptor& abi, std::atomic<uint16_t>& have,
+            const descriptor::NumberedSampler* sampler, uint16_t uses, const DescriptorName& at) {
     if (!(uses & ~have.load(std::memory_order_acquire))) return;
     requests.push_back({&abi, &have, &view, sampler, uses});
     names.push_back(at);
@@ -253,10 +274,11 @@ struct Checker {
       if (Status ok = check_conversion(program, slot, at, *view.view, with->sampler.get()); !ok) return ok;
       if (with->sampler->sampler->info().unnormalized_coordinates && slot.uses)
         if (Status ok = device::forbid(device, check_unnormalized(program, slot, at, *view.view)); !ok) return ok;
+      if (Status ok = device::forbid(device, check_cubic(program, slot, at, *view.view, with->sampler->sampler->info())); !ok) return ok;
       join(levels, levels_read(slot.uses, with->sampler->sampler->info(), *view.view));
       if (const SamplerCreateInfo& info = with->sampler->sampler->info();
           samplers == 1 && info.mip_lod_bias == 0)  // added to constants too
-        only = limits_of(info);
+        only = limits_of(info, *view.view);
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
       need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
@@ -297,7 +319,8 @@ struct Checker {
 LevelRange levels_sampled(const LevelLimits& sampler, uint32_t count, float least, float greatest) {
   assert(count && least <= greatest && sampler.min_lod <= sampler.max_lod);
   const float high = std::clamp(sampler.max_lod, 0.0f, static_cast<float>(count - 1)), low = std::clamp(sampler.min_lod, 0.0f, high);
-  const float from = std::clamp(least, low, high), to = std::clamp(greatest, low, high);
+  const auto within = [&](float lod) { return std::max(std::clamp(lod, low, high), sampler.view_min_lod); };
+  const float from = within(least), to = within(greatest);
   const auto nearest = [](float lod) { return std::max(std::ceil(lod + 0.5f) - 1, 0.0f); };
   const auto begin = static_cast<uint32_t>(sampler.linear ? std::floor(from) : nearest(from)),
              end = static_cast<uint32_t>(sampler.linear ? std::ceil(to) : nearest(to)) + 1;

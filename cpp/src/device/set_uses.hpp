@@ -24,7 +24,8 @@ std::string describe(const pipeline::Program& program, const DescriptorName& nam
 /// What of a sampler decides which levels are read.
 struct LevelLimits {
   float min_lod = 0, max_lod = 0;
-  bool linear = false;  // between two levels
+  bool linear = false;     // between two levels
+  float view_min_lod = 0;  // of the view, from its first level on
 };
 
 struct SetUse {

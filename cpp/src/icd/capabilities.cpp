@@ -130,6 +130,8 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_image_robustness,
     Extension::EXT_robustness2,
     Extension::EXT_sampler_filter_minmax,
+    Extension::EXT_filter_cubic,
+    Extension::EXT_image_view_min_lod,
     Extension::EXT_border_color_swizzle,
     Extension::EXT_custom_border_color,
     Extension::EXT_rgba10x6_formats,
@@ -323,6 +325,7 @@ Features make_features() {
   f.samplerAnisotropy = true;
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
   f.samplerFilterMinmax = true;
+  f.minLod = f.shaderResourceMinLod = true;
   f.customBorderColors = f.customBorderColorWithoutFormat = true;
   f.borderColorSwizzle = f.borderColorSwizzleFromImage = true;  // views swizzle what a sampler gives, a border too
   f.samplerYcbcrConversion = f.ycbcr2plane444Formats = f.ycbcrImageArrays = f.formatRgba10x6WithoutYCbCrSampler = true;

@@ -30,6 +30,7 @@ VkFormatFeatureFlags2 image_features(VkFormat format) {
   if (info->is_multi_planar()) flags |= VK_FORMAT_FEATURE_2_DISJOINT_BIT;
   if (info->linear_filter) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
   if (info->linear_filter && !info->needs_conversion()) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_MINMAX_BIT;
+  if (info->filters_cubic()) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_CUBIC_BIT;
   if (info->color_attachment) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;
   if (info->blend) flags |= VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BLEND_BIT;
   if (info->is_depth_stencil()) flags |= VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_BLIT_DST_BIT;

@@ -145,6 +145,14 @@ VkExternalMemoryProperties shared_memory(VkExternalMemoryHandleTypeFlagBits type
   return {VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, kOpaque, kOpaque};
 }
 
+/// Of all view types but cubes.
+bool filters_cubic(const VkPhysicalDeviceImageFormatInfo2& info) {
+  using View = VkPhysicalDeviceImageViewImageFormatInfoEXT;
+  const auto* view = find_next<View>(info.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_IMAGE_FORMAT_INFO_EXT);
+  const bool cube = view && (view->imageViewType == VK_IMAGE_VIEW_TYPE_CUBE || view->imageViewType == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY);
+  return view && !cube && image_features(info.format) & VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_CUBIC_BIT;
+}
+
 }  // namespace
 
 VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties(VkPhysicalDevice, VkFormat format, VkImageType type, VkImageTiling tiling,
@@ -172,6 +180,9 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
   if (auto* conversion =
           find_next<Conversion>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_IMAGE_FORMAT_PROPERTIES))
     conversion->combinedImageSamplerDescriptorCount = 1;  // planes lie behind one descriptor
+  using Cubic = VkFilterCubicImageViewImageFormatPropertiesEXT;
+  if (auto* cubic = find_next<Cubic>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_FILTER_CUBIC_IMAGE_VIEW_IMAGE_FORMAT_PROPERTIES_EXT))
+    cubic->filterCubic = cubic->filterCubicMinmax = filters_cubic(*pImageFormatInfo);
   using HostCopy = VkHostImageCopyDevicePerformanceQuery;
   if (auto* speed = find_next<HostCopy>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_HOST_IMAGE_COPY_DEVICE_PERFORMANCE_QUERY))
     speed->optimalDeviceAccess = speed->identicalMemoryLayout = VK_TRUE;

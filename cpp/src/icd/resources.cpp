@@ -165,6 +165,9 @@ VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo
   info.base_layer = pCreateInfo->subresourceRange.baseArrayLayer, info.layer_count = pCreateInfo->subresourceRange.layerCount;
   info.swizzle = pCreateInfo->components;
   info.ycbcr = conversion_of(pCreateInfo->pNext);
+  if (const auto* least =
+          find_next<VkImageViewMinLodCreateInfoEXT>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_IMAGE_VIEW_MIN_LOD_CREATE_INFO_EXT))
+    info.min_lod = least->minLod;
   auto core = tilegpu::ImageView::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
   *pView = new VkImageView_T{*core};

@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "base/field_error.hpp"
+#include "base/float_text.hpp"
 #include "resource/image_layout.hpp"
 #include "resource/memory_contents.hpp"
 #include "resource/view_abi.hpp"
@@ -536,6 +537,10 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     if (!valid_swizzle(swizzle))
       return field_error(name, "swizzle", number(static_cast<uint32_t>(swizzle)), "identity, zero, one, r, g, b or a", "");
   }
+  const uint32_t last_level = out.base_level + out.level_count - 1;
+  if (!(out.min_lod <= static_cast<float>(last_level)))
+    return field_error(name, "min_lod", float_text(out.min_lod), "at most " + number(last_level) + ", the view's last level in its image",
+                       "a view's least level of detail counts from the image's first level");
   if (Status conversion = check_view_conversion(out, *format, name); !conversion) return conversion.error();
   return view;
 }

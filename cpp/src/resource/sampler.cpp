@@ -18,6 +18,8 @@ bool valid_address(VkSamplerAddressMode mode) {
 
 std::string number(uint32_t value) { return std::to_string(value); }
 
+bool is_cubic(const SamplerCreateInfo& info) { return info.mag_filter == VK_FILTER_CUBIC_EXT || info.min_filter == VK_FILTER_CUBIC_EXT; }
+
 Status check_unnormalized(const SamplerCreateInfo& info) {
   const auto clamps = [](VkSamplerAddressMode mode) {
     return mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE || mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
@@ -40,6 +42,7 @@ Status check_conversion(const SamplerCreateInfo& info) {
   for (VkSamplerAddressMode mode : {info.address_u, info.address_v, info.address_w})
     if (mode != VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE)
       return refuse("address mode", "number " + number(static_cast<uint32_t>(mode)), "clamp_to_edge");
+  if (is_cubic(info)) return refuse("filter", "cubic", "nearest or linear");
   if (info.max_anisotropy > 1) return refuse("max_anisotropy", float_text(info.max_anisotropy), "1");
   if (info.unnormalized_coordinates) return refuse("unnormalized_coordinates", "true", "false");
   if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return refuse("reduction_mode", "min or max", "weighted_average");
@@ -51,9 +54,8 @@ Status check_conversion(const SamplerCreateInfo& info) {
 
 Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
   for (VkFilter filter : {info.mag_filter, info.min_filter}) {
-    if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR) {
-      return field_error("sampler", "filter", number(static_cast<uint32_t>(filter)), "nearest or linear", "");
-    }
+    if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR && filter != VK_FILTER_CUBIC_EXT)
+      return field_error("sampler", "filter", number(static_cast<uint32_t>(filter)), "nearest, linear or cubic", "");
   }
   if (info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_NEAREST && info.mipmap_mode != VK_SAMPLER_MIPMAP_MODE_LINEAR) {
     return field_error("sampler", "mipmap_mode", number(static_cast<uint32_t>(info.mipmap_mode)), "nearest or linear", "");
@@ -81,6 +83,9 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
   }
   if (!(info.max_anisotropy >= 1 && info.max_anisotropy <= kMaxAnisotropy))
     return field_error("sampler", "max_anisotropy", float_text(info.max_anisotropy), "1 to 16", "1 is none");
+  if (is_cubic(info) && info.max_anisotropy > 1)
+    return field_error("sampler", "max_anisotropy", float_text(info.max_anisotropy), "1 with a cubic filter",
+                       "leave it out, or filter linearly");
   if (info.reduction_mode < VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE || info.reduction_mode > VK_SAMPLER_REDUCTION_MODE_MAX)
     return field_error("sampler", "reduction_mode", number(static_cast<uint32_t>(info.reduction_mode)), "weighted_average, min or max", "");
   if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE && info.compare_enable)

@@ -59,6 +59,8 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi, uint32_t pl
   shader::fill_level_tables(abi);
   abi.layer_count = static_cast<int32_t>(info.layer_count);
   abi.sample_count = static_cast<int32_t>(image.sample_count());
+  abi.min_lod = std::max(info.min_lod - static_cast<float>(info.base_level), 0.0f);
+  abi.min_level = static_cast<int32_t>(abi.min_lod);
   if (const vk::FormatInfo& format = *vk::find_format(info.format); format.is_compressed()) abi.decoder = &vk::texel_decoder(format);
 }
 

@@ -72,7 +72,7 @@ struct BufferSlot {
   DescriptorAddress at;
   bool operator==(const BufferSlot&) const = default;
 };
-enum TextureUse : uint8_t {
+enum TextureUse : uint16_t {
   kUseGradient = 1,
   kUseLod = 2,
   kUseFetch = 4,
@@ -81,15 +81,18 @@ enum TextureUse : uint8_t {
   kUseStore = 32,
   kUseAddress = 64,
   kUseQueryLod = 128,
+  kUseMinLod = 256,
 };
+/// Those that filter texels at a level of detail.
+inline constexpr uint16_t kUsesThatSample = kUseGradient | kUseLod | kUseImplicit | kUseMinLod;
 /// Those of storage images and texel buffers alone: what they reach is written.
-inline constexpr uint8_t kUsesThatWrite = kUseStore | kUseAddress;
+inline constexpr uint16_t kUsesThatWrite = kUseStore | kUseAddress;
 struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
   uint32_t sampler_set = 0, sampler_binding = 0;  // ~0u: the image alone is asked, for texels or its size
   uint32_t image_count = 1, sampler_count = 1;
   NamedElements named;               // of the image's elements
-  uint8_t uses = 0;                  // TextureUse bits: the functions that must exist
+  uint16_t uses = 0;                 // TextureUse bits: the functions that must exist
   bool combined = false;             // one variable for both
   bool offsets = false;              // samples with texel offsets are among the uses
   bool normalized = false;           // some that samplers of unnormalised coordinates can't: implicit lod, bias, projection, comparison
@@ -273,11 +276,12 @@ struct SamplerKey {
   bool multisampled = false;
   bool one_level = false;     // the view has no other, or the sampler's limits leave none
   bool has_sampler = false;   // false: fetch only
+  bool min_lod = false;       // the view has a least LOD of its own, read at run time
   SamplerCreateInfo sampler;  // bias, lods, border and how much anisotropy are read at run time
 };
 struct SamplerFunctions {
   const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr;
-  const CodeSlot *store = nullptr, *address = nullptr, *query_lod = nullptr;
+  const CodeSlot *store = nullptr, *address = nullptr, *query_lod = nullptr, *min_lod = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.
@@ -302,7 +306,7 @@ Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key,
 /// Invocations at a time: the Jit's lanes, or fewer where rows of the workgroup are shorter, or the order of atomics shall not depend on
 /// it.
 uint32_t compute_lanes(const Jit& jit, const StageTraits& traits);
-Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses);
+Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint16_t uses);
 /// Of a null descriptor: each of them gives four vectors of zeros, whatever it is asked.
 Expected<SamplerFunctions> compile_null_sampler(Jit& jit);
 Expected<Code<FragmentFunction>> compile_epilogue(Jit& jit, const EpilogueKey& key, When when = When::now);

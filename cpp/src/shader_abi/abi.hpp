@@ -80,6 +80,9 @@ struct ImageViewAbi {
   int32_t last_level, last_level_fixed;                                     // times 32768
   const vk::TexelDecoder* decoder;                                          // of compressed formats, whose rows are of texel blocks
   const ImageViewAbi* plane[2];  // planes 1 and 2 of a multi-planar view, which is itself plane 0
+  // A view's own least LOD, from its first level on: 0 or more. Code reads it where SamplerKey::min_lod is set.
+  float min_lod;
+  int32_t min_level;  // the first level that fetches reach, and gathers, which know level 0 alone
 };
 
 /// After `level` and `level_count` are filled. Of texels of 4 bytes; others use the last three rows only.
@@ -138,6 +141,7 @@ struct TextureDescriptor {
   const CodeSlot* store;            // storage images and texel buffers: writes
   const CodeSlot* address;          // the same: where texels lie, for atomic operations
   const CodeSlot* query_lod;        // what sample_gradient would choose
+  const CodeSlot* sample_min_lod;   // sample_gradient with a least LOD of the shader's
 };
 
 /// Different samplers in use at once, of a device: each has a number from 1 on, and each view a table by it of pages. With 0, no sampler,

@@ -1,9 +1,11 @@
-// transfer/blit.cpp -- scaled copies with conversion, nearest or linear,
+// transfer/blit.cpp -- scaled copies with conversion, nearest, linear or cubic,
 // mirrored where corners are swapped.
 //
 // In, out: see transfer.hpp. Source: Vulkan specification, "Image Copies With
 // Scaling" (vkCmdBlitImage): u = (x + 1/2 - dst0) * scale + src0, addresses
-// clamp to the source region; sRGB is filtered in linear space.
+// clamp to the source region; sRGB is filtered in linear space. Cubic: "Texel
+// Cubic Filtering", Catmull-Rom weights, as shader/sampler/cubic.cpp has them.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -21,20 +23,52 @@ struct Tap {
   float weight;
 };
 
-/// Doubles with exact small integers: the same on every machine.
-std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1, bool linear) {
+/// Where the middles of a destination's columns, rows or slices lie in the
+/// source. Doubles with exact small integers: the same on every machine.
+std::vector<double> source_positions(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1) {
   const int32_t begin = std::min(destination0, destination1), end = std::max(destination0, destination1);
-  const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
   const double scale = static_cast<double>(source1 - source0) / static_cast<double>(destination1 - destination0);
-  assert(begin < end && low <= high);  // checked when the blit was recorded
+  assert(begin < end && source0 != source1);  // checked when the blit was recorded
+  std::vector<double> positions;
+  positions.reserve(static_cast<size_t>(end - begin));
+  for (int32_t x = begin; x < end; ++x) positions.push_back((x + 0.5 - destination0) * scale + source0);
+  return positions;
+}
+
+std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1, bool linear) {
+  const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
+  const std::vector<double> positions = source_positions(source0, source1, destination0, destination1);
   std::vector<Tap> taps;
-  taps.reserve(static_cast<size_t>(end - begin));
-  for (int32_t x = begin; x < end; ++x) {
-    const double u = (x + 0.5 - destination0) * scale + source0;
+  taps.reserve(positions.size());
+  for (const double u : positions) {
     const double at = linear ? u - 0.5 : u;
     const double floor = std::floor(at);
     const auto clamp = [&](double value) { return static_cast<uint32_t>(std::clamp<double>(value, low, high)); };
     taps.push_back({clamp(floor), clamp(floor + 1), linear ? static_cast<float>(at - floor) : 0.0f});
+  }
+  return taps;
+}
+
+/// The same of a cubic filter: the second texel keeps what the others' weights
+/// leave.
+struct CubicTap {
+  uint32_t at[4];
+  float weight[4];
+};
+
+std::vector<CubicTap> make_cubic_taps(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1) {
+  const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
+  const std::vector<double> positions = source_positions(source0, source1, destination0, destination1);
+  std::vector<CubicTap> taps;
+  taps.reserve(positions.size());
+  for (const double u : positions) {
+    const double floor = std::floor(u - 0.5), a = u - 0.5 - floor;
+    CubicTap tap{};
+    for (int k = 0; k < 4; ++k) tap.at[k] = static_cast<uint32_t>(std::clamp<double>(floor + k - 1, low, high));
+    tap.weight[0] = static_cast<float>(a * (a * (1 - a / 2) - 0.5));
+    tap.weight[2] = static_cast<float>(a * (a * (2 - 1.5 * a) + 0.5));
+    tap.weight[3] = static_cast<float>(a * a * (a / 2 - 0.5));
+    taps.push_back(tap);
   }
   return taps;
 }
@@ -109,6 +143,41 @@ struct LinearRows {
   }
 };
 
+/// The second texel, and the others' distances from it times their weights.
+float cubic_sum(const float (&t)[4], const float (&weight)[4]) {
+  return ((t[1] + weight[0] * (t[0] - t[1])) + weight[2] * (t[2] - t[1])) + weight[3] * (t[3] - t[1]);
+}
+
+/// Source rows of which columns are filtered, kept while the destination still
+/// needs them: the four of a line have places of their own unless they are one.
+struct CubicRows {
+  const vk::FormatInfo& format;
+  const TexelRows& in;
+  std::vector<vk::Texel> source;
+  std::vector<vk::Texel> filtered[4];
+  int64_t row[4] = {-1, -1, -1, -1};
+  const vk::Texel* get(uint32_t y, const std::vector<CubicTap>& columns, const CubicTap& line) {
+    const auto is_wanted = [&](int64_t other) { return std::any_of(line.at, line.at + 4, [&](uint32_t at) { return at == other; }); };
+    int slot = -1;
+    for (int i = 0; i < 4; ++i) {
+      if (row[i] == y) return filtered[i].data();
+      if (!is_wanted(row[i])) slot = i;
+    }
+    assert(slot >= 0 && y < in.layout.height_px);
+    source.resize(in.layout.width_px), filtered[slot].resize(columns.size());
+    vk::unpack_image_row(format, in.rows.data, in.rows.pitch_B, y, in.layout.width_px, source.data());
+    for (size_t x = 0; x < columns.size(); ++x) {
+      const CubicTap& c = columns[x];
+      for (int k = 0; k < 4; ++k) {
+        const float t[4] = {source[c.at[0]].f[k], source[c.at[1]].f[k], source[c.at[2]].f[k], source[c.at[3]].f[k]};
+        filtered[slot][x].f[k] = cubic_sum(t, c.weight);
+      }
+    }
+    row[slot] = y;
+    return filtered[slot].data();
+  }
+};
+
 /// One region, ready for all threads.
 struct Blit {
   const Image &source, &destination;
@@ -118,14 +187,26 @@ struct Blit {
       slabs;                    // slabs: from a source slab number to that of the tap, in the
                                 // images' own counting
   uint32_t x0, y0, first_slab;  // of the destination
+  std::vector<CubicTap> cubic_columns, cubic_lines;
 };
 
 Blit make_blit(const Image& source, const Image& destination, const VkImageBlit2& r, VkFilter filter) {
   const VkOffset3D *s = r.srcOffsets, *d = r.dstOffsets;
   const bool linear = filter == VK_FILTER_LINEAR;
-  Blit b = {
-      source, destination, r, linear, make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear), make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear),
-      {},     0,           0, 0};
+  Blit b = {source,
+            destination,
+            r,
+            linear,
+            make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear),
+            make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear),
+            {},
+            0,
+            0,
+            0,
+            {},
+            {}};
+  if (filter == VK_FILTER_CUBIC_EXT)
+    b.cubic_columns = make_cubic_taps(s[0].x, s[1].x, d[0].x, d[1].x), b.cubic_lines = make_cubic_taps(s[0].y, s[1].y, d[0].y, d[1].y);
   b.x0 = static_cast<uint32_t>(std::min(d[0].x, d[1].x)), b.y0 = static_cast<uint32_t>(std::min(d[0].y, d[1].y));
   if (source.info().type == VK_IMAGE_TYPE_3D || destination.info().type == VK_IMAGE_TYPE_3D) {
     b.slabs = make_taps(s[0].z, s[1].z, d[0].z, d[1].z, linear);
@@ -185,6 +266,28 @@ void blit_rows_linear(const Blit& b, VkImageAspectFlagBits aspect, uint32_t slab
   close_texels(out);
 }
 
+void blit_rows_cubic(const Blit& b, VkImageAspectFlagBits aspect, uint32_t slab, uint32_t y0, uint32_t y1) {
+  const vk::FormatInfo &from = format_of(b.source), &to = format_of(b.destination);
+  const TexelRows in = open_texels(b.source, aspect, b.region.srcSubresource.mipLevel, b.slabs[slab].first, 0);
+  TexelRows out = open_texels(b.destination, aspect, b.region.dstSubresource.mipLevel, b.first_slab + slab, 0);
+  assert(b.x0 + b.columns.size() <= out.rows.texel_blocks_x && b.y0 + y1 <= out.rows.texel_blocks_y);
+  assert(b.source.info().type == VK_IMAGE_TYPE_2D && b.cubic_columns.size() == b.columns.size());
+  CubicRows rows = {from, in, {}, {}};
+  std::vector<vk::Texel> row(b.columns.size());
+  for (uint32_t y = y0; y < y1; ++y) {
+    const CubicTap& line = b.cubic_lines[y];
+    const vk::Texel* of[4];
+    for (int k = 0; k < 4; ++k) of[k] = rows.get(line.at[k], b.cubic_columns, line);
+    for (size_t x = 0; x < row.size(); ++x)
+      for (int c = 0; c < 4; ++c) {
+        const float t[4] = {of[0][x].f[c], of[1][x].f[c], of[2][x].f[c], of[3][x].f[c]};
+        row[x].f[c] = cubic_sum(t, line.weight);
+      }
+    vk::pack_row(to, row.data(), static_cast<uint32_t>(row.size()), out.rows.at(b.x0, b.y0 + y));
+  }
+  close_texels(out);
+}
+
 std::string corner_text(const VkOffset3D corners[2]) { return offset_text(corners[0]) + " to " + offset_text(corners[1]); }
 
 /// The box between two corners, as the other commands have it.
@@ -230,11 +333,13 @@ Status check_formats(const Image& source, const Image& destination, VkFilter fil
   }
   if (!b.is_depth_stencil() && !b.color_attachment)
     return field_error(kCommand, "destination format", b.name, "a format that can be rendered to", "", VK_ERROR_FORMAT_NOT_SUPPORTED);
-  if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR)
-    return field_error(kCommand, "filter", number(filter), "nearest or linear", "");
-  if (filter == VK_FILTER_LINEAR && class_of(a) != Class::real) {
-    return field_error(kCommand, "filter", "linear", std::string("nearest for ") + a.name,
-                       "integers, depth and stencil are not interpolated");
+  if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR && filter != VK_FILTER_CUBIC_EXT)
+    return field_error(kCommand, "filter", number(static_cast<uint32_t>(filter)), "nearest, linear or cubic", "");
+  const char* name = filter == VK_FILTER_LINEAR ? "linear" : "cubic";
+  if (filter == VK_FILTER_CUBIC_EXT && source.info().type != VK_IMAGE_TYPE_2D)
+    return field_error(kCommand, "filter", name, "nearest or linear where the source is no 2d image", "");
+  if (filter != VK_FILTER_NEAREST && class_of(a) != Class::real) {
+    return field_error(kCommand, "filter", name, std::string("nearest for ") + a.name, "integers, depth and stencil are not interpolated");
   }
   return Ok{};
 }
@@ -275,7 +380,9 @@ void blit_image(const Image& source, const Image& destination, std::span<const V
     for_each_aspect(region.srcSubresource.aspectMask, [&](VkImageAspectFlagBits aspect) {
       run_slabs(share, &destination, slabs, static_cast<uint32_t>(blit.lines.size()), [&](uint32_t slab, uint32_t y0, uint32_t y1) {
         assert(slab < slabs && y1 <= blit.lines.size());
-        if (blit.linear) {
+        if (filter == VK_FILTER_CUBIC_EXT) {
+          blit_rows_cubic(blit, aspect, slab, y0, y1);
+        } else if (blit.linear) {
           blit_rows_linear(blit, aspect, slab, y0, y1);
         } else {
           blit_rows_nearest(blit, aspect, slab, y0, y1);

@@ -19,7 +19,7 @@
 
 namespace tilegpu::shader {
 
-/// In `mask` of sample_gradient, sample_lod and sample_implicit: nobody wants the result's alpha, which is then undefined.
+/// In `mask` of sample_gradient, sample_min_lod, sample_lod and sample_implicit: nobody wants the result's alpha, which is then undefined.
 inline constexpr uint32_t kWithoutAlpha = 1u << 31;
 /// Coordinates in texels are kept within: beyond it no level has any; floor and conversion stay exact.
 inline constexpr float kFarTexel = 0x1p20f;
@@ -30,9 +30,13 @@ inline constexpr int32_t kMostOffset = 4096;
 namespace gradient_arg {
 enum : uint32_t { descriptor, s, t, dsdx, dtdx, dsdy, dtdy, bias, dref, layer, r, drdx, drdy, offset_x, offset_y, mask, offset_z, count };
 }
-/// query_lod takes the same (no dref, layer, offsets); the result's first two values are the level that would be read, and the LOD.
-/// Of 1D and 2D views, without a bias, of packets of quads where the sampler is anisotropic: it takes their derivatives. rho2: the square
-/// of the longer derivative in texels of level 0, 0 or more.
+/// sample_min_lod: the same, and one more: the LOD is not less (nor than the sampler's own limit).
+namespace min_lod_arg {
+enum : uint32_t { min_lod = gradient_arg::count, count };
+}
+/// query_lod takes the same as sample_gradient (no dref, layer, offsets); the result's first two values are the level that would be read,
+/// and the LOD. Of 1D and 2D views, without a bias, of packets of quads where the sampler is anisotropic: it takes their derivatives. rho2:
+/// the square of the longer derivative in texels of level 0, 0 or more.
 namespace implicit_arg {
 enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
 }
@@ -68,6 +72,13 @@ inline Type sample_gradient_type(const Ir& ir) {
   const Type f = ir.vf32;
   Type parameters[gradient_arg::count] = {ir.ptr, f, f, f, f, f, f, f, f, f, f, f, f, ir.i32, ir.i32, ir.i32, ir.i32};
   return LLVMFunctionType(sampler_result_type(ir), parameters, gradient_arg::count, 0);
+}
+
+inline Type sample_min_lod_type(const Ir& ir) {
+  Type parameters[min_lod_arg::count];
+  LLVMGetParamTypes(sample_gradient_type(ir), parameters);
+  parameters[min_lod_arg::min_lod] = ir.vf32;
+  return LLVMFunctionType(sampler_result_type(ir), parameters, min_lod_arg::count, 0);
 }
 
 inline Type sample_implicit_type(const Ir& ir) {

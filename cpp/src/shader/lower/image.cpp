@@ -211,8 +211,8 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
     arguments[0] = descriptor(at), arguments[mask_index] = mask;
     if (complete) complete(arguments);
     Value r = call_sampler(ir, function, offset_B, arguments.data(), static_cast<uint32_t>(arguments.size()), l.slice);
-    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_lod) ||
-        offset_B == offsetof(TextureDescriptor, sample_implicit))
+    if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_min_lod) ||
+        offset_B == offsetof(TextureDescriptor, sample_lod) || offset_B == offsetof(TextureDescriptor, sample_implicit))
       mark_alpha_optional(ir, r, mask_index);
     std::vector<Value> texel;
     for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
@@ -262,7 +262,8 @@ void ImageBuilder::sample() {
   const Operands ops = read_operands(l.m, i, compares ? 3 : 2);
   Value dref = compares ? l.scalar(o(2)) : nullptr;
   const Val c = coordinate(o(1), projected, dref);
-  if (ops.min_lod) return l.unsupported("the image operand MinLod is not supported");
+  if (ops.min_lod && !ops.grad_x && !l.fragment)
+    return l.unsupported("the image operand MinLod is not supported outside of fragment shaders, but with gradients");
   const bool volume = type.dim == spv::Dim3D;
   const uint32_t axes = type.dim == spv::DimCube || volume ? 3 : type.dim == spv::Dim1D ? 1 : 2;
   if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
@@ -272,7 +273,7 @@ void ImageBuilder::sample() {
   Value s = c.c[0], t = axes > 1 ? c.c[1] : zero, r = axes > 2 ? c.c[2] : none;
   if (!is_explicit && l.fragment && takes_rho_squared(l.m, i)) return sample_implicit(c, ops, layer, compare, compares);
   if (ops.grad_x || (!is_explicit && l.fragment)) {
-    std::vector<Value> a(gradient_arg::count, none);
+    std::vector<Value> a(ops.min_lod ? static_cast<uint32_t>(min_lod_arg::count) : static_cast<uint32_t>(gradient_arg::count), none);
     Value gx[3] = {none, zero, none}, gy[3] = {none, zero, none};
     Lowering::Gradient own;
     if (!ops.grad_x && l.pixel_slices) own = l.gradient(o(1));
@@ -292,6 +293,10 @@ void ImageBuilder::sample() {
     a[gradient_arg::dref] = compare, a[gradient_arg::layer] = layer;
     a[gradient_arg::offset_x] = fixed_offset(ops, 0), a[gradient_arg::offset_y] = fixed_offset(ops, 1);
     a[gradient_arg::offset_z] = volume ? fixed_offset(ops, 2) : Ir::poison(ir.i32);
+    if (ops.min_lod) {
+      a[min_lod_arg::min_lod] = l.vary(l.scalar(ops.min_lod));
+      return finish(call(sample_min_lod_type(ir), offsetof(TextureDescriptor, sample_min_lod), a, gradient_arg::mask), compares);
+    }
     return finish(call(sample_gradient_type(ir), offsetof(TextureDescriptor, sample_gradient), a, gradient_arg::mask), compares);
   }
   std::vector<Value> a(lod_arg::count, none);

@@ -142,11 +142,11 @@ struct TextureBuilder {
     if (runs == Runs::maybe) of.always.clear(), of.any_always = false;
     return of;
   }
-  void add(uint32_t image, uint32_t sampler, uint8_t uses, Sampling sampling, Runs runs) {
+  void add(uint32_t image, uint32_t sampler, uint16_t uses, Sampling sampling, Runs runs) {
     const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
     TextureSlot s;
     s.image_set = di.set == kNone ? 0 : di.set, s.image_binding = di.binding, s.image_count = count_of(image),
-    s.uses = runs == Runs::never ? uint8_t{0} : uses;
+    s.uses = runs == Runs::never ? uint16_t{0} : uses;
     s.offsets = sampling.offsets, s.normalized = sampling.normalized;
     s.sampler_set = s.sampler_binding = ~0u;
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
@@ -155,7 +155,7 @@ struct TextureBuilder {
     merge(table, s);
   }
   /// `id`: a sampled image, or an image.
-  void use(uint32_t id, Runs runs, uint8_t uses, Sampling sampling = {}) {
+  void use(uint32_t id, Runs runs, uint16_t uses, Sampling sampling = {}) {
     const Instruction* i = m.find(id);
     while (i && (i->op == spv::OpCopyObject || i->op == spv::OpImage)) i = m.find(m.operand(*i, 0));
     if (!i) return;
@@ -175,12 +175,18 @@ struct TextureBuilder {
   }
 };
 
-/// Of an instruction that samples.
-Sampling sampling_of(const Module& m, const Instruction& i) {
+constexpr uint32_t kMinLod = spv::ImageOperandsMinLodMask;
+
+/// The mask of the image operands of an instruction that samples.
+uint32_t sampling_operands(const Module& m, const Instruction& i) {
   const bool dref = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod ||
                     i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
   const uint32_t at = dref ? 3 : 2;
-  const uint32_t operands = m.operands(i).size() > at ? m.operand(i, at) : 0;
+  return m.operands(i).size() > at ? m.operand(i, at) : 0;
+}
+
+Sampling sampling_of(const Module& m, const Instruction& i) {
+  const uint32_t operands = sampling_operands(m, i);
   return {(operands & (spv::ImageOperandsConstOffsetMask | spv::ImageOperandsOffsetMask)) != 0, i.op != spv::OpImageSampleExplicitLod};
 }
 
@@ -211,14 +217,20 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
       case spv::OpImageSampleDrefImplicitLod:
       case spv::OpImageSampleProjImplicitLod:
       case spv::OpImageSampleProjDrefImplicitLod:
-        builder.use(first, runs, !fragment ? kUseLod : takes_rho_squared(m, i) ? kUseImplicit : kUseGradient, sampling_of(m, i));
+        builder.use(first, runs,
+                    !fragment                           ? kUseLod
+                    : takes_rho_squared(m, i)           ? kUseImplicit
+                    : sampling_operands(m, i) & kMinLod ? kUseMinLod
+                                                        : kUseGradient,
+                    sampling_of(m, i));
         break;
       case spv::OpImageSampleExplicitLod:
       case spv::OpImageSampleDrefExplicitLod:
       case spv::OpImageSampleProjExplicitLod:
       case spv::OpImageSampleProjDrefExplicitLod: {
-        const bool dref = i.op == spv::OpImageSampleDrefExplicitLod || i.op == spv::OpImageSampleProjDrefExplicitLod;
-        builder.use(first, runs, m.operand(i, dref ? 3 : 2) & spv::ImageOperandsGradMask ? kUseGradient : kUseLod, sampling_of(m, i));
+        const uint32_t operands = sampling_operands(m, i);
+        const TextureUse use = !(operands & spv::ImageOperandsGradMask) ? kUseLod : operands & kMinLod ? kUseMinLod : kUseGradient;
+        builder.use(first, runs, use, sampling_of(m, i));
         break;
       }
       case spv::OpImageFetch:

@@ -102,6 +102,35 @@ Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPos
   return axis;
 }
 
+CubicAxis wrap_cubic_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset) {
+  const Ir& ir = c.ir;
+  assert(Ir::type_of(at.low) == ir.vi32 && at.fraction && Ir::type_of(size) == ir.i32);
+  CubicAxis axis;
+  axis.fraction = at.fraction;
+  Value size_v = as_vector(ir, size), one = ir.ik(1);
+  if (repeats(c, mode)) {
+    const bool mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
+    Value period = mirrors ? ir.add(size, size) : size, period_v = as_vector(ir, period);
+    // One step at a time, whatever the period: unsigned minima, as in wrap_axis.
+    const auto from_below = [&](Value i) { return ir.umin(i, ir.add(i, period_v)); };
+    const auto from_above = [&](Value i) { return ir.umin(i, ir.sub(i, period_v)); };
+    axis.at[1] = from_below(add_offset(ir, at.low, offset, period));
+    axis.at[0] = from_below(ir.sub(axis.at[1], one));
+    axis.at[2] = from_above(ir.add(axis.at[1], one)), axis.at[3] = from_above(ir.add(axis.at[2], one));
+    if (mirrors)
+      for (Value& i : axis.at) i = ir.smin(i, ir.sub(ir.sub(period_v, one), i));
+    return axis;
+  }
+  Value low = ir.add(at.low, ir.sclamp(as_vector(ir, offset), ir.ik(static_cast<uint32_t>(-kMostOffset)), ir.ik(kMostOffset)));
+  for (uint32_t k = 0; k < 4; ++k) {
+    Value i = ir.add(low, ir.ik(k - 1));
+    if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) axis.outside[k] = ir.uge(i, size_v);
+    if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE) i = ir.xor_(i, ir.ashr(i, 31));  // -1 - i below 0
+    axis.at[k] = ir.smin(ir.smax(i, ir.ik(0)), ir.sub(size_v, one));
+  }
+  return axis;
+}
+
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
                   bool linear) {
   return wrap_axis(c, mode, place_on_axis(c, mode, coordinate, size_f, linear), size, offset);

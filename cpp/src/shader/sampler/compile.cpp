@@ -1,5 +1,5 @@
-// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_implicit, sample_lod and gather of one (view,
-// sampler) pair; those by integer coordinates are in storage.cpp.
+// shader/sampler/compile.cpp -- compile_sampler: the functions sample_gradient, sample_min_lod, sample_implicit, sample_lod and gather of
+// one (view, sampler) pair; those by integer coordinates are in storage.cpp.
 //
 // In: SamplerKey. Out: machine code with the types of sampler_types.hpp. With AVX-512 lanes of most views have levels of their own
 // (levels_by_lane). Else they are served in groups that share a level (and magnified or not): nearly always one group, so that level data
@@ -65,7 +65,7 @@ Value SamplerFunctionBuilder::predicted(Value id) {
   std::vector<std::pair<Value, Block>> incoming;
   for (uint32_t k = 0; k <= kLikely; ++k) {
     const uint32_t value = k < kLikely ? k : 64;  // 64: magnified
-    if (value == 64 && plan.linear_mag == plan.linear_min) continue;
+    if (value == 64 && plan.mag == plan.min) continue;
     Block b = ir.block("likely");
     LLVMAddCase(jump, ir.c32(value), b);
     ir.at(b);
@@ -95,19 +95,19 @@ void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) {
 
 /// Whether lanes of different levels are served at once: their sizes and places come from tables of one vector (AVX-512).
 bool SamplerFunctionBuilder::levels_by_lane() const {
-  return ir.wide && ir.lanes == 16 && plan.mip_linear && plan.linear_min && plan.linear_mag && plan.texel_B == 4 && !plan.array &&
-         !plan.cube && !plan.volume && !plan.one_dimensional;
+  return ir.wide && ir.lanes == 16 && plan.mip_linear && plan.min == LevelFilter::linear && plan.mag == plan.min && plan.texel_B == 4 &&
+         !plan.array && !plan.cube && !plan.volume && !plan.one_dimensional;
 }
 
 /// `magnified`: lanes that take level 0 whatever lambda is; or null. `choose` is emitted where it is needed.
 void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask) {
   assert(plan.key.has_sampler && Ir::type_of(s) == ir.vf32 && Ir::type_of(t) == ir.vf32 && Ir::type_of(mask) == ir.i32);
-  if (plan.planes) return sample_planes(s, t, plan.linear_mag != plan.linear_min ? choose().magnified : nullptr);
+  if (plan.planes) return sample_planes(s, t, plan.mag != plan.min ? choose().magnified : nullptr);
   fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
   if (plan.level_0_alone) {
     if (plan.fixed) return finish_fixed(sum_fixed(s, t, ir.c32(0), nullptr, nullptr));
-    return finish(sample_level(ir.c32(0), s, t, face, plan.linear_min));
+    return finish(sample_level(ir.c32(0), s, t, face, plan.min));
   }
   mask = ir.and_(mask, ir.c32((1u << ir.lanes) - 1));
   auto by_lane = [&](const LevelChoice& choice) {
@@ -144,7 +144,7 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
   }
   finish(unpack(ir.if_else(
              ir.ne(smaller, ir.c32(0)), [&] { return by_lane(magnified ? choose() : choice); },
-             [&] { return pack(sample_level(ir.c32(0), s, t, face, true)); })),
+             [&] { return pack(sample_level(ir.c32(0), s, t, face, LevelFilter::linear)); })),
          plan.fixed);
 }
 
@@ -247,10 +247,10 @@ std::vector<Value> SamplerFunctionBuilder::sample_groups(Value s, Value t, Value
   return each_group(id, mask, true, [&](Value group_id, Value, Value member_bits) {
     Value level = choice.magnified ? ir.and_(group_id, ir.c32(63)) : group_id;
     const auto one_level = [&](Value index) -> std::vector<Value> {
-      if (!choice.magnified) return pack(sample_level(index, s, t, face, plan.linear_min));
+      if (!choice.magnified) return pack(sample_level(index, s, t, face, plan.min));
       return ir.if_else(
-          ir.ne(ir.and_(group_id, ir.c32(64)), ir.c32(0)), [&] { return pack(sample_level(index, s, t, face, plan.linear_mag)); },
-          [&] { return pack(sample_level(index, s, t, face, plan.linear_min)); });
+          ir.ne(ir.and_(group_id, ir.c32(64)), ir.c32(0)), [&] { return pack(sample_level(index, s, t, face, plan.mag)); },
+          [&] { return pack(sample_level(index, s, t, face, plan.min)); });
     };
     if (choice.weight) return sample_fixed(s, t, level, choice.weight, member_bits);
     return choice.fraction ? sample_two_levels(one_level, choice, level, member_bits) : one_level(level);
@@ -274,6 +274,11 @@ void SamplerFunctionBuilder::gradient() {
     return sample(on_face.s, on_face.t, on_face.face, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
   }
   sample_at(of.at[0], of.at[1], rho_squared(c, of.dx, of.dy), parameter(fn, bias), parameter(fn, mask));
+}
+
+void SamplerFunctionBuilder::min_lod() {
+  c.min_lod = parameter(fn, min_lod_arg::min_lod);
+  gradient();
 }
 
 void SamplerFunctionBuilder::implicit() {
@@ -301,13 +306,14 @@ void SamplerFunctionBuilder::implicit() {
 void SamplerFunctionBuilder::sample_at(Value s, Value t, Value rho2, Value bias, Value mask) {
   assert(!plan.cube);
   if (plan.key.sampler.unnormalized_coordinates) return sample(s, t, nullptr, [&] { return choose_level(c, ir.fk(0)); }, nullptr, mask);
+  const bool limited = c.min_lod || plan.key.min_lod;  // then a short derivative does not say that level 0 is enough
   sample(
       s, t, nullptr,
       [&] {
-        if (plan.fixed && plan.mip_linear) return choose_fixed_level(c, lod_of_rho_squared(c, rho2, bias, kFixedOne + 1));
+        if (plan.fixed && plan.mip_linear && !limited) return choose_fixed_level(c, lod_of_rho_squared(c, rho2, bias, kFixedOne + 1));
         return choose_level(c, lod_of_rho_squared(c, rho2, bias));
       },
-      magnified_for_sure(c, rho2, bias), mask);
+      limited ? nullptr : magnified_for_sure(c, rho2, bias), mask);
 }
 
 void SamplerFunctionBuilder::lod() {
@@ -325,43 +331,14 @@ void SamplerFunctionBuilder::lod() {
   sample(parameter(fn, s), parameter(fn, t), nullptr, [&] { return choose_level(c, lambda); }, nullptr, parameter(fn, mask));
 }
 
-void SamplerFunctionBuilder::gather() {
-  using namespace gather_arg;
-  load_context(parameter(fn, descriptor), parameter(fn, layer));
-  c.dref = parameter(fn, dref);
-  c.offset_x = parameter(fn, offset_x), c.offset_y = parameter(fn, offset_y);
-  Value s = parameter(fn, gather_arg::s), t = parameter(fn, gather_arg::t), face = nullptr;
-  if (plan.cube) {
-    const Value v[3] = {s, t, parameter(fn, r)};
-    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
-    s = on_face.s, t = on_face.t, face = on_face.face;
-  }
-  const Level level = load_level(c, ir.c32(0));
-  if (plan.cube) current_layer_pitch = ir.load(ir.i64, c.view, 8);
-  TexelValues texels[4];
-  Axis ax, ay;
-  fold(s, t);
-  four_texels(level, s, t, face, texels, ax, ay);
-  if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
-  Value wanted = parameter(fn, component);
-  std::array<Value, 4> result;
-  const int order[4] = {2, 3, 1, 0};  // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
-  for (int k = 0; k < 4; ++k) {
-    const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
-    result[k] = rgba[0];
-    for (uint32_t n = 1; n < 4 && !plan.compare; ++n) result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
-  }
-  return_values(result);
-}
-
 namespace {
 
 CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
   CodeKey code("sampler");
   const SamplerKey& k = plan.key;
   const SamplerCreateInfo& s = k.sampler;
-  const bool sampled = use == kUseGradient || use == kUseLod || use == kUseImplicit || use == kUseQueryLod,
-             filtered = sampled || use == kUseGather;
+  const bool sampled = use & (kUsesThatSample | kUseQueryLod), filtered = sampled || use == kUseGather;
+  const auto is = [](LevelFilter a, LevelFilter b) { return a == b ? 1u : 0u; };
   // Only what reaches the function's code, in a canonical form.
   const uint32_t fields[] = {static_cast<uint32_t>(use),
                              static_cast<uint32_t>(k.format),
@@ -376,12 +353,16 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
                              sampled && plan.anisotropic,
                              sampled && plan.level_0_alone && use != kUseQueryLod,
                              sampled ? static_cast<uint32_t>(plan.reduction) : 0u,
-                             sampled ? 1u + plan.linear_mag + 2u * plan.linear_min + 4u * plan.mip_linear : 0u};
+                             sampled
+                                 ? 1u + is(plan.mag, LevelFilter::linear) + 2u * is(plan.min, LevelFilter::linear) + 4u * plan.mip_linear +
+                                       8u * is(plan.mag, LevelFilter::cubic) + 16u * is(plan.min, LevelFilter::cubic)
+                                 : 0u};
   code.add_bytes(fields, sizeof fields);
   for (uint32_t c = 0; c < 4; ++c) {
     const auto swizzle = static_cast<uint32_t>(k.swizzle[c]);
     code.add(swizzle == VK_COMPONENT_SWIZZLE_IDENTITY ? VK_COMPONENT_SWIZZLE_R + c : swizzle);
   }
+  if (k.min_lod) code.add_bytes("least LOD", 9);
   if (sampled && s.ycbcr) {
     const SamplerYcbcrConversionCreateInfo& how = s.ycbcr->info();  // but for what the plan has of it
     for (uint32_t word : {static_cast<uint32_t>(how.model), static_cast<uint32_t>(how.range), static_cast<uint32_t>(how.x_chroma_offset),
@@ -420,6 +401,13 @@ Status set_dimension(VkImageViewType dim, SamplerPlan& plan) {
                    "sampler: view type " + std::to_string(dim) + "; allowed are 1D, 2D, 3D, cube and arrays of them"};
   }
   return Ok{};
+}
+
+/// Integers are not filtered; cubes have no cubic filter (VkFilterCubicImageViewImageFormatPropertiesEXT says so), a linear one in its
+/// place.
+LevelFilter level_filter(const SamplerPlan& plan, VkFilter filter) {
+  if (plan.integer || filter == VK_FILTER_NEAREST) return LevelFilter::nearest;
+  return filter == VK_FILTER_CUBIC_EXT && !plan.cube ? LevelFilter::cubic : LevelFilter::linear;
 }
 
 }  // namespace
@@ -473,15 +461,14 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   }
   if (plan.compare) plan.components[0].kind = f.depth_bits == 32 ? ComponentKind::direct : ComponentKind::code;
   const SamplerCreateInfo& s = key.sampler;
-  plan.linear_mag = !plan.integer && s.mag_filter == VK_FILTER_LINEAR;
-  plan.linear_min = !plan.integer && s.min_filter == VK_FILTER_LINEAR;
+  plan.mag = level_filter(plan, s.mag_filter), plan.min = level_filter(plan, s.min_filter);
   plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
-  plan.level_0_alone = key.one_level && plan.linear_mag == plan.linear_min;
+  plan.level_0_alone = key.one_level && plan.mag == plan.min;
   plan.uses_border = key.has_sampler && !plan.cube &&
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
                       (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) ||
                       (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
-  plan.anisotropic = key.has_sampler && s.max_anisotropy > 1 && plan.linear_min && !s.unnormalized_coordinates;
+  plan.anisotropic = key.has_sampler && s.max_anisotropy > 1 && plan.min == LevelFilter::linear && !s.unnormalized_coordinates;
   plan.reduction = key.has_sampler ? s.reduction_mode : VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   plan.planes = f.needs_conversion();
   if (plan.planes && !s.ycbcr)
@@ -490,9 +477,9 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.finite = !plan.uses_border;  // BC6H has an infinity
   for (const TexelComponent& c : plan.components)
     plan.finite = plan.finite && (c.kind != ComponentKind::direct || f.numeric == vk::Numeric::srgb);
-  plan.fixed = plan.linear_mag && plan.linear_min && plan.texel_B == 4 && !plan.cube && !plan.volume && !plan.one_dimensional &&
-               !plan.uses_border && !plan.compare && !plan.anisotropic && plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE &&
-               f.numeric == vk::Numeric::unorm && !plan.planes;
+  plan.fixed = plan.mag == LevelFilter::linear && plan.min == LevelFilter::linear && plan.texel_B == 4 && !plan.cube && !plan.volume &&
+               !plan.one_dimensional && !plan.uses_border && !plan.compare && !plan.anisotropic &&
+               plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE && f.numeric == vk::Numeric::unorm && !plan.planes;
   for (const vk::Component& component : f.rgba) plan.fixed = plan.fixed && component.bits == 8;
   plan.halves = filters_halves(plan);
   plan.alpha_alone = plan.components[3].kind == ComponentKind::code && plan.texel_B == 4 && !plan.cube && !plan.volume &&
@@ -539,14 +526,15 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
     if (!code) return code.error();
     *operation.slot = *code;
   }
+  functions.min_lod = functions.gradient;  // one argument more, which it does not look at either
   return functions;
 }
 
-Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint8_t uses) {
+Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint16_t uses) {
   Expected<SamplerPlan> plan = make_sampler_plan(key);
   if (!plan) return plan.error();
   const uint32_t lanes = jit.lanes();
-  constexpr uint8_t kByCoordinates = kUseFetch | kUsesThatWrite;
+  constexpr uint16_t kByCoordinates = kUseFetch | kUsesThatWrite;
   if ((uses & ~kByCoordinates) && !key.has_sampler)
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
   if ((uses & kUseGather) && plan->volume)
@@ -581,7 +569,8 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
                        {kUseImplicit, sample_implicit_type, &SamplerFunctionBuilder::implicit, &functions.implicit},
                        {kUseStore, store_type, &SamplerFunctionBuilder::store, &functions.store},
                        {kUseAddress, address_type, &SamplerFunctionBuilder::address, &functions.address},
-                       {kUseQueryLod, sample_gradient_type, &SamplerFunctionBuilder::query_lod, &functions.query_lod}};
+                       {kUseQueryLod, sample_gradient_type, &SamplerFunctionBuilder::query_lod, &functions.query_lod},
+                       {kUseMinLod, sample_min_lod_type, &SamplerFunctionBuilder::min_lod, &functions.min_lod}};
   for (const Use& u : table) {
     if (!(uses & u.use)) continue;
     Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);

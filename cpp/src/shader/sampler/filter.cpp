@@ -1,5 +1,5 @@
 // shader/sampler/filter.cpp -- a level's texels under a coordinate: read, with border and comparison, and filtered, by floats or by
-// integers.
+// integers; or gathered.
 //
 // In: level, coordinates by lane. Out: a value by component and lane. Source: Vulkan specification, "Image Operations" (Texel Filtering).
 #include "shader/sampler/function.hpp"
@@ -156,6 +156,43 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
   for (size_t k = 0; k < 4; ++k) out[k] = unpack(colors, k * count);
 }
 
+/// Four texels of level 0, a component of each.
+void SamplerFunctionBuilder::gather() {
+  using namespace gather_arg;
+  load_context(LLVMGetParam(fn, descriptor), LLVMGetParam(fn, layer));
+  c.dref = LLVMGetParam(fn, dref);
+  c.offset_x = LLVMGetParam(fn, offset_x), c.offset_y = LLVMGetParam(fn, offset_y);
+  Value s = LLVMGetParam(fn, gather_arg::s), t = LLVMGetParam(fn, gather_arg::t), face = nullptr;
+  if (plan.cube) {
+    const Value v[3] = {s, t, LLVMGetParam(fn, r)};
+    const CubeCoordinates on_face = cube_face(ir, v, nullptr, nullptr);
+    s = on_face.s, t = on_face.t, face = on_face.face;
+  }
+  const Level level = load_level(c, ir.c32(0));
+  if (plan.cube) current_layer_pitch = ir.load(ir.i64, c.view, 8);
+  TexelValues texels[4];
+  Axis ax, ay;
+  fold(s, t);
+  four_texels(level, s, t, face, texels, ax, ay);
+  if (plan.one_dimensional) texels[2] = texels[0], texels[3] = texels[1];
+  if (plan.key.min_lod) {
+    // Level 0 may lie before the view's least one: zeros.
+    Value there = ir.eq(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, min_level)), ir.c32(0));
+    for (TexelValues& texel : texels)
+      for (Value& v : texel)
+        if (v) v = ir.select(there, v, ir.fk(0));
+  }
+  Value wanted = LLVMGetParam(fn, component);
+  std::array<Value, 4> result;
+  const int order[4] = {2, 3, 1, 0};  // (i0 j1), (i1 j1), (i1 j0), (i0 j0)
+  for (int k = 0; k < 4; ++k) {
+    const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
+    result[k] = rgba[0];
+    for (uint32_t n = 1; n < 4 && !plan.compare; ++n) result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
+  }
+  return_values(result);
+}
+
 /// By integers: a level, or where some of the lanes `wanted` (bits) have a `weight` (null: none) of it, the next one too. `level`: one for
 /// all or one a lane.
 FixedSum SamplerFunctionBuilder::sum_fixed(Value s, Value t, Value level, Value weight, Value wanted) const {
@@ -213,11 +250,12 @@ void SamplerFunctionBuilder::finish_fixed(const FixedSum& sum) {
   return_values(result);
 }
 
-TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, bool linear) {
+TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Value t, Value face, LevelFilter filter) {
   if (plan.fixed) return unpack(sample_fixed(s, t, level_index, nullptr, nullptr));
   const Level level = load_level(c, level_index);
   if (plan.cube || plan.volume) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
-  if (!linear) {
+  if (filter == LevelFilter::cubic) return filter_cubic(level, s, t);
+  if (filter == LevelFilter::nearest) {
     if (plan.cube) {
       auto nearest = [&](Value coordinate, Value size_f) {
         return ir.fptosi(ir.floor(ir.fclamp(ir.fmul(coordinate, size_f), ir.fk(0), ir.fsub(size_f, ir.fk(0.5f)))));

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "shader/ir/sampler_types.hpp"
+#include "shader/sampler/internal.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::shader {
@@ -33,7 +34,7 @@ struct Place {
 
 struct Levels {
   int32_t first = 0, second = -1;
-  bool linear = false;
+  LevelFilter filter = LevelFilter::nearest;
 };
 
 class Footprint {
@@ -50,7 +51,7 @@ class Footprint {
     last_level_ = std::max(view_.level_count, 1) - 1;
   }
 
-  void begin_lane(uint32_t lane) { lane_ = lane; }
+  void begin_lane(uint32_t lane) { lane_ = lane, least_ = -HUGE_VALF; }
   void gradient(const Lane& l) {
     using namespace gradient_arg;
     Place p = place(l, {s, t, r}, layer);
@@ -58,6 +59,10 @@ class Footprint {
     for (uint32_t k = 0; k < axes(); k++) p.dx[k] = l.number(along_x[k]), p.dy[k] = l.number(along_y[k]);
     if (!cube_) p.offset[0] = l.scalar(offset_x), p.offset[1] = l.scalar(offset_y), p.offset[2] = volume_ ? l.scalar(offset_z) : 0;
     along(p, l.number(bias));
+  }
+  void min_lod(const Lane& l) {
+    least_ = l.number(min_lod_arg::min_lod);
+    gradient(l);
   }
   void implicit(const Lane& l) {
     using namespace implicit_arg;
@@ -84,12 +89,13 @@ class Footprint {
     Place p = place(l, {s, t, r}, layer);
     if (!cube_) p.offset[0] = l.integer(offset_x), p.offset[1] = l.integer(offset_y);
     choose_face(p);
-    level(p, 0, true);
+    if (!texture_.key.min_lod || view_.min_level == 0) level(p, 0, LevelFilter::linear);
   }
   void fetch(const Lane& l) {
     using namespace fetch_arg;
     const int32_t at_level = texture_.key.multisampled ? 0 : l.integer(fetch_arg::lod);
-    if (at_level < 0 || at_level > last_level_) return;
+    const int32_t first_level = texture_.key.min_lod && !texture_.key.multisampled ? view_.min_level : 0;
+    if (at_level < first_level || at_level > last_level_) return;
     const ViewLevel& of = view_.level[at_level];
     const int32_t at_x = l.integer(x), at_y = one_dimensional_ ? 0 : l.integer(y);
     const int32_t slice = array_ || cube_ || volume_ ? l.integer(layer) : 0,
@@ -109,8 +115,13 @@ class Footprint {
     return p;
   }
   uint32_t axes() const { return cube_ || volume_ ? 3 : one_dimensional_ ? 1 : 2; }
-  bool linear(VkFilter filter) const { return !integer_ && filter == VK_FILTER_LINEAR; }
-  bool anisotropic() const { return sampler_.max_anisotropy > 1 && linear(sampler_.min_filter) && !sampler_.unnormalized_coordinates; }
+  LevelFilter filter_of(VkFilter filter) const {
+    if (integer_ || filter == VK_FILTER_NEAREST) return LevelFilter::nearest;
+    return filter == VK_FILTER_CUBIC_EXT && !cube_ ? LevelFilter::cubic : LevelFilter::linear;
+  }
+  bool anisotropic() const {
+    return sampler_.max_anisotropy > 1 && filter_of(sampler_.min_filter) == LevelFilter::linear && !sampler_.unnormalized_coordinates;
+  }
   bool mips_linear() const {
     return !integer_ && sampler_.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !sampler_.unnormalized_coordinates;
   }
@@ -122,12 +133,13 @@ class Footprint {
 
   Levels choose(float lambda) const {
     if (sampler_.unnormalized_coordinates) lambda = 0;
-    const float low = std::max(texture_.sampler->min_lod, 0.0f);
+    const float least = least_ > texture_.sampler->min_lod ? least_ : texture_.sampler->min_lod;  // NaN: the sampler's
+    const float low = std::max(least, 0.0f);
     const float high = std::min(std::max(texture_.sampler->max_lod, 0.0f), static_cast<float>(last_level_));
-    const float d = clamped(lambda, low, high);
+    float d = clamped(lambda, low, high);
+    if (texture_.key.min_lod) d = std::max(d, view_.min_lod);
     Levels levels;
-    levels.linear =
-        linear(clamped(lambda, texture_.sampler->min_lod, texture_.sampler->max_lod) <= 0 ? sampler_.mag_filter : sampler_.min_filter);
+    levels.filter = filter_of(clamped(lambda, least, texture_.sampler->max_lod) <= 0 ? sampler_.mag_filter : sampler_.min_filter);
     if (mips_linear()) {
       levels.first = static_cast<int32_t>(d);
       if (d > static_cast<float>(levels.first)) levels.second = std::min(levels.first + 1, last_level_);
@@ -183,27 +195,30 @@ class Footprint {
 
   void sample(const Place& p, float lambda) {
     const Levels levels = choose(lambda);
-    level(p, levels.first, levels.linear);
-    if (levels.second >= 0) level(p, levels.second, levels.linear);
+    level(p, levels.first, levels.filter);
+    if (levels.second >= 0) level(p, levels.second, levels.filter);
   }
 
   struct Indices {
-    int32_t at[2];
+    int32_t at[4];
     uint32_t count = 0;  // those outside of the border are not read
   };
   static int32_t mirrored(int32_t i, int32_t period) { return std::min(i, period - 1 - i); }
-  Indices indices(VkSamplerAddressMode mode, float coordinate, int32_t size, int32_t offset, bool linear_filter) const {
+  Indices indices(VkSamplerAddressMode mode, float coordinate, int32_t size, int32_t offset, LevelFilter filter) const {
     const bool unnormalized = sampler_.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT && !unnormalized;
     const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mirrors);
     if (repeats) {
       const float folded = mirrors ? coordinate - 2 * std::floor(coordinate * 0.5f) : coordinate - std::floor(coordinate);
       coordinate = folded > 0 ? folded : 0;
     }
-    float u = (unnormalized ? coordinate : coordinate * static_cast<float>(size)) - (linear_filter ? 0.5f : 0);
+    float u = (unnormalized ? coordinate : coordinate * static_cast<float>(size)) - (filter == LevelFilter::nearest ? 0 : 0.5f);
     u = clamped(u, -kFarTexel, kFarTexel);
     const auto low = static_cast<int32_t>(std::floor(u));
     Indices out;
-    for (int32_t k = 0; k < (linear_filter ? 2 : 1); k++) {
+    const int32_t first = filter == LevelFilter::cubic ? -1 : 0, last = filter == LevelFilter::nearest  ? 0
+                                                                        : filter == LevelFilter::linear ? 1
+                                                                                                        : 2;
+    for (int32_t k = first; k <= last; k++) {
       int32_t i = low + k + std::clamp(offset, -kMostOffset, kMostOffset);
       if (repeats) {
         const int32_t period = mirrors ? 2 * size : size;
@@ -220,14 +235,14 @@ class Footprint {
     return out;
   }
 
-  void level(const Place& p, int32_t number, bool linear_filter) {
+  void level(const Place& p, int32_t number, LevelFilter filter) {
     const ViewLevel& of = view_.level[number];
     const VkSamplerAddressMode u = cube_ ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : sampler_.address_u,
                                v = cube_ ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : sampler_.address_v;
-    const Indices x = indices(u, p.at[0], of.width_px, p.offset[0], linear_filter);
-    Indices y = {{0, 0}, 1}, z = {{0, 0}, 1};
-    if (!one_dimensional_) y = indices(v, p.at[1], of.height_px, p.offset[1], linear_filter);
-    if (volume_) z = indices(sampler_.address_w, p.at[2], of.depth_px, p.offset[2], linear_filter);
+    const Indices x = indices(u, p.at[0], of.width_px, p.offset[0], filter);
+    Indices y = {{}, 1}, z = {{}, 1};
+    if (!one_dimensional_) y = indices(v, p.at[1], of.height_px, p.offset[1], filter);
+    if (volume_) z = indices(sampler_.address_w, p.at[2], of.depth_px, p.offset[2], filter);
     int32_t layer = 0;
     if (array_) {
       const float last = static_cast<float>(std::max(view_.layer_count / (cube_ ? 6 : 1), 1) - 1);
@@ -264,6 +279,7 @@ class Footprint {
   bool integer_ = false, one_dimensional_ = false, cube_ = false, volume_ = false, array_ = false;
   int32_t last_level_ = 0;
   uint32_t lane_ = 0;
+  float least_ = -HUGE_VALF;  // the shader's least LOD
 };
 
 }  // namespace
@@ -286,6 +302,8 @@ void each_line(const TracedTexture& texture, const TracedOperation& operation, c
     footprint.begin_lane(lane.lane);
     if (use == kUseGradient)
       footprint.gradient(lane);
+    else if (use == kUseMinLod)
+      footprint.min_lod(lane);
     else if (use == kUseLod)
       footprint.lod(lane);
     else if (use == kUseFetch)

@@ -1,8 +1,8 @@
 // shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
 //
 // compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; filter.cpp the texels of one level and their
-// sums; ycbcr.cpp those of luma and chroma apart; storage.cpp texels by integer coordinates; anisotropy.cpp several samples along a line,
-// and queries of the LOD.
+// sums; cubic.cpp the same of cubic filters; ycbcr.cpp those of luma and chroma apart; storage.cpp texels by integer coordinates;
+// anisotropy.cpp several samples along a line, and queries of the LOD.
 #pragma once
 
 #include <functional>
@@ -16,6 +16,7 @@ class SamplerFunctionBuilder {
   SamplerFunctionBuilder(const Ir& ir_, const SamplerPlan& plan_, Value fn_)
       : ir(ir_), plan(plan_), fn(fn_), c{ir_, plan_, nullptr, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr} {}
   void gradient();
+  void min_lod();
   void implicit();
   void lod();
   void fetch();
@@ -49,9 +50,12 @@ class SamplerFunctionBuilder {
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
   void sample_planes(Value s, Value t, Value magnified);
-  TexelValues sample_level(Value level_index, Value s, Value t, Value face, bool linear);
+  TexelValues sample_level(Value level_index, Value s, Value t, Value face, LevelFilter filter);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
   TexelValues filter_slices(const Level& level, Value s, Value t);
+  TexelValues filter_cubic(const Level& level, Value s, Value t);
+  TexelValues cubic_row(const Level& level, const CubicAxis& x, Value y, Value outside);
+  TexelValues sum_of_four(const CubicAxis& axis, const std::function<TexelValues(Value index, Value outside)>& one);
   Level slice_of(const Level& level, Value slice) const;
   bool levels_by_lane() const;
   std::vector<Value> sample_lanes(Value s, Value t, const LevelChoice& choice, Value mask);

@@ -16,6 +16,9 @@
 
 namespace tilegpu::shader {
 
+/// Within a level.
+enum class LevelFilter : uint8_t { nearest, linear, cubic };
+
 enum class ComponentKind : uint8_t { zero, one, code, direct };
 
 struct TexelComponent {
@@ -35,7 +38,8 @@ struct SamplerPlan {
   uint32_t texel_B = 4;
   bool depth = false, stencil = false, integer = false, compare = false;
   bool array = false, cube = false, one_dimensional = false, volume = false;
-  bool linear_mag = false, linear_min = false, mip_linear = false;
+  LevelFilter mag = LevelFilter::nearest, min = LevelFilter::nearest;
+  bool mip_linear = false;
   bool level_0_alone = false;  // the view has no other, and filters don't depend on lambda: nobody asks for it
   bool uses_border = false;
   bool anisotropic = false;
@@ -71,6 +75,7 @@ struct SamplerContext {
   Value wants_alpha = nullptr;            // i1 scalar; null: always
   Value layer = nullptr;                  // <N x i32>, clamped; cubes: without the face
   Value offset_x, offset_y;               // i32 scalars; vectors for gather
+  Value min_lod = nullptr;                // the shader's least LOD, beside the sampler's; or null
   Value r = nullptr, offset_z = nullptr;  // 3D: the third coordinate, folded, and its offset
 };
 
@@ -116,6 +121,14 @@ struct AxisPosition {
 };
 AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move = 0);
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
+/// The four texels of a cubic filter, the second of which is `low`: indices in range.
+struct CubicAxis {
+  std::array<Value, 4> at;
+  std::array<Value, 4> outside{};  // i1, border only
+  std::array<Value, 4> weight{};   // of the second: null, it keeps what the others leave
+  Value fraction;
+};
+CubicAxis wrap_cubic_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
 /// Both. `coordinate`: folded; normalised unless the sampler says otherwise. `offset`: i32 scalar or vector.
 Axis address_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size, Value size_f, Value offset,
                   bool linear);

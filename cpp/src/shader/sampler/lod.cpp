@@ -11,7 +11,8 @@ Value clamp_lod(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
   Value low = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, min_lod))),
         high = ir.splat(ir.field(ir.f32, c.sampler, offsetof(SamplerAbi, max_lod)));
-  return ir.fclamp(lambda, low, high);  // NaN becomes the lower limit
+  if (c.min_lod) low = ir.fmax_second(c.min_lod, low);  // NaN: the sampler's
+  return ir.fclamp(lambda, low, high);                  // NaN becomes the lower limit
 }
 
 namespace {
@@ -90,12 +91,15 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
   const Ir& ir = c.ir;
   assert(c.sampler && Ir::type_of(lambda) == ir.vf32);
   LevelChoice choice;
-  choice.magnified = c.plan.linear_mag != c.plan.linear_min ? ir.fle(clamp_lod(c, lambda), ir.fk(0)) : nullptr;
+  choice.magnified = c.plan.mag != c.plan.min ? ir.fle(clamp_lod(c, lambda), ir.fk(0)) : nullptr;
   // The sampler's limits and the levels' in one clamp: everything waits for this.
   const auto limit = [&](size_t offset_B) { return ir.fmax_second(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0)); };
   Value last = ir.sitofp(ir.sub(c.level_count, ir.c32(1)));
-  Value high = ir.fmin_second(limit(offsetof(SamplerAbi, max_lod)), last);
-  Value d = ir.fclamp(lambda, ir.splat(limit(offsetof(SamplerAbi, min_lod))), ir.splat(high));
+  Value high = ir.splat(ir.fmin_second(limit(offsetof(SamplerAbi, max_lod)), last)),
+        low = ir.splat(limit(offsetof(SamplerAbi, min_lod)));
+  if (c.min_lod) low = ir.fmax_second(c.min_lod, low);
+  Value d = ir.fclamp(lambda, low, high);
+  if (c.plan.key.min_lod) d = ir.fmax_second(d, ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, min_lod))));
   choice.d = d;
   choice.weight = nullptr;
   if (c.plan.mip_linear && c.plan.fixed) {
@@ -113,7 +117,7 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
 
 LevelChoice choose_fixed_level(const SamplerContext& c, Value scaled_lambda) {
   const Ir& ir = c.ir;
-  assert(c.plan.fixed && c.plan.mip_linear);
+  assert(c.plan.fixed && c.plan.mip_linear && !c.min_lod && !c.plan.key.min_lod);
   // The limits as above, after the conversion: integers take a quarter of the time.
   const auto limit = [&](Value from, size_t offset_B) { return ir.splat(ir.field(ir.i32, from, offset_B)); };
   Value scaled = ir.smax(ir.fptosi(scaled_lambda), limit(c.sampler, offsetof(SamplerAbi, min_lod_fixed)));

@@ -40,6 +40,7 @@ void SamplerFunctionBuilder::fetch() {
                       LLVMGetParam(fn, fetch_arg::layer), LLVMGetParam(fn, fetch_arg::sample)};
   Value level_index = LLVMGetParam(fn, fetch_arg::lod);
   Value valid = ir.ult(level_index, ir.splat(c.level_count));
+  if (plan.key.min_lod) valid = ir.and_(valid, ir.sge(level_index, ir.splat(ir.field(ir.i32, c.view, offsetof(ImageViewAbi, min_level)))));
   if (plan.key.multisampled) level_index = ir.ik(0), valid = ir.true_mask();
   Value safe_level = ir.select(valid, level_index, ir.ik(0));
   Value lanes_wanted = ir.and_(LLVMGetParam(fn, fetch_arg::mask), ir.c32((1u << ir.lanes) - 1));

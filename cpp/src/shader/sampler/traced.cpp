@@ -10,21 +10,23 @@
 
 namespace tilegpu::shader {
 
-const std::array<TracedOperation, 5> kTracedOperations = {{
+const std::array<TracedOperation, 6> kTracedOperations = {{
     {kUseGradient, &TextureDescriptor::sample_gradient, gradient_arg::mask},
     {kUseLod, &TextureDescriptor::sample_lod, lod_arg::mask},
     {kUseFetch, &TextureDescriptor::fetch, fetch_arg::mask},
     {kUseGather, &TextureDescriptor::gather, gather_arg::mask},
     {kUseImplicit, &TextureDescriptor::sample_implicit, implicit_arg::mask},
+    {kUseMinLod, &TextureDescriptor::sample_min_lod, gradient_arg::mask},
 }};
 
 namespace {
 
-static_assert(static_cast<uint32_t>(gradient_arg::count) <= kMostSamplerArguments);
+static_assert(static_cast<uint32_t>(min_lod_arg::count) <= kMostSamplerArguments);
 static_assert(std::is_standard_layout_v<TracedSlot> && offsetof(TracedSlot, slot) == 0);
 
 Type type_of(const Ir& ir, const TracedOperation& operation) {
-  constexpr Type (*kTypes[])(const Ir&) = {sample_gradient_type, sample_lod_type, fetch_type, gather_type, sample_implicit_type};
+  constexpr Type (*kTypes[])(const Ir&) = {sample_gradient_type, sample_lod_type,      fetch_type,
+                                           gather_type,          sample_implicit_type, sample_min_lod_type};
   static_assert(std::size(kTypes) == std::tuple_size_v<TracedSamplers>);
   return kTypes[&operation - kTracedOperations.data()](ir);
 }

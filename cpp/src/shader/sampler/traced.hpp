@@ -18,11 +18,11 @@ struct TracedOperation {
   const CodeSlot* TextureDescriptor::* slot = nullptr;
   uint32_t mask = 0;  // which of its scalar arguments says what lanes want a result
 };
-extern const std::array<TracedOperation, 5> kTracedOperations;
+extern const std::array<TracedOperation, 6> kTracedOperations;
 
 /// The arguments of a call by their number (sampler_types.hpp): vectors in `lanes`, scalars in `scalar`. What the view's dimension does not
 /// use is undefined.
-inline constexpr uint32_t kMostSamplerArguments = 17;
+inline constexpr uint32_t kMostSamplerArguments = 18;
 struct alignas(64) TexelCall {
   uint32_t lanes[kMostSamplerArguments][kMaxLanes];
   uint32_t scalar[kMostSamplerArguments];
@@ -39,7 +39,7 @@ struct TracedSlot {
 };
 
 /// By the place of their operation in kTracedOperations.
-using TracedSamplers = std::array<const CodeSlot*, 5>;
+using TracedSamplers = std::array<const CodeSlot*, 6>;
 Expected<TracedSamplers> compile_traced_samplers(Jit& jit);
 
 }  // namespace tilegpu::shader

@@ -142,7 +142,7 @@ TexelValues explicit_sample(const Ir& ir, const Readers& readers, Value s, Value
 
 /// There is one level. `magnified`: null unless the filters differ.
 void SamplerFunctionBuilder::sample_planes(Value s, Value t, Value magnified) {
-  assert(plan.planes && plan.key.sampler.ycbcr && (plan.linear_mag == plan.linear_min) == !magnified);
+  assert(plan.planes && plan.key.sampler.ycbcr && (plan.mag == plan.min) == !magnified);
   const SamplerYcbcrConversionCreateInfo& how = plan.key.sampler.ycbcr->info();
   Readers readers;
   for (const vk::SampledPlane& of : vk::sampled_planes(*plan.format)) readers.push_back(std::make_unique<PlaneReader>(c, of));
@@ -152,8 +152,8 @@ void SamplerFunctionBuilder::sample_planes(Value s, Value t, Value magnified) {
     return is_explicit ? explicit_sample(ir, readers, s, t, linear, how)
                        : implicit_sample(readers, s, t, linear, how, plan.format->chroma_y_log2);
   };
-  const TexelValues small = by(plan.linear_min);
-  finish(magnified ? select_texels(ir, magnified, by(plan.linear_mag), small) : small);
+  const TexelValues small = by(plan.min != LevelFilter::nearest);
+  finish(magnified ? select_texels(ir, magnified, by(plan.mag != LevelFilter::nearest), small) : small);
 }
 
 /// `result`: after the conversion's swizzle, of which alpha remains. Luma is G; codes are those of `raw` times `one`.

@@ -573,7 +573,7 @@ std::string Module::place_of(uint32_t line) const {
 
 bool takes_rho_squared(const Module& m, const Instruction& i) {
   const bool compares = i.op == spv::OpImageSampleDrefImplicitLod || i.op == spv::OpImageSampleProjDrefImplicitLod;
-  if (m.operand(i, compares ? 3 : 2) & spv::ImageOperandsBiasMask) return false;
+  if (m.operand(i, compares ? 3 : 2) & (spv::ImageOperandsBiasMask | spv::ImageOperandsMinLodMask)) return false;
   uint32_t t = m.type_of(m.operand(i, 0));
   if (m.type(t).kind == Kind::sampled_image) t = m.type(t).element;
   return m.type(t).kind == Kind::image && (m.type(t).dim == spv::Dim1D || m.type(t).dim == spv::Dim2D);
