@@ -338,6 +338,7 @@ Status check_program(Program& program) {
 Status check_topology(const Program& program, const FixedFunctionState& state) {
   const Checker check{program};
   const PrimitiveStages& stages = program.primitives;
+  if (stages.meshes) return Ok{};  // nothing is assembled
   const bool patches = state.topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
   if (patches != stages.tessellates)
     return check.error(patches ? "the topology is PATCH_LIST, but there are no tessellation shaders; draw another one, or give both"
@@ -442,7 +443,8 @@ Status forbidden_of(const Program& program) {
 
 Status check_state(const Program& program, const GraphicsState& state) {
   const Checker check{program};
-  if (Status ok = check.vertex_input(state); !ok) return ok;
+  if (!program.primitives.meshes)
+    if (Status ok = check.vertex_input(state); !ok) return ok;
   if (Status ok = check.blending(state); !ok) return ok;
   return check.multisampling(state);
 }

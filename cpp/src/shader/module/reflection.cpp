@@ -210,6 +210,7 @@ struct Reflector {
     const Decorations& decoration = module.decoration(id);
     if (decoration.builtin != kNone) return;
     const bool vertices = is_per_vertex(module, id) || is_of_corners(module, id), patch = is_of_patch(module, id);
+    const bool primitive = is_per_primitive(module, id) || decoration.of_primitive;
     const uint32_t pointee = vertices ? module.type(module.pointee(id)).element : module.pointee(id);
     const TypeInfo& info = module.type(pointee);
     if (info.kind == Kind::structure && module.decoration(pointee).block) {
@@ -224,7 +225,7 @@ struct Reflector {
         variable.location = member.location == kNone ? next : member.location;
         variable.component = member.component == kNone ? 0 : member.component;
         variable.type = type_of(info.members[k], member, 0);
-        variable.used = is_used(id), variable.patch = patch;
+        variable.used = is_used(id), variable.patch = patch, variable.primitive = primitive || member.of_primitive;
         next = variable.location + locations_of(variable.type);
         variables.push_back(std::move(variable));
       }
@@ -235,7 +236,7 @@ struct Reflector {
     variable.location = decoration.location == kNone ? 0 : decoration.location;
     variable.component = decoration.component == kNone ? 0 : decoration.component;
     variable.type = type_of(pointee, decoration, 0);
-    variable.used = is_used(id), variable.patch = patch;
+    variable.used = is_used(id), variable.patch = patch, variable.primitive = primitive;
     variables.push_back(std::move(variable));
   }
 
@@ -304,10 +305,13 @@ struct Reflector {
   }
 
   void run() {
-    // Both count from the vertex stage on, in the same order.
-    assert(module.entry.model <= spv::ExecutionModelGLCompute);
-    result.stage = static_cast<VkShaderStageFlagBits>(1u << module.entry.model);
-    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT) result.workgroup_size = workgroup_of(module, constants).size;
+    // Both count from the vertex stage on, in the same order, up to compute.
+    const spv::ExecutionModel model = module.entry.model;
+    assert(model <= spv::ExecutionModelGLCompute || is_task_or_mesh(model));
+    result.stage = model == spv::ExecutionModelTaskEXT   ? VK_SHADER_STAGE_TASK_BIT_EXT
+                   : model == spv::ExecutionModelMeshEXT ? VK_SHADER_STAGE_MESH_BIT_EXT
+                                                         : static_cast<VkShaderStageFlagBits>(1u << model);
+    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT || is_task_or_mesh(model)) result.workgroup_size = workgroup_of(module, constants).size;
     result.entry_point = module.entry.name;
     for (uint32_t id : module.global_variables) {
       if (!wrong.empty()) return;

@@ -12,7 +12,8 @@ static constexpr uint64_t kLine_B = 64;
 WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   WorkgroupFacts facts;
   for (const auto& [mode, values] : m.entry.modes) {
-    if (mode == spv::ExecutionModeOutputVertices && !values.empty()) facts.size[0] = values[0];
+    if (mode == spv::ExecutionModeOutputVertices && !values.empty() && m.entry.model == spv::ExecutionModelTessellationControl)
+      facts.size[0] = values[0];
     if (values.size() < 3) continue;
     if (mode == spv::ExecutionModeLocalSize) std::copy_n(values.begin(), 3, facts.size.begin());
     if (mode == spv::ExecutionModeLocalSizeId)
@@ -24,7 +25,8 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
       for (size_t k = 0; k < 3; ++k) facts.size[k] = static_cast<uint32_t>(size->words[k]);
   }
   const auto place = [&](uint32_t id, uint64_t& end_B) {
-    const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, m.variable_pointers ? facts.scalar_of_all_B : 0);
+    const bool chosen = m.variable_pointers && m.storage_of(id) == spv::StorageClassWorkgroup;
+    const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, chosen ? facts.scalar_of_all_B : 0);
     facts.shared.push_back({id, facts.shared_B + facts.inputs_B, scalar_B});
     end_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
   };
@@ -32,6 +34,13 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
     for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup))
       facts.scalar_of_all_B = std::max(facts.scalar_of_all_B, constants.size(m.pointee(id)).widest_B);
   for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) place(id, facts.shared_B);
+  const bool mesh = m.entry.model == spv::ExecutionModelMeshEXT;
+  if (mesh)
+    for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);
+  for (uint32_t id : used_variables(m, spv::StorageClassTaskPayloadWorkgroupEXT)) {
+    facts.payload = id;
+    place(id, mesh ? facts.inputs_B : facts.shared_B);
+  }
   if (m.entry.model != spv::ExecutionModelTessellationControl) return facts;
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);
   for (uint32_t id : used_variables(m, spv::StorageClassInput))
