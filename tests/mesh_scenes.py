@@ -12,7 +12,7 @@ import numpy as np
 import tilegpu as tg
 from primitive_scenes import FORMAT, SIZE, Array
 
-HEAD = "#version 450\n#extension GL_EXT_mesh_shader : require\n"
+HEAD = "#version 460\n#extension GL_EXT_mesh_shader : require\n"
 VERTICES, PRIMITIVES = 32, 24  # of a meshlet at most
 
 
