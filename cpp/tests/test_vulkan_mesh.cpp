@@ -12,13 +12,13 @@ namespace {
 constexpr uint32_t kSide_px = 16;
 constexpr VkRect2D kArea = {{0, 0}, {kSide_px, kSide_px}};
 // clang-format off
-constexpr const char* kTask = R"(#version 450
+constexpr const char* kTask = R"(#version 460
 #extension GL_EXT_mesh_shader : require
 layout(local_size_x = 2) in;
 struct Row { uint row; }; taskPayloadSharedEXT Row chosen;
 void main() { chosen.row = gl_WorkGroupID.x; EmitMeshTasksEXT(gl_WorkGroupID.x + 1, 1, 1); })";
 // A pixel in each row's column; the colour is the number of the draw.
-constexpr const char* kMesh = R"(#version 450
+constexpr const char* kMesh = R"(#version 460
 #extension GL_EXT_mesh_shader : require
 layout(local_size_x = 3) in;
 layout(points, max_vertices = 1, max_primitives = 1) out;
@@ -31,7 +31,7 @@ void main() {
   gl_PrimitivePointIndicesEXT[0] = 0;
   number[0] = (gl_DrawID + 1) / 255.0;
 })";
-constexpr const char* kFragment = R"(#version 450
+constexpr const char* kFragment = R"(#version 460
 #extension GL_EXT_mesh_shader : require
 layout(location = 0) perprimitiveEXT in float number;
 layout(location = 0) out vec4 o; void main() { o = vec4(number, 1, 0, 1); })";
