@@ -486,7 +486,7 @@ def test_wrong_use_is_named() -> None:
     pipelines("topology= is given beside mesh=", topology="triangle_list")
     pipelines("vertex= is given beside mesh=", vertex=np.dtype("f4"))
     pipelines("primitive_topology, which a mesh shader has not", dynamic=["primitive_topology"])
-    pipelines("reads a payload .* no task shader", mesh=FROM_TASK)
+    pipelines("reads a payload .* there is no task shader", mesh=FROM_TASK)
     reads = HEAD + "layout(location = 0) perprimitiveEXT in vec4 c; layout(location = 0) out vec4 o; void main() { o = c; }"
     pipelines("'c' .* for each primitive.* for each vertex", mesh=full("layout(location = 0) out vec4 d[];", "d[i] = vec4(1);"), frag=reads)
     pipelines("gl_PrimitiveID, which the mesh shader does not write", frag=WHITE.replace("vec4(1)", "vec4(gl_PrimitiveID)"))

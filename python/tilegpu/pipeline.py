@@ -213,6 +213,21 @@ def _load_stages(
     return label, stages
 
 
+def _sources_of(given: Mapping[str, Any]) -> dict[str, tuple[shader.ShaderSource | None, str]]:
+    """Of the arguments of ``dev.pipeline``, by stage, with what messages call them."""
+    names = ("tessellation_control", "tessellation_evaluation", "geometry", "task", "mesh")
+    between = {name: (given[name], "") for name in names}
+    return {"vertex": (given["vert"], given["vert_file"]), **between, "fragment": (given["frag"], given["frag_file"])}
+
+
+def _first_stage(stages: Stages, given: Mapping[str, Any], what: str) -> str:
+    """Whose inputs vertices would feed; a mesh shader has none."""
+    if "mesh" not in stages:
+        return "vertex"
+    check_mesh_arguments(given, what)
+    return "mesh"
+
+
 def _specialize(
     stages: Stages, constants: Mapping[Any, Any] | None, what: str
 ) -> tuple[Interface | None, dict[str, list[tuple[int, int]]]]:
@@ -420,22 +435,12 @@ def create_pipeline(
 
     Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
     """
-    given, sources = dict(locals()), {
-        "vertex": (vert, vert_file),
-        "tessellation_control": (tessellation_control, ""),
-        "tessellation_evaluation": (tessellation_evaluation, ""),
-        "geometry": (geometry, ""),
-        "task": (task, ""),
-        "mesh": (mesh, ""),
-        "fragment": (frag, frag_file),
-    }
+    sources = _sources_of(given := dict(locals()))
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    if "mesh" in stages:
-        check_mesh_arguments(given, what)
-    first = "mesh" if "mesh" in stages else "vertex"
-    layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))[first], what)
+    reflections = _reflections(interface, stages)
+    layout = make_layout(vertex, instance, reflections[_first_stage(stages, given, what)], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     topology = ("patch_list" if "tessellation_control" in stages else "triangle_list") if topology is None else topology

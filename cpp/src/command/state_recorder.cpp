@@ -27,9 +27,10 @@ bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
   assert(pipeline);
   if (pipeline == pipeline_) return false;
   pipeline_ = std::move(pipeline);
-  settable_.bits = pipeline_->dynamic().bits | pipeline::always_settable().bits;
+  const uint64_t ignored = pipeline_->program().primitives.meshes ? pipeline::ignored_by_meshes().bits : 0;
+  settable_.bits = pipeline_->dynamic().bits | pipeline::always_settable().bits | ignored;
   // What it fixes was set for others; viewport and scissor, where it doesn't list them, are the command buffer's alone.
-  set_.bits &= pipeline_->dynamic().bits | kFramebufferStates;
+  set_.bits &= pipeline_->dynamic().bits | kFramebufferStates | ignored;
   fresh_ = set_;
   in_vain_ = {};
   const auto viewports = state_.viewports;

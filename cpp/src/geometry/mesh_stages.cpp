@@ -177,8 +177,9 @@ void GeometryWorker::State::run_mesh(Piece& p, const std::array<uint32_t, 3>& gr
   const shader::StageTraits& traits = stage.traits;
   if (traits.payload_B) {
     const shader::StageTraits& task = draw.resolved->traits(VK_SHADER_STAGE_TASK_BIT_EXT);
-    assert(traits.payload_B <= task.payload_B);
-    std::memcpy(s.mesh_memory.data() + traits.payload_offset_B, s.task_memory.data() + task.payload_offset_B, traits.payload_B);
+    // What there is not stays 0.
+    std::memcpy(s.mesh_memory.data() + traits.payload_offset_B, s.task_memory.data() + task.payload_offset_B,
+                std::min(traits.payload_B, task.payload_B));
   }
   shader::ComputeArgs args;
   run_workgroup(p, stage, groups, at, s.mesh_memory.data(), args);

@@ -438,8 +438,8 @@ void set_mesh_shaders(Properties& p) {
   p.maxMeshPayloadAndOutputMemorySize = kMaxMeshOutput_B / 2 + kMaxTaskPayload_B;
   p.maxMeshOutputComponents = kMaxVaryingComponents;
   p.maxMeshOutputVertices = kMaxMeshVertices, p.maxMeshOutputPrimitives = kMaxMeshPrimitives;
-  p.maxMeshOutputLayers = 1024;  // maxFramebufferLayers
-  p.maxMeshMultiviewViewCount = p.maxMultiviewViewCount;
+  p.maxMeshOutputLayers = 1024;      // maxFramebufferLayers
+  p.maxMeshMultiviewViewCount = 16;  // Khronos's test of it makes a mask by a shift, which of 32 is none
   p.meshOutputPerVertexGranularity = p.meshOutputPerPrimitiveGranularity = 1;
   p.maxPreferredTaskWorkGroupInvocations = p.maxPreferredMeshWorkGroupInvocations = 128;
   // Outputs are memory of the workgroup: who writes which is all the same.

@@ -302,6 +302,10 @@ Expected<DynamicStates> dynamic_states(const std::vector<VkDynamicState>& states
 
 DynamicStates always_settable() { return kAlways; }
 DynamicStates resolving_states() { return kResolving; }
+DynamicStates ignored_by_meshes() {
+  return mask_of(S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable,
+                 S::patch_control_points, S::tessellation_domain_origin);
+}
 
 bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices) {
   switch (state.topology) {
@@ -325,9 +329,7 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, c
   if (dynamic.has(S::vertex_input)) drop(mask_of(S::vertex_input_binding_stride));  // it comes with the whole
   if (state.vertex_bindings.empty()) drop(mask_of(S::vertex_input_binding_stride));
   if (state.topology != VK_PRIMITIVE_TOPOLOGY_PATCH_LIST) drop(mask_of(S::patch_control_points, S::tessellation_domain_origin));
-  if (stages.meshes)
-    drop(mask_of(S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable,
-                 S::patch_control_points, S::tessellation_domain_origin));
+  if (stages.meshes) drop(ignored_by_meshes());
   if (state.rasterization.rasterizer_discard) return {dynamic.bits & kBeforeRasterization.bits};
   const DepthStencilState& ds = state.depth_stencil;
   if (!ds.depth_test) drop(mask_of(S::depth_write_enable, S::depth_compare_op));

@@ -16,6 +16,8 @@ Expected<DynamicStates> dynamic_states(const std::vector<VkDynamicState>& states
 DynamicStates always_settable();
 /// What code, or the classification of draws, depends on: a change makes another Resolved.
 DynamicStates resolving_states();
+/// Of what stands before mesh shaders: pipelines with one neither fix it nor read it.
+DynamicStates ignored_by_meshes();
 /// Of the dynamic ones, those that a draw with this state reads.
 /// `stages`: what makes the primitives. Mesh shaders ask for nothing of what is before them.
 DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages);

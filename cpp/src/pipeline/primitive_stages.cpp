@@ -115,15 +115,12 @@ Status add_geometry(const Program& program, const Stage& stage, PrimitiveStages&
   return Ok{};
 }
 
-Status add_mesh(const Program& program, const Stage* task, const Stage& stage, PrimitiveStages& out) {
+Status add_mesh(const Program& program, const Stage& stage, PrimitiveStages& out) {
   const shader::StageTraits& traits = stage.traits;
+  assert(traits.modes.made_vertices >= 1 && traits.modes.made_vertices <= 3);  // analyze() refuses others
+  assert(traits.modes.output_vertices <= kMaxMeshVertices && traits.modes.output_primitives <= kMaxMeshPrimitives);
   out.meshes = true;
   out.mesh = traits.modes, out.mesh_made = traits.leaves;
-  if (traits.payload_B && !task)
-    return wrong("the mesh shader reads a payload (taskPayloadSharedEXT), and there is no task shader that writes it");
-  if (task && traits.payload_B > task->traits.payload_B)
-    return wrong("the mesh shader reads a payload (taskPayloadSharedEXT) of " + std::to_string(traits.payload_B) +
-                 " bytes, and that of the task shader has " + std::to_string(task->traits.payload_B) + "; declare the same in both");
   const Stage* fragment = program.fragment();
   if (fragment && fragment->traits.reads_primitive_id && !traits.writes_primitive_id)
     return wrong("the fragment shader reads gl_PrimitiveID, which the mesh shader does not write");
@@ -153,7 +150,7 @@ shader::VaryingLayout with_captured(shader::VaryingLayout layout, const shader::
 Expected<PrimitiveStages> primitive_stages(const Program& program) {
   PrimitiveStages out;
   if (const Stage* mesh = program.find(VK_SHADER_STAGE_MESH_BIT_EXT)) {
-    if (Status ok = add_mesh(program, program.find(VK_SHADER_STAGE_TASK_BIT_EXT), *mesh, out); !ok) return ok.error();
+    if (Status ok = add_mesh(program, *mesh, out); !ok) return ok.error();
     return out;
   }
   const Stage* vertex = program.find(VK_SHADER_STAGE_VERTEX_BIT);
