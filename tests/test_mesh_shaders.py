@@ -409,6 +409,78 @@ void main() {
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("profile", ["mali-g57", "immortalis-g925", "adreno-a740", "desktop-immediate"])
+def test_profiles_change_no_bit(profile: str) -> None:
+    """Tile sizes, low-resolution Z, pre-pass, vertex counts, a heap that is split: the picture of the host's way; deferral says why not."""
+    given = meshlets(200, 40)
+
+    def make(**more: Any) -> tuple[Array, tg.RenderPass]:
+        dev = tg.Device(threads=2, **more)
+        pipe = dev.pipeline(task=TASK, mesh=FROM_TASK, frag=SHADE, color=FORMAT, depth="d32_sfloat")
+        target, depth = dev.image(SIZE, FORMAT), dev.image(SIZE, "d32_sfloat")
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))], depth=tg.Attachment(depth, clear=1.0)) as rp:
+            rp.draw_mesh_tasks(pipe, 7, bind=buffers(dev, given), push={"meshlets": 200, "keep": 2})
+        return target.numpy(), rp
+
+    want, _ = make()
+    got, rp = make(profile=profile)
+    np.testing.assert_array_equal(got, want)
+    split, other = make(tiler_heap=20_000)
+    np.testing.assert_array_equal(split, want)
+    assert other.stats.splits > 2
+    if profile == "immortalis-g925":
+        assert "a mesh shader makes the vertices" in str(rp.explain())
+    assert rp.costs().cycles > 0
+
+
+def test_a_loop_that_does_not_end_is_named() -> None:
+    dev = tg.Device(loop_budget=1000)
+    endless = "uint k = 0; while (k < 4000000000u) k += min(k + 1, 1);"
+    task = HEAD + f"layout(local_size_x = 1) in; void main() {{ {endless} EmitMeshTasksEXT(k == 0 ? 2 : 1, 1, 1); }}"
+    target = dev.image(SIZE, FORMAT)
+    for shaders, stage in (
+        ({"mesh": full(primitive=endless + " if (k == 7) gl_MeshVerticesEXT[0].gl_Position.x = 1;")}, "mesh"),
+        ({"mesh": full(), "task": task}, "task"),
+    ):
+        pipe = dev.pipeline(frag=WHITE, color=FORMAT, **shaders)
+        with (
+            pytest.raises(tg.DeviceLostError, match=f"loop at .* of the {stage} shader was ended"),
+            dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp,
+        ):
+            rp.draw_mesh_tasks(pipe)
+
+
+def test_a_payload_has_one_nan() -> None:
+    """What arithmetic makes of none is 0x7fc00000 when another stage reads its bits."""
+    task = HEAD + """layout(local_size_x = 1) in; struct P { float nan; }; taskPayloadSharedEXT P payload;
+layout(push_constant) uniform Push { float zero; };
+void main() { payload.nan = zero / zero; EmitMeshTasksEXT(1, 1, 1); }"""
+    before = "struct P { float nan; }; taskPayloadSharedEXT P payload; layout(location = 0) perprimitiveEXT flat out uint word[];"
+    mesh = full(before, primitive="word[0] = floatBitsToUint(payload.nan);")
+    frag = HEAD + "layout(location = 0) perprimitiveEXT flat in uint w; layout(location = 0) out uint o; void main() { o = w; }"
+
+    def make(dev: tg.Device) -> Array:
+        pipe = dev.pipeline(task=task, mesh=mesh, frag=frag, color="r32_uint")
+        return picture(dev, pipe, 1, format="r32_uint", push={"zero": 0.0})
+
+    assert (same_everywhere(make) == 0x7FC00000).all()
+
+
+def test_secondary_command_buffers_and_conditions() -> None:
+    dev = device(8, 2, "")
+    pipe, target = dev.pipeline(mesh=full(), frag=WHITE, color=FORMAT), dev.image(SIZE, FORMAT)
+    for visible in (0, 1):
+        word = dev.buffer(np.array([visible], np.uint32))
+        with dev.secondary(color=[FORMAT]) as secondary:
+            secondary.draw_mesh_tasks(pipe, viewport=(0, 0, 32, 64))
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
+            rp.execute_commands(secondary)
+            with rp.conditional(word):
+                rp.draw_mesh_tasks(pipe, viewport=(32, 0, 32, 64))
+        got = target.numpy()
+        assert got[:, :32].all() and bool(got[:, 32:].any()) == bool(visible)
+
+
 # --------------------------------------------------------------------------------------------- the reference interpreter
 
 

@@ -12,6 +12,7 @@
 
 #include "shader/spirv/interface.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/stage.hpp"
 #include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
@@ -305,13 +306,9 @@ struct Reflector {
   }
 
   void run() {
-    // Both count from the vertex stage on, in the same order, up to compute.
-    const spv::ExecutionModel model = module.entry.model;
-    assert(model <= spv::ExecutionModelGLCompute || is_task_or_mesh(model));
-    result.stage = model == spv::ExecutionModelTaskEXT   ? VK_SHADER_STAGE_TASK_BIT_EXT
-                   : model == spv::ExecutionModelMeshEXT ? VK_SHADER_STAGE_MESH_BIT_EXT
-                                                         : static_cast<VkShaderStageFlagBits>(1u << model);
-    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT || is_task_or_mesh(model)) result.workgroup_size = workgroup_of(module, constants).size;
+    result.stage = stage_of(module.entry.model);
+    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT || is_task_or_mesh(module.entry.model))
+      result.workgroup_size = workgroup_of(module, constants).size;
     result.entry_point = module.entry.name;
     for (uint32_t id : module.global_variables) {
       if (!wrong.empty()) return;
