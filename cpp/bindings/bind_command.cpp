@@ -271,6 +271,20 @@ void bind_draws(CommandBufferClass& c) {
           py::arg("indexed"), py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"),
           py::arg("draws") = nullptr, py::arg("draws_offset_B") = 0)
       .def(
+          "draw_mesh_tasks",
+          [](CommandBuffer& cb, const std::array<uint32_t, 3>& groups) { unwrap(cb.draw_mesh_tasks(groups[0], groups[1], groups[2])); },
+          py::arg("groups"))
+      .def(
+          "draw_mesh_tasks_indirect",
+          [](CommandBuffer& cb, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B, Ptr<Buffer> draws,
+             uint64_t draws_offset_B) {
+            const BufferPlace place{std::move(draws), draws_offset_B};
+            unwrap(place.buffer ? cb.draw_mesh_tasks_indirect_count(std::move(buffer), offset_B, place, count, stride_B)
+                                : cb.draw_mesh_tasks_indirect(std::move(buffer), offset_B, count, stride_B));
+          },
+          py::arg("buffer"), py::arg("offset_B"), py::arg("draw_count"), py::arg("stride_B"), py::arg("draws") = nullptr,
+          py::arg("draws_offset_B") = 0)
+      .def(
           "clear_attachment",
           [](CommandBuffer& cb, int attachment, uint32_t aspects, const VkClearValue& value,
              const std::optional<std::array<int64_t, 4>>& rect, uint32_t base_layer, uint32_t layer_count) {
@@ -473,6 +487,9 @@ void bind_query_pool(py::module_& m) {
       .def_static(
           "primitives_generated", [](uint32_t count) { return std::make_shared<QueryPool>(QueryType::primitives_generated, count); },
           py::arg("count"))
+      .def_static(
+          "mesh_primitives_generated",
+          [](uint32_t count) { return std::make_shared<QueryPool>(QueryType::mesh_primitives_generated, count); }, py::arg("count"))
       .def(
           "value", [](const QueryPool& pool, size_t query) { return pool.values.at(query).load(); }, py::arg("query"))
       .def("available", [](const QueryPool& pool, size_t query) { return pool.available.at(query).load(); }, py::arg("query"));

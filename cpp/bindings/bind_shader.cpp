@@ -95,6 +95,7 @@ void bind_shader(py::module_& m) {
       .def_readonly("location", &ReflectedVariable::location)
       .def_readonly("component", &ReflectedVariable::component)
       .def_readonly("patch", &ReflectedVariable::patch)
+      .def_readonly("primitive", &ReflectedVariable::primitive)
       .def_readonly("type", &ReflectedVariable::type)
       .def_readonly("used", &ReflectedVariable::used);
   py::class_<ReflectedBinding>(m, "ReflectedBinding")

@@ -77,6 +77,8 @@ void add_fixed_function(py::dict& t) {
                              {"tessellation_control", VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT},
                              {"tessellation_evaluation", VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT},
                              {"geometry", VK_SHADER_STAGE_GEOMETRY_BIT},
+                             {"task", VK_SHADER_STAGE_TASK_BIT_EXT},
+                             {"mesh", VK_SHADER_STAGE_MESH_BIT_EXT},
                              {"fragment", VK_SHADER_STAGE_FRAGMENT_BIT},
                              {"compute", VK_SHADER_STAGE_COMPUTE_BIT}});
 }

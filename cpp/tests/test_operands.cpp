@@ -50,7 +50,7 @@ bool is_taken(uint32_t op) {
   return within(spv::OpExtInst, spv::OpExtInst) || within(spv::OpFunctionCall, spv::OpImageTexelPointer) ||
          within(spv::OpLoad, spv::OpCopyMemory) || within(spv::OpAccessChain, spv::OpArrayLength) ||
          within(spv::OpVectorExtractDynamic, spv::OpTerminateInvocation) || within(spv::OpSDot, spv::OpSUDotAccSat) ||
-         within(spv::OpGroupNonUniformElect, spv::OpGroupNonUniformQuadSwap);
+         within(spv::OpGroupNonUniformElect, spv::OpGroupNonUniformQuadSwap) || within(spv::OpEmitMeshTasksEXT, spv::OpSetMeshOutputsEXT);
 }
 
 void compare(const std::string& name, uint32_t op, const std::string& operands, int& compared) {

@@ -20,6 +20,8 @@ _WORDS: dict[str, str] = {
     "tessellation_control": "hullshader hs tesscontrol tesscontrolshader tcs",
     "tessellation_evaluation": "domainshader ds tesseval tessevaluation tessevalshader tes",
     "geometry": "geometryshader gs geom",
+    "task": "taskshader ts amplification amplificationshader",
+    "mesh": "meshshader ms",
     "vertex": "vertexinput vertexinputstate vertexlayout vertexformat vertexbuffers inputlayout vertexattributes attributes dtype buffers",
     "instance": "instanceinput instancelayout perinstance instancedtype",
     "topology": "primitivetopology primitive primitivetype mode drawmode",

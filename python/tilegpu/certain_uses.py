@@ -26,11 +26,17 @@ LEVELS = (11, 12)  # gl_TessLevelOuter, gl_TessLevelInner
 _CHAINS = (65, 66)
 _LOAD, _STORE, _COPY, _CALL, _EXTENDED = 61, 62, 63, 57, 12
 _INTERPOLATIONS = frozenset({76, 77, 78})
-_EXITS = frozenset({252, 253, 254, 4416})
+_EXITS = frozenset({252, 253, 254, 4416, 5294})
 _LOCATION, _BUILT_IN, _PATCH, _PER_VERTEX, _FLAT = 30, 11, 15, 5285, 14
-_MODELS = {"vertex": 0, "tessellation_control": 1, "tessellation_evaluation": 2, "geometry": 3, "fragment": 4, "compute": 5}
+_MODELS = {
+    "vertex": 0, "tessellation_control": 1, "tessellation_evaluation": 2, "geometry": 3, "fragment": 4, "compute": 5, "task": 5364,
+    "mesh": 5365,
+}  # fmt: skip
 #: Whose inputs, and whose outputs, are arrays with an element for each vertex.
-_ARRAYED = {INPUT: frozenset({"tessellation_control", "tessellation_evaluation", "geometry"}), OUTPUT: frozenset({"tessellation_control"})}
+_ARRAYED = {
+    INPUT: frozenset({"tessellation_control", "tessellation_evaluation", "geometry"}),
+    OUTPUT: frozenset({"tessellation_control", "mesh"}),
+}
 
 
 class Part(NamedTuple):

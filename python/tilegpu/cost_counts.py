@@ -18,7 +18,9 @@ from tilegpu.operations import Operations, count
 _VERTEX, _FRAGMENT = 1, 16
 _ALL_COLORS, _STENCIL = 0xFF, 1 << 9  # of written_targets: eight colours, depth, stencil
 #: Stages between the two, and what counts their invocations.
-_BETWEEN = {2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_invocations"}
+BETWEEN = {
+    2: "control_invocations", 4: "evaluation_invocations", 8: "geometry_invocations", 64: "task_invocations", 128: "mesh_invocations",
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -237,7 +239,7 @@ def _programs(row: Mapping[str, Any], layout: Mapping[str, Any]) -> Programs:
     return Programs(
         pipeline=row["pipeline"], fragment=of(_FRAGMENT), coverage=of(_FRAGMENT, "coverage"),
         vertex=of(_VERTEX, "all" if whole else "position"),
-        position=of(_VERTEX, "position"), between={name: of(stage) for stage, name in _BETWEEN.items() if stage in stages},
+        position=of(_VERTEX, "position"), between={name: of(stage) for stage, name in BETWEEN.items() if stage in stages},
         textures=tuple(_texture(t) for t in row["textures"] if t["stage"] == _FRAGMENT), varyings_B=row["varyings_B"],
         color_B=color_B, color_targets=color_targets, decides_coverage=row["decides_coverage"], reads_tile=row["reads_tile"],
         tests_depth=row["tests_depth"], writes_depth=row["writes_depth"], per_sample=row["per_sample"],

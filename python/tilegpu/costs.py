@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from tilegpu import notebook
 from tilegpu.cost_constants import CONSTANTS, Constants
-from tilegpu.cost_counts import DrawCounts, PassCounts, Texture, TextureLines
+from tilegpu.cost_counts import BETWEEN, DrawCounts, PassCounts, Texture, TextureLines
 from tilegpu.cost_memory import bytes_in_memory, missed_share, through_cache
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import Told
@@ -266,7 +266,7 @@ class _Work:
             if again and first:
                 more = again / first - (0 if self.bins else 1)
                 self._add(self.read_B, "vertices, tiles", once_B * more * missed_share(footprint_B, self.k.l2_B.value))
-        for name in ("control_invocations", "evaluation_invocations", "geometry_invocations"):
+        for name in BETWEEN.values():
             with_stage = [d.programs.between[name] for d in self.c.draws if name in d.programs.between]
             if with_stage:  # of several programs the dearest
                 what = "vertices" if self.in_memory else "vertices, binning"

@@ -128,12 +128,19 @@ class DrawArguments(VertexSources):
         """Sets that another recording, which is executed here, reads as they are then."""
         self._binder.late.update(late)
 
-    def require_pipeline(self, pipeline: Any) -> None:
-        """Raises for anything else."""
+    def require_pipeline(self, pipeline: Any, meshes: bool = False) -> None:
+        """Raises for anything else; ``meshes``: of draws of a mesh shader's workgroups."""
         if not isinstance(pipeline, Pipeline):
             raise ValidationError(
                 f"{self._what}: draw's first argument is {arguments.shown(pipeline)}; it must be a pipeline (dev.pipeline)"
             )
+        if pipeline.meshes != meshes:
+            why = (
+                "draw_mesh_tasks, and the pipeline has no mesh shader; use rp.draw, or make it with dev.pipeline(mesh=...)"
+                if meshes
+                else "a draw of vertices, and the pipeline has a mesh shader, which has none; use rp.draw_mesh_tasks"
+            )
+            raise ValidationError(f"{self._what}, {pipeline.title}: {why}")
 
     def upload(self, data: NDArray[Any]) -> _core.Buffer:
         """A buffer with a copy of an argument, which lives as long as the pass."""
@@ -159,9 +166,11 @@ class DrawArguments(VertexSources):
         stencil_reference: Any,
         blend_constants: Any,
         depth_bias: Any,
+        *,
+        meshes: bool = False,
     ) -> int | None:
         """Binds everything; returns the number of indices or vertices that there are, if known."""
-        self.require_pipeline(pipeline)
+        self.require_pipeline(pipeline, meshes)
         if self._may_be_plain:
             self._may_be_plain = False
             if self.plain is not None and self.plain.take_over():
@@ -316,7 +325,8 @@ class DrawArguments(VertexSources):
             say_sample_interpolation(pipeline.stages, what, self.device.strict)
         self._check_samples_and_constants(pipeline, what)
         mode = values.get("conservative_rasterization_mode") if "conservative_rasterization_mode" in dynamic else None
-        if mode is not None and "geometry" not in pipeline.stages and enums.parse("conservative_rasterization_mode", mode, what):
+        made = "geometry" in pipeline.stages or pipeline.meshes  # by shaders, whose primitives were looked at
+        if mode is not None and not made and enums.parse("conservative_rasterization_mode", mode, what):
             topology = pipeline.assembly[0]
             if "primitive_topology" in dynamic:
                 topology = values.get("primitive_topology", topology)

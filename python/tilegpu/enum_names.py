@@ -145,6 +145,7 @@ _WORDS: dict[str, dict[str, str]] = {
     },
     "shader_stage": {
         "vertex": "vert vs", "fragment": "frag pixel ps fs", "compute": "comp cs kernel", "geometry": "geom gs",
+        "task": "amplification as", "mesh": "ms",
         "tessellation_control": "hull hs tesc tcs control", "tessellation_evaluation": "domain ds tese tes evaluation",
     },
     "descriptor_type": {

@@ -1,6 +1,7 @@
 """Parameters of indirect draws. In: arrays, or buffers, of the user's. Out: rows of integers, or an error that names the parameter.
 
-Source: Vulkan specification, VkDrawIndirectCommand, VkDrawIndexedIndirectCommand.
+Source: Vulkan specification, VkDrawIndirectCommand, VkDrawIndexedIndirectCommand,
+VkDrawMeshTasksIndirectCommandEXT.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _GROUPS = re.compile("^(num|dispatch)?(work|thread)?groups?(count)?")
 _PARAMETERS = {
     4: ("vertex count", "instance count", "first vertex", "first instance"),
     5: ("index count", "instance count", "first index", "vertex offset", "first instance"),
+    3: ("workgroups in x", "workgroups in y", "workgroups in z"),  # VkDrawMeshTasksIndirectCommandEXT
 }
 
 

@@ -9,7 +9,7 @@ import functools
 import operator
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import ValidationError
 from tilegpu.fixed import OfThisProcess
 from tilegpu.indirect import (
+    check_group_names,
     check_parameter_names,
     check_parameter_rows,
     check_parameter_stride,
@@ -63,6 +64,20 @@ def _by_name(given: tuple[Any, ...]) -> str:
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_GROUPS = "it must be a whole number, or one for x, y and z each"
+_MOST_GROUPS, _MOST_OF_ALL = 65535, 1 << 22  # maxTaskWorkGroupCount, maxTaskWorkGroupTotalCount
+
+
+class _Parameters(NamedTuple):
+    """Of indirect draws."""
+
+    given: Any  #: as it is read
+    core: _core.Buffer
+    offset: int
+    draw_count: int
+    stride: int
+    rows: NDArray[Any] | None  #: where they are an array
+    counter: tuple[_core.Buffer, int] | None
 
 
 def _plain_first(function: _F) -> _F:
@@ -306,45 +321,8 @@ class PassCommands(OfThisProcess):
             words = 4 if indices is None else 5
             if byte_count is not None:
                 byte_count = _byte_count_of(byte_count, indirect, indices, what)
-            offset = arguments.whole(offset, f"{what}: offset")
-            stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
-            given, given_count = indirect, draw_count
-            counter: tuple[_core.Buffer, int] | None = None
-            rows: NDArray[Any] | None = None  # the parameters, where they are an array
-            if isinstance(draw_count, (Buffer, BufferSlice)):
-                draws.uses.note_buffer(draw_count, "draw count", f"{what}: draw_count")
-                counter, draw_count = count_in(draw_count, f"{what}: draw_count")[:2], None
-            draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
-            for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
-                if value is not None and not 0 <= value <= MAX_U32:
-                    raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
-            whole = isinstance(indirect, Buffer) and not offset
-            if isinstance(indirect, BufferSlice):
-                offset, indirect = offset + indirect.offset, indirect.buffer
-            if isinstance(indirect, Buffer):
-                given = indirect.slice(min(offset, indirect.size))
-                draws.uses.note_buffer(given, "indirect", f"{what}: indirect")
-                read_B = 4 if byte_count is not None else words * 4
-                require_words(indirect, f"{what}: indirect", offset, read_B, read_B if stride is None and draw_count != 1 else stride)
-                check_parameter_names(indirect, words, f"{what}: indirect", offset)
-                require_usage(indirect, "indirect_buffer", f"{what}: indirect")
-                if stride is None and byte_count is None and draw_count != 1:
-                    check_parameter_rows(indirect, words, f"{what}: indirect", offset, whole)
-                elif byte_count is None and stride and draw_count != 1:
-                    check_parameter_stride(indirect, words, f"{what}: indirect", offset, stride)
-                stride = words * 4 if stride is None else stride
-                if draw_count is None:
-                    draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
-                    if not draw_count and byte_count is None:
-                        raise ValidationError(
-                            f"{what}: indirect has {max(0, indirect.size - offset)} B from offset {offset} on; a draw takes {words * 4} B"
-                        )
-                core = indirect.core
-            else:
-                rows = indirect_rows(indirect, words, f"{what}: indirect")
-                core = draws.upload(np.ascontiguousarray(rows & MAX_U32).astype(np.uint32))
-                rows, stride = rows_read(rows, offset, stride, draw_count, what)
-                draw_count = len(rows)
+            read = self._parameters(draws, indirect, words, offset, stride, draw_count, byte_count is not None, what)
+            rows, counter = read.rows, read.counter
             available = draws.prepare(
                 pipeline,
                 vertices,
@@ -368,12 +346,128 @@ class PassCommands(OfThisProcess):
                 if rows is not None and counter is None and pipeline.vertex_layout.per_instance:
                     draws.check_instances_of_rows(pipeline, rows)
             if byte_count is not None:
-                draws.commands.draw_indirect_byte_count(core, offset, byte_count)
+                draws.commands.draw_indirect_byte_count(read.core, read.offset, byte_count)
             else:
-                draws.commands.draw_indirect(indices is not None, core, offset, draw_count, stride, *(counter or ()))
+                draws.commands.draw_indirect(indices is not None, read.core, read.offset, read.draw_count, read.stride, *(counter or ()))
             if rows is None or np.any((rows[:, 0] > 0) & (rows[:, 1] > 0)):
-                read = (("indirect", given), ("draw count", given_count))
-                draws.drawn(pipeline, bind, sets, vertices, indices, instances, *read)
+                more = (("indirect", read.given), ("draw count", draw_count))
+                draws.drawn(pipeline, bind, sets, vertices, indices, instances, *more)
+
+    @staticmethod
+    def _parameters(
+        draws: DrawArguments, indirect: Any, words: int, offset: Any, stride: Any, draw_count: Any, by_bytes: bool, what: str
+    ) -> _Parameters:
+        """Of indirect draws. ``words``: of each; ``by_bytes``: a counter of transform feedback lies there."""
+        offset = arguments.whole(offset, f"{what}: offset")
+        stride = None if stride is None else arguments.whole(stride, f"{what}: stride")
+        counter: tuple[_core.Buffer, int] | None = None
+        if isinstance(draw_count, (Buffer, BufferSlice)):
+            draws.uses.note_buffer(draw_count, "draw count", f"{what}: draw_count")
+            counter, draw_count = count_in(draw_count, f"{what}: draw_count")[:2], None
+        draw_count = None if draw_count is None else arguments.whole(draw_count, f"{what}: draw_count")
+        for name, value in (("offset", offset), ("stride", stride), ("draw_count", draw_count)):
+            if value is not None and not 0 <= value <= MAX_U32:
+                raise ValidationError(f"{what}: {name} is {value}; it must be 0 to {MAX_U32}")
+        whole = isinstance(indirect, Buffer) and not offset
+        given = indirect
+        if isinstance(indirect, BufferSlice):
+            offset, indirect = offset + indirect.offset, indirect.buffer
+        if not isinstance(indirect, Buffer):
+            rows = indirect_rows(indirect, words, f"{what}: indirect")
+            core = draws.upload(np.ascontiguousarray(rows & MAX_U32).astype(np.uint32))
+            rows, step = rows_read(rows, offset, stride, draw_count, what)
+            return _Parameters(given, core, offset, len(rows), step, rows, counter)
+        given = indirect.slice(min(offset, indirect.size))
+        draws.uses.note_buffer(given, "indirect", f"{what}: indirect")
+        read_B = 4 if by_bytes else words * 4
+        require_words(indirect, f"{what}: indirect", offset, read_B, read_B if stride is None and draw_count != 1 else stride)
+        if words == 3:
+            check_group_names(indirect, offset, f"{what}: indirect")
+        else:
+            check_parameter_names(indirect, words, f"{what}: indirect", offset)
+        require_usage(indirect, "indirect_buffer", f"{what}: indirect")
+        if stride is None and not by_bytes and draw_count != 1:
+            check_parameter_rows(indirect, words, f"{what}: indirect", offset, whole)
+        elif not by_bytes and stride and draw_count != 1:
+            check_parameter_stride(indirect, words, f"{what}: indirect", offset, stride)
+        stride = words * 4 if stride is None else stride
+        if draw_count is None:
+            draw_count = max(0, (indirect.size - offset - words * 4) // max(1, stride) + 1)
+            if not draw_count and not by_bytes:
+                raise ValidationError(
+                    f"{what}: indirect has {max(0, indirect.size - offset)} B from offset {offset} on; a draw takes {words * 4} B"
+                )
+        return _Parameters(given, indirect.core, offset, draw_count, stride, None, counter)
+
+    def draw_mesh_tasks(
+        self,
+        pipeline: Pipeline,
+        groups: int | Sequence[int] = 1,
+        *,
+        bind: Mapping[Any, Any] | None = None,
+        sets: Mapping[int, DescriptorSet] | None = None,
+        push: Mapping[str, Any] | bytes | None = None,
+        viewport: Sequence[Any] | None = None,
+        scissor: Sequence[Any] | None = None,
+        stencil_reference: int | tuple[int, int] | None = None,
+        blend_constants: Sequence[float] | None = None,
+        depth_bias: Any = None,
+    ) -> None:
+        """Records one draw of a pipeline with a mesh shader: workgroups of its task shader, or of the mesh shader where it has none.
+
+        ``groups``: how many in x, y and z, or in x alone; at most 65,535 in each and 4,194,304 in all. The other arguments are those of
+        :meth:`draw`. What workgroups make is drawn in their order, x before y before z.
+        """
+        with self._turn:
+            draws = self._open()
+            draws.prepare(
+                pipeline, None, None, bind, sets, push, viewport, scissor, stencil_reference, blend_constants, depth_bias, meshes=True
+            )
+            what = f"{self._what}, {pipeline.title}: groups"
+            given = [groups] if isinstance(groups, (int, np.integer)) else arguments.sequence(groups, what, _GROUPS)
+            if not 1 <= len(given) <= 3:
+                raise ValidationError(f"{what} is {arguments.shown(groups)}; {_GROUPS}")
+            x, y, z = [arguments.count(v, what, _MOST_GROUPS) for v in given] + [1] * (3 - len(given))
+            if x * y * z > _MOST_OF_ALL:
+                said = f"{what} is {arguments.shown(groups)}, {x * y * z} in all"
+                raise ValidationError(f"{said}; at most {_MOST_OF_ALL} are allowed: draw them in several calls")
+            draws.commands.draw_mesh_tasks([x, y, z])
+            if x * y * z:
+                draws.drawn(pipeline, bind, sets, None, None, None)
+
+    def draw_mesh_tasks_indirect(
+        self,
+        pipeline: Pipeline,
+        indirect: Any,
+        *,
+        bind: Mapping[Any, Any] | None = None,
+        sets: Mapping[int, DescriptorSet] | None = None,
+        push: Mapping[str, Any] | bytes | None = None,
+        offset: int = 0,
+        draw_count: int | Buffer | BufferSlice | None = None,
+        stride: int | None = None,
+        viewport: Sequence[Any] | None = None,
+        scissor: Sequence[Any] | None = None,
+        stencil_reference: int | tuple[int, int] | None = None,
+        blend_constants: Sequence[float] | None = None,
+        depth_bias: Any = None,
+    ) -> None:
+        """The same with the workgroups of each draw in memory: rows of three ``uint32``, x, y and z, in a :class:`Buffer`, read when the
+        pass runs, or an (n, 3) array.
+
+        A draw of more workgroups than :meth:`draw_mesh_tasks` takes draws nothing. The other arguments are those of :meth:`draw_indirect`;
+        ``gl_DrawID`` is the number of the row.
+        """
+        with self._turn:
+            draws = self._open()
+            draws.require_pipeline(pipeline, meshes=True)
+            read = self._parameters(draws, indirect, 3, offset, stride, draw_count, False, f"{self._what}, {pipeline.title}")
+            draws.prepare(
+                pipeline, None, None, bind, sets, push, viewport, scissor, stencil_reference, blend_constants, depth_bias, meshes=True
+            )
+            draws.commands.draw_mesh_tasks_indirect(read.core, read.offset, read.draw_count, read.stride, *(read.counter or ()))
+            if read.rows is None or np.any(np.all(read.rows > 0, axis=1)):
+                draws.drawn(pipeline, bind, sets, None, None, None, ("indirect", read.given), ("draw count", draw_count))
 
     def clear(
         self,

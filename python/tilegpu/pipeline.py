@@ -16,6 +16,7 @@ from tilegpu.errors import ValidationError
 from tilegpu.fixed import made_once
 from tilegpu.idle_state import warn_of_constants, warn_of_idle_state
 from tilegpu.interface import Binding, Interface, Stages
+from tilegpu.mesh_rules import check_mesh_arguments, check_mesh_stages, left_of_meshes
 from tilegpu.pipeline_rules import check_pipeline, reads_layer
 from tilegpu.pipeline_state import (
     PipelineState,
@@ -102,7 +103,7 @@ class Pipeline(Program):
     def look_whether_plain(self) -> _core.PlainPipeline | None:
         """One binding of vertices at most, and nothing that a draw would have to look at: its draws may be recorded in one call."""
         layout = self.vertex_layout
-        if self.dynamic or self.may_write or len(layout.bindings) > 1 or layout.per_instance:
+        if self.meshes or self.dynamic or self.may_write or len(layout.bindings) > 1 or layout.per_instance:
             return None
         binding = layout.bindings[0] if layout.bindings else None
         dtype = None if binding is None else binding.dtype
@@ -138,6 +139,11 @@ class Pipeline(Program):
         if name in _core.DYNAMIC_STATES and name not in create_pipeline.__annotations__:
             return f"say it with dev.pipeline's arguments, or with dynamic=[{name!r}] there and rp.set({name}=...)"
         return ""
+
+    @made_once
+    def meshes(self) -> bool:
+        """Whether a mesh shader makes what it draws."""
+        return "mesh" in self._stages
 
     @made_once
     def reads_layer(self) -> bool:
@@ -193,8 +199,9 @@ def _load_stages(
         if source is not None
     }
     stages: Stages = {stage: load(source, stage, file=file) for stage, (source, file) in given.items()}
-    if "vertex" not in stages:
-        raise ValidationError(f"{what}: vertex shader is None; give GLSL text, a path, or SPIR-V bytes")
+    check_mesh_stages(stages, what)
+    if "vertex" not in stages and "mesh" not in stages:
+        raise ValidationError(f"{what}: vertex shader is None; give GLSL text, a path, or SPIR-V bytes, or a mesh shader (mesh=)")
     for stage, module in stages.items():
         if module.reflection.stage != _core.ENUMS["shader_stage"][stage]:
             known = {number: name for name, number in _core.ENUMS["shader_stage"].items()}
@@ -204,6 +211,21 @@ def _load_stages(
     if not label:
         label = shader.label_of(device, list(stages.values()))
     return label, stages
+
+
+def _sources_of(given: Mapping[str, Any]) -> dict[str, tuple[shader.ShaderSource | None, str]]:
+    """Of the arguments of ``dev.pipeline``, by stage, with what messages call them."""
+    names = ("tessellation_control", "tessellation_evaluation", "geometry", "task", "mesh")
+    between = {name: (given[name], "") for name in names}
+    return {"vertex": (given["vert"], given["vert_file"]), **between, "fragment": (given["frag"], given["frag_file"])}
+
+
+def _first_stage(stages: Stages, given: Mapping[str, Any], what: str) -> str:
+    """Whose inputs vertices would feed; a mesh shader has none."""
+    if "mesh" not in stages:
+        return "vertex"
+    check_mesh_arguments(given, what)
+    return "mesh"
 
 
 def _specialize(
@@ -284,9 +306,13 @@ def _set_formats(
         info.stencil_format = stencil.number
 
 
-def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable[str], what: str) -> frozenset[str]:
+def _set_dynamic(
+    info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable[str], meshes: bool, what: str
+) -> frozenset[str]:
     """Returns what is left to the pass, by Vulkan's names."""
     left = frozenset() if isinstance(dynamic, tuple) and not dynamic else dynamic_states(dynamic, what)
+    if meshes:
+        left = left_of_meshes(left, dynamic == "all", what)
     if left:
         info.set_dynamic_states([_core.DYNAMIC_STATES[name] for name in sorted(left)])
     return left
@@ -294,12 +320,14 @@ def _set_dynamic(info: _core.GraphicsPipelineCreateInfo, dynamic: str | Iterable
 
 def create_pipeline(
     self: Context,
-    vert: shader.ShaderSource,
+    vert: shader.ShaderSource | None = None,
     frag: shader.ShaderSource | None = None,
     *,
     tessellation_control: shader.ShaderSource | None = None,
     tessellation_evaluation: shader.ShaderSource | None = None,
     geometry: shader.ShaderSource | None = None,
+    task: shader.ShaderSource | None = None,
+    mesh: shader.ShaderSource | None = None,
     vertex: Any = None,
     instance: Any = None,
     color: Any = (),
@@ -361,6 +389,10 @@ def create_pipeline(
     patches of ``patch_control_points`` vertices (``"patch_list"``, which is the default then) are cut as ``domain_origin`` and the shaders
     say. ``geometry``: a shader that makes primitives of primitives; topologies ``..._with_adjacency`` give it the neighbours' vertices.
 
+    ``mesh``: in place of all of these a shader that makes vertices and primitives by itself, a workgroup at a time; ``task``: one whose
+    workgroups say how many of the mesh shader's there are, and leave them a payload (``GL_EXT_mesh_shader``). Such a pipeline has no
+    vertices, no topology and nothing else of what stands before shaders; it is drawn by :meth:`RenderPass.draw_mesh_tasks`.
+
     ``vertex``: dtype of the vertex array, a list of dtypes (one for each binding) or :class:`tilegpu.VertexBinding`; ``instance``: the
     same for data that advances with the instance. Fields feed the shader's inputs by name; those without a name (plain arrays, and
     NumPy's own f0, f1, ...) by order = location. Whole numbers of 8 and 16 bits that feed floats are normalised: 255 of ``u1`` and 32767
@@ -403,17 +435,12 @@ def create_pipeline(
 
     Raises :class:`ShaderError` with all errors of a compile, :class:`ValidationError` and :class:`UnsupportedError` otherwise.
     """
-    given, sources = dict(locals()), {
-        "vertex": (vert, vert_file),
-        "tessellation_control": (tessellation_control, ""),
-        "tessellation_evaluation": (tessellation_evaluation, ""),
-        "geometry": (geometry, ""),
-        "fragment": (frag, frag_file),
-    }
+    sources = _sources_of(given := dict(locals()))
     label, stages = _load_stages(self, sources, label, defines, include)
     what = f"pipeline '{label}'"
     interface, specialization = _specialize(stages, constants, what)
-    layout = make_layout(vertex, instance, (reflections := _reflections(interface, stages))["vertex"], what)
+    reflections = _reflections(interface, stages)
+    layout = make_layout(vertex, instance, reflections[_first_stage(stages, given, what)], what)
     info = _start_info(label, stages, specialization, layout)
     colors, depth_info, stencil_info = formats_of(color, depth, stencil, what)
     topology = ("patch_list" if "tessellation_control" in stages else "triangle_list") if topology is None else topology
@@ -434,7 +461,7 @@ def create_pipeline(
     set_attachment_locations(info, attachment_locations, len(colors), what)
     if set_layouts is not None:
         info.set_pipeline_layout(layouts_by_number(self.core, set_layouts, what))
-    left = _set_dynamic(info, dynamic, what)
+    left = _set_dynamic(info, dynamic, "mesh" in stages, what)
     check_pipeline(info, stages, reflections, left, factors := factors_of(blend, len(colors), what), given, what, self.strict)
     warn_of_layout(layout, what, self.strict)
     formats, start = [None if c is None else c.name for c in colors], PipelineState(values, bias, references)

@@ -25,7 +25,7 @@ _POINTS_AND_LINES = frozenset(
     for name in ("point_list", "line_list", "line_strip", "line_list_with_adjacency", "line_strip_with_adjacency")
 )
 _DISABLED: int = _core.ENUMS["conservative_rasterization_mode"]["disabled"]
-_STAGES = ("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "fragment")
+_STAGES = ("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "task", "mesh", "fragment")
 _WIDE = frozenset({"double", "int64_t", "uint64_t"})
 _MOST_LOCATIONS = 32  # maxVertexOutputComponents / 4
 _LEAST_TEXEL, _MOST_TEXEL = -8, 7  # minTexelOffset, maxTexelOffset, and of gathers
@@ -36,8 +36,8 @@ _CAPABILITY, _EXT_INST, _EXECUTION_MODE, _CONSTANT, _COMPOSITE, _NULL, _DECORATE
 _SAMPLES, _EMIT_STREAM = frozenset(range(87, 98)), 220
 _LEAST_SAMPLE, _MOST_SAMPLE = min(_SAMPLES), max(_SAMPLES)
 _LEAST_OFFSET_WORDS, _MOST_OFFSET_WORDS = 7, 11  # of those that may have an offset: six operands at least
-POSITION, _OUTPUT, _TYPE_POINTER, _VARIABLE, _CALL, _CHAINS, _STORES = 0, 3, 32, 59, 57, (65, 66), (62, 63)
-_BUILT_IN, _STREAM, _LAYER, _OUTPUT_POINTS, _OUTPUT_LINES = 11, 29, 9, 27, 28
+POSITION, _OUTPUT, _TYPE_ARRAY, _TYPE_POINTER, _VARIABLE, _CALL, _CHAINS, _STORES = 0, 3, 28, 32, 59, 57, (65, 66), (62, 63)
+_BUILT_IN, _STREAM, _LAYER, _OUTPUT_POINTS, _OUTPUT_LINES = 11, 29, 9, 27, frozenset({28, 5269})
 _INTERPOLATION_FUNCTION, _GEOMETRY_STREAMS = 52, 54
 _AT_SAMPLE, _AT_OFFSET = 77, 78
 _OFFSETS, _BEFORE_OFFSETS = 0x8 | 0x10 | 0x20, ((0x1, 1), (0x2, 1), (0x4, 2))  # and how many operands each takes
@@ -222,11 +222,12 @@ def _check_stream(stream: int, stages: Stages, what: str) -> None:
 def _check_conservative(topology: int, stages: Stages, open_topology: bool, what: str) -> None:
     """Points and lines have no conservative coverage (VUID-VkGraphicsPipelineCreateInfo-conservativePointAndLineRasterization-06759,
     -06760)."""
-    if "geometry" in stages:
-        modes = {operands[1] for number, operands in Words(stages["geometry"].spirv).instructions() if number == _EXECUTION_MODE}
-        if modes & {_OUTPUT_POINTS, _OUTPUT_LINES}:
+    maker = next((name for name in ("geometry", "mesh") if name in stages), None)
+    if maker is not None:
+        modes = {operands[1] for number, operands in Words(stages[maker].spirv).instructions() if number == _EXECUTION_MODE}
+        if _OUTPUT_POINTS in modes or modes & _OUTPUT_LINES:
             made = "points" if _OUTPUT_POINTS in modes else "lines"
-            raise ValidationError(f"{what}: conservative is for triangles, and the geometry shader makes {made}; leave it out")
+            raise ValidationError(f"{what}: conservative is for triangles, and the {maker} shader makes {made}; leave it out")
     elif not open_topology:
         require_triangles(topology, what)
 
@@ -281,6 +282,8 @@ def writes_built_in(spirv: bytes, built_in: int) -> bool:
     places: dict[int, int | None] = {}  # variables: which member, None: it is the position itself
     pointees: dict[int, int] = {}  # of pointers to outputs
     alone: set[int] = set()
+    elements: dict[int, int] = {}  # of arrays: of a mesh shader's vertices, too
+    of_many: set[int] = set()  # variables: such an array, whose first index says which
     constants: dict[int, int] = {}
     for number, operands in Words(spirv).instructions():
         if number == _DECORATE and operands[1:3] == [_BUILT_IN, built_in]:
@@ -289,15 +292,21 @@ def writes_built_in(spirv: bytes, built_in: int) -> bool:
             members[operands[0]] = operands[1]
         elif number == _TYPE_POINTER and operands[1] == _OUTPUT:
             pointees[operands[0]] = operands[2]
+        elif number == _TYPE_ARRAY:
+            elements[operands[0]] = operands[1]
         elif number == _CONSTANT:
             constants[operands[1]] = operands[2]
         elif number == _VARIABLE and operands[1] in alone and operands[2] == _OUTPUT:
             places[operands[1]] = None
         elif number == _VARIABLE and pointees.get(operands[0]) in members:
             places[operands[1]] = members[pointees[operands[0]]]
+        elif number == _VARIABLE and elements.get(pointees.get(operands[0], 0)) in members:
+            places[operands[1]] = members[elements[pointees[operands[0]]]]
+            of_many.add(operands[1])
         elif number in _CHAINS and operands[2] in places:
             member = places[operands[2]]
-            if member is None or constants.get(operands[3], member) == member:
+            index = 3 + (operands[2] in of_many)
+            if member is None or len(operands) <= index or constants.get(operands[index], member) == member:
                 return True
         elif (number in _STORES and operands[0] in places) or (number == _CALL and not places.keys().isdisjoint(operands[3:])):
             return True

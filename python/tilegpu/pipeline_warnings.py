@@ -93,7 +93,7 @@ def warn_of_position(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, 
     """Primitives whose last shader never says where they are; ``strict``: of the device. Not of those that draw nothing by design: whose
     shaders store elsewhere, or that have neither attachments nor a fragment shader."""
     stages = pipeline._stages
-    stage = next(name for name in ("geometry", "tessellation_evaluation", "vertex") if name in stages)
+    stage = next(name for name in ("mesh", "geometry", "tessellation_evaluation", "vertex") if name in stages)
     draws = "fragment" in stages or any(info.color_formats) or info.depth_format or info.stencil_format
     if not draws or info.rasterization.rasterizer_discard or "rasterizer_discard_enable" in dynamic:
         return

@@ -90,13 +90,16 @@ STATISTICS = {
     "fragment_shader_invocations": 1 << 7,
     "tessellation_control_shader_patches": 1 << 8,
     "tessellation_evaluation_shader_invocations": 1 << 9,
+    "task_shader_invocations": 1 << 11,
+    "mesh_shader_invocations": 1 << 12,
 }
 
 
 class StatisticsQuery(WithBlock):
     """Pipeline statistics and generated primitives of the draws in its ``with`` block, once the pass has ended: ``q["..."]``.
 
-    Keys: those of :data:`STATISTICS`, and ``primitives_generated`` (also where nothing is rasterized). ``clipping_primitives`` are all but
+    Keys: those of :data:`STATISTICS`, ``primitives_generated`` (also where nothing is rasterized; of mesh shaders none) and
+    ``mesh_primitives_generated``: what mesh shaders said they make. ``clipping_primitives`` are all but
     those that lie beyond the near or the far plane, a clip or a cull distance, or are no numbers: what is culled by its facing, covers no
     sample or lies beside the view counts, as the specification wants or allows.
     ``fragment_shader_invocations`` depend on hidden-surface removal. ``views``: a dictionary
@@ -111,17 +114,25 @@ class StatisticsQuery(WithBlock):
         self._made()
         self._label, self._commands, self._count = label, commands, views
         self._active = [] if active is None else active  # of the pass: the one that is open
-        self._pools = (_core.QueryPool.statistics(views, sum(STATISTICS.values())), _core.QueryPool.primitives_generated(views))
+        self._pools = (
+            _core.QueryPool.statistics(views, sum(STATISTICS.values())),
+            _core.QueryPool.primitives_generated(views),
+            _core.QueryPool.mesh_primitives_generated(views),
+        )
 
     @property
     def views(self) -> list[dict[str, int]]:
         """The counts of each view, in the order of their numbers; one where the pass has none."""
-        statistics, generated = self._pools
+        statistics, generated, of_meshes = self._pools
         if not statistics.available(0):
             raise _not_there(self._label, self._was_entered, self._example)
         many = len(STATISTICS)
         return [
-            {**{name: statistics.value(v * many + i) for i, name in enumerate(STATISTICS)}, "primitives_generated": generated.value(v)}
+            {
+                **{name: statistics.value(v * many + i) for i, name in enumerate(STATISTICS)},
+                "primitives_generated": generated.value(v),
+                "mesh_primitives_generated": of_meshes.value(v),
+            }
             for v in range(self._count)
         ]
 
@@ -139,7 +150,8 @@ class StatisticsQuery(WithBlock):
         return f"<tilegpu.StatisticsQuery of pass '{self._label}': {counts}>"
 
     def _where_else(self, name: str) -> str:
-        return f"counts are read by their names: q['fragment_shader_invocations']{candidates(name, [*STATISTICS, 'primitives_generated'])}"
+        names = [*STATISTICS, "primitives_generated", "mesh_primitives_generated"]
+        return f"counts are read by their names: q['fragment_shader_invocations']{candidates(name, names)}"
 
     def __getitem__(self, name: str) -> int:
         """The count in all views. Raises before the pass has ended."""

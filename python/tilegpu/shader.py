@@ -42,8 +42,8 @@ def compile_glsl(
 ) -> bytes:
     """SPIR-V 1.6 of a GLSL shader (``#version 450``) for Vulkan 1.3.
 
-    ``stage`` is ``"vertex"``, ``"tessellation_control"``, ``"tessellation_evaluation"``, ``"geometry"``, ``"fragment"`` or
-    ``"compute"``; ``file`` is what messages call it, and where ``#include "x"`` looks
+    ``stage`` is ``"vertex"``, ``"tessellation_control"``, ``"tessellation_evaluation"``, ``"geometry"``, ``"task"``, ``"mesh"``,
+    ``"fragment"`` or ``"compute"``; ``file`` is what messages call it, and where ``#include "x"`` looks
     first; ``include`` has more directories. ``defines``: macros by name; ``True`` is 1, ``None`` nothing, and ``False`` an
     error, as ``#ifdef`` would find it.
     With a ``device`` (:attr:`tilegpu.Device.core`) its disk cache is used.
@@ -76,6 +76,8 @@ _OF_STAGES = {
     "vertex": "gl_VertexIndex gl_InstanceIndex gl_BaseVertex gl_BaseInstance",
     "tessellation_evaluation": "gl_TessCoord",
     "geometry": "EmitVertex EndPrimitive max_vertices",
+    "task": "EmitMeshTasksEXT",
+    "mesh": "SetMeshOutputsEXT gl_MeshVerticesEXT gl_MeshPrimitivesEXT gl_PrimitiveTriangleIndicesEXT max_primitives",
     "tessellation_control": "gl_out vertices",
     "fragment": "gl_FragCoord gl_FragDepth gl_FrontFacing gl_PointCoord gl_HelperInvocation dFdx dFdy fwidth discard",
     "compute": "gl_GlobalInvocationID gl_LocalInvocationID gl_LocalInvocationIndex gl_WorkGroupID gl_NumWorkGroups gl_WorkGroupSize "

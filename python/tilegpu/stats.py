@@ -35,6 +35,15 @@ GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
         ("primitives_captured", "primitives captured"),
         ("captured_B", "captured (bytes)"),
     ),
+    "task and mesh shaders": (
+        ("task_workgroups", "workgroups of task shaders"),
+        ("task_invocations", "invocations of task shaders"),
+        ("mesh_workgroups", "workgroups of mesh shaders"),
+        ("mesh_invocations", "invocations of mesh shaders"),
+        ("mesh_vertices", "vertices of mesh shaders"),
+        ("mesh_primitives", "primitives of mesh shaders"),
+        ("mesh_primitives_culled", "of these, culled by the shader"),
+    ),
     "fragments": (
         ("fragments_rasterized", "rasterized"),
         ("fragments_early_killed", "killed by early tests"),

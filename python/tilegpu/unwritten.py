@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tilegpu.interface import Stages
     from tilegpu.program import Program
 
-_STAGES = ("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "fragment")
+_STAGES = ("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "task", "mesh", "fragment")
 _OUTER, _INNER = LEVELS
 _BUILT_INS = {0: "gl_Position", 1: "gl_PointSize", 3: "gl_ClipDistance", 4: "gl_CullDistance", _OUTER: "gl_TessLevelOuter",
               _INNER: "gl_TessLevelInner"}  # fmt: skip
@@ -139,7 +139,7 @@ def _title(built_in: int, place: int, outputs: Iterable[_core.ReflectedVariable]
 
 def _clipping(pipeline: Program, rasterizes: bool) -> list[tuple[str, str]]:
     """Distances of the last stage before the rasterizer of which some are written, and some are not."""
-    stage = next(name for name in ("geometry", "tessellation_evaluation", "vertex") if name in pipeline.stages)
+    stage = next(name for name in ("mesh", "geometry", "tessellation_evaluation", "vertex") if name in pipeline.stages)
     spirv = bytes(pipeline.stages[stage].spirv)
     if not rasterizes or Words(spirv).capabilities.isdisjoint((_CLIP_DISTANCE, _CULL_DISTANCE)):
         return []

@@ -162,6 +162,11 @@ class TILEGPU_API CommandBuffer {
   /// At most so many draws: as many as `draws` says when it is executed.
   Status draw_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most, uint32_t stride_B);
   Status draw_indexed_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most, uint32_t stride_B);
+  /// VK_EXT_mesh_shader: workgroups of the pipeline's task shader, or of its mesh shader where it has none; at most kMaxWorkgroups in each
+  /// direction and kMaxMeshWorkgroups in all. The indirect ones read VkDrawMeshTasksIndirectCommandEXT; with more nothing is drawn.
+  Status draw_mesh_tasks(uint32_t x, uint32_t y, uint32_t z, uint32_t draw_index = 0);
+  Status draw_mesh_tasks_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B);
+  Status draw_mesh_tasks_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most, uint32_t stride_B);
   /// Workgroups of the bound compute pipeline, outside of passes; each direction's end at most kMaxWorkgroups.
   Status dispatch(uint32_t x, uint32_t y, uint32_t z);
   /// The workgroups' ids begin at the base; NumWorkgroups is x, y, z.

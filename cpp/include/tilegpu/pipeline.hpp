@@ -24,6 +24,11 @@ inline constexpr uint32_t kMaxPatchVertices = 32;
 inline constexpr uint32_t kMaxEmittedVertices = 256;     ///< by an invocation of a geometry shader
 inline constexpr uint32_t kMaxEmittedComponents = 1024;  ///< of all of them
 inline constexpr uint32_t kMaxGeometryInvocations = 32;
+inline constexpr uint32_t kMaxMeshVertices = 256, kMaxMeshPrimitives = 256;  ///< of a workgroup of a mesh shader
+inline constexpr uint32_t kMaxMeshOutput_B = 64u << 10;                      ///< all of them: 4 bytes for each number
+inline constexpr uint32_t kMaxTaskPayload_B = 16u << 10;                     ///< from a task shader to the mesh shaders that it starts
+/// Workgroups of a draw, and of mesh shaders that one workgroup of a task shader starts: in all; in x, y and z kMaxWorkgroups.
+inline constexpr uint32_t kMaxMeshWorkgroups = 1u << 22;
 inline constexpr uint32_t kMaxTransformFeedbackBuffers = 4, kMaxStreams = 4;
 inline constexpr uint32_t kMaxTransformFeedbackStride_B = 2048;  ///< from vertex to vertex
 inline constexpr uint32_t kMaxWorkgroupInvocations = 1024;       ///< of one workgroup, and of each of its sides

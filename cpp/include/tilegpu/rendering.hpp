@@ -93,12 +93,20 @@ struct BufferPlace {
   uint64_t offset_B = 0, size_B = VK_WHOLE_SIZE;
 };
 
-enum class QueryType : uint8_t { occlusion, timestamp, pipeline_statistics, primitives_generated, transform_feedback_stream };
+enum class QueryType : uint8_t {
+  occlusion,
+  timestamp,
+  pipeline_statistics,
+  primitives_generated,
+  transform_feedback_stream,
+  mesh_primitives_generated
+};
 
 /// Occlusion queries: counts of samples that passed. Timestamps: nanoseconds. Pipeline statistics: a result for each bit of `statistics`,
 /// from the lowest on. Primitives generated: those that the last stage gives to rasterization, also where that is switched off, or to
-/// another stream. Transform feedback: primitives that were written, and those that there would have been room needed for. Any thread may
-/// read while others execute: what is available has its value, until a command resets it or begins it again.
+/// another stream. Mesh primitives generated: those that mesh shaders say they make. Transform feedback: primitives that were written, and
+/// those that there would have been room needed for. Any thread may read while others execute: what is available has its value, until a
+/// command resets it or begins it again.
 class TILEGPU_API QueryPool {
  public:
   QueryPool(QueryType type, uint32_t count, VkQueryPipelineStatisticFlags statistics = 0)

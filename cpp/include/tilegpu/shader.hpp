@@ -70,7 +70,8 @@ struct ReflectedVariable {
   uint32_t location = 0, component = 0;
   ReflectedType type;  ///< of one vertex, where the stage sees several
   bool used = true;
-  bool patch = false;  ///< one for all vertices of a patch
+  bool patch = false;      ///< one for all vertices of a patch
+  bool primitive = false;  ///< one for each primitive: of a mesh shader, and of what reads it
   bool operator==(const ReflectedVariable&) const = default;
 };
 

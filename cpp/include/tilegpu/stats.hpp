@@ -92,6 +92,10 @@ struct PassStats {
   uint64_t indices = 0, vertices_unique_requested = 0, vertices_shaded = 0, vertex_batches = 0;
   // Tessellation and geometry shaders: patches that went in, invocations, primitives that geometry shaders put out (of all streams).
   uint64_t patches = 0, control_invocations = 0, evaluation_invocations = 0, geometry_invocations = 0, geometry_primitives = 0;
+  // Task and mesh shaders: workgroups, invocations; vertices and primitives that mesh shaders said they make, and primitives of these that
+  // were culled by the shader (gl_CullPrimitiveEXT) or named vertices that there are not.
+  uint64_t task_workgroups = 0, task_invocations = 0, mesh_workgroups = 0, mesh_invocations = 0;
+  uint64_t mesh_vertices = 0, mesh_primitives = 0, mesh_primitives_culled = 0;
   uint64_t primitives_captured = 0, captured_B = 0;  ///< by transform feedback
   uint64_t primitives_in = 0, primitives_culled = 0, primitives_clipped = 0, primitives_out = 0;
   uint64_t bin_entries = 0, bins = 0, bins_with_primitives = 0;
@@ -154,6 +158,13 @@ void each_counter(const PassStats& s, Visit visit) {
   visit("evaluation_invocations", s.evaluation_invocations);
   visit("geometry_invocations", s.geometry_invocations);
   visit("geometry_primitives", s.geometry_primitives);
+  visit("task_workgroups", s.task_workgroups);
+  visit("task_invocations", s.task_invocations);
+  visit("mesh_workgroups", s.mesh_workgroups);
+  visit("mesh_invocations", s.mesh_invocations);
+  visit("mesh_vertices", s.mesh_vertices);
+  visit("mesh_primitives", s.mesh_primitives);
+  visit("mesh_primitives_culled", s.mesh_primitives_culled);
   visit("primitives_captured", s.primitives_captured);
   visit("captured_B", s.captured_B);
   visit("primitives_in", s.primitives_in);

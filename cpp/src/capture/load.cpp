@@ -187,8 +187,13 @@ struct Loader : ObjectLoader {
     const uint32_t first = r.get<uint32_t>(), count = r.get<uint32_t>(), instances = r.get<uint32_t>(), first_instance = r.get<uint32_t>();
     const int32_t vertex_offset = r.get<int32_t>();
     const uint32_t draw_index = r.get<uint32_t>();
+    bool meshes = false;
+    r.flag(meshes, "mesh shaders");
+    const uint32_t groups_x = r.get<uint32_t>(), groups_y = r.get<uint32_t>(), groups_z = r.get<uint32_t>();
     if (!indirect) {
-      if (ok())
+      if (ok() && meshes)
+        check(cb.draw_mesh_tasks(groups_x, groups_y, groups_z, draw_index));
+      else if (ok())
         check(indexed ? cb.draw_indexed(count, instances, first, vertex_offset, first_instance, draw_index)
                       : cb.draw(count, instances, first, first_instance, draw_index));
       return;
@@ -201,6 +206,9 @@ struct Loader : ObjectLoader {
     if (!ok()) return;
     if (tag == PassTag::byte_count) {
       check(cb.draw_indirect_byte_count(instances, first_instance, buffer, offset_B, draws, stride_B));
+    } else if (meshes) {
+      check(places.buffer ? cb.draw_mesh_tasks_indirect_count(buffer, offset_B, places, draws, stride_B)
+                          : cb.draw_mesh_tasks_indirect(buffer, offset_B, draws, stride_B));
     } else if (places.buffer) {
       check(indexed ? cb.draw_indexed_indirect_count(buffer, offset_B, places, draws, stride_B)
                     : cb.draw_indirect_count(buffer, offset_B, places, draws, stride_B));

@@ -317,6 +317,8 @@ class PassWriter {
   void draw(const command::DrawCall& d) {
     w_.put(states_.at(d.state)), w_.put(pushes_.at(d.push_constants)), w_.put_bool(d.indexed), w_.put(own_query(d.query));
     w_.put(d.first), w_.put(d.count), w_.put(d.instance_count), w_.put(d.first_instance), w_.put(d.vertex_offset), w_.put(d.draw_index);
+    w_.put_bool(d.state->resolved->primitives.meshes);
+    for (const uint32_t count : d.groups) w_.put(count);
   }
   void command(const command::RecordedCommand& c) {
     switch (c.kind) {

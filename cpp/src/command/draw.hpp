@@ -37,11 +37,20 @@ struct DrawState : FixedFunctionState {
   bool anisotropic = false;              // samplers of them want the quad's coordinates: no packets of pixels
 };
 
+/// Workgroups in all; 0 where there are more than a draw, or a workgroup of a task shader, may have: they are left out as a whole.
+inline uint64_t mesh_workgroups(const std::array<uint32_t, 3>& groups) {
+  for (const uint32_t count : groups)
+    if (count > kMaxWorkgroups) return 0;
+  const uint64_t of_layer = uint64_t{groups[0]} * groups[1];
+  return of_layer > kMaxMeshWorkgroups || of_layer * groups[2] > kMaxMeshWorkgroups ? 0 : of_layer * groups[2];
+}
+
 struct DrawCall {
   const DrawState* state = nullptr;
   const uint8_t* push_constants = nullptr;  // kMaxPushConstants_B bytes, 16-byte aligned
   bool indexed = false;
-  uint32_t first = 0, count = 0;  // vertices or indices
+  uint32_t first = 0, count = 0;     // vertices or indices; of mesh shaders: all workgroups
+  std::array<uint32_t, 3> groups{};  // mesh shaders: workgroups in x, y and z
   uint32_t instance_count = 1, first_instance = 0;
   int32_t vertex_offset = 0;
   uint32_t draw_index = 0;          // gl_DrawID

@@ -27,9 +27,10 @@ bool StateRecorder::bind(Ptr<Pipeline> pipeline) {
   assert(pipeline);
   if (pipeline == pipeline_) return false;
   pipeline_ = std::move(pipeline);
-  settable_.bits = pipeline_->dynamic().bits | pipeline::always_settable().bits;
+  const uint64_t ignored = pipeline_->program().primitives.meshes ? pipeline::ignored_by_meshes().bits : 0;
+  settable_.bits = pipeline_->dynamic().bits | pipeline::always_settable().bits | ignored;
   // What it fixes was set for others; viewport and scissor, where it doesn't list them, are the command buffer's alone.
-  set_.bits &= pipeline_->dynamic().bits | kFramebufferStates;
+  set_.bits &= pipeline_->dynamic().bits | kFramebufferStates | ignored;
   fresh_ = set_;
   in_vain_ = {};
   const auto viewports = state_.viewports;
@@ -103,7 +104,7 @@ Status StateRecorder::check_parts() const {
       if (std::none_of(strides_.begin(), strides_.end(), [&](const auto& s) { return s.binding == binding.binding; }))
         return invalid(who + "VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE to the command buffer, and binding " +
                        std::to_string(binding.binding) + " has no stride; bind it with bind_vertex_buffer2");
-  const DynamicStates needed = pipeline::needed_states(state_, dynamic, pipeline_->program().primitives.made_vertices());
+  const DynamicStates needed = pipeline::needed_states(state_, dynamic, pipeline_->program().primitives);
   const auto attachments = [&](S which) { return set_.has(which) ? attachments_set_[static_cast<size_t>(which)] : 0; };
   for (const S which : {S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask}) {
     if (!needed.has(which)) continue;
@@ -146,7 +147,7 @@ Status StateRecorder::take() {
   auto& attachments = state_.blend.attachments;
   if (attachments.size() > pipeline_->info().color_formats.size() && dynamic.bits & pipeline::resolving_states().bits)
     attachments.assign(attachments.begin(), attachments.begin() + pipeline_->info().color_formats.size());
-  DynamicStates missing{pipeline::needed_states(state_, dynamic, pipeline_->program().primitives.made_vertices()).bits & ~set_.bits};
+  DynamicStates missing{pipeline::needed_states(state_, dynamic, pipeline_->program().primitives).bits & ~set_.bits};
   if ((dynamic.bits & kBlending.bits) == kBlending.bits && set_.bits & kBlending.bits) missing.bits &= ~kBlending.bits;
   if (!missing.bits) return check_parts();
   return invalid("pipeline '" + pipeline_->info().label + "' leaves " + pipeline::names_of(missing) +

@@ -1,6 +1,6 @@
 // device/command_draw.cpp -- stage: recording, draws. In: the Recorder's state. Out: draws with their state resolved, in the open pass.
 //
-// Source: Vulkan specification, "Drawing Commands".
+// Source: Vulkan specification, "Drawing Commands", "Mesh Shading".
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -206,12 +206,30 @@ Status check_captured(const Recorder& r, const Pipeline& pipeline) {
   return Ok{};
 }
 
+enum class DrawKind : uint8_t { vertices, indices, meshes };
+
+// Draws of vertices and of mesh shaders' workgroups have pipelines of their own.
+Status check_kind(const Recorder& r, const Pipeline& pipeline, DrawKind kind) {
+  const bool has_mesh = pipeline.program().primitives.meshes, meshes = kind == DrawKind::meshes;
+  const auto who = [&] { return pass_name(*r.open) + ", pipeline '" + pipeline.info().label + "': "; };
+  if (has_mesh != meshes)
+    return invalid(who() +
+                   (meshes ? "draw_mesh_tasks, and it has no mesh shader; draw vertices (draw, draw_indexed), or bind a pipeline with a "
+                             "mesh shader"
+                           : "a draw of vertices, and it has a mesh shader, which has none; draw its workgroups (draw_mesh_tasks)"));
+  if (!meshes || r.transform_feedback < 0) return Ok{};
+  return device::forbid(
+      r, invalid(who() + "draw_mesh_tasks while transform feedback is active, which captures nothing of mesh shaders; end it before"));
+}
+
 // The state of the next draw, made anew only where something changed since the last one.
-Expected<command::DrawCall> resolve_draw(Recorder& r, bool indexed) {
+Expected<command::DrawCall> resolve_draw(Recorder& r, DrawKind kind) {
+  const bool indexed = kind == DrawKind::indices;
   if (!r.open) return invalid("draw: no pass is open; call begin_rendering first");
   command::Pass& pass = *r.open;
   if (!r.dynamic.pipeline()) return invalid(pass_name(pass) + ": draw without a pipeline; call bind_pipeline first");
   const Pipeline& pipeline = *r.dynamic.pipeline();
+  if (Status ok = check_kind(r, pipeline, kind); !ok) return ok.error();
   for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
     if (r.sets.set[i] && r.sets.set[i]->version() != r.sets.version[i]) r.sets.dirty = true;
   if (r.state_dirty) {
@@ -283,9 +301,9 @@ Status add_draw(Recorder& r, command::DrawCall draw) {
   return Ok{};
 }
 
-Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B,
+Status add_indirect(Recorder& r, DrawKind kind, Ptr<Buffer> buffer, uint64_t offset_B, uint32_t count, uint32_t stride_B,
                     const BufferPlace& draws = {}) {
-  const uint64_t command_B = indexed ? 20 : 16;
+  const uint64_t command_B = kind == DrawKind::meshes ? 12 : kind == DrawKind::indices ? 20 : 16;
   if (!buffer || !buffer->data()) return invalid("draw_indirect: the buffer is null or has no memory bound");
   if (offset_B % 4) return invalid("draw_indirect: offset_B is " + std::to_string(offset_B) + "; it must be a multiple of 4");
   if (count > 1 && (stride_B % 4 || stride_B < command_B))
@@ -302,7 +320,7 @@ Status add_indirect(Recorder& r, bool indexed, Ptr<Buffer> buffer, uint64_t offs
   for (const Buffer* read : {static_cast<const Buffer*>(buffer.get()), static_cast<const Buffer*>(draws.buffer.get())})
     if (read)
       if (Status ok = device::forbid(r, resource::check_usage("draw_indirect", *read, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT)); !ok) return ok;
-  auto base = resolve_draw(r, indexed);
+  auto base = resolve_draw(r, kind);
   if (!base) return base.error();
   command::Pass& pass = *r.open;
   if (Status ok = device::count_draws(pass, *base->state, count); !ok) return ok;
@@ -358,7 +376,7 @@ Status CommandBuffer::draw_indirect_byte_count(uint32_t instance_count, uint32_t
             device::forbid(*recorder_, resource::check_usage("draw_indirect_byte_count", *counter, VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT));
         !ok)
       return ok;
-    auto base = resolve_draw(*recorder_, false);
+    auto base = resolve_draw(*recorder_, DrawKind::vertices);
     if (!base) return base.error();
     command::Pass& pass = *recorder_->open;
     if (Status ok = device::count_draws(pass, *base->state, 1); !ok) return ok;
@@ -375,7 +393,7 @@ Status CommandBuffer::draw_indirect_byte_count(uint32_t instance_count, uint32_t
 Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint32_t first_vertex, uint32_t first_instance,
                            uint32_t draw_index) {
   return device::record(*recorder_, "draw", [&]() -> Status {
-    auto call = resolve_draw(*recorder_, false);
+    auto call = resolve_draw(*recorder_, DrawKind::vertices);
     if (!call) return call.error();
     call->first = first_vertex;
     call->count = vertex_count;
@@ -389,7 +407,7 @@ Status CommandBuffer::draw(uint32_t vertex_count, uint32_t instance_count, uint3
 Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count, uint32_t first_index, int32_t vertex_offset,
                                    uint32_t first_instance, uint32_t draw_index) {
   return device::record(*recorder_, "draw_indexed", [&]() -> Status {
-    auto call = resolve_draw(*recorder_, true);
+    auto call = resolve_draw(*recorder_, DrawKind::indices);
     if (!call) return call.error();
     call->first = first_index;
     call->count = index_count;
@@ -401,26 +419,54 @@ Status CommandBuffer::draw_indexed(uint32_t index_count, uint32_t instance_count
   });
 }
 
+Status CommandBuffer::draw_mesh_tasks(uint32_t x, uint32_t y, uint32_t z, uint32_t draw_index) {
+  return device::record(*recorder_, "draw_mesh_tasks", [&]() -> Status {
+    auto call = resolve_draw(*recorder_, DrawKind::meshes);
+    if (!call) return call.error();
+    const std::string who = pass_name(*recorder_->open) + ": draw_mesh_tasks of " + std::to_string(x) + " x " + std::to_string(y) + " x " +
+                            std::to_string(z) + " workgroups; ";
+    for (const uint32_t count : {x, y, z})
+      if (count > kMaxWorkgroups) return invalid(who + "at most " + std::to_string(kMaxWorkgroups) + " are allowed in each direction");
+    call->groups = {x, y, z};
+    call->count = static_cast<uint32_t>(command::mesh_workgroups(call->groups));
+    if (!call->count && x && y && z) return invalid(who + "at most " + std::to_string(kMaxMeshWorkgroups) + " are allowed in all");
+    call->draw_index = draw_index;
+    return add_draw(*recorder_, *call);
+  });
+}
+
+Status CommandBuffer::draw_mesh_tasks_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
+  return device::record(*recorder_, "draw_mesh_tasks_indirect",
+                        [&] { return add_indirect(*recorder_, DrawKind::meshes, std::move(buffer), offset_B, draw_count, stride_B); });
+}
+
+Status CommandBuffer::draw_mesh_tasks_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most,
+                                                     uint32_t stride_B) {
+  if (!draws.buffer) return invalid("draw_mesh_tasks_indirect_count: the buffer of the number of draws is null");
+  return device::record(*recorder_, "draw_mesh_tasks_indirect_count",
+                        [&] { return add_indirect(*recorder_, DrawKind::meshes, std::move(buffer), offset_B, most, stride_B, draws); });
+}
+
 Status CommandBuffer::draw_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
   return device::record(*recorder_, "draw_indirect",
-                        [&] { return add_indirect(*recorder_, false, std::move(buffer), offset_B, draw_count, stride_B); });
+                        [&] { return add_indirect(*recorder_, DrawKind::vertices, std::move(buffer), offset_B, draw_count, stride_B); });
 }
 Status CommandBuffer::draw_indexed_indirect(Ptr<Buffer> buffer, uint64_t offset_B, uint32_t draw_count, uint32_t stride_B) {
   return device::record(*recorder_, "draw_indexed_indirect",
-                        [&] { return add_indirect(*recorder_, true, std::move(buffer), offset_B, draw_count, stride_B); });
+                        [&] { return add_indirect(*recorder_, DrawKind::indices, std::move(buffer), offset_B, draw_count, stride_B); });
 }
 
 Status CommandBuffer::draw_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most,
                                           uint32_t stride_B) {
   if (!draws.buffer) return invalid("draw_indirect_count: the buffer of the number of draws is null");
   return device::record(*recorder_, "draw_indirect_count",
-                        [&] { return add_indirect(*recorder_, false, std::move(buffer), offset_B, most, stride_B, draws); });
+                        [&] { return add_indirect(*recorder_, DrawKind::vertices, std::move(buffer), offset_B, most, stride_B, draws); });
 }
 Status CommandBuffer::draw_indexed_indirect_count(Ptr<Buffer> buffer, uint64_t offset_B, const BufferPlace& draws, uint32_t most,
                                                   uint32_t stride_B) {
   if (!draws.buffer) return invalid("draw_indexed_indirect_count: the buffer of the number of draws is null");
   return device::record(*recorder_, "draw_indexed_indirect_count",
-                        [&] { return add_indirect(*recorder_, true, std::move(buffer), offset_B, most, stride_B, draws); });
+                        [&] { return add_indirect(*recorder_, DrawKind::indices, std::move(buffer), offset_B, most, stride_B, draws); });
 }
 
 }  // namespace tilegpu

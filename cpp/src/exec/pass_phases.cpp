@@ -25,6 +25,10 @@ void add_geometry_counters(PassStats& sum, const PassStats& part) {
   sum.patches += part.patches, sum.control_invocations += part.control_invocations;
   sum.evaluation_invocations += part.evaluation_invocations, sum.geometry_invocations += part.geometry_invocations;
   sum.geometry_primitives += part.geometry_primitives;
+  sum.task_workgroups += part.task_workgroups, sum.task_invocations += part.task_invocations;
+  sum.mesh_workgroups += part.mesh_workgroups, sum.mesh_invocations += part.mesh_invocations;
+  sum.mesh_vertices += part.mesh_vertices, sum.mesh_primitives += part.mesh_primitives;
+  sum.mesh_primitives_culled += part.mesh_primitives_culled;
   sum.vertex_batches += part.vertex_batches;
   sum.primitives_in += part.primitives_in;
   sum.primitives_culled += part.primitives_culled;
@@ -46,6 +50,8 @@ void add_counts(records::StageCounts& sum, const records::StageCounts& part) {
   sum.vertex_invocations += part.vertex_invocations;
   sum.patches += part.patches, sum.evaluation_invocations += part.evaluation_invocations;
   sum.geometry_invocations += part.geometry_invocations, sum.geometry_primitives += part.geometry_primitives;
+  sum.task_invocations += part.task_invocations, sum.mesh_invocations += part.mesh_invocations;
+  sum.mesh_primitives += part.mesh_primitives;
   for (uint32_t k = 0; k < 4; k++) sum.generated[k] += part.generated[k];
   sum.clipped_in += part.clipped_in;
   sum.clipped_away += part.clipped_away;

@@ -18,7 +18,8 @@ using command::RecordedCommand;
 
 namespace {
 
-// Reads one VkDraw(Indexed)IndirectCommand; what lies outside the buffer reads zero, that is: draws nothing.
+// Reads one VkDraw(Indexed)IndirectCommand or VkDrawMeshTasksIndirectCommandEXT; what lies outside the buffer reads zero, that is: draws
+// nothing.
 DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
   assert(indirect.buffer && i < indirect.count);
   DrawCall draw = indirect.base;
@@ -37,6 +38,13 @@ DrawCall read_indirect(const IndirectDraw& indirect, uint32_t i) {
     if (i >= draws) return draw;  // of no vertices
   }
   const uint64_t at = indirect.offset_B + static_cast<uint64_t>(i) * indirect.stride_B;
+  if (indirect.base.state->resolved->primitives.meshes) {
+    std::array<uint32_t, 3>& groups = draw.groups;
+    if (at + sizeof groups <= indirect.buffer->size_B()) std::memcpy(groups.data(), indirect.buffer->data() + at, sizeof groups);
+    draw.count = static_cast<uint32_t>(command::mesh_workgroups(groups));
+    draw.draw_index = i;
+    return draw;
+  }
   const uint64_t size = indirect.base.indexed ? 20 : 16;
   if (at + size <= indirect.buffer->size_B()) std::memcpy(words, indirect.buffer->data() + at, size);
   draw.count = words[0];

@@ -218,6 +218,10 @@ static void add_results(QueryPool& pool, uint32_t query, uint32_t stream, const 
     *to += counts.generated[stream];
     return;
   }
+  if (pool.type == QueryType::mesh_primitives_generated) {
+    *to += counts.mesh_primitives;
+    return;
+  }
   if (pool.type == QueryType::transform_feedback_stream) {
     to[0] += counts.captured[stream], to[1] += counts.capturable[stream];
     return;
@@ -253,6 +257,12 @@ static void add_results(QueryPool& pool, uint32_t query, uint32_t stream, const 
         break;
       case VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT:
         *to += fragments;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_TASK_SHADER_INVOCATIONS_BIT_EXT:
+        *to += counts.task_invocations;
+        break;
+      case VK_QUERY_PIPELINE_STATISTIC_MESH_SHADER_INVOCATIONS_BIT_EXT:
+        *to += counts.mesh_invocations;
         break;
       default:
         break;

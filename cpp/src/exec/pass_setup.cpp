@@ -86,6 +86,12 @@ void plan_commands(PassRun& run) {
   run.out.stats.draws = run.plan->draw_count;
 }
 
+// Invocations of a workgroup of the draw's first stage, a task or mesh shader.
+static uint64_t first_invocations(const pipeline::Resolved& resolved) {
+  const auto& size = resolved.stages.front().traits.workgroup_size;
+  return uint64_t{size[0]} * size[1] * size[2];
+}
+
 Status check_indirect(const PassRun& run) {
   const command::Pass& pass = run.pass;
   size_t next = pass.draws.size();  // in the plan: of the first indirect draw, and so on
@@ -96,14 +102,20 @@ Status check_indirect(const PassRun& run) {
       assert(next < run.plan->expanded.size());
       const command::DrawCall& draw = run.plan->expanded[next];
       if (!draw.count || !draw.instance_count) continue;
-      if (draw.instance_count > left / draw.count)
+      const pipeline::Resolved& resolved = *draw.state->resolved;
+      const bool meshes = resolved.primitives.meshes;
+      const uint64_t all = meshes ? draw.count * first_invocations(resolved) : uint64_t{draw.count} * draw.instance_count;
+      if (all > left) {
+        const std::string what = meshes ? " invocations" : " vertices";
         return Error{VK_ERROR_DEVICE_LOST,
-                     "pass '" + pass.info.label + "': an indirect draw of pipeline '" + draw.state->resolved->label + "' asks for " +
-                         std::to_string(draw.count) + " vertices in " + std::to_string(draw.instance_count) +
-                         " instances; the indirect draws of a pass may have " + std::to_string(run.options.indirect_vertices) +
-                         " vertices together, nothing was drawn. Write other numbers to the indirect buffer, or give the device a larger "
+                     "pass '" + pass.info.label + "': an indirect draw of pipeline '" + resolved.label + "' asks for " +
+                         (meshes ? std::to_string(all) + what
+                                 : std::to_string(draw.count) + what + " in " + std::to_string(draw.instance_count) + " instances") +
+                         "; the indirect draws of a pass may have " + std::to_string(run.options.indirect_vertices) + what +
+                         " together, nothing was drawn. Write other numbers to the indirect buffer, or give the device a larger "
                          "indirect_budget"};
-      left -= uint64_t{draw.count} * draw.instance_count;
+      }
+      left -= all;
     }
   }
   return Ok{};

@@ -275,7 +275,10 @@ template <bool pairs, class Indices>
 
 }  // namespace
 
-PrimitiveShape shape_of(const command::DrawState& state) { return shape_of(state.topology, state.patch_control_points); }
+PrimitiveShape shape_of(const command::DrawState& state) {
+  if (state.resolved->primitives.meshes) return {1, 1};  // workgroups
+  return shape_of(state.topology, state.patch_control_points);
+}
 
 bool uses_restart(const command::DrawCall& draw) { return draw.indexed && draw.state->primitive_restart; }
 
@@ -337,6 +340,7 @@ uint32_t fetch_primitives(const command::DrawCall& draw, const ChunkPiece& piece
 }
 
 bool runs_stipple(const command::DrawState& state) {
+  if (state.resolved->primitives.meshes) return false;
   if (state.topology != VK_PRIMITIVE_TOPOLOGY_LINE_STRIP && state.topology != VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY) return false;
   return !state.resolved->primitives.makes_primitives && line_rule(state.rasterization).stippled;
 }

@@ -104,11 +104,13 @@ struct Planner {
 
 namespace {
 
-// What may come of a primitive, roughly: so that threads share the work of few patches. A patch of level 8 has a hundred triangles.
+// What may come of a primitive, roughly: so that threads share the work of few patches, or of few workgroups of task and mesh shaders. A
+// patch of level 8 has a hundred triangles.
 uint32_t weight_of(const pipeline::Resolved& resolved) {
-  constexpr uint32_t kOfPatch = 64, kMost = 1024;
+  constexpr uint32_t kOfPatch = 64, kOfTask = 16, kMost = 1024;
   const pipeline::PrimitiveStages& stages = resolved.primitives;
   uint32_t weight = stages.tessellates ? kOfPatch : 1;
+  if (stages.meshes) weight = stages.mesh.output_primitives * (resolved.stages.find(VK_SHADER_STAGE_TASK_BIT_EXT) ? kOfTask : 1);
   if (stages.makes_primitives) weight *= std::max(1u, stages.geometry.output_vertices * stages.geometry.invocations / 3);
   return std::min(weight, kMost);
 }

@@ -1,4 +1,4 @@
-// geometry/primitive_scratch.hpp -- memory of one thread between the stages of draws with tessellation or geometry shaders.
+// geometry/primitive_scratch.hpp -- memory of one thread between the stages of draws with tessellation, geometry or mesh shaders.
 // In: a stage. Out: for the next.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "base/aligned_buffer.hpp"
 #include "base/arena.hpp"
 #include "geometry/tessellator.hpp"
-#include "shader_abi/abi.hpp"
+#include "shader/compiler.hpp"
 
 namespace tilegpu::geometry {
 
@@ -60,6 +60,21 @@ struct PrimitiveScratch {
   std::vector<uint8_t> begins_strip;                  // the same: 1 where a strip begins
   std::vector<uint32_t> ids;                          // gl_PrimitiveID of each primitive that goes into a geometry shader
   alignas(64) float tess_coord[3 * shader::kBatchStride];
+};
+
+/// Of draws with mesh shaders.
+struct MeshScratch {
+  AlignedBuffer task_memory, mesh_memory, scratch, frames;
+  uint32_t vertex_room = 0, primitive_room = 0;  // of the shader's arrays
+  const shader::InterfaceWord* index[3] = {};    // words that the fixed functions read; null: they are not written
+  const shader::InterfaceWord* culled = nullptr;
+  struct Wanted {
+    const shader::InterfaceWord* from;
+    uint8_t* to;  // the batch's, of vertex 0
+  };
+  std::vector<Wanted> wanted;
+  std::vector<uint32_t> triples;            // primitives of a workgroup
+  uint16_t own_vertex[kMaxMeshPrimitives];  // which vertex that is that a primitive has for itself
 };
 
 }  // namespace tilegpu::geometry

@@ -241,7 +241,7 @@ GeometryWorker::State::Before GeometryWorker::State::begin_batch(Piece& p) {
 // A batch whose vertices are shaded.
 void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
   p.out.assembled += batch.primitive_count;
-  if (!draw.resolved->primitives.makes_primitives) {
+  if (!draw.resolved->primitives.makes_primitives && !draw.resolved->primitives.meshes) {
     p.out.generated[0] += batch.primitive_count;
     if (p.captures) capture_batch(p);
   }
@@ -375,6 +375,10 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   begin_piece(p);
   out.primitive_id_step = 1;
   if (__builtin_expect(draw.line.stippled, 0)) begin_stipple(call, piece);
+  if (__builtin_expect(draw.resolved->primitives.meshes, 0)) {
+    begin_meshes();
+    return each_instance(p, [&](uint32_t) { draw_meshes(p); });
+  }
   if (__builtin_expect(stages, 0)) {
     begin_primitives(p);
     return each_instance(p, [&](uint32_t) { draw_primitives(p); });
@@ -391,6 +395,8 @@ static records::StageCounts counted_so_far(const PassStats& stats, const Output&
   counts.vertex_invocations = stats.vertices_shaded + stats.vertices_position_shaded;
   counts.patches = stats.patches, counts.evaluation_invocations = stats.evaluation_invocations;
   counts.geometry_invocations = stats.geometry_invocations, counts.geometry_primitives = stats.geometry_primitives;
+  counts.task_invocations = stats.task_invocations, counts.mesh_invocations = stats.mesh_invocations;
+  counts.mesh_primitives = stats.mesh_primitives;
   counts.clipped_in = out.assembled, counts.clipped_away = out.clipped_away;
   std::copy_n(out.generated, std::size(counts.generated), counts.generated);
   return counts;
@@ -403,11 +409,14 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   process_piece(pass, piece, out);
   records::StageCounts counts = counted_so_far(out.chunk->stats, out);
   counts.counted = call.counted;
-  counts.primitives = uint64_t{piece.primitive_count} * piece.instance_count;
-  if (piece.first_primitive == 0) counts.vertices = assembled_vertices(call) * piece.instance_count;
+  const bool meshes = call.state->resolved->primitives.meshes;  // nothing is assembled before them
+  if (!meshes) counts.primitives = uint64_t{piece.primitive_count} * piece.instance_count;
+  if (piece.first_primitive == 0 && !meshes) counts.vertices = assembled_vertices(call) * piece.instance_count;
   counts.vertex_invocations -= before.vertex_invocations;
   counts.patches -= before.patches, counts.evaluation_invocations -= before.evaluation_invocations;
   counts.geometry_invocations -= before.geometry_invocations, counts.geometry_primitives -= before.geometry_primitives;
+  counts.task_invocations -= before.task_invocations, counts.mesh_invocations -= before.mesh_invocations;
+  counts.mesh_primitives -= before.mesh_primitives;
   counts.clipped_in -= before.clipped_in, counts.clipped_away -= before.clipped_away;
   for (size_t k = 0; k < std::size(counts.generated); k++) counts.generated[k] -= before.generated[k];
   if (!call.state->resolved->primitives.any()) counts.generated[0] = counts.clipped_in = counts.primitives;

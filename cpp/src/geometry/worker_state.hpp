@@ -1,5 +1,5 @@
-// geometry/worker_state.hpp -- what one thread of the geometry phase has, and what it knows of the piece at hand; process.cpp and
-// primitive_stages.cpp are its steps. In: a chunk. Out: for its steps.
+// geometry/worker_state.hpp -- what one thread of the geometry phase has, and what it knows of the piece at hand; process.cpp,
+// primitive_stages.cpp and mesh_stages.cpp are its steps. In: a chunk. Out: for its steps.
 #pragma once
 
 #include "geometry/draw_setup.hpp"
@@ -47,6 +47,7 @@ struct GeometryWorker::State {
   alignas(64) float no_varyings[kBatchStride];
   VertexFetch fetched;          // where draws are counted
   PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
+  MeshScratch meshes;
 
   void begin_stipple(const command::DrawCall& call, const ChunkPiece& piece);
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
@@ -95,6 +96,16 @@ struct GeometryWorker::State {
   void capture(Piece& p, uint32_t stream, const StageVertices& from, const uint32_t* slots, uint32_t vertices);
   void capture_batch(Piece& p);
   records::CapturedRun& captured_run(Piece& p, uint32_t stream, uint32_t vertices);
+
+  // mesh_stages.cpp: what comes of workgroups of task and mesh shaders.
+  void begin_meshes();
+  void draw_meshes(Piece& p);
+  void run_workgroup(Piece& p, const pipeline::ResolvedStage& stage, const std::array<uint32_t, 3>& groups, uint64_t at, uint8_t* memory,
+                     shader::ComputeArgs& args);
+  void run_mesh(Piece& p, const std::array<uint32_t, 3>& groups, uint64_t at, uint32_t drawn_as);
+  void collect_mesh(Piece& p, uint32_t vertices, uint32_t primitives);
+  void draw_mesh(Piece& p, uint32_t workgroup);
+  void take_words(const shader::InterfaceWord& word, uint8_t* to) const;
 };
 
 /// A batch in the making: what of the chunk was there before it.

@@ -112,6 +112,7 @@ const char* deferral_obstacle(const command::DrawState& state) {
     return "the vertex shader writes memory: each vertex is shaded as the API says";
   if (resolved.traits(VK_SHADER_STAGE_VERTEX_BIT).reads_addresses)
     return "the vertex shader reads memory by address: what else of the pass lies there is not known";
+  if (resolved.primitives.meshes) return "a mesh shader makes the vertices";
   if (resolved.primitives.any()) return "tessellation and geometry shaders make the vertices";
   if (!resolved.primitives.captured.words.empty()) return "transform feedback captures vertices";
   if (state.rasterization.rasterizer_discard) return "nothing is rasterized";

@@ -110,6 +110,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_pipeline_creation_cache_control,
     Extension::EXT_pipeline_creation_feedback,
     Extension::EXT_line_rasterization,
+    Extension::EXT_mesh_shader,
     Extension::EXT_provoking_vertex,
     Extension::EXT_scalar_block_layout,
     Extension::EXT_separate_stencil_usage,
@@ -304,6 +305,8 @@ Features make_features() {
   f.occlusionQueryPrecise = true;
   f.pipelineStatisticsQuery = true;
   f.geometryShader = f.tessellationShader = true;
+  f.taskShader = f.meshShader = f.meshShaderQueries = true;
+  f.multiviewMeshShader = f.primitiveFragmentShadingRateMeshShader = true;  // a view is a draw; a rate goes with its primitive
   f.fragmentShaderBarycentric = true;
   f.pipelineFragmentShadingRate = f.primitiveFragmentShadingRate = f.attachmentFragmentShadingRate = true;
   f.fragmentShaderPixelInterlock = f.fragmentShaderSampleInterlock = true;
@@ -425,6 +428,30 @@ void set_stages(VkPhysicalDeviceLimits& l) {
   l.maxGeometryOutputVertices = kMaxEmittedVertices;
   l.maxGeometryTotalOutputComponents = kMaxEmittedComponents;
   l.maxClipDistances = l.maxCullDistances = l.maxCombinedClipAndCullDistances = 8;
+}
+
+/// VK_EXT_mesh_shader. Of memory what the extension asks for at least, so that what it does not count (indices, alignment) fits too.
+void set_mesh_shaders(Properties& p) {
+  for (uint32_t k = 0; k < 3; ++k) {
+    p.maxTaskWorkGroupCount[k] = p.maxMeshWorkGroupCount[k] = kMaxWorkgroups;
+    p.maxTaskWorkGroupSize[k] = p.maxMeshWorkGroupSize[k] = kMaxWorkgroupInvocations;
+  }
+  p.maxTaskWorkGroupTotalCount = p.maxMeshWorkGroupTotalCount = kMaxMeshWorkgroups;
+  p.maxTaskWorkGroupInvocations = p.maxMeshWorkGroupInvocations = kMaxWorkgroupInvocations;
+  p.maxTaskPayloadSize = kMaxTaskPayload_B;
+  p.maxTaskSharedMemorySize = p.maxMeshSharedMemorySize = kMaxSharedMemory_B;
+  p.maxTaskPayloadAndSharedMemorySize = p.maxMeshPayloadAndSharedMemorySize = kMaxSharedMemory_B + kMaxTaskPayload_B;
+  p.maxMeshOutputMemorySize = kMaxMeshOutput_B / 2;
+  p.maxMeshPayloadAndOutputMemorySize = kMaxMeshOutput_B / 2 + kMaxTaskPayload_B;
+  p.maxMeshOutputComponents = kMaxVaryingComponents;
+  p.maxMeshOutputVertices = kMaxMeshVertices, p.maxMeshOutputPrimitives = kMaxMeshPrimitives;
+  p.maxMeshOutputLayers = 1024;      // maxFramebufferLayers
+  p.maxMeshMultiviewViewCount = 16;  // Khronos's test of it makes a mask by a shift, which of 32 is none
+  p.meshOutputPerVertexGranularity = p.meshOutputPerPrimitiveGranularity = 1;
+  p.maxPreferredTaskWorkGroupInvocations = p.maxPreferredMeshWorkGroupInvocations = 128;
+  // Outputs are memory of the workgroup: who writes which is all the same.
+  p.prefersLocalInvocationVertexOutput = p.prefersLocalInvocationPrimitiveOutput = VK_FALSE;
+  p.prefersCompactVertexOutput = p.prefersCompactPrimitiveOutput = VK_FALSE;
 }
 
 void set_rasterization(VkPhysicalDeviceLimits& l) {
@@ -556,14 +583,16 @@ Properties make_properties() {
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
-  p.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
-  p.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_FRAGMENT_BIT;
+  constexpr VkShaderStageFlags kWorkgroups = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_TASK_BIT_EXT | VK_SHADER_STAGE_MESH_BIT_EXT;
+  p.requiredSubgroupSizeStages = kWorkgroups;
+  p.subgroupSupportedStages = kWorkgroups | VK_SHADER_STAGE_FRAGMENT_BIT;
   p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                   VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
                                   VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT |
                                   VK_SUBGROUP_FEATURE_QUAD_BIT | VK_SUBGROUP_FEATURE_ROTATE_BIT | VK_SUBGROUP_FEATURE_ROTATE_CLUSTERED_BIT;
   p.pointClippingBehavior = VK_POINT_CLIPPING_BEHAVIOR_ALL_CLIP_PLANES;
   p.maxMultiviewViewCount = 32;
+  set_mesh_shaders(p);
   p.maxVertexAttribDivisor = ~0U;
   p.maxTransformFeedbackStreams = kMaxStreams, p.maxTransformFeedbackBuffers = kMaxTransformFeedbackBuffers;
   p.maxTransformFeedbackBufferSize = ~uint32_t{0};  // counters have 32 bits

@@ -1,6 +1,7 @@
 // icd/draw.cpp -- what is bound for draws, and draws; what is set for them: icd/dynamic_state.cpp.
 //
-// In: Vulkan's commands. Out: the core's, of the same names. Source: Vulkan specification, "Drawing Commands", "Dynamic State".
+// In: Vulkan's commands. Out: the core's, of the same names. Source: Vulkan specification, "Drawing Commands", "Mesh Shading", "Dynamic
+// State".
 #include "icd/dynamic_state.hpp"
 #include "icd/generated/commands.hpp"
 
@@ -148,6 +149,26 @@ void VKAPI_CALL CmdDrawIndexedIndirect(VkCommandBuffer commandBuffer, VkBuffer b
                                        uint32_t stride) {
   set_colors(commandBuffer);
   record(commandBuffer, commandBuffer->core->draw_indexed_indirect(buffer->core, offset, drawCount, stride));
+}
+
+// --- VK_EXT_mesh_shader
+
+void VKAPI_CALL CmdDrawMeshTasksEXT(VkCommandBuffer commandBuffer, uint32_t groupCountX, uint32_t groupCountY, uint32_t groupCountZ) {
+  set_colors(commandBuffer);
+  record(commandBuffer, commandBuffer->core->draw_mesh_tasks(groupCountX, groupCountY, groupCountZ));
+}
+
+void VKAPI_CALL CmdDrawMeshTasksIndirectEXT(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount,
+                                            uint32_t stride) {
+  set_colors(commandBuffer);
+  record(commandBuffer, commandBuffer->core->draw_mesh_tasks_indirect(buffer->core, offset, drawCount, stride));
+}
+
+void VKAPI_CALL CmdDrawMeshTasksIndirectCountEXT(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
+                                                 VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
+  set_colors(commandBuffer);
+  record(commandBuffer, commandBuffer->core->draw_mesh_tasks_indirect_count(buffer->core, offset, {countBuffer->core, countBufferOffset},
+                                                                            maxDrawCount, stride));
 }
 
 }  // namespace tilegpu::icd

@@ -335,10 +335,15 @@ Status take_samples(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCrea
   return take_multisample(state, takes, out.multisample);
 }
 
+// Nothing is assembled before a mesh shader: the state of vertex input is ignored, and its pointers may lead anywhere.
+bool has_mesh_shader(const VkGraphicsPipelineCreateInfo& in) {
+  return std::any_of(in.pStages, in.pStages + in.stageCount, [](const auto& stage) { return stage.stage == VK_SHADER_STAGE_MESH_BIT_EXT; });
+}
+
 // Of the parts alone: pointers to the state of others may lead anywhere, and behind a discard those of fragments too.
 Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibraryFlagsEXT parts, bool discards,
                   GraphicsPipelineCreateInfo& out) {
-  if (parts & kVertexInput) {
+  if (parts & kVertexInput && !has_mesh_shader(in)) {
     if (in.pVertexInputState) take_vertex_input(*in.pVertexInputState, out);
     if (in.pInputAssemblyState) {
       out.topology = in.pInputAssemblyState->topology;
@@ -414,7 +419,11 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
     *out = new VkPipeline_T{nullptr, nullptr, {}, {}, {}, std::make_unique<const PipelineParts>(std::move(all))};
     return VK_SUCCESS;
   }
-  const VkGraphicsPipelineLibraryFlagsEXT needed = discards_all(all.info) ? kVertexInput | kPreRasterization : kAllParts;
+  const bool meshes = std::any_of(all.info.stages.begin(), all.info.stages.end(), [](const ShaderStage& stage) {
+    return stage.module && stage.module->reflection().stage == VK_SHADER_STAGE_MESH_BIT_EXT;
+  });
+  const VkGraphicsPipelineLibraryFlagsEXT needed =
+      (discards_all(all.info) ? kVertexInput | kPreRasterization : kAllParts) & (meshes ? ~VkFlags{kVertexInput} : ~VkFlags{0});
   if ((all.parts & needed) != needed)
     return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
                 "pipeline: parts are missing: " + names_of(needed & ~all.parts) + "; give them here or by a library");

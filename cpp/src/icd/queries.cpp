@@ -26,6 +26,8 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
         return QueryType::transform_feedback_stream;
       case VK_QUERY_TYPE_PRIMITIVES_GENERATED_EXT:
         return QueryType::primitives_generated;
+      case VK_QUERY_TYPE_MESH_PRIMITIVES_GENERATED_EXT:
+        return QueryType::mesh_primitives_generated;
       default:
         return std::nullopt;
     }
@@ -33,7 +35,9 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
   if (!type)
     return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
                 "query pool: queryType is " + std::to_string(pCreateInfo->queryType) +
-                    "; there are occlusion queries, timestamps, pipeline statistics, transform feedback streams and primitives generated");
+                    "; there are occlusion queries, timestamps, pipeline statistics, transform feedback streams, primitives generated and "
+                    "mesh primitives "
+                    "generated");
   *out = new VkQueryPool_T{std::make_shared<tilegpu::QueryPool>(*type, pCreateInfo->queryCount, pCreateInfo->pipelineStatistics)};
   return VK_SUCCESS;
 }

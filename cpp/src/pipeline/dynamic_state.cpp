@@ -302,6 +302,10 @@ Expected<DynamicStates> dynamic_states(const std::vector<VkDynamicState>& states
 
 DynamicStates always_settable() { return kAlways; }
 DynamicStates resolving_states() { return kResolving; }
+DynamicStates ignored_by_meshes() {
+  return mask_of(S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable,
+                 S::patch_control_points, S::tessellation_domain_origin);
+}
 
 bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices) {
   switch (state.topology) {
@@ -320,18 +324,20 @@ bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices) {
   return made_vertices == 2 || (made_vertices != 1 && state.rasterization.polygon_mode == VK_POLYGON_MODE_LINE);
 }
 
-DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, uint32_t made_vertices) {
+DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages) {
   const auto drop = [&](DynamicStates mask) { dynamic.bits &= ~mask.bits; };
   if (dynamic.has(S::vertex_input)) drop(mask_of(S::vertex_input_binding_stride));  // it comes with the whole
   if (state.vertex_bindings.empty()) drop(mask_of(S::vertex_input_binding_stride));
   if (state.topology != VK_PRIMITIVE_TOPOLOGY_PATCH_LIST) drop(mask_of(S::patch_control_points, S::tessellation_domain_origin));
+  if (stages.meshes) drop(ignored_by_meshes());
   if (state.rasterization.rasterizer_discard) return {dynamic.bits & kBeforeRasterization.bits};
   const DepthStencilState& ds = state.depth_stencil;
   if (!ds.depth_test) drop(mask_of(S::depth_write_enable, S::depth_compare_op));
   if (!ds.depth_bounds_test) drop(mask_of(S::depth_bounds));
   if (!ds.stencil_test) drop(mask_of(S::stencil_op, S::stencil_compare_mask, S::stencil_write_mask, S::stencil_reference));
   if (!state.rasterization.depth_bias_enable) drop(mask_of(S::depth_bias));
-  if (!draws_lines(state, made_vertices)) drop(mask_of(S::line_width, S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple));
+  if (!draws_lines(state, stages.made_vertices()))
+    drop(mask_of(S::line_width, S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple));
   if (!state.rasterization.line_stipple) drop(mask_of(S::line_stipple));
   if (state.rasterization.conservative_mode != VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT)
     drop(mask_of(S::extra_primitive_overestimation_size));

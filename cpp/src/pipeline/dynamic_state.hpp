@@ -4,6 +4,7 @@
 // State", and the valid usage of vkCmdDraw (VUID-vkCmdDraw-None-07831 and those that follow it).
 #pragma once
 
+#include "pipeline/primitive_stages.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::pipeline {
@@ -15,9 +16,11 @@ Expected<DynamicStates> dynamic_states(const std::vector<VkDynamicState>& states
 DynamicStates always_settable();
 /// What code, or the classification of draws, depends on: a change makes another Resolved.
 DynamicStates resolving_states();
+/// Of what stands before mesh shaders: pipelines with one neither fix it nor read it.
+DynamicStates ignored_by_meshes();
 /// Of the dynamic ones, those that a draw with this state reads.
-/// `made_vertices`: of each primitive that tessellation or a geometry shader makes; 0: the topology's are drawn.
-DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, uint32_t made_vertices);
+/// `stages`: what makes the primitives. Mesh shaders ask for nothing of what is before them.
+DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages);
 
 /// Lines are what is rasterized, by topology, by the stages before, or by the polygon mode.
 bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices);

@@ -115,9 +115,29 @@ Status add_geometry(const Program& program, const Stage& stage, PrimitiveStages&
   return Ok{};
 }
 
+Status add_mesh(const Program& program, const Stage& stage, PrimitiveStages& out) {
+  const shader::StageTraits& traits = stage.traits;
+  assert(traits.modes.made_vertices >= 1 && traits.modes.made_vertices <= 3);  // analyze() refuses others
+  assert(traits.modes.output_vertices <= kMaxMeshVertices && traits.modes.output_primitives <= kMaxMeshPrimitives);
+  out.meshes = true;
+  out.mesh = traits.modes, out.mesh_made = traits.leaves;
+  const Stage* fragment = program.fragment();
+  if (fragment && fragment->traits.reads_primitive_id && !traits.writes_primitive_id)
+    return wrong("the fragment shader reads gl_PrimitiveID, which the mesh shader does not write");
+  const VaryingLayout& rows = program.written_by(stage.stage);
+  for (const InterfaceWord& word : out.mesh_made.words) {
+    const int row = rows.find(word.location, word.component);
+    if (row >= 0) out.mesh_rows.push_back({word, static_cast<uint32_t>(row)});
+    out.mesh_of_primitives |=
+        word.primitive && word.location != shader::kPrimitiveIndicesLocation && word.location != shader::kCullPrimitiveLocation;
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 uint32_t PrimitiveStages::made_vertices() const {
+  if (meshes) return mesh.made_vertices;
   if (makes_primitives) return geometry.made_vertices;
   return tessellates ? modes.made_vertices : 0;
 }
@@ -129,6 +149,10 @@ shader::VaryingLayout with_captured(shader::VaryingLayout layout, const shader::
 
 Expected<PrimitiveStages> primitive_stages(const Program& program) {
   PrimitiveStages out;
+  if (const Stage* mesh = program.find(VK_SHADER_STAGE_MESH_BIT_EXT)) {
+    if (Status ok = add_mesh(program, *mesh, out); !ok) return ok.error();
+    return out;
+  }
   const Stage* vertex = program.find(VK_SHADER_STAGE_VERTEX_BIT);
   const Stage* control = program.find(VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT);
   const Stage* evaluation = program.find(VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT);

@@ -1,8 +1,8 @@
 // pipeline/primitive_stages.hpp -- what lies between the vertex shader and the rasterizer: tessellation, geometry shader, transform
-// feedback.
+// feedback; or in place of all of it: task and mesh shaders.
 //
 // In: a program. Out: the words that each stage hands to the next, and where both keep them. Source: Vulkan specification, "Tessellation",
-// "Geometry Shading", "Transform Feedback", "Interface Matching".
+// "Geometry Shading", "Mesh Shading", "Transform Feedback", "Interface Matching".
 #pragma once
 
 #include "shader/compiler.hpp"
@@ -21,8 +21,15 @@ struct PatchWord {
   shader::InterfaceWord from, to;
 };
 
+/// From a mesh shader's outputs to a row of the rasterizer's.
+struct MadeWord {
+  shader::InterfaceWord from;
+  uint32_t row = 0;
+};
+
 struct PrimitiveStages {
   bool tessellates = false, makes_primitives = false;  // has control and evaluation shaders; a geometry shader
+  bool meshes = false;                                 // has a mesh shader, perhaps a task shader, and none of all others
   shader::PrimitiveModes modes;                        // of tessellation: both shaders', and the patch's vertices that come out
   shader::PrimitiveModes geometry;                     // of the geometry shader
   shader::VaryingLayout of_vertices;                   // rows that the vertex shader writes
@@ -36,7 +43,12 @@ struct PrimitiveStages {
   shader::TransformFeedback captured;                                // of the last stage
   std::array<std::vector<uint32_t>, kMaxStreams> captured_rows;      // by stream: of `captured.words`, in the last stage's rows
 
-  bool any() const { return tessellates || makes_primitives; }
+  shader::PrimitiveModes mesh;        // of the mesh shader
+  shader::InterfaceMemory mesh_made;  // words that it leaves of each vertex and of each primitive
+  std::vector<MadeWord> mesh_rows;    // those of them that the fragment shader reads
+  bool mesh_of_primitives = false;    // some word but the indices and what is culled is a primitive's
+
+  bool any() const { return tessellates || makes_primitives || meshes; }
   /// Vertices of a primitive that goes in; 0: the state's topology says so.
   uint32_t made_vertices() const;
 };

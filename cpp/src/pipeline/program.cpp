@@ -22,8 +22,8 @@ constexpr Kind kOrder[] = {
     {VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, "tessellation_control", true},
     {VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT, "tessellation_evaluation", true},
     {VK_SHADER_STAGE_GEOMETRY_BIT, "geometry", true},
-    {VK_SHADER_STAGE_TASK_BIT_EXT, "task", false},
-    {VK_SHADER_STAGE_MESH_BIT_EXT, "mesh", false},
+    {VK_SHADER_STAGE_TASK_BIT_EXT, "task", true},
+    {VK_SHADER_STAGE_MESH_BIT_EXT, "mesh", true},
     {VK_SHADER_STAGE_FRAGMENT_BIT, "fragment", true},
 };
 
@@ -43,7 +43,7 @@ Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
     const size_t place = place_of(stage.stage);
     if (place == std::size(kOrder) || !kOrder[place].compiled)
       return wrong("module '" + given.module->label() + "' is a " + stage_name(stage.stage) +
-                       " shader; graphics pipelines of tilegpu have vertex, tessellation, geometry and fragment shaders",
+                       " shader; graphics pipelines of tilegpu have vertex, tessellation, geometry, task, mesh and fragment shaders",
                    VK_ERROR_FEATURE_NOT_PRESENT);
     if (std::any_of(stages.begin(), stages.end(), [&](const Stage& other) { return other.stage == stage.stage; }))
       return wrong(std::string("two ") + stage_name(stage.stage) + " shaders; give one");
@@ -54,7 +54,13 @@ Status find_stages(const GraphicsPipelineCreateInfo& info, Program& program) {
   }
   std::sort(stages.begin(), stages.end(), [](const Stage& a, const Stage& b) { return place_of(a.stage) < place_of(b.stage); });
   for (Stage& stage : stages) program.stages.add(std::move(stage));
-  if (!program.find(VK_SHADER_STAGE_VERTEX_BIT)) return wrong("no vertex shader");
+  const bool mesh = program.find(VK_SHADER_STAGE_MESH_BIT_EXT);
+  for (const Stage& stage : program.stages)
+    if (mesh && place_of(stage.stage) < place_of(VK_SHADER_STAGE_TASK_BIT_EXT))
+      return wrong(std::string("a mesh shader and a ") + stage_name(stage.stage) +
+                   " shader; a mesh shader makes the primitives itself: leave out one of both");
+  if (!mesh && program.find(VK_SHADER_STAGE_TASK_BIT_EXT)) return wrong("a task shader without the mesh shader that it starts; give both");
+  if (!mesh && !program.find(VK_SHADER_STAGE_VERTEX_BIT)) return wrong("no vertex shader, and no mesh shader");
   return Ok{};
 }
 

@@ -59,7 +59,7 @@ shader::FragmentKey fragment_key(const Program& program, const Resolved& resolve
 std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& state) {
   auto resolved = std::make_shared<Resolved>();
   resolved->label = program.label;
-  resolved->vertex_input = state.vertex_bindings;
+  if (!program.primitives.meshes) resolved->vertex_input = state.vertex_bindings;
   resolved->depth_format = program.depth_format;
   resolved->samples = static_cast<uint32_t>(state.multisample.samples);
   for (const Stage& stage : program.stages) resolved->stages.add({stage.stage, stage.traits, stage.resources, {}, stage.module});
@@ -168,9 +168,12 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
       add(output.slice, "fragment shader", [&] { return shader::compile_fragment(jit, slice, shader::When::later); });
     }
   }
-  const shader::VertexKey vertex = vertex_key(program, state);
-  add(resolved->stages.find(VK_SHADER_STAGE_VERTEX_BIT)->code, "vertex shader",
-      [&] { return shader::compile_vertex(jit, vertex, shader::When::later); });
+  shader::VertexKey vertex;
+  if (program.find(VK_SHADER_STAGE_VERTEX_BIT)) {
+    vertex = vertex_key(program, state);
+    add(resolved->stages.find(VK_SHADER_STAGE_VERTEX_BIT)->code, "vertex shader",
+        [&] { return shader::compile_vertex(jit, vertex, shader::When::later); });
+  }
   shader::VertexKey evaluation;
   shader::ComputeKey control;
   shader::GeometryKey geometry;
@@ -187,10 +190,20 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
     add(resolved->stages.find(stage->stage)->code, "geometry shader",
         [&] { return shader::compile_geometry(jit, geometry, shader::When::later); });
   }
+  std::array<shader::ComputeKey, 2> workgroups;
+  for (size_t k = 0; k < workgroups.size(); k++) {
+    const Stage* stage = program.find(k ? VK_SHADER_STAGE_MESH_BIT_EXT : VK_SHADER_STAGE_TASK_BIT_EXT);
+    if (!stage) continue;
+    workgroups[k] = {stage->module, stage->specialization, stage->resources};
+    add(resolved->stages.find(stage->stage)->code, k ? "mesh shader" : "task shader",
+        [&, stage, k] { return shader::compile_compute(jit, workgroups[k], stage->traits, shader::When::later); });
+  }
   resolved->lanes = jit.lanes();
-  resolved->position.key = vertex;
-  resolved->position.key.position_only = true;
-  resolved->position.code = shader::reserve_vertex(jit, resolved->position.key);
+  if (vertex.module) {
+    resolved->position.key = vertex;
+    resolved->position.key.position_only = true;
+    resolved->position.code = shader::reserve_vertex(jit, resolved->position.key);
+  }
   if (shading && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
     add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue, shader::When::later); });

@@ -84,6 +84,13 @@ Expected<StageInterface> connect(const Stage& writer, const Stage& reader) {
                                                          "' (location " + std::to_string(l) + "), which the " + stage_name(writer.stage) +
                                                          " shader does not write; it writes " + names_of(outputs)};
     }
+    for (const ReflectedVariable& output : outputs)
+      if (output.location == input.location && output.component == input.component && output.primitive != input.primitive)
+        return Error{VK_ERROR_INITIALIZATION_FAILED,
+                     std::string("the ") + stage_name(reader.stage) + " shader reads '" + input.name + "' (location " +
+                         std::to_string(input.location) + ") for each " + (input.primitive ? "primitive" : "vertex") + ", and the " +
+                         stage_name(writer.stage) + " shader writes '" + output.name + "' for each " +
+                         (output.primitive ? "primitive" : "vertex") + "; declare perprimitiveEXT in both, or in none"};
     if (const ReflectedVariable* output = of_another_kind(input, outputs))
       return Error{VK_ERROR_INITIALIZATION_FAILED, std::string("the ") + stage_name(reader.stage) + " shader reads '" + input.name +
                                                        "' (location " + std::to_string(input.location) + ") as " + type_name(input.type) +

@@ -345,6 +345,7 @@ Status check_program(Program& program) {
 Status check_topology(const Program& program, const FixedFunctionState& state) {
   const Checker check{program};
   const PrimitiveStages& stages = program.primitives;
+  if (stages.meshes) return Ok{};  // nothing is assembled
   const bool patches = state.topology == VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
   if (patches != stages.tessellates)
     return check.error(patches ? "the topology is PATCH_LIST, but there are no tessellation shaders; draw another one, or give both"
@@ -436,7 +437,19 @@ Status forbidden_of(const GraphicsPipelineCreateInfo& info) {
   return Ok{};
 }
 
+// What a mesh shader reads of a payload that its task shader has not is 0.
+static Status check_payload(const Program& program) {
+  const Stage *task = program.find(VK_SHADER_STAGE_TASK_BIT_EXT), *mesh = program.find(VK_SHADER_STAGE_MESH_BIT_EXT);
+  const uint32_t read_B = mesh ? mesh->traits.payload_B : 0, there_B = task ? task->traits.payload_B : 0;
+  if (read_B <= there_B) return Ok{};
+  const std::string reads = "the mesh shader reads a payload (taskPayloadSharedEXT) of " + std::to_string(read_B) + " bytes, and ";
+  return Checker{program}.error(reads + (there_B ? "that of the task shader has " + std::to_string(there_B) + "; declare the same in both"
+                                         : task  ? "the task shader writes none; write it there, or leave it out"
+                                                 : "there is no task shader that writes it; give one, or leave it out"));
+}
+
 Status forbidden_of(const Program& program) {
+  if (Status ok = check_payload(program); !ok) return ok;
   for (const Stage& stage : program.stages) {
     const uint32_t clip = stage.traits.clip_distances, cull = stage.traits.cull_distances;
     if (clip + cull > kMaxClipAndCullDistances)
@@ -449,7 +462,8 @@ Status forbidden_of(const Program& program) {
 
 Status check_state(const Program& program, const GraphicsState& state) {
   const Checker check{program};
-  if (Status ok = check.vertex_input(state); !ok) return ok;
+  if (!program.primitives.meshes)
+    if (Status ok = check.vertex_input(state); !ok) return ok;
   if (Status ok = check.blending(state); !ok) return ok;
   return check.multisampling(state);
 }

@@ -56,6 +56,7 @@ struct StageCounts {
   uint32_t counted = 0;  // DrawCall::counted
   uint64_t vertices = 0, primitives = 0, vertex_invocations = 0, clipped_in = 0, clipped_away = 0;
   uint64_t patches = 0, evaluation_invocations = 0, geometry_invocations = 0, geometry_primitives = 0;
+  uint64_t task_invocations = 0, mesh_invocations = 0, mesh_primitives = 0;
   uint64_t generated[4] = {};                     // by stream: what the last stage made
   uint64_t captured[4] = {}, capturable[4] = {};  // by stream: primitives that transform feedback wrote; and that it would have
 };

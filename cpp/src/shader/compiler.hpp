@@ -33,8 +33,8 @@ struct VaryingComponent {
 /// varyings, with the element as component.
 inline constexpr uint32_t kPositionLocation = 240, kPointSizeLocation = 241, kLayerLocation = 242, kViewportLocation = 243,
                           kPrimitiveIdLocation = 244, kOuterLevelLocation = 245, kInnerLevelLocation = 246, kBarycentricLocation = 247,
-                          kLinearBarycentricLocation = 248, kShadingRateLocation = 249, kClipDistanceLocation = 254,
-                          kCullDistanceLocation = 255;
+                          kLinearBarycentricLocation = 248, kShadingRateLocation = 249, kPrimitiveIndicesLocation = 250,
+                          kCullPrimitiveLocation = 251, kClipDistanceLocation = 254, kCullDistanceLocation = 255;
 inline bool VaryingComponent::of_primitive() const {
   return corner != 0 || location == kBarycentricLocation || location == kLinearBarycentricLocation;
 }
@@ -132,10 +132,11 @@ struct PrimitiveModes {
   enum class Domain : uint8_t { none, triangles, quads, isolines };
   enum class Spacing : uint8_t { none, equal, fractional_even, fractional_odd };
   enum class Order : uint8_t { none, clockwise, counter_clockwise };
-  uint32_t input_vertices = 0;   // of a primitive, with its neighbours': geometry shaders
-  uint32_t made_vertices = 0;    // of each primitive that comes out: 1 to 3
-  uint32_t output_vertices = 0;  // of the patch: control shaders; at most, in all streams: geometry shaders
-  uint32_t invocations = 1;      // of a geometry shader for each primitive
+  uint32_t input_vertices = 0;     // of a primitive, with its neighbours': geometry shaders
+  uint32_t made_vertices = 0;      // of each primitive that comes out: 1 to 3
+  uint32_t output_vertices = 0;    // of the patch: control shaders; at most, in all streams: geometry shaders; at most: mesh shaders
+  uint32_t output_primitives = 0;  // at most: mesh shaders
+  uint32_t invocations = 1;        // of a geometry shader for each primitive
   Domain domain = Domain::none;
   Spacing spacing = Spacing::none;
   Order order = Order::none;
@@ -149,12 +150,13 @@ struct CapturedWord {
   uint32_t location = 0, component = 0;  // of VaryingComponent
   bool operator==(const CapturedWord&) const = default;
 };
-/// A word of a vertex, or of a patch, in the memory from which a stage reads its inputs, or in which a control shader leaves its outputs.
-/// Where each lane has its own memory (geometry shaders, of N lanes) offsets count N times, and lanes lie scalar_B apart.
+/// A word of a vertex, of a patch or of a primitive, in the memory from which a stage reads its inputs, or in which a control or mesh
+/// shader leaves its outputs. Where each lane has its own memory (geometry shaders, of N lanes) offsets count N times, and lanes lie
+/// scalar_B apart.
 struct InterfaceWord {
-  uint8_t location = 0, component = 0;  // of VaryingComponent
-  bool patch = false;
-  uint8_t scalar_B = 4, half_B = 0;  // 64 bits: 8, of which this is the lower word (0) or the upper one (4)
+  uint8_t location = 0, component = 0;    // of VaryingComponent
+  bool patch = false, primitive = false;  // primitive: of a mesh shader, for each primitive; its "vertices" are these
+  uint8_t scalar_B = 4, half_B = 0;       // 64 bits: 8, of which this is the lower word (0) or the upper one (4)
   uint32_t offset_B = 0, vertex_step_B = 0, vertices = 1;
   bool operator==(const InterfaceWord&) const = default;
 };
@@ -178,7 +180,8 @@ struct StageTraits {
   // before the rasterizer
   bool writes_primitive_id = false;
   PrimitiveModes modes;
-  InterfaceMemory reads, leaves;  // inputs of several vertices; outputs of a control shader
+  InterfaceMemory reads, leaves;                 // inputs of several vertices; outputs of a control or mesh shader
+  uint32_t payload_offset_B = 0, payload_B = 0;  // task and mesh shaders: of what goes from one to the other, in shared memory
   TransformFeedback transform_feedback;
   // fragment
   bool discards = false, writes_depth = false, writes_sample_mask = false, writes_stencil = false;
@@ -260,7 +263,8 @@ struct GeometryKey {
   ResourceTable resources;
 };
 
-/// Compute shaders, and tessellation control shaders: a patch is a workgroup, of one invocation for each vertex that comes out.
+/// Compute, task and mesh shaders, and tessellation control shaders: a patch is a workgroup, of one invocation for each vertex that comes
+/// out.
 struct ComputeKey {
   Ptr<const ShaderModule> module;
   std::vector<std::pair<uint32_t, uint64_t>> specialization;

@@ -319,9 +319,14 @@ struct ComputeArgs {
   uint32_t count;
   uint32_t groups[3];  // NumWorkgroups
   uint32_t base[3];    // added to WorkgroupId
-  // Tessellation control shaders: the patch, whose inputs and outputs lie in `shared`.
-  uint32_t primitive_id, patch_vertices, view_index;
+  // Tessellation control shaders: the patch, whose inputs and outputs lie in `shared`. Task and mesh shaders: view_index and draw_index.
+  uint32_t primitive_id, patch_vertices, view_index, draw_index;
+  // Task and mesh shaders, of one workgroup (`count` is 1); the caller sets made_by to kNobody. Out: workgroups of the mesh shader in x, y
+  // and z; or vertices and primitives. As the invocation with the least LocalInvocationIndex of those that said so said first, in made_by.
+  uint32_t made[3], made_by;
 };
+
+inline constexpr uint32_t kNobody = ~0u;
 
 using ComputeFunction = void (*)(ComputeArgs*);
 using VertexFunction = void (*)(VertexArgs*);

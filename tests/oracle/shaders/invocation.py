@@ -60,6 +60,7 @@ class Invocation:
         self.killed = False
         self.steps = 0
         self.emit: Callable[[str, int], None] | None = None  # of geometry shaders: the instruction, the stream
+        self.make: Callable[[tuple[int, ...]], None] | None = None  # of task and mesh shaders: what they say of the workgroup
         self.frames: list[Frame] = []
 
     # -- control flow
@@ -283,6 +284,17 @@ class Invocation:
         self.emit(i.op, self.values[i.operands[0]] if i.operands else 0)
 
 
+    def make_outputs(self, i: Instruction) -> None:
+        """OpSetMeshOutputsEXT, and the operands of OpEmitMeshTasksEXT."""
+        assert self.make is not None
+        self.make(tuple(self.values[x] for x in i.operands[:3]))
+
+    def start_meshes(self, frame: Frame, i: Instruction) -> None:
+        """OpEmitMeshTasksEXT."""
+        self.make_outputs(i)
+        self.kill(frame, i)
+
+
 _FLOW: dict[str, Callable[[Invocation, Frame, Instruction], None]] = {
     "OpBranch": lambda self, frame, i: self.go(frame, i.operands[0]),
     "OpBranchConditional": Invocation.conditional,
@@ -293,6 +305,7 @@ _FLOW: dict[str, Callable[[Invocation, Frame, Instruction], None]] = {
     "OpUnreachable": Invocation.leave,
     "OpKill": Invocation.kill,
     "OpTerminateInvocation": Invocation.kill,
+    "OpEmitMeshTasksEXT": Invocation.start_meshes,
 }
 
 #: What keeps the bits of its operands, whichever they are.
@@ -323,6 +336,7 @@ _EXECUTE: dict[str, Callable[[Invocation, Instruction], Value]] = {
     "OpEndPrimitive": Invocation.vertex,
     "OpEmitStreamVertex": Invocation.vertex,
     "OpEndStreamPrimitive": Invocation.vertex,
+    "OpSetMeshOutputsEXT": Invocation.make_outputs,
 }
 for _op in atomics.NAMES:
     _EXECUTE[_op] = Invocation.atomic

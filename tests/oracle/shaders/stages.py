@@ -34,10 +34,13 @@ class Program:
     shared: dict[int, Value] = field(default_factory=dict)  # of the workgroup that is running
 
     def new_workgroup(self) -> None:
-        """Shared memory as zeros."""
+        """Shared memory as zeros; outputs and payload of task and mesh shaders too."""
         self.shared = {}
+        classes = {memory.storage_class("Workgroup"), memory.storage_class("TaskPayloadWorkgroupEXT")}
+        if self.module.mode("OutputPrimitivesEXT"):
+            classes.add(memory.storage_class("Output"))
         for id_, i in self.module.variables.items():
-            if i.operands[0] == memory.storage_class("Workgroup"):
+            if i.operands[0] in classes:
                 type_ = self.module.types[i.type].element
                 self.shared[id_] = CellPointer(Cell(type_, self.module.zero(type_)), type_)
 
@@ -46,6 +49,8 @@ class Program:
         m, found = self.module, dict(self.shared)
         for id_, i in m.variables.items():
             class_, type_ = i.operands[0], m.types[i.type].element
+            if id_ in found:
+                continue
             if class_ in (
                 memory.storage_class("StorageBuffer"),
                 memory.storage_class("Uniform"),
@@ -107,28 +112,85 @@ def subgroup_inputs(place: int) -> dict[str | int, Value]:
 
 def dispatch(program: Program, count: tuple[int, int, int] = (1, 1, 1)) -> None:
     """Runs workgroups one after the other; buffers and images are changed."""
+    for group in ((x, y, z) for z in range(count[2]) for y in range(count[1]) for x in range(count[0])):
+        program.new_workgroup()
+        groups.run(program.module, _workgroup(program, group, count))
+
+
+def _workgroup(program: Program, group: tuple[int, int, int], count: tuple[int, ...]) -> list[Invocation]:
     m = program.module
     size = m.workgroup_size()
     total = size[0] * size[1] * size[2]
-    for group in ((x, y, z) for z in range(count[2]) for y in range(count[1]) for x in range(count[0])):
-        program.new_workgroup()
-        invocations = []
-        for index in range(total):
-            local = (index % size[0], index // size[0] % size[1], index // (size[0] * size[1]))
-            inputs: dict[str | int, Value] = {
-                "NumWorkgroups": count,
-                "WorkgroupId": group,
-                "WorkgroupSize": size,
-                "LocalInvocationId": local,
-                "GlobalInvocationId": tuple(g * s + k for g, s, k in zip(group, size, local, strict=True)),
-                "LocalInvocationIndex": index,
-                "NumSubgroups": -(-total // groups.SUBGROUP),
-                "SubgroupId": index // groups.SUBGROUP,
-                "DeviceIndex": 0,
-                **subgroup_inputs(index % groups.SUBGROUP),
-            }
-            invocations.append(Invocation(m, program.variables(inputs), index % groups.SUBGROUP))
-        groups.run(m, invocations)
+    invocations = []
+    for index in range(total):
+        local = (index % size[0], index // size[0] % size[1], index // (size[0] * size[1]))
+        inputs: dict[str | int, Value] = {
+            "NumWorkgroups": count,
+            "WorkgroupId": group,
+            "WorkgroupSize": size,
+            "LocalInvocationId": local,
+            "GlobalInvocationId": tuple(g * s + k for g, s, k in zip(group, size, local, strict=True)),
+            "LocalInvocationIndex": index,
+            "NumSubgroups": -(-total // groups.SUBGROUP),
+            "SubgroupId": index // groups.SUBGROUP,
+            "DeviceIndex": 0,
+            "DrawIndex": 0,
+            "ViewIndex": 0,
+            **subgroup_inputs(index % groups.SUBGROUP),
+        }
+        invocations.append(Invocation(m, program.variables(inputs), index % groups.SUBGROUP))
+    return invocations
+
+
+def _made(program: Program, group: tuple[int, int, int], count: tuple[int, ...]) -> tuple[int, ...]:
+    """Runs a workgroup of a task or mesh shader; what the first of its invocations that says so says of it."""
+    said: dict[int, tuple[int, ...]] = {}
+    invocations = _workgroup(program, group, count)
+    for index, one in enumerate(invocations):
+        one.make = lambda made, index=index: said.setdefault(index, made)  # type: ignore[misc]
+    groups.run(program.module, invocations)
+    return said[min(said)] if said else (0, 0, 0)
+
+
+def _payload(program: Program) -> int:
+    """The variable; 0: it has none."""
+    class_ = memory.storage_class("TaskPayloadWorkgroupEXT")
+    return next((id_ for id_, i in program.module.variables.items() if i.operands[0] == class_), 0)
+
+
+def task(program: Program, group: tuple[int, int, int], count: tuple[int, int, int]) -> tuple[tuple[int, ...], Value]:
+    """Workgroups of the mesh shader that one of a task shader starts, and its payload."""
+    program.new_workgroup()
+    made = _made(program, group, count)
+    payload = _payload(program)
+    return made, memory.load(program.module, program.shared[payload]) if payload else None
+
+
+@dataclass
+class Made:
+    """What a workgroup of a mesh shader made: outputs are tuples, a value for each vertex or primitive."""
+
+    vertices: int
+    primitives: int
+    outputs: dict[str | int, Value]
+
+
+def mesh(program: Program, group: tuple[int, int, int], count: tuple[int, ...], payload: Value = None) -> Made:
+    """``payload``: of the task shader."""
+    program.new_workgroup()
+    if variable := _payload(program):
+        memory.store(program.module, program.shared[variable], payload)
+    vertices, primitives = _made(program, group, count)[:2]
+    found: dict[str | int, Value] = {}
+    names = {number: name for name, number in words.enumerants("BuiltIn").items()}
+    for id_, i in program.module.variables.items():
+        if i.operands[0] != memory.storage_class("Output"):
+            continue
+        builtin = program.module.decoration(id_, "BuiltIn")
+        location = program.module.decoration(id_, "Location")
+        if builtin is not None or location is not None:
+            found[names[builtin[0]] if builtin is not None else location[0]] = memory.load(program.module, program.shared[id_])
+    return Made(vertices, primitives, found)
 
 
 def fragments(
@@ -219,11 +281,14 @@ __all__ = [
     "Buffer",
     "Emitted",
     "Image",
+    "Made",
     "Program",
     "dispatch",
     "fragments",
     "geometry",
+    "mesh",
     "read",
     "subgroup_inputs",
+    "task",
     "vertex",
 ]

@@ -223,16 +223,22 @@ void memory_traits(const Module& m, StageTraits& t) {
                            (t.writes_addresses && (t.reads_addresses || !read.empty())) || (t.reads_addresses && t.writes_memory);
 }
 
-/// Of a compute shader.
+/// Of what runs as workgroups.
 void compute_traits(const Module& m, const Constants& constants, StageTraits& t) {
   const WorkgroupFacts facts = workgroup_of(m, constants);
   t.workgroup_size = facts.size, t.shared_memory_B = static_cast<uint32_t>(facts.shared_B);
+  if (const SharedVariable* payload = facts.payload ? facts.find(facts.payload) : nullptr) {
+    t.payload_offset_B = static_cast<uint32_t>(payload->offset_B);
+    t.payload_B = static_cast<uint32_t>(scalar_count(constants, m.pointee(payload->id)) * payload->scalar_B);
+  }
   std::set<uint32_t> results;
   struct Atomics {
     bool writes = false, loads = false, exchanges = false, results_used = false;
   } shared, buffers;
   const auto of = [&](const Instruction& i) -> Atomics& {
-    return m.type(m.type_of(m.operand(i, 0))).storage == spv::StorageClassWorkgroup ? shared : buffers;
+    const spv::StorageClass storage = m.type(m.type_of(m.operand(i, 0))).storage;
+    const bool of_workgroup = storage == spv::StorageClassWorkgroup || storage == spv::StorageClassTaskPayloadWorkgroupEXT;
+    return of_workgroup ? shared : buffers;
   };
   each_instruction(m, [&](const Instruction& i) {
     if (i.op == spv::OpControlBarrier) t.waits |= waits_for_workgroup(m, constants, i);
@@ -396,9 +402,8 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   if (!fragment) {
     if (Status ok = primitive_traits(m, *constants, t); !ok)
       return Error{ok.error().code, "shader '" + shader_module.label() + "': " + ok.error().message};
-    if (m.entry.model == spv::ExecutionModelTessellationControl)
-      compute_traits(m, *constants, t);
-    else
+    if (m.entry.model == spv::ExecutionModelTessellationControl || is_task_or_mesh(m.entry.model)) compute_traits(m, *constants, t);
+    if (m.entry.model != spv::ExecutionModelTessellationControl && m.entry.model != spv::ExecutionModelTaskEXT)
       vertex_output_traits(m, *constants, t);
     return t;
   }

@@ -1,8 +1,8 @@
 // shader/lower/compute.cpp -- the compute entry point: void f(ComputeArgs*) runs workgroups, N invocations at a time.
 //
-// In: ComputeKey. Out: machine code. Lane l of vector v is the invocation with LocalInvocationIndex v * N + l (N: compute_lanes(); lanes
-// that a vector has beyond them never run). Where invocations never wait
-// for one another, or all of them fit one vector, a workgroup is a loop over its vectors. Else each vector is a coroutine (LLVM's, switched
+// In: ComputeKey, of compute, task, mesh or tessellation control shaders. Out: machine code. Lane l of vector v is the invocation with
+// LocalInvocationIndex v * N + l (N: compute_lanes(); lanes that a vector has beyond them never run). Where invocations never wait for one
+// another, or all of them fit one vector, a workgroup is a loop over its vectors. Else each vector is a coroutine (LLVM's, switched
 // resume): it runs to a barrier of the workgroup and comes back, with what it needs later in a frame of its own; vectors go on in order,
 // round after round, until all have ended. So a barrier may stand anywhere; where not all vectors come to it (which Vulkan leaves
 // undefined) those that do go on in the next round, and none waits for ever. Source: Vulkan specification, "Compute Shaders", "Shader
@@ -41,6 +41,7 @@ struct ComputeBuilder {
   Value word(size_t array_B, uint32_t k) const { return l.ir.constant_field(l.ir.i32, l.args, array_B + 4 * k, 4); }
   Value builtin(const InterfaceScalar& s);
   void make_inputs();
+  void make(const Instruction& i);
   void run();
 };
 
@@ -99,6 +100,8 @@ Value ComputeBuilder::builtin(const InterfaceScalar& s) {
       return word(offsetof(ComputeArgs, patch_vertices), 0);
     case spv::BuiltInViewIndex:
       return word(offsetof(ComputeArgs, view_index), 0);
+    case spv::BuiltInDrawIndex:
+      return word(offsetof(ComputeArgs, draw_index), 0);
     default:
       if (Value of_subgroup = subgroup_builtin(ir, s)) return of_subgroup;
       break;
@@ -121,6 +124,24 @@ void ComputeBuilder::make_inputs() {
   }
 }
 
+/// What a task or mesh shader says of the workgroup counts once, as its first invocation says it: so whatever the number of lanes.
+void ComputeBuilder::make(const Instruction& i) {
+  const Ir& ir = l.ir;
+  assert(i.count >= 2);
+  Value mask = l.write_mask();
+  Value lanes = ir.movemask(mask ? mask : ir.true_mask());
+  Value lane = ir.call_intrinsic("llvm.cttz", {ir.i32}, {ir.or_(lanes, ir.c32(1u << (ir.lanes - 1))), ir.c1(true)});
+  const auto of_lane = [&](Value v) { return Lowering::is_varying(v) ? LLVMBuildExtractElement(ir.builder, v, lane, "") : v; };
+  const uint32_t count = i.op == spv::OpEmitMeshTasksEXT ? 3 : 2;
+  std::vector<Value> made;
+  for (uint32_t k = 0; k < count; ++k) made.push_back(of_lane(l.scalar(l.m.operand(i, k))));
+  Value who = of_lane(index), by = ir.field(ir.i32, l.args, offsetof(ComputeArgs, made_by));
+  ir.if_then(ir.and_(ir.ne(lanes, ir.c32(0)), ir.ult(who, by)), [&] {
+    for (uint32_t k = 0; k < count; ++k) ir.store(made[k], ir.offset(l.args, offsetof(ComputeArgs, made) + 4 * k), 4);
+    ir.store(who, ir.offset(l.args, offsetof(ComputeArgs, made_by)), 4);
+  });
+}
+
 /// The vector's invocations from the beginning to the end. Those of the last vector that the workgroup does not have never run.
 void ComputeBuilder::run() {
   const Ir& ir = l.ir;
@@ -130,6 +151,12 @@ void ComputeBuilder::run() {
   if (at_once < ir.lanes) {
     Value used = ir.ult(ir.lane_index(), ir.ik(at_once));
     l.exec = l.exec ? ir.and_(l.exec, used) : used;
+  }
+  if (is_task_or_mesh(l.m.entry.model)) l.make = [this](const Instruction& i) { make(i); };
+  if (l.m.entry.model == spv::ExecutionModelTaskEXT) {  // OpEmitMeshTasksEXT ends invocations
+    l.alive = l.mask_alloca("alive");
+    l.store_mask(l.alive, l.exec);
+    l.killed = l.mask_alloca("killed");
   }
   make_inputs();
   make_globals(l);
@@ -327,6 +354,7 @@ UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32
       case spv::BuiltInPrimitiveId:
       case spv::BuiltInPatchVertices:
       case spv::BuiltInViewIndex:
+      case spv::BuiltInDrawIndex:
         return true;
       case spv::BuiltInLocalInvocationId:
       case spv::BuiltInGlobalInvocationId:
@@ -374,8 +402,8 @@ uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
 }
 
 Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits, When when) {
-  assert(key.module && (key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT ||
-                        key.module->reflection().stage == VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT));
+  assert(key.module && (key.module->reflection().stage & (VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
+                                                          VK_SHADER_STAGE_TASK_BIT_EXT | VK_SHADER_STAGE_MESH_BIT_EXT)));
   CodeKey code("compute");
   add_stage(code, *key.module, key.specialization, {}, key.resources);
   const uint32_t at_once = compute_lanes(jit, traits), lanes = traits.uses_images ? jit.lanes() : at_once;

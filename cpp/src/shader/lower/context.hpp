@@ -161,6 +161,7 @@ struct Lowering {
   const WorkgroupFacts* workgroup = nullptr;                               // compute
   Value shared = nullptr;                                                  // compute: memory of the workgroup
   std::function<void(uint32_t stream)> emit_vertex, end_primitive;         // geometry
+  std::function<void(const Instruction&)> make;                            // task, mesh: OpEmitMeshTasksEXT, OpSetMeshOutputsEXT
   std::function<void()> wait;  // compute: the lanes wait for the rest of their workgroup; null: they are all of it
   uint64_t scratch_used_B = 0, stack_used_B = 0;
   // Pixel packets: lanes have no neighbours. What derivatives are taken of, and its inputs at the pixels 0, 1 and 2 of each lane's quad.

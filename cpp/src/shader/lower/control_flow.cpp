@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "shader/lower/context.hpp"
+#include "shader/spirv/stage.hpp"
 
 namespace tilegpu::shader {
 
@@ -466,7 +467,7 @@ void Lowering::name_loop(uint32_t header) {
   }
   ir.store(ir.c32(line), ir.offset(to, offsetof(LoopBudget, spent_line)), 4);
   ir.store(draw, ir.offset(to, offsetof(LoopBudget, spent_draw)), 4);
-  ir.store(ir.c32(uint32_t{1} << m.entry.model), ir.offset(to, offsetof(LoopBudget, spent_stage)), 4);
+  ir.store(ir.c32(stage_of(m.entry.model)), ir.offset(to, offsetof(LoopBudget, spent_stage)), 4);
   ir.store(ir.c64(0), ir.offset(to, offsetof(LoopBudget, iterations)), 8);
 }
 

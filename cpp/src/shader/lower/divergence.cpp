@@ -72,6 +72,9 @@ struct Analysis {
   }
 };
 
+/// Its lanes run no more, wherever it stands.
+static bool ends_invocation(spv::Op op) { return op == spv::OpKill || op == spv::OpTerminateInvocation || op == spv::OpEmitMeshTasksEXT; }
+
 Status Analysis::prepare() {
   d.varying.assign(m.bound, 0), d.escape.assign(m.bound, 0), d.dynamic.assign(m.bound, 0);
   d.unmasked_store.assign(m.instructions.size(), 0);
@@ -87,7 +90,7 @@ Status Analysis::prepare() {
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
         if (i.id) defined[i.id] = {id, region};
-        if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation) f.kills = true;
+        if (ends_invocation(i.op)) f.kills = true;
         if (i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) {
           const uint32_t root = pointer_root(m, i.id);
           for (uint32_t n = 1; n < i.count; ++n) {
@@ -104,7 +107,7 @@ Status Analysis::prepare() {
       each_block(f, [&](const BasicBlock& b, uint32_t region) {
         for (uint32_t k = b.first; k < b.end; ++k) {
           const Instruction& i = m.instructions[k];
-          const bool kill = i.op == spv::OpKill || i.op == spv::OpTerminateInvocation;
+          const bool kill = ends_invocation(i.op);
           const bool call_kills = i.op == spv::OpFunctionCall && d.functions.at(m.operand(i, 0)).kills;
           if (i.op == spv::OpFunctionCall) {
             const Function& callee = m.functions.at(m.operand(i, 0));

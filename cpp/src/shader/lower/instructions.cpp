@@ -155,6 +155,10 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       if (stream >= kMaxStreams) return fail("a vertex goes to stream " + std::to_string(stream) + "; there are 0 to 3");
       return (emits ? emit_vertex : end_primitive)(stream);
     }
+    case spv::OpEmitMeshTasksEXT:
+    case spv::OpSetMeshOutputsEXT:
+      if (!make) return fail(op_name(i.op) + " stands outside of a task or mesh shader");
+      return make(i);
     case spv::OpUndef:
       return define(i.id, zero(i.type));
     case spv::OpPhi:

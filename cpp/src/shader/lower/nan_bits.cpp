@@ -135,10 +135,14 @@ class Search {
     if (!variable || variable->op != spv::OpVariable) return 0;
     const uint32_t type = m_.pointee(root);
     const spv::StorageClass storage = m_.storage_of(root);
+    if (storage == spv::StorageClassTaskPayloadWorkgroupEXT) return m_.operand(i, 1);  // another stage reads it
     if (storage == spv::StorageClassWorkgroup) return m_.decoration(type).block ? m_.operand(i, 1) : 0;
     if (storage != spv::StorageClassOutput || m_.entry.model == spv::ExecutionModelFragment) return 0;
-    bool flat = m_.decoration(root).flat;
-    for (uint32_t k = 0; k < m_.type(type).members.size(); k++) flat |= m_.member(type, k).flat;
+    const auto is_flat = [](const Decorations& d) { return d.flat || d.of_primitive; };
+    bool flat = is_flat(m_.decoration(root));
+    uint32_t of_one = type;  // blocks of several vertices or primitives are arrays
+    while (is_array(m_.type(of_one).kind)) of_one = m_.type(of_one).element;
+    for (uint32_t k = 0; k < m_.type(of_one).members.size(); k++) flat |= is_flat(m_.member(of_one, k));
     return flat ? m_.operand(i, 1) : 0;
   }
 

@@ -106,8 +106,9 @@ Pointer Lowering::pointer(uint32_t id) {
       case spv::StorageClassUniformConstant:
         p.space = Pointer::Space::resource;
         return p;
-      case spv::StorageClassInput:  // of control shaders, as outputs
-      case spv::StorageClassOutput:
+      case spv::StorageClassInput:   // of control shaders
+      case spv::StorageClassOutput:  // of control and mesh shaders
+      case spv::StorageClassTaskPayloadWorkgroupEXT:
       case spv::StorageClassWorkgroup:
         if (!workgroup || !workgroup->find(id)) break;
         p.space = Pointer::Space::workgroup;

@@ -127,7 +127,7 @@ struct Walk {
     const spv::Op op = m.instructions[b.terminator].op;
     for (uint32_t k = b.first; k < b.end; ++k)
       if (m.instructions[k].op == spv::OpFunctionCall && kills(m.operand(m.instructions[k], 0))) return k;
-    return op == spv::OpKill || op == spv::OpTerminateInvocation ? b.terminator : b.end;
+    return op == spv::OpKill || op == spv::OpTerminateInvocation || op == spv::OpEmitMeshTasksEXT ? b.terminator : b.end;
   }
 
   /// By the order of blocks that are not dead.

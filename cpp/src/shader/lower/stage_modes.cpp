@@ -19,6 +19,9 @@ PrimitiveModes primitive_modes(const Module& m) {
       case spv::ExecutionModeInvocations:
         modes.invocations = value;
         break;
+      case spv::ExecutionModeOutputPrimitivesEXT:
+        modes.output_primitives = value;
+        break;
       case spv::ExecutionModeOutputVertices:
         modes.output_vertices = value;
         break;
@@ -68,9 +71,11 @@ PrimitiveModes primitive_modes(const Module& m) {
         modes.made_vertices = 1;
         break;
       case spv::ExecutionModeOutputLineStrip:
+      case spv::ExecutionModeOutputLinesEXT:
         modes.made_vertices = 2;
         break;
       case spv::ExecutionModeOutputTriangleStrip:
+      case spv::ExecutionModeOutputTrianglesEXT:
         modes.made_vertices = 3;
         break;
       default:
@@ -87,6 +92,15 @@ Status check_modes(const Module& m, const PrimitiveModes& modes) {
   if (m.entry.model == spv::ExecutionModelTessellationControl && (modes.output_vertices == 0 || modes.output_vertices > kMaxPatchVertices))
     return wrong("the number of vertices that the control shader puts out (layout(vertices = ...))", modes.output_vertices,
                  kMaxPatchVertices);
+  if (m.entry.model == spv::ExecutionModelMeshEXT) {
+    if (modes.made_vertices == 0)
+      return Error{VK_ERROR_INVALID_SHADER_NV,
+                   "the mesh shader does not say what it makes; declare layout(points), (lines) or (triangles) out"};
+    if (modes.output_vertices == 0 || modes.output_vertices > kMaxMeshVertices)
+      return wrong("max_vertices", modes.output_vertices, kMaxMeshVertices);
+    if (modes.output_primitives == 0 || modes.output_primitives > kMaxMeshPrimitives)
+      return wrong("max_primitives", modes.output_primitives, kMaxMeshPrimitives);
+  }
   if (m.entry.model != spv::ExecutionModelGeometry) return Ok{};
   if (modes.input_vertices == 0 || modes.made_vertices == 0)
     return Error{VK_ERROR_INVALID_SHADER_NV, "the geometry shader does not say what primitives it takes and makes"};
@@ -118,7 +132,7 @@ namespace {
 
 void add_words(const Module& m, const Constants& constants, const SharedVariable& v, InterfaceMemory& out) {
   assert(v.scalar_B && v.offset_B % v.scalar_B == 0);
-  const bool vertices = is_per_vertex(m, v.id), patch = is_of_patch(m, v.id);
+  const bool vertices = is_per_vertex(m, v.id), patch = is_of_patch(m, v.id), primitive = is_per_primitive(m, v.id);
   assert(!(vertices && patch));  // an array over the vertices, or one for all of them
   const uint32_t type = m.pointee(v.id), of_one = vertices ? m.type(type).element : type;
   const auto step_B = static_cast<uint32_t>(scalar_count(constants, of_one) * v.scalar_B);
@@ -133,7 +147,8 @@ void add_words(const Module& m, const Constants& constants, const SharedVariable
     const uint32_t location = s.builtin == kNone ? s.location : builtin_location(s.builtin);
     if (used[k] && location != kNone)
       out.words.push_back({static_cast<uint8_t>(location), static_cast<uint8_t>(s.builtin == kNone ? s.component : s.element), patch,
-                           static_cast<uint8_t>(v.scalar_B), static_cast<uint8_t>(upper ? 4 : 0), offset_B, vertices ? step_B : 0, count});
+                           primitive, static_cast<uint8_t>(v.scalar_B), static_cast<uint8_t>(upper ? 4 : 0), offset_B,
+                           vertices ? step_B : 0, count});
     upper = wide[k] && !upper;
     if (!upper) offset_B += v.scalar_B;
   }
@@ -150,6 +165,11 @@ InterfaceMemory input_memory(const Module& m, const Constants& constants) {
       if (m.storage_of(v.id) == spv::StorageClassInput) add_words(m, constants, v, memory);
     return memory;
   }
+  if (is_task_or_mesh(m.entry.model)) {
+    const WorkgroupFacts facts = workgroup_of(m, constants);
+    memory.size_B = static_cast<uint32_t>(facts.shared_B + facts.inputs_B);
+    return memory;
+  }
   const PlacedInputs placed = placed_inputs(m, constants);
   memory.size_B = static_cast<uint32_t>(placed.size_B);
   for (const SharedVariable& v : placed.variables) add_words(m, constants, v, memory);
@@ -158,7 +178,7 @@ InterfaceMemory input_memory(const Module& m, const Constants& constants) {
 
 InterfaceMemory output_memory(const Module& m, const Constants& constants) {
   InterfaceMemory memory;
-  if (m.entry.model != spv::ExecutionModelTessellationControl) return memory;
+  if (m.entry.model != spv::ExecutionModelTessellationControl && m.entry.model != spv::ExecutionModelMeshEXT) return memory;
   const WorkgroupFacts facts = workgroup_of(m, constants);
   memory.size_B = static_cast<uint32_t>(facts.shared_B);
   for (const SharedVariable& v : facts.shared)

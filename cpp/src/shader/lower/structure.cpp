@@ -216,6 +216,7 @@ bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32
       break;
     case spv::OpKill:
     case spv::OpTerminateInvocation:
+    case spv::OpEmitMeshTasksEXT:
       item.kind = ItemKind::kill;
       break;
     default:

@@ -203,6 +203,8 @@ constexpr StageName kStages[] = {
     {VK_SHADER_STAGE_GEOMETRY_BIT, EShLangGeometry, "geometry"},
     {VK_SHADER_STAGE_FRAGMENT_BIT, EShLangFragment, "fragment"},
     {VK_SHADER_STAGE_COMPUTE_BIT, EShLangCompute, "compute"},
+    {VK_SHADER_STAGE_TASK_BIT_EXT, EShLangTask, "task"},
+    {VK_SHADER_STAGE_MESH_BIT_EXT, EShLangMesh, "mesh"},
 };
 
 /// Null: no shader of it is compiled.
@@ -256,7 +258,8 @@ Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const Gl
   };
   const StageName* known = find_stage(source.stage);
   if (!known) {
-    messages.push_back({source.file, 0, "the stage must be vertex, tessellation control or evaluation, geometry, fragment or compute", {}});
+    messages.push_back(
+        {source.file, 0, "the stage must be vertex, tessellation control or evaluation, geometry, task, mesh, fragment or compute", {}});
     return fail();
   }
   const EShLanguage language = known->language;

@@ -22,11 +22,11 @@ consteval size_t fields_of() {
     return sizeof...(Given);
 }
 // A field that is not in the lists below would come back with its default.
-static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 6);
+static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 7);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 54 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 7);
-static_assert(fields_of<PrimitiveModes>() == 8 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
-static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 8);
+static_assert(fields_of<StageTraits>() == 56 && fields_of<InputAttachment>() == 6 && fields_of<VaryingComponent>() == 7);
+static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
+static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 13 &&
               fields_of<ResourceTable>() == 2);
 
@@ -153,7 +153,8 @@ void fields(A& archive, ReflectedType::Member& m) {
 
 template <class A>
 void fields(A& archive, ReflectedVariable& v) {
-  archive.text(v.name), archive.number(v.location), archive.number(v.component), archive.flag(v.used), archive.flag(v.patch);
+  archive.text(v.name), archive.number(v.location), archive.number(v.component), archive.flag(v.used), archive.flag(v.patch),
+      archive.flag(v.primitive);
   fields(archive, v.type);
 }
 
@@ -174,7 +175,7 @@ void fields(A& archive, ReflectedConstant& c) {
 
 template <class A>
 void fields(A& archive, Reflection& r) {
-  archive.enumerator(r.stage, VK_SHADER_STAGE_COMPUTE_BIT);
+  archive.enumerator(r.stage, VK_SHADER_STAGE_MESH_BIT_EXT);
   for (uint32_t& size : r.workgroup_size) archive.number(size);
   archive.text(r.entry_point);
   list_of(archive, r.inputs), list_of(archive, r.outputs), list_of(archive, r.bindings), list_of(archive, r.constants);
@@ -197,6 +198,7 @@ void fields(A& archive, InputAttachment& i) {
 template <class A>
 void fields(A& archive, PrimitiveModes& m) {
   archive.number(m.input_vertices), archive.number(m.made_vertices), archive.number(m.output_vertices), archive.number(m.invocations);
+  archive.number(m.output_primitives);
   archive.enumerator(m.domain, PrimitiveModes::Domain::isolines), archive.enumerator(m.spacing, PrimitiveModes::Spacing::fractional_odd);
   archive.enumerator(m.order, PrimitiveModes::Order::counter_clockwise), archive.flag(m.point_mode);
 }
@@ -208,7 +210,8 @@ void fields(A& archive, CapturedWord& w) {
 
 template <class A>
 void fields(A& archive, InterfaceWord& w) {
-  archive.number(w.location), archive.number(w.component), archive.flag(w.patch), archive.number(w.scalar_B), archive.number(w.half_B);
+  archive.number(w.location), archive.number(w.component), archive.flag(w.patch), archive.flag(w.primitive), archive.number(w.scalar_B);
+  archive.number(w.half_B);
   archive.number(w.offset_B), archive.number(w.vertex_step_B), archive.number(w.vertices);
 }
 
@@ -224,6 +227,7 @@ void fields(A& archive, StageTraits& t) {
   for (uint32_t& stride_B : t.transform_feedback.stride_B) archive.number(stride_B);
   archive.number(t.clip_distances), archive.number(t.cull_distances), archive.number(t.outputs_written);
   archive.number(t.private_memory_B), archive.number(t.instructions), archive.number(t.shared_memory_B);
+  archive.number(t.payload_offset_B), archive.number(t.payload_B);
   for (uint32_t& size : t.workgroup_size) archive.number(size);
   for (bool* flag : {&t.discards,
                      &t.writes_depth,

@@ -12,6 +12,7 @@
 
 #include "shader/spirv/interface.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/stage.hpp"
 #include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
@@ -210,6 +211,7 @@ struct Reflector {
     const Decorations& decoration = module.decoration(id);
     if (decoration.builtin != kNone) return;
     const bool vertices = is_per_vertex(module, id) || is_of_corners(module, id), patch = is_of_patch(module, id);
+    const bool primitive = is_per_primitive(module, id) || decoration.of_primitive;
     const uint32_t pointee = vertices ? module.type(module.pointee(id)).element : module.pointee(id);
     const TypeInfo& info = module.type(pointee);
     if (info.kind == Kind::structure && module.decoration(pointee).block) {
@@ -224,7 +226,7 @@ struct Reflector {
         variable.location = member.location == kNone ? next : member.location;
         variable.component = member.component == kNone ? 0 : member.component;
         variable.type = type_of(info.members[k], member, 0);
-        variable.used = is_used(id), variable.patch = patch;
+        variable.used = is_used(id), variable.patch = patch, variable.primitive = primitive || member.of_primitive;
         next = variable.location + locations_of(variable.type);
         variables.push_back(std::move(variable));
       }
@@ -235,7 +237,7 @@ struct Reflector {
     variable.location = decoration.location == kNone ? 0 : decoration.location;
     variable.component = decoration.component == kNone ? 0 : decoration.component;
     variable.type = type_of(pointee, decoration, 0);
-    variable.used = is_used(id), variable.patch = patch;
+    variable.used = is_used(id), variable.patch = patch, variable.primitive = primitive;
     variables.push_back(std::move(variable));
   }
 
@@ -304,10 +306,9 @@ struct Reflector {
   }
 
   void run() {
-    // Both count from the vertex stage on, in the same order.
-    assert(module.entry.model <= spv::ExecutionModelGLCompute);
-    result.stage = static_cast<VkShaderStageFlagBits>(1u << module.entry.model);
-    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT) result.workgroup_size = workgroup_of(module, constants).size;
+    result.stage = stage_of(module.entry.model);
+    if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT || is_task_or_mesh(module.entry.model))
+      result.workgroup_size = workgroup_of(module, constants).size;
     result.entry_point = module.entry.name;
     for (uint32_t id : module.global_variables) {
       if (!wrong.empty()) return;

@@ -55,6 +55,7 @@ struct Walk {
   static void decorate(InterfaceScalar& at, const Decorations& d) {
     if (d.flat) at.interpolation = Interpolation::flat;
     if (d.noperspective) at.interpolation = Interpolation::noperspective;
+    if (d.of_primitive) at.interpolation = Interpolation::flat;  // it comes with the vertex that provokes
     at.centroid = at.centroid || d.centroid;
     at.sample = at.sample || d.sample;
   }
@@ -147,10 +148,26 @@ bool is_per_vertex(const Module& m, uint32_t variable) {
     case spv::ExecutionModelGeometry:
       if (output) return false;
       break;
+    case spv::ExecutionModelMeshEXT:
+      if (!output) return false;
+      break;
     default:
       return false;
   }
   return m.type(m.pointee(variable)).kind == Kind::array && !is_of_patch(m, variable) && !is_whole_builtin(m, variable);
+}
+
+bool is_per_primitive(const Module& m, uint32_t variable) {
+  if (m.entry.model != spv::ExecutionModelMeshEXT || !is_per_vertex(m, variable)) return false;
+  const auto says = [](const Decorations& d) {
+    return d.of_primitive || d.builtin == spv::BuiltInPrimitivePointIndicesEXT || d.builtin == spv::BuiltInPrimitiveLineIndicesEXT ||
+           d.builtin == spv::BuiltInPrimitiveTriangleIndicesEXT || d.builtin == spv::BuiltInCullPrimitiveEXT;
+  };
+  if (says(m.decoration(variable))) return true;
+  const uint32_t of_one = m.type(m.pointee(variable)).element;  // a block whose members are decorated
+  for (uint32_t k = 0; m.type(of_one).kind == Kind::structure && k < m.type(of_one).members.size(); ++k)
+    if (says(m.member(of_one, k))) return true;
+  return false;
 }
 
 bool is_of_corners(const Module& m, uint32_t variable) {
@@ -204,6 +221,12 @@ uint32_t builtin_location(uint32_t builtin) {
       return kShadingRateLocation;
     case spv::BuiltInPrimitiveId:
       return kPrimitiveIdLocation;
+    case spv::BuiltInPrimitivePointIndicesEXT:
+    case spv::BuiltInPrimitiveLineIndicesEXT:
+    case spv::BuiltInPrimitiveTriangleIndicesEXT:
+      return kPrimitiveIndicesLocation;
+    case spv::BuiltInCullPrimitiveEXT:
+      return kCullPrimitiveLocation;
     case spv::BuiltInTessLevelOuter:
       return kOuterLevelLocation;
     case spv::BuiltInTessLevelInner:

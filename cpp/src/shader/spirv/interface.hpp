@@ -30,13 +30,16 @@ struct InterfaceScalar {
   uint32_t corner = 0;  // 1 to 3: of the primitive's vertex 0 to 2 (PerVertexKHR)
 };
 
-/// Whether the variable's outermost array counts the vertices of a primitive or a patch, and takes no locations.
+/// Whether the variable's outermost array counts the vertices of a primitive or a patch, or the vertices or primitives that a mesh shader
+/// makes, and takes no locations.
 bool is_per_vertex(const Module& m, uint32_t variable);
 /// An input of a fragment shader whose outermost array counts the primitive's vertices (PerVertexKHR), and takes no locations.
 bool is_of_corners(const Module& m, uint32_t variable);
 /// One for all vertices of a patch.
 bool is_of_patch(const Module& m, uint32_t variable);
-/// Of one vertex, where there are several.
+/// An output of a mesh shader for each primitive: decorated so, or a built-in that is.
+bool is_per_primitive(const Module& m, uint32_t variable);
+/// Of one vertex (or primitive), where there are several.
 std::vector<InterfaceScalar> interface_of(const Module& m, const Constants& constants, uint32_t variable);
 /// Which of these reachable code names; all of them where it is indexed dynamically. Of several vertices: of any.
 std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint32_t variable);

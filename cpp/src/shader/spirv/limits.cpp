@@ -163,7 +163,7 @@ bool Checker::resource(uint32_t id) {
   return m.storage_of(id) == spv::StorageClassUniformConstant || block(id, type, UINT32_MAX);
 }
 
-/// Of a compute shader: its workgroup, and the memory that its invocations share.
+/// Of compute, task and mesh shaders: the workgroup, the memory that its invocations share, what a mesh shader makes, and the payload.
 bool Checker::workgroup() {
   const WorkgroupFacts facts = workgroup_of(m, constants);
   const auto size = [&] {
@@ -176,9 +176,16 @@ bool Checker::workgroup() {
   if (facts.invocations() > kMaxWorkgroupInvocations)
     return fail("the workgroup's size is " + size() + ", " + std::to_string(facts.invocations()) + " invocations; at most " +
                 std::to_string(kMaxWorkgroupInvocations) + " are allowed");
-  if (facts.shared_B > kMaxSharedMemory_B)
-    return fail("shared variables take " + std::to_string(facts.shared_B) + " bytes; at most " + std::to_string(kMaxSharedMemory_B) +
-                " are allowed");
+  uint64_t shared_B = 0, made_B = 0, payload_B = 0;
+  for (const SharedVariable& v : facts.shared) {
+    const spv::StorageClass storage = m.storage_of(v.id);
+    const uint64_t own_B = scalar_count(constants, m.pointee(v.id)) * v.scalar_B;
+    (storage == spv::StorageClassOutput ? made_B : v.id == facts.payload ? payload_B : shared_B) += own_B;
+  }
+  for (const auto& [what, size_B, most_B] :
+       {std::tuple("shared variables take ", shared_B, kMaxSharedMemory_B), std::tuple("the outputs take ", made_B, kMaxMeshOutput_B),
+        std::tuple("the payload (taskPayloadSharedEXT) takes ", payload_B, kMaxTaskPayload_B)})
+    if (size_B > most_B) return fail(what + std::to_string(size_B) + " bytes; at most " + std::to_string(most_B) + " are allowed");
   return true;
 }
 
@@ -240,7 +247,7 @@ Status check_limits(const Module& m, const Constants& constants) {
     if (count > most)
       return Error{VK_ERROR_INVALID_SHADER_NV, std::string(what) + " has " + std::to_string(count) + " elements; at most " +
                                                    std::to_string(most) + " are allowed: declare a shorter array"};
-  if (m.entry.model == spv::ExecutionModelGLCompute && !check.workgroup()) return check.status;
+  if ((m.entry.model == spv::ExecutionModelGLCompute || is_task_or_mesh(m.entry.model)) && !check.workgroup()) return check.status;
   if (!check.values()) return check.status;
   return Ok{};
 }

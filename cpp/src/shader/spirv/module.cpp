@@ -82,6 +82,7 @@ constexpr std::pair<spv::Decoration, bool Decorations::*> kFlags[] = {
     {spv::DecorationRelaxedPrecision, &Decorations::relaxed_precision},
     {spv::DecorationPatch, &Decorations::patch},
     {spv::DecorationPerVertexKHR, &Decorations::of_corners},
+    {spv::DecorationPerPrimitiveEXT, &Decorations::of_primitive},
 };
 
 struct Reader {
@@ -305,7 +306,8 @@ void Reader::read_entry_point(const Instruction& i) {
   uint32_t used = 0;
   const std::string name = literal(m, i, 2, &used);
   const auto model = static_cast<spv::ExecutionModel>(m.operand(i, 0));
-  if (found_entry || name != entry_name || model > spv::ExecutionModelGLCompute) return;  // vertex to compute
+  const bool known = model <= spv::ExecutionModelGLCompute || is_task_or_mesh(model);  // vertex to compute, and these two
+  if (found_entry || name != entry_name || !known) return;
   found_entry = true;
   m.entry.model = model;
   m.entry.name = name;
@@ -404,7 +406,7 @@ Status Reader::read_declarations() {
   }
   for (uint32_t id : forward_pointers)
     if (!m.types[id].element) return error("OpTypeForwardPointer announced " + std::to_string(id) + ", which is declared nowhere");
-  if (!found_entry) return error("there is no vertex, fragment or compute entry point '" + entry_name + "'");
+  if (!found_entry) return error("there is no vertex, fragment, compute, task or mesh entry point '" + entry_name + "'");
   m.entry.modes = modes[{m.entry.function, 0}];
   return Ok{};
 }
@@ -447,6 +449,7 @@ Status Reader::read_functions() {
       case spv::OpKill:
       case spv::OpUnreachable:
       case spv::OpTerminateInvocation:
+      case spv::OpEmitMeshTasksEXT:
         if (!b) return error(op_name(i.op) + " outside of a block");
         b->terminator = k, b->end = k + 1;
         b = nullptr;

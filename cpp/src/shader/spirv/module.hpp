@@ -76,6 +76,11 @@ struct TypeInfo {
 /// A pointer of the PhysicalStorageBuffer class: a number of 64 bits, in memory and in registers.
 inline bool is_address(const TypeInfo& t) { return t.kind == Kind::pointer && t.storage == spv::StorageClassPhysicalStorageBuffer; }
 
+/// Task and mesh shaders run as workgroups do.
+inline bool is_task_or_mesh(spv::ExecutionModel model) {
+  return model == spv::ExecutionModelTaskEXT || model == spv::ExecutionModelMeshEXT;
+}
+
 /// Memory is changed, or read, in one step.
 inline bool is_atomic(spv::Op op) {
   return (op >= spv::OpAtomicLoad && op <= spv::OpAtomicXor) || op == spv::OpAtomicFAddEXT || op == spv::OpAtomicFMinEXT ||
@@ -98,6 +103,7 @@ struct Decorations {
   uint32_t fp_rounding_mode = kNone;                              // spv::FPRoundingMode
   bool patch = false;                                             // of tessellation: one for all vertices
   bool of_corners = false;                                        // PerVertexKHR
+  bool of_primitive = false;                                      // PerPrimitiveEXT
   uint32_t stream = 0, xfb_buffer = kNone, xfb_stride_B = kNone;  // transform feedback; its offset is offset_B
 };
 
@@ -186,7 +192,7 @@ struct Module {
 /// Turns words of the other byte order round.
 void to_native_order(std::vector<uint32_t>& words);
 
-/// Parses, picks the entry point (vertex, tessellation, geometry, fragment or compute; by name, the first of that name), checks
+/// Parses, picks the entry point (vertex, tessellation, geometry, task, mesh, fragment or compute; by name, the first of that name), checks
 /// capabilities and instructions.
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point);
 

@@ -113,6 +113,7 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityMultiView,
     spv::CapabilityFragmentShadingRateKHR,
     spv::CapabilityStorageInputOutput16,
+    spv::CapabilityMeshShadingEXT,
 };
 
 // What a message names; the list is of what shaders of others ask for.
@@ -132,7 +133,7 @@ constexpr std::pair<spv::Capability, const char*> kNotSupported[] = {
     TILEGPU_ROW(ShaderClockKHR),
     TILEGPU_ROW(RayTracingKHR),
     TILEGPU_ROW(RayQueryKHR),
-    TILEGPU_ROW(MeshShadingEXT),
+    TILEGPU_ROW(MeshShadingNV),
     TILEGPU_ROW(DenormFlushToZero),
     TILEGPU_ROW(RoundingModeRTZ),
 };
@@ -170,6 +171,11 @@ constexpr std::pair<spv::BuiltIn, const char*> kBuiltIns[] = {
     {spv::BuiltInSubgroupSize, "SubgroupSize (gl_SubgroupSize)"},
     {spv::BuiltInSubgroupLocalInvocationId, "SubgroupLocalInvocationId (gl_SubgroupInvocationID)"},
     {spv::BuiltInBaryCoordKHR, "BaryCoordKHR (gl_BaryCoordEXT)"},
+    {spv::BuiltInPrimitivePointIndicesEXT, "PrimitivePointIndicesEXT (gl_PrimitivePointIndicesEXT)"},
+    {spv::BuiltInPrimitiveLineIndicesEXT, "PrimitiveLineIndicesEXT (gl_PrimitiveLineIndicesEXT)"},
+    {spv::BuiltInPrimitiveTriangleIndicesEXT, "PrimitiveTriangleIndicesEXT (gl_PrimitiveTriangleIndicesEXT)"},
+    {spv::BuiltInCullPrimitiveEXT, "CullPrimitiveEXT (gl_CullPrimitiveEXT)"},
+    {spv::BuiltInDrawIndex, "DrawIndex (gl_DrawID)"},
     {spv::BuiltInFullyCoveredEXT, "FullyCoveredEXT"},
     {spv::BuiltInPrimitiveShadingRateKHR, "PrimitiveShadingRateKHR (gl_PrimitiveShadingRateEXT)"},
     {spv::BuiltInShadingRateKHR, "ShadingRateKHR (gl_ShadingRateEXT)"},

@@ -13,7 +13,8 @@ static constexpr uint32_t kWord_B = 4;  // interfaces are made of these; scalars
 WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   WorkgroupFacts facts;
   for (const auto& [mode, values] : m.entry.modes) {
-    if (mode == spv::ExecutionModeOutputVertices && !values.empty()) facts.size[0] = values[0];
+    if (mode == spv::ExecutionModeOutputVertices && !values.empty() && m.entry.model == spv::ExecutionModelTessellationControl)
+      facts.size[0] = values[0];
     if (values.size() < 3) continue;
     if (mode == spv::ExecutionModeLocalSize) std::copy_n(values.begin(), 3, facts.size.begin());
     if (mode == spv::ExecutionModeLocalSizeId)
@@ -34,6 +35,13 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
     for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup))
       facts.scalar_of_all_B = std::max(facts.scalar_of_all_B, constants.size(m.pointee(id)).widest_B);
   for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) place(id, facts.shared_B);
+  const bool mesh = m.entry.model == spv::ExecutionModelMeshEXT;
+  if (mesh)
+    for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);
+  for (uint32_t id : used_variables(m, spv::StorageClassTaskPayloadWorkgroupEXT)) {
+    facts.payload = id;
+    place(id, mesh ? facts.inputs_B : facts.shared_B);
+  }
   if (m.entry.model != spv::ExecutionModelTessellationControl) return facts;
   for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);
   for (uint32_t id : used_variables(m, spv::StorageClassInput))

@@ -1,7 +1,8 @@
 // shader/spirv/workgroup.hpp -- what a specialised compute shader says of its workgroups: their size, and where shared variables lie.
 //
-// In: a Module with a GLCompute entry point, its constants. Out: WorkgroupFacts. Source: SPIR-V specification 1.6, "Execution Mode"
-// (LocalSize, LocalSizeId), "BuiltIn" (WorkgroupSize, which goes before both); Vulkan specification, "Compute Shaders", "Shared Memory".
+// In: a Module with a GLCompute, TaskEXT, MeshEXT or TessellationControl entry point, its constants. Out: WorkgroupFacts. Source: SPIR-V
+// specification 1.6, "Execution Mode" (LocalSize, LocalSizeId), "BuiltIn" (WorkgroupSize, which goes before both); Vulkan specification,
+// "Compute Shaders", "Shared Memory".
 #pragma once
 
 #include <array>
@@ -22,10 +23,12 @@ struct SharedVariable {
 struct WorkgroupFacts {
   std::array<uint32_t, 3> size = {1, 1, 1};  // invocations in x, y, z
   /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, each variable in cache lines of its own. Of
-  /// tessellation control shaders: outputs, then inputs of several vertices.
+  /// tessellation control shaders: outputs, then inputs of several vertices. Of mesh shaders: outputs, then the payload of the task shader;
+  /// of task shaders: their payload.
   std::vector<SharedVariable> shared;
   uint64_t shared_B = 0;  // zeros when a workgroup begins
   uint64_t inputs_B = 0;  // behind them: filled by the caller
+  uint32_t payload = 0;   // the variable of the TaskPayloadWorkgroupEXT class; 0: none
 
   uint64_t invocations() const { return uint64_t{size[0]} * size[1] * size[2]; }
   uint32_t scalar_of_all_B = 4;  // where variable pointers may be to any of them: of each
