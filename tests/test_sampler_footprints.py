@@ -55,6 +55,21 @@ def bilinear(level: np.ndarray, s: np.ndarray, t: np.ndarray, reduce: str = "ave
     return np.where(b > 0, least(top, bottom), top)
 
 
+def nearest_of_levels(levels: list[np.ndarray], s: np.ndarray, t: np.ndarray, lod: float, mips: str) -> np.ndarray:
+    """The texel that holds the place, of the nearest level, or of two."""
+
+    def texel(level: np.ndarray) -> np.ndarray:
+        h, w = level.shape[:2]
+        return np.asarray(level[np.floor(t * h).astype(int) % h, np.floor(s * w).astype(int) % w])
+
+    d = float(np.clip(lod, 0, len(levels) - 1))
+    if mips == "nearest":
+        return texel(levels[max(0, int(np.ceil(d + 0.5)) - 1)])
+    low = int(d)
+    first, second = texel(levels[low]), texel(levels[min(low + 1, len(levels) - 1)])
+    return np.asarray(first + (second - first) * (d - low))
+
+
 def trilinear(levels: list[np.ndarray], s: np.ndarray, t: np.ndarray, lod: float, reduce: str = "average") -> np.ndarray:
     d = float(np.clip(lod, 0, len(levels) - 1))
     low = int(d)
@@ -64,7 +79,9 @@ def trilinear(levels: list[np.ndarray], s: np.ndarray, t: np.ndarray, lod: float
     return (np.minimum if reduce == "min" else np.maximum)(first, second) if d > low else first
 
 
-def anisotropic(levels: list[np.ndarray], s: np.ndarray, t: np.ndarray, dx: Any, dy: Any, most: float, reduce: str = "average") -> np.ndarray:
+def anisotropic(
+    levels: list[np.ndarray], s: np.ndarray, t: np.ndarray, dx: Any, dy: Any, most: float, reduce: str = "average", sample: Any = None
+) -> np.ndarray:
     """Vulkan's reference: N samples, N the ratio of the derivatives rounded up, at the level of the longer one divided by the ratio."""
     h, w = levels[0].shape[:2]
     lengths = [np.hypot(d[0] * w, d[1] * h) for d in (dx, dy)]
@@ -77,7 +94,8 @@ def anisotropic(levels: list[np.ndarray], s: np.ndarray, t: np.ndarray, dx: Any,
     samples = []
     for i in range(1, n + 1):
         f = i / (n + 1) - 0.5
-        samples.append(trilinear(levels, s + longer[0] * f, t + longer[1] * f, lod, reduce))
+        at = (levels, s + longer[0] * f, t + longer[1] * f, lod)
+        samples.append(sample(*at) if sample else trilinear(*at, reduce))
     return {"average": np.mean, "min": np.min, "max": np.max}[reduce](samples, axis=0)
 
 
@@ -100,6 +118,25 @@ def test_anisotropy_is_the_references(dev: tg.Device, most: float, kind: str) ->
         want = anisotropic(levels, s, t, dx, dy, most)
         # Coordinates are float32, and derivatives their differences.
         np.testing.assert_allclose(got, want, atol=4e-3, err_msg=f"{dx} {dy}")
+
+
+@pytest.mark.parametrize("mips", ["nearest", "linear"])
+@pytest.mark.parametrize("mag", ["nearest", "linear"])
+def test_anisotropy_of_nearest_texels(dev: tg.Device, mag: str, mips: str) -> None:
+    """Vulkan takes N samples whatever the filter within a level; how many texels of a pixel differ shows that there were several."""
+    levels = chain(np.random.default_rng(4).uniform(0, 1, (32, 64, 4)).astype(np.float32))
+    filters = {"min_filter": "nearest", "mag_filter": mag, "mipmap_mode": mips}
+    texture = dev.texture(levels[0], "r32g32b32a32_sfloat", mipmaps=levels[1:], max_anisotropy=8, **filters)
+    plain = dev.texture(levels[0], "r32g32b32a32_sfloat", mipmaps=levels[1:], **filters)
+    frag = f"layout(binding = 0) uniform sampler2D t; void main() {{ {AT} o = textureGrad(t, at, dx.xy, dy.xy); }}"
+    for dx, dy in [((0.11, 0.021), (0.005, 0.0133)), ((0.4, 0.1), (0.1, 0.03)), ((0.031, 0.043), (-0.31, 0.41))]:
+        got, one = (run(dev, frag, {"t": of}, dx, dy) for of in (texture, plain))
+        y, x = np.mgrid[:SIDE, :SIDE] + 0.5
+        s, t = 0.31 + (x - 8) * dx[0] + (y - 8) * dy[0], 0.27 + (x - 8) * dx[1] + (y - 8) * dy[1]
+        want = anisotropic(levels, s, t, dx, dy, 8, sample=lambda *at: nearest_of_levels(*at, mips))
+        # A place at a texel's edge may fall to either side of it.
+        assert (np.abs(got - want).max(axis=-1) < 1e-3).mean() > 0.97, (dx, dy)
+        assert (got != one).any(axis=-1).mean() > 0.5
 
 
 @pytest.mark.parametrize("format_", ["r8g8b8a8_unorm", "r8g8b8a8_srgb", "r16_unorm", "r8_snorm", "r16g16b16a16_sfloat"])

@@ -338,12 +338,6 @@ def test_arguments_of_wrong_kinds_are_named(dev: tg.Device) -> None:
         dev.descriptor_set_layout({0: ("sampled_image", 10**7)})
 
 
-def test_anisotropy_needs_a_linear_filter(dev: tg.Device) -> None:
-    (found,) = said(dev.sampler, max_anisotropy=4, filter="nearest")
-    assert "max_anisotropy=4 has no effect with min_filter='nearest'" in found
-    for named in ({"max_anisotropy": 4}, {"max_anisotropy": 4, "mag_filter": "nearest"}, {"max_anisotropy": 1, "filter": "nearest"}):
-        assert not said(dev.sampler, **named)
-
 
 # ------------------------------------------------------------------------------------------------------------- frames
 

@@ -46,7 +46,7 @@ class Sampler(Fixed):
     ``address`` is one mode, or one each for u, v (and w; else v's), by default ``"repeat"``;
     ``max_lod=None`` is no limit. ``compare``: for shaders that compare depths (``sampler2DShadow``), and for them alone.
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
-    ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, where ``min_filter`` is linear.
+    ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, whose mean it is; of integers one.
     ``reduction``: ``"min"`` and ``"max"`` take the least or greatest of the texels in place of their average.
     ``ycbcr``: a conversion (:meth:`tilegpu.Device.sampler_ycbcr_conversion`); shaders then only sample, without gather, fetch and
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
@@ -127,13 +127,6 @@ class Sampler(Fixed):
         #: Of its own numbers, where they show: their least and greatest.
         self.border_numbers = (float(np.min(border_color)), float(np.max(border_color))) if custom else (0.0, 1.0)
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
-        if info.max_anisotropy > 1 and info.min_filter not in (linear, cubic):
-            warnings.warn(
-                f"sampler: max_anisotropy={arguments.shown(max_anisotropy)} has no effect with min_filter={arguments.shown(min_filter)}; "
-                "give min_filter='linear'",
-                UnusedNameWarning,
-                stacklevel=users_level(),
-            )
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
         info.ycbcr = None if ycbcr is None else ycbcr.core

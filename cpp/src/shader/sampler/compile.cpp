@@ -468,7 +468,9 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
                       (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) ||
                       (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));
-  plan.anisotropic = key.has_sampler && s.max_anisotropy > 1 && plan.min == LevelFilter::linear && !s.unnormalized_coordinates;
+  // Whatever the filter within a level, but cubic; of integers, which have no average, none.
+  plan.anisotropic =
+      key.has_sampler && s.max_anisotropy > 1 && plan.min != LevelFilter::cubic && !f.is_integer() && !s.unnormalized_coordinates;
   plan.reduction = key.has_sampler ? s.reduction_mode : VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   plan.planes = f.needs_conversion();
   if (plan.planes && !s.ycbcr)

@@ -120,7 +120,8 @@ class Footprint {
     return filter == VK_FILTER_CUBIC_EXT && !cube_ ? LevelFilter::cubic : LevelFilter::linear;
   }
   bool anisotropic() const {
-    return sampler_.max_anisotropy > 1 && filter_of(sampler_.min_filter) == LevelFilter::linear && !sampler_.unnormalized_coordinates;
+    return sampler_.max_anisotropy > 1 && filter_of(sampler_.min_filter) != LevelFilter::cubic && !integer_ &&
+           !sampler_.unnormalized_coordinates;
   }
   bool mips_linear() const {
     return !integer_ && sampler_.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !sampler_.unnormalized_coordinates;
