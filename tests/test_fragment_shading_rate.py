@@ -554,3 +554,27 @@ def test_frames_and_captures_know_that_rates_are_read(tmp_path: Path) -> None:
     on = {row["profile"]: row["techniques"] for row in frame.what_if(["mali-g720", "mali-g57"]).profiles}
     assert "fragment shading rate" in on["mali-g720"] and "fragment shading rate" not in on["mali-g57"]
     assert "fragment shading rate (not of this GPU)" in on["mali-g57"]
+
+
+@pytest.mark.parametrize(
+    ("writes", "rate", "fragment", "said"),
+    [
+        (True, None, True, "gl_PrimitiveShadingRateEXT of the vertex shader has no effect: the first combiner keeps"),
+        (True, (2, 2), True, "gl_PrimitiveShadingRateEXT of the vertex shader has no effect"),
+        (True, {"combiner_ops": ("max", "keep")}, True, ""),
+        (False, {"fragment_size": (2, 2), "combiner_ops": ("replace", "keep")}, True, "rate of primitives, which no shader writes"),
+        (False, {"combiner_ops": ("keep", "replace")}, True, ""),
+        (False, (2, 2), False, "fragment_shading_rate has no effect without a fragment shader"),
+    ],
+)
+def test_rates_that_nobody_takes_or_gives_are_told(writes: bool, rate: Any, fragment: bool, said: str) -> None:
+    dev = tg.Device(cache_dir="off")
+    written = "gl_PrimitiveShadingRateEXT = 5;" if writes else ""
+    vert = f"#version 450\n#extension GL_EXT_fragment_shading_rate : require\nvoid main() {{ gl_Position = vec4(0, 0, 0, 1); {written} }}"
+    frag = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }" if fragment else None
+    targets: dict[str, Any] = {"color": "r8g8b8a8_unorm"} if fragment else {"depth": "d32_sfloat"}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        dev.pipeline(vert, frag, fragment_shading_rate=rate, **targets)
+    told = [str(w.message) for w in found if issubclass(w.category, tg.UnusedNameWarning)]
+    assert len(told) == bool(said) and all(said in text for text in told)

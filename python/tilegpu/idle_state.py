@@ -9,13 +9,14 @@ Source: Vulkan specification, "Rasterization", "Fragment Operations", "The Frame
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, enums
 from tilegpu.errors import LostPrimitivesWarning
 from tilegpu.pipeline_rules import Words
-from tilegpu.pipeline_state import has_samples, per_target, say_constants
+from tilegpu.pipeline_state import has_samples, per_target, say_constants, shading_rate_of
 from tilegpu.program import Program
 
 _FRONT_FACING = 17  # SPIR-V's number of gl_FrontFacing
@@ -23,6 +24,7 @@ _TOPOLOGIES: dict[str, int] = _core.ENUMS["primitive_topology"]
 _NO_FACES = {number for name, number in _TOPOLOGIES.items() if "point" in name or "line" in name}
 _ALWAYS: int = _core.ENUMS["compare_op"]["always"]
 _DECORATE, _BUILT_IN = 71, 11
+_DECLARES_RATE = struct.pack("<2I", 2 << 16 | 17, 4422)  # OpCapability FragmentShadingRateKHR
 _STENCIL_FACE = {"compare": "always", "fail": "keep", "pass": "keep", "depth_fail": "keep"}
 _STENCIL_STATES = frozenset({"stencil_test_enable", "stencil_op"})
 _STENCIL_BITS = 0xFF
@@ -45,11 +47,32 @@ def warn_of_idle_state(
     if dynamic.isdisjoint(_BLEND_STATES) and given["logic_op"] is None:
         _warn_of_factors(pipeline, given["blend"], len(info.color_formats))
     _warn_of_faces(pipeline, info, dynamic, given)
+    if "fragment_shading_rate" not in dynamic:
+        _warn_of_rates(pipeline, given["fragment_shading_rate"])
     if not info.rasterization.rasterizer_discard:
         _warn_of_alpha_state(pipeline, info, dynamic)
     samples, mask = info.multisample.samples, info.multisample.sample_mask
     if not has_samples(mask, samples) and dynamic.isdisjoint({"sample_mask", "rasterization_samples"}):
         pipeline._warn_once("sample_mask", no_samples(mask, samples), LostPrimitivesWarning)
+
+
+def _warn_of_rates(pipeline: Program, given: Any) -> None:
+    """Of a shading rate that no fragment has, and of the primitive's, where only one of shader and combiner knows of it."""
+    name = "fragment_shading_rate"
+    if "fragment" not in pipeline._stages:
+        if given is not None:
+            pipeline.warn_unused(name, f"{name} has no effect without a fragment shader; leave it out, or give frag=")
+        return
+    last = next((s for s in ("geometry", "tessellation_evaluation", "vertex") if s in pipeline._stages), None)
+    writes = last is not None and _DECLARES_RATE in pipeline._stages[last].spirv[:512]
+    takes = shading_rate_of(given, name)[2] != _core.ENUMS["fragment_shading_rate_combiner_op"]["keep"]
+    if writes and not takes:
+        fix = f"give {name}={{'combiner_ops': ('replace', 'keep')}} (or 'min', 'max', 'mul')"
+        said = f"gl_PrimitiveShadingRateEXT of the {last} shader has no effect: the first combiner keeps the pipeline's rate; {fix}"
+        pipeline.warn_unused(name, said)
+    elif takes and not writes:
+        fix = "write gl_PrimitiveShadingRateEXT in the last stage before rasterization, or give 'keep'"
+        pipeline.warn_unused(name, f"{name}: combiner_ops[0] takes the rate of primitives, which no shader writes: it is 1x1; {fix}")
 
 
 def _warn_of_alpha_state(pipeline: Program, info: _core.GraphicsPipelineCreateInfo, dynamic: frozenset[str]) -> None:

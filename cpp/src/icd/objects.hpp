@@ -105,6 +105,7 @@ struct OpenPass {
   std::vector<VkClearValue> clears;  ///< by attachment
   /// Timestamps that are written inside of the pass: a pass of tiles has no time between its draws, so that they follow it.
   std::vector<std::pair<VkQueryPool, uint32_t>> timestamps;
+  std::vector<VkBuffer> counters;  ///< that transform feedback ended with, inside of the pass
 };
 
 /// VkDynamicState of colours, by location, as far as it was set.

@@ -34,6 +34,8 @@ void VKAPI_CALL CmdBeginTransformFeedbackEXT(VkCommandBuffer commandBuffer, uint
 void VKAPI_CALL CmdEndTransformFeedbackEXT(VkCommandBuffer commandBuffer, uint32_t firstCounterBuffer, uint32_t counterBufferCount,
                                            const VkBuffer* pCounterBuffers, const VkDeviceSize* pCounterBufferOffsets) {
   const auto counters = counters_of(counterBufferCount, pCounterBuffers, pCounterBufferOffsets);
+  OpenPass& pass = commandBuffer->pass;
+  if (pass.rendering && pCounterBuffers) pass.counters.insert(pass.counters.end(), pCounterBuffers, pCounterBuffers + counterBufferCount);
   record(commandBuffer, commandBuffer->core->end_transform_feedback(firstCounterBuffer, counters));
 }
 
@@ -50,6 +52,11 @@ void VKAPI_CALL CmdDrawIndirectByteCountEXT(VkCommandBuffer commandBuffer, uint3
                                             VkBuffer counterBuffer, VkDeviceSize counterBufferOffset, uint32_t counterOffset,
                                             uint32_t vertexStride) {
   set_colors(commandBuffer);
+  const std::vector<VkBuffer>& ended = commandBuffer->pass.counters;
+  if (commandBuffer->pass.rendering && std::find(ended.begin(), ended.end(), counterBuffer) != ended.end())
+    say(commandBuffer->device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
+        "vkCmdDrawIndirectByteCountEXT: transform feedback ended with this counter in the same render pass, whose draws have the number "
+        "from before the pass; end the render pass between the two (docs/undefined.md, exceptions)");
   record(commandBuffer, commandBuffer->core->draw_indirect_byte_count(instanceCount, firstInstance, counterBuffer->core,
                                                                       counterBufferOffset, counterOffset, vertexStride));
 }
