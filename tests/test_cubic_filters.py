@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -236,14 +237,35 @@ def test_names_of_others_lead_to_it(dev: tg.Device) -> None:
         dev.sampler(filter="bicubic")
 
 
-@pytest.mark.parametrize(("filter_", "lines"), [("nearest", 1), ("linear", 1), ("cubic", 4)])
-def test_sixteen_texels_are_counted(filter_: str, lines: int) -> None:
-    """Lines of 4x4 texels: from 7.4 on a linear filter reads texels 6 and 7, a cubic one 5 to 8."""
+@pytest.mark.parametrize(("filter_", "lines"), [("nearest", [1, 1, 1]), ("linear", [1, 1, 1]), ("cubic", [4, 1, 4])])
+def test_sixteen_texels_are_counted(filter_: str, lines: list[int]) -> None:
+    """Lines of 4x4 texels. From 8.6 on a linear filter reads texels 8 and 9, a cubic one 7 to 10; the next ones 8 to 11, 9 to 12."""
     dev = tg.Device(profile="mali-g57", cache_dir="off")
     texture = dev.texture(np.zeros((64, 64, 4), np.uint8), filter=filter_)
     out = dev.image((SIDE, SIDE), "r8g8b8a8_unorm")
-    pipe = dev.pipeline(FULL, HEAD.format(kind="2D") + "void main() { o = textureLod(t, vec2(7.4) / 64.0, 0.0); }", color=[out])
+    counted = []
+    for place in (8.6, 9.6, 10.6):
+        body = f"void main() {{ o = textureLod(t, vec2({place}) / 64.0, 0.0); }}"
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw(dev.pipeline(FULL, HEAD.format(kind="2D") + body, color=[out]), count=3, bind={"t": texture})
+        found = rp._counts().texture_lines
+        assert found is not None
+        counted.append(found[0].lines)
+    assert counted == lines
+
+
+def test_a_capture_keeps_both(dev: tg.Device, tmp_path: Path) -> None:
+    """The filter, that of a blit, and a view's least level of detail."""
+    texels = np.random.default_rng(10).uniform(0, 1, (16, 16, 4)).astype(np.float32)
+    image, out = dev.image((16, 16), "r32g32b32a32_sfloat", mip_levels=2), dev.image((SIDE, SIDE), "r32g32b32a32_sfloat")
+    image.write(texels)
+    dev.blit(image, image, filter="cubic", destination_level=1)
+    pipe = dev.pipeline(FULL, HEAD.format(kind="2D") + f"void main() {{ {AT} o = textureLod(t, at.xy, 0.0); }}", color=[out])
     with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
-        rp.draw(pipe, count=3, bind={"t": texture})
-    found = rp._counts().texture_lines
-    assert found is not None and found[0].lines == lines
+        rp.draw(pipe, count=3, bind={"t": (image.view(min_lod=0.5), dev.sampler(filter="cubic"))})
+    rp.capture(tmp_path / "c")
+    replay = tg.Device(cache_dir="off").load_capture(tmp_path / "c")
+    replay.run()
+    assert np.array_equal(replay.pictures[0], out.numpy())
+    at, half = coordinates()[:2], image.numpy(1)
+    np.testing.assert_allclose(out.numpy(), (cubic(texels, at) + cubic(half, at)) / 2, atol=2e-5)

@@ -95,8 +95,7 @@ LevelChoice choose_level(const SamplerContext& c, Value lambda) {
   // The sampler's limits and the levels' in one clamp: everything waits for this.
   const auto limit = [&](size_t offset_B) { return ir.fmax_second(ir.field(ir.f32, c.sampler, offset_B), ir.cf(0)); };
   Value last = ir.sitofp(ir.sub(c.level_count, ir.c32(1)));
-  Value high = ir.splat(ir.fmin_second(limit(offsetof(SamplerAbi, max_lod)), last)),
-        low = ir.splat(limit(offsetof(SamplerAbi, min_lod)));
+  Value high = ir.splat(ir.fmin_second(limit(offsetof(SamplerAbi, max_lod)), last)), low = ir.splat(limit(offsetof(SamplerAbi, min_lod)));
   if (c.min_lod) low = ir.fmax_second(c.min_lod, low);
   Value d = ir.fclamp(lambda, low, high);
   if (c.plan.key.min_lod) d = ir.fmax_second(d, ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, min_lod))));
