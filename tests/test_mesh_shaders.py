@@ -583,9 +583,8 @@ def test_a_capture_draws_the_same(tmp_path: Path) -> None:
     rp.capture(path)
     for lanes in ("4", "16"):
         made = tmp_path / f"{lanes}.npy"
-        done = subprocess.run(
-            [sys.executable, "-m", "tilegpu", "replay", str(path), "-o", str(made), "--lanes", lanes], capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, "-m", "tilegpu", "replay", str(path), "-o", str(made), "--lanes", lanes]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         np.testing.assert_array_equal(np.load(made), target.numpy())
 

@@ -130,7 +130,7 @@ def test_results_come_after_the_pass() -> None:
             _ = q["primitives_generated"]
     assert set(q.views[0].values()) == {0}
     with pytest.raises(tg.ValidationError, match="is not counted"):
-        _ = q["mesh_shader_invocations"]
+        _ = q["compute_shader_invocations"]
 
 
 def corners(*rows: tuple[float, float, float]) -> np.ndarray:

@@ -244,7 +244,7 @@ struct ObjectLoader {
 
   Ptr<QueryPool> pool() {
     uint32_t type = 0, statistics = 0;
-    r.below(type, 5, "query type"), r.below(statistics, 1u << 11, "pipeline statistics");
+    r.below(type, 6, "query type"), r.below(statistics, 1u << 13, "pipeline statistics");
     const uint32_t count = r.get<uint32_t>();
     if (count > kMostQueries) r.fail("a query pool has more than 2^20 queries");
     results += uint64_t{count} * std::max(2, std::popcount(statistics));

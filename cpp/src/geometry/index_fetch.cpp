@@ -276,7 +276,7 @@ template <bool pairs, class Indices>
 }  // namespace
 
 PrimitiveShape shape_of(const command::DrawState& state) {
-  if (state.resolved->primitives.meshes) return {1, 1};  // workgroups
+  if (state.resolved && state.resolved->primitives.meshes) return {1, 1};  // workgroups
   return shape_of(state.topology, state.patch_control_points);
 }
 

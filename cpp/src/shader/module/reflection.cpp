@@ -306,6 +306,7 @@ struct Reflector {
   }
 
   void run() {
+    assert(module.entry.function != 0);  // parse() found the entry point
     result.stage = stage_of(module.entry.model);
     if (result.stage == VK_SHADER_STAGE_COMPUTE_BIT || is_task_or_mesh(module.entry.model))
       result.workgroup_size = workgroup_of(module, constants).size;

@@ -165,6 +165,7 @@ bool Checker::resource(uint32_t id) {
 
 /// Of compute, task and mesh shaders: the workgroup, the memory that its invocations share, what a mesh shader makes, and the payload.
 bool Checker::workgroup() {
+  constexpr uint64_t kLine_B = 64;  // each variable has cache lines of its own
   const WorkgroupFacts facts = workgroup_of(m, constants);
   const auto size = [&] {
     return std::to_string(facts.size[0]) + " x " + std::to_string(facts.size[1]) + " x " + std::to_string(facts.size[2]);
@@ -179,7 +180,7 @@ bool Checker::workgroup() {
   uint64_t shared_B = 0, made_B = 0, payload_B = 0;
   for (const SharedVariable& v : facts.shared) {
     const spv::StorageClass storage = m.storage_of(v.id);
-    const uint64_t own_B = scalar_count(constants, m.pointee(v.id)) * v.scalar_B;
+    const uint64_t own_B = (scalar_count(constants, m.pointee(v.id)) * v.scalar_B + kLine_B - 1) / kLine_B * kLine_B;
     (storage == spv::StorageClassOutput ? made_B : v.id == facts.payload ? payload_B : shared_B) += own_B;
   }
   for (const auto& [what, size_B, most_B] :
