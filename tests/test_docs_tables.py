@@ -47,7 +47,7 @@ def refusal(device: tg.Device, capability: str, extension: str = "") -> str:
 
 @pytest.mark.skipif(shutil.which("spirv-as") is None, reason="spirv-as of spirv-tools is missing")
 @pytest.mark.parametrize(
-    "capability", ["Shader", "Float64", "Int16", "DotProduct", "VulkanMemoryModel", "StencilExportEXT", "MultiView", "MinLod"]
+    "capability", ["Shader", "Float64", "Int16", "DotProduct", "VulkanMemoryModel", "StencilExportEXT", "MultiView", "MinLod", "MeshShadingEXT"]
 )
 def test_what_the_table_supports_is_taken(device: tg.Device, capability: str) -> None:
     assert capability in SUPPORTED and capability not in REFUSED
@@ -57,7 +57,7 @@ def test_what_the_table_supports_is_taken(device: tg.Device, capability: str) ->
 @pytest.mark.skipif(shutil.which("spirv-as") is None, reason="spirv-as of spirv-tools is missing")
 @pytest.mark.parametrize(
     ("capability", "extension"),
-    [("SparseResidency", ""), ("RayQueryKHR", "SPV_KHR_ray_query"), ("MeshShadingEXT", "SPV_EXT_mesh_shader"),
+    [("SparseResidency", ""), ("RayQueryKHR", "SPV_KHR_ray_query"), ("RayTracingKHR", "SPV_KHR_ray_tracing"),
      ("ShaderClockKHR", "SPV_KHR_shader_clock"), ("FragmentDensityEXT", "SPV_EXT_fragment_invocation_density")],
 )  # fmt: skip
 def test_what_the_table_refuses_is_refused_by_name(device: tg.Device, capability: str, extension: str) -> None:

@@ -286,7 +286,7 @@ struct Loader : ObjectLoader {
   // Draws one behind the other from here on, at most `most`, in the order that is wanted; the first of them is number `first` of its pass,
   // and its tag was read. How many: at least one.
   uint32_t run_in_order(CommandBuffer& cb, PassInFile& pass, CapturedPass& found, const DrawOrder& order, uint32_t first, uint32_t most) {
-    constexpr size_t kDraw_B = 37;  // without its tag (draw())
+    constexpr size_t kDraw_B = 50;  // without its tag (draw())
     std::vector<std::span<const uint8_t>> places;
     std::span<const uint8_t> end = r.place();
     do {
