@@ -47,7 +47,7 @@ def refusal(device: tg.Device, capability: str, extension: str = "") -> str:
 
 @pytest.mark.skipif(shutil.which("spirv-as") is None, reason="spirv-as of spirv-tools is missing")
 @pytest.mark.parametrize(
-    "capability", ["Shader", "Float64", "Int16", "DotProduct", "VulkanMemoryModel", "StencilExportEXT", "MultiView", "MinLod", "MeshShadingEXT"]
+    "capability", ["Shader", "Float64", "DotProduct", "VulkanMemoryModel", "StencilExportEXT", "MultiView", "MinLod", "MeshShadingEXT"]
 )
 def test_what_the_table_supports_is_taken(device: tg.Device, capability: str) -> None:
     assert capability in SUPPORTED and capability not in REFUSED

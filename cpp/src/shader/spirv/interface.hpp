@@ -23,8 +23,8 @@ struct InterfaceScalar {
   uint32_t location = kNone, component = 0, index = 0;  // location kNone: a built-in
   uint32_t builtin = kNone;                             // spv::BuiltIn
   uint32_t element = 0;                                 // built-in: index of the scalar in it
-  Base base = Base::f32;  // of the word
-  bool is_signed = false, narrow = false;  // narrow: the scalar has 16 bits
+  Base base = Base::f32;                                // of the word
+  bool is_signed = false, narrow = false;               // narrow: the scalar has 16 bits
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
   uint32_t corner = 0;  // 1 to 3: of the primitive's vertex 0 to 2 (PerVertexKHR)
