@@ -62,8 +62,8 @@ def test_missing_location_is_named() -> None:
 
 
 def test_stage_is_checked() -> None:
-    with pytest.raises(tg.ValidationError, match="stage is 'mesh', which is no shader_stage.*vertex, tessellation_control"):
-        tg.compile_glsl(GOOD, "mesh")
+    with pytest.raises(tg.ValidationError, match="stage is 'raygen', which is no shader_stage.*vertex, tessellation_control"):
+        tg.compile_glsl(GOOD, "raygen")
 
 
 def test_defines() -> None:
