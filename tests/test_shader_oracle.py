@@ -38,6 +38,9 @@ NOT_EXECUTED = {
         OpImageSampleImplicitLod OpImageSampleExplicitLod OpImageSampleDrefImplicitLod OpImageSampleDrefExplicitLod
         OpImageSampleProjImplicitLod OpImageSampleProjExplicitLod OpImageSampleProjDrefImplicitLod
         OpImageSampleProjDrefExplicitLod OpImageGather OpImageDrefGather OpImageQueryLod""",
+    "said to the validator alone, for SPV_KHR_cooperative_matrix, which the grammar lacks (test_cooperative_matrices)": """
+        OpTypeCooperativeMatrixNV OpCooperativeMatrixLoadNV OpCooperativeMatrixStoreNV OpCooperativeMatrixMulAddNV
+        OpCooperativeMatrixLengthNV""",
     "buffers by address: test_addresses, test_addresses_in_stages": "OpConvertPtrToU OpConvertUToPtr",
 }
 INTERPOLATION = {
