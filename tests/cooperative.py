@@ -110,7 +110,7 @@ SCALARS = {
 def module(
     buffers: list[str], matrices: dict[str, tuple[str, int, int, int]], body: str, *, declarations: str = "", variables: str = "",
     local: int = 4, model: str = "GLCompute", scope: int = 3, capabilities: tuple[str, ...] = (), functions: str = "",
-    specialised_rows: int = 0, names: str = "",
+    specialised_rows: int = 0, names: str = "", addressing: str = "Logical",
 ) -> bytes:  # fmt: skip
     """One kernel. Buffer ``k`` is a run-time array of numbers, ``%p_k_0`` a pointer to its first one; ``matrices`` are types by name:
     component, rows, columns, use. Their rows are constant_id 0, ``rows``, where ``specialised_rows`` is a default of it. There are
@@ -149,9 +149,10 @@ OpCapability CooperativeMatrixNV
 OpCapability GroupNonUniform
 {"".join(f"OpCapability {c}{chr(10)}" for c in asked)}OpExtension "SPV_KHR_storage_buffer_storage_class"
 OpExtension "SPV_KHR_cooperative_matrix"
+OpExtension "SPV_KHR_physical_storage_buffer"
 OpExtension "SPV_KHR_16bit_storage"
 OpExtension "SPV_KHR_8bit_storage"
-OpMemoryModel Logical GLSL450
+OpMemoryModel {addressing} GLSL450
 OpEntryPoint {model} %main "main" {builtins}
 {mode}
 ; debug

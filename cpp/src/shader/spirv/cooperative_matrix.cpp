@@ -71,12 +71,13 @@ void Translation::instruction(const uint32_t* i, uint32_t length) {
     emit({head(spv::OpConstantTrue, 3), boolean, is_true = next++});
   }
   if (op == kOpTypeCooperativeMatrix && length == 7) return type(i);
-  if (op == kOpCooperativeMatrixLoad && length >= 6) {
-    emit({head(spv::OpCooperativeMatrixLoadNV, length), i[1], i[2], i[3], i[5], is_true});
-    out.insert(out.end(), i + 6, i + length);
-  } else if (op == kOpCooperativeMatrixStore && length >= 5) {
-    emit({head(spv::OpCooperativeMatrixStoreNV, length), i[1], i[2], i[4], is_true});
-    out.insert(out.end(), i + 5, i + length);
+  const bool loads = op == kOpCooperativeMatrixLoad, stores = op == kOpCooperativeMatrixStore;
+  if (const uint32_t layout = loads ? 4 : 3; (loads || stores) && length > layout) {
+    const bool has_stride = length > layout + 1;  // or Check::memory refuses it
+    emit({head(loads ? spv::OpCooperativeMatrixLoadNV : spv::OpCooperativeMatrixStoreNV, length + !has_stride)});
+    out.insert(out.end(), i + 1, i + layout);
+    emit({i[layout + has_stride], is_true});
+    out.insert(out.end(), i + std::min(length, layout + 2), i + length);
   } else if (op == kOpCooperativeMatrixMulAdd && length >= 6) {
     copy(spv::OpCooperativeMatrixMulAddNV, 6);
   } else if (op == kOpCooperativeMatrixLength && length == 4) {
@@ -85,6 +86,8 @@ void Translation::instruction(const uint32_t* i, uint32_t length) {
     emit({i[0], i[1], i[2], spv::OpCooperativeMatrixLengthNV, i[4]});
   } else if ((op == spv::OpFMul || op == spv::OpIMul) && length == 5 && matrices.count(i[1])) {
     copy(op == spv::OpFMul ? spv::OpFDiv : spv::OpISub, length);  // which that extension has, of the same types
+  } else if ((op == spv::OpBitcast || op == spv::OpSelect) && length >= 4 && matrices.count(i[1])) {
+    emit({head(spv::OpUndef, 3), i[1], i[2]});  // not of that extension: Check::moved
   } else {
     out.insert(out.end(), i, i + length);
   }
@@ -173,7 +176,7 @@ struct Check {
   Status type(uint32_t id);
   Status product(const Instruction& i) const;
   Status memory(const Instruction& i) const;
-  Status bitcast(const Instruction& i) const;
+  Status moved(const Instruction& i) const;
   bool holds_matrices(uint32_t type);
 };
 
@@ -276,8 +279,14 @@ Status Check::memory(const Instruction& i) const {
   return Ok{};
 }
 
-/// Each component becomes one: other widths would change their number.
-Status Check::bitcast(const Instruction& i) const {
+/// Bitcasts and selections, which the validator does not see. Each component becomes one: other widths would change their number.
+Status Check::moved(const Instruction& i) const {
+  if (i.op == spv::OpSelect) {
+    if (m.type(i.type).kind != Kind::cooperative_matrix) return Ok{};
+    const bool same = i.count == 3 && m.type(m.type_of(m.operand(i, 0))).kind == Kind::boolean && m.type_of(m.operand(i, 1)) == i.type &&
+                      m.type_of(m.operand(i, 2)) == i.type;
+    return same ? Status(Ok{}) : error("OpSelect has a condition that is no boolean, or matrices of other types than its result");
+  }
   const TypeInfo &to = m.type(i.type), &from = m.type(m.type_of(m.operand(i, 0)));
   if (to.kind != Kind::cooperative_matrix && from.kind != Kind::cooperative_matrix) return Ok{};
   const bool same = to.kind == from.kind && m.type(to.element).width_bits == m.type(from.element).width_bits &&
@@ -310,7 +319,7 @@ Status check_cooperative(const Module& m, const Constants& constants) {
                   : Status(Check::error("OpCooperativeMatrixLengthKHR is of another type"));
         if (s && (i.op == kOpCooperativeMatrixLoad || i.op == kOpCooperativeMatrixStore)) s = check.memory(i);
         if (s && i.op == kOpCooperativeMatrixMulAdd) s = check.product(i);
-        if (s && i.op == spv::OpBitcast) s = check.bitcast(i);
+        if (s && (i.op == spv::OpBitcast || i.op == spv::OpSelect)) s = check.moved(i);
         if (!s) return s;
         any = any || is_cooperative(i.op) || (i.type && check.holds_matrices(i.type));
       }
