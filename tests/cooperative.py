@@ -142,7 +142,11 @@ def module(
         f"%of_{name} = OpTypePointer Function %{name}\n"
         for name, (c, rows, columns, use) in matrices.items()
     )
-    mode = f"OpExecutionMode %main LocalSize {local} 1 1" if model == "GLCompute" else "OpExecutionMode %main OriginUpperLeft"
+    mode = (
+        f"OpExecutionMode %main LocalSize {local} 1 1"
+        if model == "GLCompute"
+        else "OpExecutionMode %main OriginUpperLeft"
+    )
     builtins = "%subgroup %invocation %group" if model == "GLCompute" else ""
     return assemble(f"""OpCapability Shader
 OpCapability CooperativeMatrixNV

@@ -20,7 +20,9 @@ def device(lanes: int, threads: int, target: str) -> tg.Device:
     return tg.Device(lanes=lanes, threads=threads, jit_target=target, cache_dir="off")
 
 
-def run(words: bytes, buffers: list[Array], groups: int | tuple[int, ...] = 1, cases: Any = CASES, **more: Any) -> list[Array]:
+def run(
+    words: bytes, buffers: list[Array], groups: int | tuple[int, ...] = 1, cases: Any = CASES, **more: Any
+) -> list[Array]:
     """What the buffers hold afterwards, the same for all devices."""
     results: list[list[Array]] = []
     for case in cases:
@@ -104,7 +106,9 @@ def laid(matrices: Array, layout: int) -> Array:
     return matrices if layout == co.ROW else np.swapaxes(matrices, -1, -2)
 
 
-@pytest.mark.parametrize("row", tg.cooperative_matrices(), ids=lambda r: f"{r.m}-{r.a}-{r.b}-{r.c}{'-sat' * r.saturates}")
+@pytest.mark.parametrize(
+    "row", tg.cooperative_matrices(), ids=lambda r: f"{r.m}-{r.a}-{r.b}-{r.c}{'-sat' * r.saturates}"
+)
 def test_products(row: tg.CooperativeMatrix) -> None:
     """Each row of the table, of 6 subgroups in 2 workgroups; layouts differ."""
     layouts = (co.ROW, co.COLUMN, co.ROW) if row.saturates else (co.COLUMN, co.ROW, co.COLUMN)
@@ -132,7 +136,13 @@ def test_table() -> None:
 
 
 def copy_words(
-    component: str, element: str, rows: int, columns: int, layouts: tuple[int, int], first: tuple[int, int], strides: tuple[int, int]
+    component: str,
+    element: str,
+    rows: int,
+    columns: int,
+    layouts: tuple[int, int],
+    first: tuple[int, int],
+    strides: tuple[int, int],
 ) -> bytes:
     """A matrix from buffer 0 to buffer 1, whose elements may be of another type; ``first`` and ``strides`` in elements."""
     body = f"""%from = OpAccessChain %to_{element} %b_0 %c_0 %c_{first[0]}
@@ -151,7 +161,9 @@ def matrix_of(memory: Array, shape: tuple[int, int], layout: int, first: int, st
 
 @pytest.mark.parametrize("component", ["float16", "float32", "int8", "uint16", "int32"])
 @pytest.mark.parametrize(("element", "shape"), [("", (8, 16)), ("", (16, 8)), ("uint32", (16, 16)), ("uint8", (8, 8))])
-@pytest.mark.parametrize("layouts", [(co.ROW, co.ROW), (co.ROW, co.COLUMN), (co.COLUMN, co.ROW), (co.COLUMN, co.COLUMN)])
+@pytest.mark.parametrize(
+    "layouts", [(co.ROW, co.ROW), (co.ROW, co.COLUMN), (co.COLUMN, co.ROW), (co.COLUMN, co.COLUMN)]
+)
 def test_layouts(component: str, element: str, shape: tuple[int, int], layouts: tuple[int, int]) -> None:
     """Loads and stores by rows and columns, of any start and stride; and where the memory's elements are of another type."""
     own = co.SCALARS[component].dtype.itemsize
@@ -240,9 +252,7 @@ def test_elementwise(name: str, op: str) -> None:
 %r = {op} %M %a {"" if "Negate" in op else "%second" if "Scalar" in op else "%b"}
 OpCooperativeMatrixStoreKHR %p_2_0 %r %c_0 %c_16"""
     body = body.replace("%second", "%factor")
-    words = co.module(
-        [name] * 3, {"M": (name, 8, 16, co.SUM)}, body, declarations="%factor = OpConstant %float32 0.7"
-    )
+    words = co.module([name] * 3, {"M": (name, 8, 16, co.SUM)}, body, declarations="%factor = OpConstant %float32 0.7")
     a, b = some(name, (8, 16), 1), some(name, (8, 16), 2)
     b[b == 0] = 3
     got = run(words, [a, b, np.zeros_like(a)], cases=CASES[1:])[2]
@@ -537,13 +547,21 @@ OpCooperativeMatrixStoreKHR %to %a %c_{1 - layout} %c_16 !2 !4"""
     memory, short = some("float32", (16, 16), 1), some("float32", (150,), 2)
     for case in CASES:
         dev = device(*case)
-        sources, targets = [dev.buffer(memory), dev.buffer(short)], [dev.buffer(np.full(200, 7, np.float32)) for _ in range(2)]
-        table = np.array([[s.device_address, t.device_address] for s, t in zip(sources, targets, strict=True)], np.uint64)
+        sources, targets = (
+            [dev.buffer(memory), dev.buffer(short)],
+            [dev.buffer(np.full(200, 7, np.float32)) for _ in range(2)],
+        )
+        table = np.array(
+            [[s.device_address, t.device_address] for s, t in zip(sources, targets, strict=True)], np.uint64
+        )
         dev.dispatch(dev.compute_pipeline(words), 1, bind={"b0": dev.buffer(table.view(np.uint32))})
         for source, target in zip((memory, short), targets, strict=True):
             whole = np.zeros(256, np.float32)
             whole[: source.size] = source.ravel()
-            assert target.numpy(np.float32).tobytes() == np.ascontiguousarray(whole.reshape(16, 16).T).ravel()[:200].tobytes(), case
+            assert (
+                target.numpy(np.float32).tobytes()
+                == np.ascontiguousarray(whole.reshape(16, 16).T).ravel()[:200].tobytes()
+            ), case
 
 
 def test_sizes_are_specialised() -> None:
@@ -555,7 +573,9 @@ OpStore %p_2_0 %x"""
     words = co.module(["float32"] * 3, {"M": ("float32", 16, 16, co.SUM)}, body, specialised_rows=16)
     a = some("float32", (16, 16), 1)
     for rows in (8, 16):
-        _, got, length = run(words, [a, np.zeros((16, 16), np.float32), np.zeros(1, np.float32)], constants={"rows": rows})
+        _, got, length = run(
+            words, [a, np.zeros((16, 16), np.float32), np.zeros(1, np.float32)], constants={"rows": rows}
+        )
         want = np.zeros((16, 16), np.float32)
         want[:, :rows] = a[:rows].T
         assert got.tobytes() == want.tobytes() and length == 4 * rows
@@ -590,11 +610,15 @@ REFUSED = {
 def test_what_is_not_offered_is_refused_by_name(message: str) -> None:
     case = {"component": "float32", "shape": (16, 16), "use": co.SUM, "body": LOAD, **REFUSED[message]}
     component, shape, use = case.pop("component"), case.pop("shape"), case.pop("use")
-    words = co.module([component], {"M": (component, *shape, use), "N": ("float16", 16, 16, co.SUM)}, case.pop("body"), **case)
+    words = co.module(
+        [component], {"M": (component, *shape, use), "N": ("float16", 16, 16, co.SUM)}, case.pop("body"), **case
+    )
     dev = device(*CASES[0])
     with pytest.raises((tg.UnsupportedError, tg.ShaderError), match=message):
         if case.get("model") == "Fragment":
-            dev.pipeline("#version 450\nvoid main() { gl_Position = vec4(0, 0, 0, 1); }", words, color=["r8g8b8a8_unorm"])
+            dev.pipeline(
+                "#version 450\nvoid main() { gl_Position = vec4(0, 0, 0, 1); }", words, color=["r8g8b8a8_unorm"]
+            )
         else:
             dev.compute_pipeline(words)
 
@@ -612,7 +636,9 @@ OpCooperativeMatrixStoreKHR %p_1_0 %d %c_0 %c_16"""
         dev.compute_pipeline(co.module(["int8", "int32"], made, body))
     square = {"A": ("int8", 16, 16, co.A), "B": ("int8", 16, 16, co.B), "C": ("int32", 16, 16, co.SUM)}
     dev.compute_pipeline(co.module(["int8", "int32"], square, body))
-    with pytest.raises(tg.UnsupportedError, match=r"B 16 x 16 of uint8, C 16 x 16 of uint32.*saturating is not in the table"):
+    with pytest.raises(
+        tg.UnsupportedError, match=r"B 16 x 16 of uint8, C 16 x 16 of uint32.*saturating is not in the table"
+    ):
         dev.compute_pipeline(co.module(["int8", "int32"], square, body.replace(" 15\n", " 17\n")))
 
 

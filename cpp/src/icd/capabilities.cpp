@@ -359,7 +359,8 @@ Features make_features() {
   f.maintenance4 = f.maintenance5 = f.maintenance6 = f.maintenance7 = true;
   f.dynamicRenderingLocalRead = true;
   // Fragments of a place are shaded in the order of their primitives, whether a pipeline or a subpass asks for it or not.
-  f.rasterizationOrderColorAttachmentAccess = f.rasterizationOrderDepthAttachmentAccess = f.rasterizationOrderStencilAttachmentAccess = true;
+  f.rasterizationOrderColorAttachmentAccess = f.rasterizationOrderDepthAttachmentAccess = f.rasterizationOrderStencilAttachmentAccess =
+      true;
   f.hostImageCopy = true;
   f.subpassMergeFeedback = true;
   f.pushDescriptor = true;

@@ -489,7 +489,8 @@ bool crosses_lanes(spv::Op op) {
       return true;
     default:
       return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
-             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR || op == kOpCooperativeMatrixMulAdd;
+             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR ||
+             op == kOpCooperativeMatrixMulAdd;
   }
 }
 

@@ -20,7 +20,8 @@ std::vector<uint8_t> types_with_floats(const Module& m) {
   for (const Instruction& i : m.instructions) {
     const TypeInfo& t = m.type(i.id);
     if (t.kind == Kind::floating) floats[i.id] = t.width_bits >= 32;
-    if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::cooperative_matrix || is_array(t.kind)) floats[i.id] = floats[t.element];
+    if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::cooperative_matrix || is_array(t.kind))
+      floats[i.id] = floats[t.element];
     if (t.kind == Kind::structure) floats[i.id] = std::any_of(t.members.begin(), t.members.end(), [&](uint32_t k) { return floats[k]; });
   }
   return floats;

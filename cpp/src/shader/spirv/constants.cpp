@@ -46,7 +46,8 @@ Status Evaluator::walk(uint32_t type, const Instruction& i, uint32_t first_index
       for (uint32_t n = 0; n < index; ++n) offset += scalar_count(out, t.members[n]);
       type = t.members[index];
     } else if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::array || t.kind == Kind::cooperative_matrix) {
-      if (index >= (t.kind == Kind::array || t.kind == Kind::cooperative_matrix ? array_length(out, type) : t.count)) return error("a constant's index is out of range");
+      if (index >= (t.kind == Kind::array || t.kind == Kind::cooperative_matrix ? array_length(out, type) : t.count))
+        return error("a constant's index is out of range");
       offset += index * scalar_count(out, t.element);
       type = t.element;
     } else {

@@ -63,11 +63,11 @@ struct TypeInfo {
   uint32_t element = 0;  // vector, matrix (its column type), array, runtime_array, pointer (pointee), sampled_image (image), image (sampled
                          // type), function (return type), cooperative_matrix (component)
   uint32_t count = 0;    // vector: components; matrix: columns
-  uint32_t length_id = 0;                            // array: the constant
+  uint32_t length_id = 0;                                          // array: the constant
   uint32_t scope_id = 0, rows_id = 0, columns_id = 0, use_id = 0;  // cooperative_matrix: constants
-  std::vector<uint32_t> members;                     // structure; function: parameters
-  spv::StorageClass storage = spv::StorageClassMax;  // pointer
-  bool variable_pointer = false;                     // pointer: its values may be chosen while the shader runs
+  std::vector<uint32_t> members;                                   // structure; function: parameters
+  spv::StorageClass storage = spv::StorageClassMax;                // pointer
+  bool variable_pointer = false;                                   // pointer: its values may be chosen while the shader runs
   // image
   spv::Dim dim = spv::Dim2D;
   bool depth = false, arrayed = false, multisampled = false;
