@@ -239,6 +239,7 @@ ELEMENTWISE = {
     "float16": {"OpFAdd": np.add, "OpFSub": np.subtract, "OpFMul": np.multiply, "OpFNegate": np.negative},
     "int32": {
         "OpIAdd": np.add, "OpISub": np.subtract, "OpIMul": np.multiply, "OpSDiv": None, "OpSNegate": np.negative,
+        "OpMatrixTimesScalar": None,
     },
     "uint8": {"OpIAdd": np.add, "OpISub": np.subtract, "OpIMul": np.multiply, "OpUDiv": np.floor_divide},
 }  # fmt: skip
@@ -252,7 +253,12 @@ def test_elementwise(name: str, op: str) -> None:
 %r = {op} %M %a {"" if "Negate" in op else "%second" if "Scalar" in op else "%b"}
 OpCooperativeMatrixStoreKHR %p_2_0 %r %c_0 %c_16"""
     body = body.replace("%second", "%factor")
-    words = co.module([name] * 3, {"M": (name, 8, 16, co.SUM)}, body, declarations="%factor = OpConstant %float32 0.7")
+    words = co.module(
+        [name] * 3,
+        {"M": (name, 8, 16, co.SUM)},
+        body,
+        declarations=f"%factor = OpConstant %{name} {0.7 if 'float' in name else 7}",
+    )
     a, b = some(name, (8, 16), 1), some(name, (8, 16), 2)
     b[b == 0] = 3
     got = run(words, [a, b, np.zeros_like(a)], cases=CASES[1:])[2]
@@ -260,7 +266,7 @@ OpCooperativeMatrixStoreKHR %p_2_0 %r %c_0 %c_16"""
         if op == "OpFDiv":
             want = a / b
         elif op == "OpMatrixTimesScalar":
-            want = a * np.float32(0.7)
+            want = a * a.dtype.type(0.7 if a.dtype.kind == "f" else 7)
         elif op == "OpSDiv":
             want = np.trunc(a.astype(np.float64) / b).astype(np.int32)
         else:

@@ -50,7 +50,7 @@ void Translation::type(const uint32_t* i) {
 }
 
 void Translation::instruction(const uint32_t* i, uint32_t length) {
-  const auto op = static_cast<spv::Op>(i[0] & spv::OpCodeMask);
+  const auto op = static_cast<spv::Op>(i[0] & 0xffff);
   const auto copy = [&](spv::Op as, uint32_t count) {
     emit({head(as, count)});
     out.insert(out.end(), i + 1, i + count);
@@ -122,7 +122,7 @@ const char* cooperative_name(spv::Op op) {
 
 std::vector<uint32_t> for_validation(const std::vector<uint32_t>& words) {
   for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
+    const uint32_t op = words[at] & 0xffff, length = words[at] >> spv::WordCountShift;
     if (length != 2 || op != spv::OpCapability || length > words.size() - at) break;  // capabilities come first
     if (words[at + 1] == kCapabilityCooperativeMatrix) return Translation{words}.run();
     at += length;
