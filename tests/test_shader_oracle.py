@@ -27,7 +27,8 @@ RANGES = (
 #: Instructions that the compiler names and the interpreter does not execute, and why.
 NOT_EXECUTED = {
     "declarations and debug information, read before anything runs": """
-        OpCapability OpEntryPoint OpExecutionMode OpExecutionModeId OpExtInstImport OpName OpMemberName OpString OpLine OpNoLine
+        OpCapability OpExtension OpEntryPoint OpExecutionMode OpExecutionModeId OpExtInstImport OpName OpMemberName OpString
+        OpLine OpNoLine
         OpNop OpDecorate OpMemberDecorate OpDecorationGroup OpGroupDecorate OpGroupMemberDecorate OpTypeVoid OpTypeBool OpTypeInt
         OpTypeFloat OpTypeVector OpTypeMatrix OpTypeArray OpTypeRuntimeArray OpTypeStruct OpTypePointer OpTypeFunction OpTypeImage
         OpTypeSampler OpTypeSampledImage OpTypeForwardPointer OpConstant OpConstantTrue OpConstantFalse OpConstantComposite
@@ -38,6 +39,9 @@ NOT_EXECUTED = {
         OpImageSampleImplicitLod OpImageSampleExplicitLod OpImageSampleDrefImplicitLod OpImageSampleDrefExplicitLod
         OpImageSampleProjImplicitLod OpImageSampleProjExplicitLod OpImageSampleProjDrefImplicitLod
         OpImageSampleProjDrefExplicitLod OpImageGather OpImageDrefGather OpImageQueryLod""",
+    "said to the validator alone, for SPV_KHR_cooperative_matrix, which the grammar lacks (test_cooperative_matrices)": """
+        OpTypeCooperativeMatrixNV OpCooperativeMatrixLoadNV OpCooperativeMatrixStoreNV OpCooperativeMatrixMulAddNV
+        OpCooperativeMatrixLengthNV""",
     "buffers by address: test_addresses, test_addresses_in_stages": "OpConvertPtrToU OpConvertUToPtr",
 }
 INTERPOLATION = {

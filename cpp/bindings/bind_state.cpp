@@ -68,6 +68,10 @@ void bind_state(py::module_& m) {
   for (const FragmentShadingRate& rate : fragment_shading_rates())
     rates.append(py::make_tuple(rate.width_px, rate.height_px, rate.sample_counts));
   m.attr("SHADING_RATES") = rates;
+  py::list products;  // m, n, k, numbers of the component types of A, B and C, whether it saturates
+  for (const CooperativeMatrixProduct& p : cooperative_matrix_products())
+    products.append(py::make_tuple(p.m, p.n, p.k, static_cast<int>(p.a), static_cast<int>(p.b), static_cast<int>(p.c), p.saturates));
+  m.attr("COOPERATIVE_MATRICES") = products;
   m.attr("SHADING_RATE_TEXEL_PX") = std::pair(kMinShadingRateTexel_px, kMaxShadingRateTexel_px);
   m.attr("MAX_LINE_STIPPLE_FACTOR") = kMaxLineStippleFactor;
   m.attr("MAX_EXTRA_OVERESTIMATION_PX") = kMaxExtraOverestimation_px;

@@ -173,9 +173,39 @@ void one_global_priority() {
   CHECK(all.priorityCount == 1 && all.priorities[0] == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
 }
 
+/// Feature, stages, and a table whose every row is whole: no row twice, no floats that saturate.
+void cooperative_matrices_are_listed() {
+  Program p;
+  PFN_vkGetPhysicalDeviceFeatures2 features2 = nullptr;
+  PFN_vkGetPhysicalDeviceProperties2 properties2 = nullptr;
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR list = nullptr;
+  p.load(features2, "vkGetPhysicalDeviceFeatures2"), p.load(properties2, "vkGetPhysicalDeviceProperties2");
+  p.load(list, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR has{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &has};
+  features2(p.physical_device, &features);
+  CHECK(has.cooperativeMatrix && has.cooperativeMatrixRobustBufferAccess);
+  VkPhysicalDeviceCooperativeMatrixPropertiesKHR is{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &is};
+  properties2(p.physical_device, &properties);
+  CHECK(is.cooperativeMatrixSupportedStages == VK_SHADER_STAGE_COMPUTE_BIT);
+  uint32_t count = 0;
+  CHECK(list(p.physical_device, &count, nullptr) == VK_SUCCESS && count == 42);
+  std::vector<VkCooperativeMatrixPropertiesKHR> rows(count, {VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR});
+  CHECK(list(p.physical_device, &count, rows.data()) == VK_SUCCESS && count == 42);
+  for (const VkCooperativeMatrixPropertiesKHR& row : rows) {
+    CHECK(row.scope == VK_SCOPE_SUBGROUP_KHR && row.CType == row.ResultType && row.MSize == row.NSize && row.MSize == row.KSize);
+    CHECK(row.MSize == 8 || row.MSize == 16);
+    CHECK(!row.saturatingAccumulation || row.CType == VK_COMPONENT_TYPE_SINT32_KHR || row.CType == VK_COMPONENT_TYPE_UINT32_KHR);
+  }
+  count = 5;
+  CHECK(list(p.physical_device, &count, rows.data()) == VK_INCOMPLETE && count == 5);
+}
+
 }  // namespace
 
 int main() {
+  cooperative_matrices_are_listed();
   subgroups_are_of_four();
   one_global_priority();
   numbers_of_other_widths();

@@ -18,7 +18,7 @@ y points down, depth is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilegpu import _core, at_exit, keywords
 from tilegpu.attachment import Attachment
@@ -101,6 +101,31 @@ def shading_rates(samples: int = 1) -> list[tuple[int, int]]:
     return [(width, height) for width, height, counts in _core.SHADING_RATES if counts & samples]
 
 
+class CooperativeMatrix(NamedTuple):
+    """A product of :func:`cooperative_matrices`: A (m x k) times B (k x n) plus C (m x n); C's components are the result's."""
+
+    m: int
+    n: int
+    k: int
+    a: str  # components: "float16", "int8", ...
+    b: str
+    c: str
+    saturates: bool  # with SaturatingAccumulationKHR: the sum with C stops at the ends of its type
+
+
+def cooperative_matrices() -> list[CooperativeMatrix]:
+    """The products of cooperative matrices that compute shaders have (``VK_KHR_cooperative_matrix``, scope of a subgroup).
+
+    >>> tg.cooperative_matrices()[1]
+    CooperativeMatrix(m=8, n=8, k=8, a='float16', b='float16', c='float32', saturates=False)
+    """
+    names = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    return [
+        CooperativeMatrix(m, n, k, names[a], names[b], names[c], saturates)
+        for m, n, k, a, b, c, saturates in _core.COOPERATIVE_MATRICES
+    ]
+
+
 def __getattr__(name: str) -> Any:
     """Of rooms after this one, loaded when they are asked for: ``tilegpu.math``, ``tilegpu.shapes``, ``tilegpu.farm``,
     ``tilegpu.scene``, ``tilegpu.testing``, ``tilegpu.show``."""
@@ -143,6 +168,7 @@ __all__ = [
     "ClampedValueWarning",
     "CommandStats",
     "ComputePipeline",
+    "CooperativeMatrix",
     "DescriptorSet",
     "DescriptorSetLayout",
     "Device",
@@ -192,6 +218,7 @@ __all__ = [
     "__version__",
     "capture_profile",
     "compile_glsl",
+    "cooperative_matrices",
     "format_info",
     "format_names",
     "profile_names",

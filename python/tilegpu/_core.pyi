@@ -918,4 +918,5 @@ MAX_WORKGROUPS: int
 MAX_LINE_STIPPLE_FACTOR: int
 SHADING_RATE_TEXEL_PX: tuple[int, int]
 SHADING_RATES: list[tuple[int, int, int]]
+COOPERATIVE_MATRICES: list[tuple[int, int, int, int, int, int, bool]]
 MAX_EXTRA_OVERESTIMATION_PX: float

@@ -143,6 +143,10 @@ _OTHER_WORDS = (
     (r"\bgl_Frag(?:Color|Data)\b", "gl_FragColor is an output of yours: layout(location = 0) out vec4 color;"),
     (r"\btexture(?:1D|2D|3D|Cube|2DLod|CubeLod|2DProj)\s*\(\s*\w+\s*,", "texture2D() is texture(), texture2DLod() textureLod()"),
     (r"^\s*(?:attribute|varying)\s", "attribute and varying are layout(location = N) in and out"),
+    (
+        r"\bGL_KHR_cooperative_matrix\b",
+        "GL_KHR_cooperative_matrix is younger than the glslang inside: compile the text with glslang 13 or later, and give the SPIR-V",
+    ),
     (r"\bgl_(?:VertexID|InstanceID)\b", "gl_VertexID and gl_InstanceID are gl_VertexIndex and gl_InstanceIndex"),
     (r"\bgl_(?:ModelViewProjectionMatrix|Vertex|Normal|MultiTexCoord\d|Color)\b", "matrices and attributes are your own: declare them"),
 )

@@ -50,6 +50,15 @@ TILEGPU_API std::vector<FragmentShadingRate> fragment_shading_rates();
 /// "": the profile's GPU shades fragments of several pixels; else who says that it does not.
 TILEGPU_API std::string shading_rate_obstacle(const std::string& profile);
 
+/// Of VK_KHR_cooperative_matrix: A (m x k) times B (k x n) plus C (m x n), whose components the result has, by a subgroup.
+struct CooperativeMatrixProduct {
+  uint32_t m = 0, n = 0, k = 0;
+  VkComponentTypeKHR a = VK_COMPONENT_TYPE_FLOAT32_KHR, b = VK_COMPONENT_TYPE_FLOAT32_KHR, c = VK_COMPONENT_TYPE_FLOAT32_KHR;
+  bool saturates = false;  ///< integers stop at the ends of their type when C is added
+};
+/// All that there are, as vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR orders them. Compute shaders have them on any profile.
+TILEGPU_API std::vector<CooperativeMatrixProduct> cooperative_matrix_products();
+
 /// Ends the threads that compile in the background, as the end of the process does, which waits for them for three seconds at most; what is
 /// compiled afterwards, its callers compile. For front ends whose process goes on to take away what these threads use.
 TILEGPU_API void end_background_compiles();

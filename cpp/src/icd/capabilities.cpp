@@ -44,6 +44,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_maintenance3,
     Extension::KHR_maintenance4,
     Extension::KHR_multiview,
+    Extension::KHR_cooperative_matrix,
     Extension::KHR_bind_memory2,
     Extension::KHR_buffer_device_address,
     Extension::KHR_get_memory_requirements2,
@@ -269,6 +270,7 @@ void set_number_features(Features& f) {
   f.shaderSharedFloat64Atomics = f.shaderSharedFloat64AtomicAdd = f.shaderSharedFloat64AtomicMinMax = true;
   f.shaderImageFloat32Atomics = f.shaderImageFloat32AtomicAdd = f.shaderImageFloat32AtomicMinMax = true;
   f.shaderIntegerDotProduct = true;
+  f.cooperativeMatrix = f.cooperativeMatrixRobustBufferAccess = true;
   f.shaderSubgroupExtendedTypes = true;
   f.shaderSubgroupRotate = f.shaderSubgroupRotateClustered = true;
   f.shaderSubgroupUniformControlFlow = true;  // lanes come together where a construct ends
@@ -556,6 +558,7 @@ void set_shading_rates(Properties& p) {
 Properties make_properties() {
   Properties p;
   set_shading_rates(p);
+  p.cooperativeMatrixSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
   set_versions(p);
   set_descriptor_properties(p);
   p.advancedBlendMaxColorAttachments = kMaxColorAttachments;

@@ -90,6 +90,19 @@ VkResult VKAPI_CALL GetPhysicalDeviceFragmentShadingRatesKHR(VkPhysicalDevice, u
                    });
 }
 
+VkResult VKAPI_CALL GetPhysicalDeviceCooperativeMatrixPropertiesKHR(VkPhysicalDevice, uint32_t* pPropertyCount,
+                                                                    VkCooperativeMatrixPropertiesKHR* pProperties) {
+  const std::vector<CooperativeMatrixProduct> products = cooperative_matrix_products();
+  return enumerate(static_cast<uint32_t>(products.size()), pPropertyCount, pProperties,
+                   [&](uint32_t i, VkCooperativeMatrixPropertiesKHR& out) {
+                     const CooperativeMatrixProduct& p = products[i];
+                     out.MSize = p.m, out.NSize = p.n, out.KSize = p.k;
+                     out.AType = p.a, out.BType = p.b, out.CType = p.c, out.ResultType = p.c;
+                     out.saturatingAccumulation = p.saturates;
+                     out.scope = VK_SCOPE_SUBGROUP_KHR;
+                   });
+}
+
 void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_t* pQueueFamilyPropertyCount,
                                                        VkQueueFamilyProperties* pQueueFamilyProperties) {
   enumerate(1, pQueueFamilyPropertyCount, pQueueFamilyProperties,

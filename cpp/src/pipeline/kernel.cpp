@@ -2,8 +2,17 @@
 #include "pipeline/kernel.hpp"
 
 #include "shader/module/module_record.hpp"
+#include "tilegpu/device_info.hpp"
+#include "vk/cooperative_matrices.hpp"
 
 namespace tilegpu {
+
+std::vector<CooperativeMatrixProduct> cooperative_matrix_products() {
+  std::vector<CooperativeMatrixProduct> products;
+  for (const vk::CooperativeMatrixRow& row : vk::cooperative_matrices())
+    products.push_back({row.size, row.size, row.size, row.a, row.b, row.c, row.saturates});
+  return products;
+}
 
 ComputePipeline::ComputePipeline(ComputePipelineCreateInfo info, Ptr<const pipeline::Program> program, Ptr<const pipeline::Kernel> kernel)
     : info_(std::move(info)), program_(std::move(program)), kernel_(std::move(kernel)) {}

@@ -10,6 +10,7 @@
 #include "shader/lower/context.hpp"
 #include "shader/lower/stage_modes.hpp"
 #include "shader/module/module_facts.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/operands.hpp"
 #include "shader/spirv/workgroup.hpp"
@@ -200,7 +201,7 @@ void memory_traits(const Module& m, StageTraits& t) {
   each_instruction(m, [&](const Instruction& i) {
     if (const uint32_t pointer = stored_pointer(m, i)) writes(pointer, i);
     if (i.op == spv::OpImageWrite) writes(m.operand(i, 0), i);
-    if ((i.op == spv::OpLoad && !holds_images(m, i.type)) || i.op == spv::OpImageRead) reads(m.operand(i, 0));
+    if ((is_load(i.op) && !holds_images(m, i.type)) || i.op == spv::OpImageRead) reads(m.operand(i, 0));
     if (i.op == spv::OpCopyMemory) reads(m.operand(i, 1));
     if (is_atomic(i.op)) {
       t.reads_addresses |= m.holds_address(m.operand(i, 0));
@@ -273,7 +274,7 @@ static void instruction_traits(const Module& m, bool fragment, StageTraits& t) {
     if (crosses_lanes(i.op)) t.crosses_lanes = true;
     if (asks_who_runs(i.op)) t.asks_who_runs = true;
     if (i.op == spv::OpLoopMerge) t.loops = true;
-    if (i.op == spv::OpLoad) {
+    if (is_load(i.op)) {
       const spv::StorageClass from = m.type(m.type_of(m.operand(i, 0))).storage;
       if (from == spv::StorageClassStorageBuffer || from == spv::StorageClassWorkgroup || from == spv::StorageClassUniform ||
           from == spv::StorageClassPhysicalStorageBuffer)

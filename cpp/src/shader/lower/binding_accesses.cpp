@@ -6,6 +6,7 @@
 
 #include "shader/lower/reach.hpp"
 #include "shader/module/module_facts.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/interface.hpp"
 
 namespace tilegpu::shader {
@@ -34,7 +35,7 @@ struct Accesses {
     if (i.op == spv::OpCopyMemory) note(m.operand(i, 1), &BindingAccess::reads);
     if (i.op == spv::OpImageRead || i.op == spv::OpImageFetch || (i.op >= spv::OpImageSampleImplicitLod && i.op <= spv::OpImageDrefGather))
       note(m.operand(i, 0), &BindingAccess::reads);
-    if (i.op == spv::OpLoad) {
+    if (is_load(i.op)) {
       // A load of an image or a sampler is of its descriptor, and reads no texel.
       const Kind kind = m.type(i.type).kind;
       if (kind != Kind::image && kind != Kind::sampler && kind != Kind::sampled_image) note(m.operand(i, 0), &BindingAccess::reads);

@@ -17,6 +17,7 @@ bool Lowering::composite(const Instruction& i) {
         const Val p = value(part);
         v.c.insert(v.c.end(), p.c.begin(), p.c.end());
       }
+      if (m.type(i.type).kind == Kind::cooperative_matrix && v.c.size() == 1) v.c.assign(width(i.type), v.c[0]);
       define(i.id, v);
       return true;
     }

@@ -424,6 +424,9 @@ struct Lowering {
   // -- subgroups.cpp ---------------------------------------------------------------------------------------------------------------
   bool subgroup(const Instruction& i);
 
+  // -- cooperative_matrix.cpp ------------------------------------------------------------------------------------------------------
+  bool cooperative_matrix(const Instruction& i);
+
   // -- image.cpp --------------------------------------------------------------------------------------------------------------------
   bool image(const Instruction& i);
   /// Of an OpImageTexelPointer, for the lanes in `mask` (null: all): <N x i64>, 0 where no texel is.
@@ -436,6 +439,7 @@ struct Lowering {
   };
   std::vector<Use> uses_;
   Value apart_ = nullptr, sink_ = nullptr;  // on the stack, for all accesses
+  Value matrix_memory_[3] = {};             // the same, for all instructions of cooperative matrices
   std::unordered_map<uint32_t, std::vector<Base>> bases_;
 };
 

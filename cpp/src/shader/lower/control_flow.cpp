@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "shader/lower/context.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/stage.hpp"
 
 namespace tilegpu::shader {
@@ -79,7 +80,7 @@ uint32_t Lowering::cost(uint32_t r, size_t first) const {
           break;
         default:
           sum += m.instructions[n].op >= spv::OpImageSampleImplicitLod && m.instructions[n].op <= spv::OpImageWrite ? 100 : 2;
-          if (is_atomic(m.instructions[n].op)) sum += 100;
+          if (is_atomic(m.instructions[n].op) || is_cooperative(m.instructions[n].op)) sum += 100;
       }
     }
   }

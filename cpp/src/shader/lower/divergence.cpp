@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
@@ -226,7 +227,7 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
     }
     return false;
   };
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {
     case spv::OpVariable:
       return false;  // see variables()
     case spv::OpLoad:
@@ -272,6 +273,8 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
     case spv::OpSampledImage:
       return any(0, 2);
     case spv::OpGroupNonUniformRotateKHR:
+    case kOpCooperativeMatrixLoad:
+    case kOpCooperativeMatrixMulAdd:
       return true;
     default:
       if (i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap) return true;  // there are several subgroups
@@ -486,7 +489,8 @@ bool crosses_lanes(spv::Op op) {
       return true;
     default:
       return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
-             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR;
+             (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR ||
+             op == kOpCooperativeMatrixMulAdd;
   }
 }
 

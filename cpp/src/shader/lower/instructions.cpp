@@ -208,8 +208,8 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     if (i.id) define(i.id, v);
     return;
   }
-  if (address(i) || variable_pointer(i) || subgroup(i) || image(i) || composite(i) || alu(i) || products(i) || integer_dot(i) ||
-      derivatives(i))
+  if (cooperative_matrix(i) || address(i) || variable_pointer(i) || subgroup(i) || image(i) || composite(i) || alu(i) || products(i) ||
+      integer_dot(i) || derivatives(i))
     return;
   unsupported(op_name(i.op) + " is not supported");
 }

@@ -30,7 +30,7 @@ Val Lowering::scaled(const Val& v, Value factor, uint32_t type) const {
   return map(type, v, [&](const Ir&, Value x) {
     Value y = factor;
     unify(x, y);
-    return ir.fmul(x, y);
+    return Ir::is_integer(x) ? ir.mul(x, y) : ir.fmul(x, y);  // integers: of cooperative matrices
   });
 }
 

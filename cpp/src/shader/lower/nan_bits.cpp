@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "shader/lower/divergence.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -19,7 +20,8 @@ std::vector<uint8_t> types_with_floats(const Module& m) {
   for (const Instruction& i : m.instructions) {
     const TypeInfo& t = m.type(i.id);
     if (t.kind == Kind::floating) floats[i.id] = t.width_bits >= 32;
-    if (t.kind == Kind::vector || t.kind == Kind::matrix || is_array(t.kind)) floats[i.id] = floats[t.element];
+    if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::cooperative_matrix || is_array(t.kind))
+      floats[i.id] = floats[t.element];
     if (t.kind == Kind::structure) floats[i.id] = std::any_of(t.members.begin(), t.members.end(), [&](uint32_t k) { return floats[k]; });
   }
   return floats;
@@ -27,7 +29,7 @@ std::vector<uint8_t> types_with_floats(const Module& m) {
 
 const TypeInfo& scalar_of(const Module& m, uint32_t type) {
   const TypeInfo& t = m.type(type);
-  return t.kind == Kind::vector ? m.type(t.element) : t;
+  return t.kind == Kind::vector || t.kind == Kind::cooperative_matrix ? m.type(t.element) : t;
 }
 
 /// A bitcast that shows the bits of its operand.
@@ -49,7 +51,7 @@ enum class Role : uint8_t {
 
 Role role_of(const Module& m, const Instruction& i) {
   if (is_atomic(i.op)) return Role::given;
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {
     case spv::OpPhi:
     case spv::OpSelect:
     case spv::OpCopyObject:
@@ -77,6 +79,7 @@ Role role_of(const Module& m, const Instruction& i) {
       return m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == GLSLstd450PackDouble2x32 ? Role::given : Role::arithmetic;
     case spv::OpBitcast:
     case spv::OpUndef:
+    case kOpCooperativeMatrixLoad:
       return Role::given;
     default:
       break;

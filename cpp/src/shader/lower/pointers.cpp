@@ -153,11 +153,14 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     p.type = t.members[literal];
     return;
   }
-  if (t.kind != Kind::vector && t.kind != Kind::matrix && t.kind != Kind::array && t.kind != Kind::runtime_array) {
+  const bool cooperative = t.kind == Kind::cooperative_matrix && in_variable;
+  if (t.kind != Kind::vector && t.kind != Kind::matrix && t.kind != Kind::array && t.kind != Kind::runtime_array && !cooperative) {
     fail("an access chain indexes what has no parts");
     return;
   }
-  const uint32_t length = t.kind == Kind::array ? array_length(constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
+  const uint32_t length = t.kind == Kind::array || cooperative ? array_length(constants, p.type)
+                          : t.kind == Kind::runtime_array      ? 0
+                                                               : t.count;
   Value index = is_constant || p.space == Pointer::Space::address ? nullptr : index_of(index_id);
   const uint32_t type = p.type;
   p.type = t.element;

@@ -11,6 +11,7 @@
 #include "shader/lower/context.hpp"
 #include "shader/lower/reach.hpp"
 #include "shader/module/module_facts.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/operands.hpp"
 
@@ -73,7 +74,7 @@ std::map<uint32_t, NamedElements> named_elements(const Module& m, const Constant
 
 /// Pointers through which an instruction reads or writes memory; zeros where there are fewer.
 std::array<uint32_t, 3> accessed(const Module& m, const Instruction& i) {
-  const bool first = i.op == spv::OpLoad || is_atomic(i.op);
+  const bool first = is_load(i.op) || is_atomic(i.op);
   return {stored_pointer(m, i), first ? m.operand(i, 0) : 0, i.op == spv::OpCopyMemory ? m.operand(i, 1) : 0};
 }
 

@@ -28,6 +28,7 @@ bool flatten(const Module& m, const Constants& constants, uint32_t type, std::ve
       for (uint32_t k = 0; k < t.count; ++k) flatten(m, constants, t.element, out);
       return true;
     case Kind::array:
+    case Kind::cooperative_matrix:
       for (uint32_t k = 0; k < array_length(constants, type); ++k) flatten(m, constants, t.element, out);
       return true;
     case Kind::structure: {

@@ -6,6 +6,7 @@
 #include "base/host_memory.hpp"
 #include "shader/module/module_record.hpp"
 #include "shader/module/reflection.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/module.hpp"
 #include "tilegpu/shader.hpp"
@@ -84,7 +85,7 @@ std::vector<uint32_t> without_languages(std::vector<uint32_t> words) {
 
 /// Empty, or what SPIRV-Tools says against the words.
 std::string validate(const std::vector<uint32_t>& module_words) {
-  const std::vector<uint32_t> words = without_languages(module_words);
+  const std::vector<uint32_t> words = without_languages(shader::for_validation(module_words));
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;
   size_t message_count = 0;

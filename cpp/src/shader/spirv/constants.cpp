@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "shader/spirv/constant_ops.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -44,8 +45,9 @@ Status Evaluator::walk(uint32_t type, const Instruction& i, uint32_t first_index
       if (index >= t.members.size()) return error("a constant's index is out of range");
       for (uint32_t n = 0; n < index; ++n) offset += scalar_count(out, t.members[n]);
       type = t.members[index];
-    } else if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::array) {
-      if (index >= (t.kind == Kind::array ? array_length(out, type) : t.count)) return error("a constant's index is out of range");
+    } else if (t.kind == Kind::vector || t.kind == Kind::matrix || t.kind == Kind::array || t.kind == Kind::cooperative_matrix) {
+      if (index >= (t.kind == Kind::array || t.kind == Kind::cooperative_matrix ? array_length(out, type) : t.count))
+        return error("a constant's index is out of range");
       offset += index * scalar_count(out, t.element);
       type = t.element;
     } else {
@@ -74,6 +76,10 @@ Status Evaluator::spec_op(const Instruction& i, Constant& c) {
                         : from - a.words.size() < b.words.size() ? b.words[from - a.words.size()]
                                                                  : 0);
     }
+    return Ok{};
+  }
+  if (op == kOpCooperativeMatrixLength) {
+    c.words = {out.size(m.operand(i, 1)).length};
     return Ok{};
   }
   uint64_t offset = 0;
@@ -136,6 +142,11 @@ Status Evaluator::measure(uint32_t type) {
       size.length = out.word(t.length_id);
       add(t.element, size.length);
       break;
+    case Kind::cooperative_matrix:  // other sizes than are offered are refused by check_cooperative
+      size.parts = 0;
+      size.length = shape_of(m, out, type).components();
+      add(t.element, size.length);
+      break;
     case Kind::structure:
       for (uint32_t member : t.members) add(member, 1);
       break;
@@ -195,6 +206,7 @@ Status Evaluator::evaluate(const Instruction& i) {
         c.words.insert(c.words.end(), p->words.begin(), p->words.end());
         if (c.words.size() > count) break;
       }
+      if (m.type(i.type).kind == Kind::cooperative_matrix && c.words.size() == 1) c.words.assign(count, c.words[0]);
       if (c.words.size() != count) return error("constant " + std::to_string(i.id) + " has the wrong number of parts");
       break;
     case spv::OpSpecConstantOp:

@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
@@ -334,7 +335,7 @@ std::vector<bool> used_scalars(const Module& m, const Constants& constants, uint
 }
 
 uint32_t stored_pointer(const Module& m, const Instruction& i) {
-  if (i.op == spv::OpStore || i.op == spv::OpCopyMemory) return m.operand(i, 0);
+  if (i.op == spv::OpStore || i.op == spv::OpCopyMemory || i.op == kOpCooperativeMatrixStore) return m.operand(i, 0);
   if (i.op != spv::OpExtInst || m.operand(i, 0) != m.glsl450) return 0;
   assert(i.count >= 2);
   return m.operand(i, 1) == GLSLstd450Modf || m.operand(i, 1) == GLSLstd450Frexp ? m.operand(i, 3) : 0;
@@ -346,7 +347,7 @@ bool uses_addresses(const Module& m) {
     for (const BasicBlock& b : m.functions.at(id).blocks)
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];
-        const bool reads = i.op == spv::OpLoad || is_atomic(i.op);
+        const bool reads = is_load(i.op) || is_atomic(i.op);
         if (is_address(stored_pointer(m, i)) || (reads && is_address(m.operand(i, 0))) ||
             (i.op == spv::OpCopyMemory && is_address(m.operand(i, 1))))
           return true;

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <set>
 
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/workgroup.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/pipeline.hpp"
@@ -250,7 +251,7 @@ Status check_limits(const Module& m, const Constants& constants) {
                                                    std::to_string(most) + " are allowed: declare a shorter array"};
   if ((m.entry.model == spv::ExecutionModelGLCompute || is_task_or_mesh(m.entry.model)) && !check.workgroup()) return check.status;
   if (!check.values()) return check.status;
-  return Ok{};
+  return check_cooperative(m, constants);
 }
 
 Expected<Constants> specialise(const Module& module, const Specialization& specialization) {

@@ -2,7 +2,6 @@
 //
 // In: words and an entry point's name. Out: a Module, or an error that names what is broken or unsupported.
 // Source: SPIR-V specification 1.6, section 2.3 "Physical Layout of a SPIR-V Module", 2.4 "Logical Layout".
-#define SPV_ENABLE_UTILITY_CODE
 #include "shader/spirv/module.hpp"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <functional>
 #include <set>
 
+#include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/normalize.hpp"
 #include "shader/spirv/operands.hpp"
 
@@ -43,7 +43,7 @@ std::string literal(const Module& m, const Instruction& i, uint32_t operand, uin
 constexpr uint32_t kMaxMember = 65535;
 constexpr size_t kMaxGroup = 64;
 
-bool is_type(spv::Op op) { return op >= spv::OpTypeVoid && op <= spv::OpTypeForwardPointer; }
+bool is_type(spv::Op op) { return (op >= spv::OpTypeVoid && op <= spv::OpTypeForwardPointer) || op == kOpTypeCooperativeMatrix; }
 
 bool is_constant(spv::Op op) { return op >= spv::OpConstantTrue && op <= spv::OpSpecConstantOp && op != spv::OpConstantSampler; }
 
@@ -144,7 +144,7 @@ Status Reader::split() {
     Instruction i;
     i.op = op;
     bool has_result = false, has_type = false;
-    spv::HasResultAndType(op, &has_result, &has_type);
+    result_and_type(op, has_result, has_type);
     uint32_t next = static_cast<uint32_t>(at) + 1;
     const auto end = static_cast<uint32_t>(at + length);
     if (has_type) {
@@ -233,7 +233,7 @@ Status Reader::read_type(const Instruction& i) {
   // A type's parts come before it, but for what addresses point to: types are finite, and a walk ends at an address.
   const auto part = [&](uint32_t id) { return valid(id) && m.types[id].kind != Kind::none && id != i.id; };
   bool parts_ok = true;
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {
     case spv::OpTypeVoid:
       t.kind = Kind::void_;
       break;
@@ -294,6 +294,10 @@ Status Reader::read_type(const Instruction& i) {
       break;
     case spv::OpTypeSampledImage:
       t.kind = Kind::sampled_image, t.element = o(0), parts_ok = part(t.element);
+      break;
+    case kOpTypeCooperativeMatrix:
+      t.kind = Kind::cooperative_matrix, t.element = o(0), t.scope_id = o(1), t.rows_id = o(2), t.columns_id = o(3), t.use_id = o(4);
+      parts_ok = part(t.element) && (m.types[t.element].kind == Kind::integer || m.types[t.element].kind == Kind::floating) && i.count == 5;
       break;
     default:
       return unsupported(op_name(i.op) + " is");

@@ -50,7 +50,8 @@ enum class Kind : uint8_t {
   function,
   image,
   sampler,
-  sampled_image
+  sampled_image,
+  cooperative_matrix  // its components lie in the invocations of a subgroup
 };
 inline bool is_array(Kind kind) { return kind == Kind::array || kind == Kind::runtime_array; }
 
@@ -60,12 +61,13 @@ struct TypeInfo {
   uint32_t width_bits = 0;  // integer, floating
   bool is_signed = false;
   uint32_t element = 0;  // vector, matrix (its column type), array, runtime_array, pointer (pointee), sampled_image (image), image (sampled
-                         // type), function (return type)
+                         // type), function (return type), cooperative_matrix (component)
   uint32_t count = 0;    // vector: components; matrix: columns
-  uint32_t length_id = 0;                            // array: the constant
-  std::vector<uint32_t> members;                     // structure; function: parameters
-  spv::StorageClass storage = spv::StorageClassMax;  // pointer
-  bool variable_pointer = false;                     // pointer: its values may be chosen while the shader runs
+  uint32_t length_id = 0;                                          // array: the constant
+  uint32_t scope_id = 0, rows_id = 0, columns_id = 0, use_id = 0;  // cooperative_matrix: constants
+  std::vector<uint32_t> members;                                   // structure; function: parameters
+  spv::StorageClass storage = spv::StorageClassMax;                // pointer
+  bool variable_pointer = false;                                   // pointer: its values may be chosen while the shader runs
   // image
   spv::Dim dim = spv::Dim2D;
   bool depth = false, arrayed = false, multisampled = false;
@@ -206,7 +208,7 @@ struct Constant {
 struct TypeSize {
   uint64_t scalars = 0;   // of a value, arrays by their specialised length; 0 for what has no value (run-time arrays, images, ...)
   uint64_t parts = 1;     // the same, but parts without scalars (images, empty structures) count as one: the work of walking through
-  uint32_t length = 0;    // array
+  uint32_t length = 0;    // array; of a cooperative matrix the components of each invocation
   uint32_t widest_B = 0;  // of its scalars; Booleans have 4
 };
 

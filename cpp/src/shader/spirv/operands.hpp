@@ -6,7 +6,7 @@
 // its machine-readable grammar.
 #pragma once
 
-#include "shader/spirv/module.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 
 namespace tilegpu::shader {
 
@@ -16,7 +16,7 @@ struct LiteralOperands {
 };
 
 inline LiteralOperands literal_operands(spv::Op op) {
-  switch (op) {
+  switch (static_cast<uint32_t>(op)) {  // some are of no enumeration that the headers have
     case spv::OpVariable:
       return {0, 1};  // storage class
     case spv::OpExtInst:
@@ -27,6 +27,11 @@ inline LiteralOperands literal_operands(spv::Op op) {
     case spv::OpSelectionMerge:
     case spv::OpSwitch:  // labels and literals by turns, which are wider than a word for wide selectors
       return {1, kNone};
+    case kOpCooperativeMatrixLoad:  // memory access behind pointer, layout and stride
+    case kOpCooperativeMatrixMulAdd:
+      return {3, kNone};
+    case kOpCooperativeMatrixStore:
+      return {4, kNone};
     case spv::OpStore:
     case spv::OpCopyMemory:
     case spv::OpCompositeInsert:

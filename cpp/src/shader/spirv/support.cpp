@@ -7,13 +7,14 @@
 #include <iterator>
 #include <utility>
 
-#include "shader/spirv/module.hpp"
+#include "shader/spirv/cooperative_matrix.hpp"
 
 namespace tilegpu::shader {
 
 namespace {
 
 constexpr spv::Capability kSupported[] = {
+    kCapabilityCooperativeMatrix,  // of compute shaders
     spv::CapabilityMatrix,
     spv::CapabilityShader,
     spv::CapabilityInputAttachment,
@@ -204,6 +205,7 @@ std::string builtin_name(uint32_t builtin) {
 }
 
 std::string op_name(spv::Op op) {
+  if (const char* own = cooperative_name(op)) return std::string("Op") + own;
   const char* name = spvOpcodeString(static_cast<uint32_t>(op));
   return name && *name && std::string(name) != "unknown" ? std::string("Op") + name
                                                          : "instruction " + std::to_string(static_cast<uint32_t>(op));
