@@ -588,3 +588,36 @@ def test_a_capture_draws_the_same(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         np.testing.assert_array_equal(np.load(made), target.numpy())
 
+
+
+@pytest.mark.parametrize("size", [(1024, 1, 1), (1, 1024, 1), (2, 1, 512), (16, 8, 8)])
+def test_workgroups_of_all_sizes_compile(size: tuple[int, int, int]) -> None:
+    """glslang's own limit is 128 each way."""
+    dev, (x, y, z) = device(8, 1, ""), size
+    local = f"layout(local_size_x = {x}, local_size_y = {y}, local_size_z = {z}) in;"
+    mesh = f"""{HEAD}{local}
+layout(points, max_vertices = 1, max_primitives = 1) out;
+shared uint ran;
+void main() {{ SetMeshOutputsEXT(1, 1); atomicAdd(ran, 1); barrier();
+  if (gl_LocalInvocationIndex > 0) return;
+  gl_MeshVerticesEXT[0].gl_Position = vec4(0, 0, 0, 1); gl_MeshVerticesEXT[0].gl_PointSize = ran == 1024 ? 64 : 1;
+  gl_PrimitivePointIndicesEXT[0] = 0; }}"""
+    target = dev.image(SIZE, FORMAT)
+    task = f"{HEAD}{local}\nvoid main() {{ EmitMeshTasksEXT(1, 1, 1); }}"
+    pipe = dev.pipeline(task=task, mesh=mesh, frag=WHITE, color=FORMAT)
+    with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw_mesh_tasks(pipe, 1)
+    assert (target.numpy() == 255).all()
+
+
+def test_layers_that_an_implicit_block_declares_are_named() -> None:
+    dev, given = device(8, 1, ""), "gl_MeshPrimitivesEXT[0].gl_CullPrimitiveEXT = false;"
+    mesh = f"""{HEAD}layout(local_size_x = 1) in; layout(triangles, max_vertices = 3, max_primitives = 1) out;
+void main() {{ SetMeshOutputsEXT(3, 1); {given} gl_PrimitiveTriangleIndicesEXT[0] = uvec3(0, 1, 2); }}"""
+    target = dev.image(SIZE, FORMAT, layers=2)
+    pipe = dev.pipeline(mesh=mesh, frag=WHITE, color=FORMAT)
+    with (
+        pytest.raises(tg.ValidationError, match="gl_MeshPerPrimitiveEXT has it where it is not declared anew"),
+        dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))], view_mask=3) as rp,
+    ):
+        rp.draw_mesh_tasks(pipe, 1)

@@ -245,9 +245,10 @@ class DrawArguments(VertexSources):
 
     def _bind_pipeline(self, pipeline: Pipeline) -> None:
         if self.views and pipeline.reads_layer:
+            meshes = "; gl_MeshPerPrimitiveEXT has it where it is not declared anew, with what is written" if pipeline.meshes else ""
             raise ValidationError(
-                f"{self._what}, {pipeline.title}: the pass has views (view_mask), which are the layers, and a shader names gl_Layer; use "
-                "gl_ViewIndex, or a pass with layers="
+                f"{self._what}, {pipeline.title}: the pass has views (view_mask), which are the layers, and a shader names "
+                f"gl_Layer{meshes}; use gl_ViewIndex, or a pass with layers="
             )
         self.commands.bind_pipeline(pipeline.core)
         state = pipeline.state

@@ -20,6 +20,7 @@
 #include "base/host_memory.hpp"
 #include "base/large_stack.hpp"
 #include "shader/module/glsl.hpp"
+#include "tilegpu/pipeline.hpp"
 #include "tilegpu/shader.hpp"
 
 namespace tilegpu {
@@ -244,6 +245,18 @@ std::string make_preamble(const GlslSource& source, std::string& preamble) {
   return {};
 }
 
+/// glslang's limits, but for workgroups of task and mesh shaders, which are 128 there.
+static const TBuiltInResource& resources() {
+  static const TBuiltInResource known = [] {
+    TBuiltInResource r = *GetDefaultResources();
+    constexpr int kMost = static_cast<int>(kMaxWorkgroupInvocations);
+    r.maxMeshWorkGroupSizeX_EXT = r.maxMeshWorkGroupSizeY_EXT = r.maxMeshWorkGroupSizeZ_EXT = kMost;
+    r.maxTaskWorkGroupSizeX_EXT = r.maxTaskWorkGroupSizeY_EXT = r.maxTaskWorkGroupSizeZ_EXT = kMost;
+    return r;
+  }();
+  return known;
+}
+
 Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const GlslSource& source,
                                              std::vector<ShaderMessage>* messages_out) {
   if (Status room = check_compile_memory("a shader in GLSL"); !room) return room.error();
@@ -292,7 +305,7 @@ Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const Gl
   shader.setEnvInput(glslang::EShSourceGlsl, language, glslang::EShClientVulkan, 100);
   shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_3);
   shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_6);
-  if (!shader.parse(GetDefaultResources(), 450, false, rules, includer)) {
+  if (!shader.parse(&resources(), 450, false, rules, includer)) {
     messages = parse_log(shader.getInfoLog(), files);
     if (messages.empty()) messages.push_back({source.file, 0, shader.getInfoLog(), {}});
     return fail();
