@@ -267,7 +267,8 @@ def test_errors_of_golden_tests_are_tilegpus() -> None:
 
 #: Public classes whose text says all that there is to see: a few values, or nothing before a pass has ended.
 AS_TEXT = {
-    "FramebufferDesc", "FramebufferLayout", "Load", "Resolve", "SecondaryCommandBuffer", "ShaderMessage", "Store", "VertexBinding",
+    "CooperativeMatrix", "FramebufferDesc", "FramebufferLayout", "Load", "Resolve", "SecondaryCommandBuffer", "ShaderMessage", "Store",
+    "VertexBinding",
 }  # fmt: skip
 
 

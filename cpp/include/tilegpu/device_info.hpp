@@ -53,8 +53,8 @@ TILEGPU_API std::string shading_rate_obstacle(const std::string& profile);
 /// Of VK_KHR_cooperative_matrix: A (m x k) times B (k x n) plus C (m x n), whose components the result has, by a subgroup.
 struct CooperativeMatrixProduct {
   uint32_t m = 0, n = 0, k = 0;
-  VkComponentTypeKHR a = VK_COMPONENT_TYPE_FLOAT32_KHR, b = VK_COMPONENT_TYPE_FLOAT32_KHR, c = VK_COMPONENT_TYPE_FLOAT32_KHR;
-  bool saturates = false;  ///< integers stop at the ends of their type when C is added
+  uint32_t a = 1, b = 1, c = 1;  ///< numbers of VkComponentTypeKHR, which headers of 2022 lack; 1: float32
+  bool saturates = false;        ///< integers stop at the ends of their type when C is added
 };
 /// All that there are, as vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR orders them. Compute shaders have them on any profile.
 TILEGPU_API std::vector<CooperativeMatrixProduct> cooperative_matrix_products();

@@ -97,7 +97,8 @@ VkResult VKAPI_CALL GetPhysicalDeviceCooperativeMatrixPropertiesKHR(VkPhysicalDe
                    [&](uint32_t i, VkCooperativeMatrixPropertiesKHR& out) {
                      const CooperativeMatrixProduct& p = products[i];
                      out.MSize = p.m, out.NSize = p.n, out.KSize = p.k;
-                     out.AType = p.a, out.BType = p.b, out.CType = p.c, out.ResultType = p.c;
+                     const auto type = [](uint32_t number) { return static_cast<VkComponentTypeKHR>(number); };
+                     out.AType = type(p.a), out.BType = type(p.b), out.CType = type(p.c), out.ResultType = type(p.c);
                      out.saturatingAccumulation = p.saturates;
                      out.scope = VK_SCOPE_SUBGROUP_KHR;
                    });

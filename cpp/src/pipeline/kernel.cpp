@@ -10,7 +10,8 @@ namespace tilegpu {
 std::vector<CooperativeMatrixProduct> cooperative_matrix_products() {
   std::vector<CooperativeMatrixProduct> products;
   for (const vk::CooperativeMatrixRow& row : vk::cooperative_matrices())
-    products.push_back({row.size, row.size, row.size, row.a, row.b, row.c, row.saturates});
+    products.push_back({row.size, row.size, row.size, static_cast<uint32_t>(row.a), static_cast<uint32_t>(row.b),
+                        static_cast<uint32_t>(row.c), row.saturates});
   return products;
 }
 

@@ -36,6 +36,7 @@ struct Translation {
 
 /// Types that differ in their use alone are one type there, and may be declared once: each use has a scope of its own, of one value.
 void Translation::type(const uint32_t* i) {
+  assert((i[0] & 0xffff) == kOpTypeCooperativeMatrix);
   const uint32_t scope = i[3], use = i[6];
   uint32_t& copy = scopes[{scope, use}];
   const auto constant = constants.find(scope);
@@ -94,6 +95,7 @@ void Translation::instruction(const uint32_t* i, uint32_t length) {
 }
 
 std::vector<uint32_t> Translation::run() {
+  assert(words.size() >= kHeader_words && out.empty());
   out.assign(words.begin(), words.begin() + kHeader_words);
   next = words[3];
   for (size_t at = kHeader_words; at < words.size();) {
@@ -226,6 +228,7 @@ Status Check::type(uint32_t id) {
 }
 
 Status Check::product(const Instruction& i) const {
+  assert(i.op == kOpCooperativeMatrixMulAdd);
   if (i.count < 3) return error("OpCooperativeMatrixMulAddKHR has " + std::to_string(i.count) + " operands; it takes 3 or 4");
   const uint32_t flags = m.operand(i, 3);
   const uint32_t types[4] = {m.type_of(m.operand(i, 0)), m.type_of(m.operand(i, 1)), m.type_of(m.operand(i, 2)), i.type};
@@ -254,7 +257,7 @@ Status Check::product(const Instruction& i) const {
       return Ok{};
   }
   return error("OpCooperativeMatrixMulAddKHR of " + text + (saturates ? ", saturating" : "") +
-               " is not in the table; see vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR or tilegpu.cooperative_matrices()");
+               " is not in the table; see vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
 }
 
 Status Check::memory(const Instruction& i) const {
