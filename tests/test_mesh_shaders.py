@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -621,3 +622,20 @@ void main() {{ SetMeshOutputsEXT(3, 1); {given} gl_PrimitiveTriangleIndicesEXT[0
         dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))], view_mask=3) as rp,
     ):
         rp.draw_mesh_tasks(pipe, 1)
+
+
+def test_rates_of_primitives_are_no_mistake() -> None:
+    """A combiner that takes the rate that a mesh shader writes is not warned of."""
+    mesh = f"""{HEAD}#extension GL_EXT_fragment_shading_rate : require
+layout(local_size_x = 1) in; layout(triangles, max_vertices = 3, max_primitives = 1) out;
+void main() {{ SetMeshOutputsEXT(3, 1); gl_PrimitiveTriangleIndicesEXT[0] = uvec3(0, 1, 2);
+  for (int i = 0; i < 3; i++) gl_MeshVerticesEXT[i].gl_Position = vec4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0, 1);
+  gl_MeshPrimitivesEXT[0].gl_PrimitiveShadingRateEXT = 5; }}"""
+    dev, rate = device(8, 1, ""), {"combiner_ops": ("replace", "keep")}
+    target = dev.image(SIZE, FORMAT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipe = dev.pipeline(mesh=mesh, frag=WHITE, color=FORMAT, fragment_shading_rate=rate)
+        with dev.render_pass(color=[tg.Attachment(target, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw_mesh_tasks(pipe, 1)
+    assert rp.stats.coarse_pixels == SIZE[0] * SIZE[1] == 4 * rp.stats.coarse_fragments

@@ -64,7 +64,9 @@ def _warn_of_rates(pipeline: Program, given: Any) -> None:
             pipeline.warn_unused(name, f"{name} has no effect without a fragment shader; leave it out, or give frag=")
         return
     last = next((s for s in ("geometry", "tessellation_evaluation", "vertex") if s in pipeline._stages), None)
-    writes = last is not None and _DECLARES_RATE in pipeline._stages[last].spirv[:512]
+    if last is None:  # a mesh shader, whose implicit block may declare a rate that is not written
+        return
+    writes = _DECLARES_RATE in pipeline._stages[last].spirv[:512]
     takes = shading_rate_of(given, name)[2] != _core.ENUMS["fragment_shading_rate_combiner_op"]["keep"]
     if writes and not takes:
         fix = f"give {name}={{'combiner_ops': ('replace', 'keep')}} (or 'min', 'max', 'mul')"
