@@ -301,6 +301,7 @@ Expected<TransformFeedback> transform_feedback_of(const Module& m, const Constan
     if (m.storage_of(id) != spv::StorageClassOutput) continue;
     if (std::find(m.entry.interface.begin(), m.entry.interface.end(), id) == m.entry.interface.end()) continue;
     const auto scalars = interface_of(m, constants, id);
+    if (scalars.empty()) continue;  // or more than any interface has: its type is not walked
     const Place place = Place{}.with(m.decoration(id));
     uint32_t type = m.pointee(id);
     if (place.offset_B != kNone) {
