@@ -142,13 +142,38 @@ def test_a_fork_waits_for_what_another_thread_makes() -> None:
             time.sleep(k * 0.002)
             child = os.fork()
             if child == 0:
-                signal.alarm(20)
+                signal.alarm(60)
                 picture(dev, made)
                 os._exit(0)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, k
             other.join()
         """
     )
+
+
+def test_forks_beside_the_first_work_of_a_process() -> None:
+    """What is made once in a process or a device (its threads above all) is made under locks, which a child has to find free."""
+    for first_ms in range(0, 24, 4):
+        run(
+            f"""
+            import signal, threading, time
+            import tilegpu as tg
+            from tests.test_coming_code import picture, pipelines
+            for k in range(4):
+                dev = tg.Device(cache_dir="off", threads=2)
+                made = pipelines(dev, 2)
+                other = threading.Thread(target=lambda: picture(dev, made))
+                other.start()
+                time.sleep({first_ms} * 0.001 + k * 0.001)
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)
+                    picture(dev, made)
+                    os._exit(0)
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, k
+                other.join()
+            """
+        )
 
 
 def test_a_child_has_what_was_begun_and_so_have_devices_that_end() -> None:

@@ -11,8 +11,8 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/resource.hpp"
 
 namespace tilegpu {
@@ -109,7 +109,7 @@ class TILEGPU_API DescriptorSet {
   const Ptr<const DescriptorSetLayout> layout_;
   const Ptr<descriptor::Textures> textures_;
   const uint32_t variable_count_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   Ptr<descriptor::SetMemory> memory_;
   std::atomic<uint64_t> version_{0};
 };

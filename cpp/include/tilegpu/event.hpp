@@ -4,9 +4,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/types.hpp"
 
 namespace tilegpu {
@@ -24,8 +23,8 @@ class TILEGPU_API Event {
 
  private:
   void change(bool set);
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  mutable ForkMutex mutex_;
+  mutable ForkCondition changed_;
   bool set_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <map>
-#include <mutex>
 
 #include "tilegpu/types.hpp"
 
@@ -140,7 +139,6 @@ class TILEGPU_API ShaderModule {
   std::vector<uint32_t> words_;
   std::string label_;
   Reflection reflection_;
-  mutable std::mutex parsing_;
   mutable std::unique_ptr<shader::Module> owned_;
   mutable std::atomic<const shader::Module*> module_{nullptr};
   std::unique_ptr<shader::ModuleFacts> facts_;

@@ -7,9 +7,9 @@
 
 #include <array>
 #include <deque>
-#include <mutex>
 
 #include "descriptor/textures.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::descriptor {
 
@@ -37,7 +37,7 @@ class Findings {
 
  private:
   static constexpr size_t kMost = 32;  // the oldest goes
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   mutable std::deque<std::pair<Key, std::shared_ptr<const void>>> found_;
 };
 

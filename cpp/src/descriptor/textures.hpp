@@ -9,13 +9,13 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <span>
 
 #include "base/host_memory.hpp"
 #include "resource/memory_contents.hpp"
 #include "shader/compiler.hpp"
 #include "tilegpu/descriptor.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::descriptor {
 
@@ -117,7 +117,7 @@ class Textures : public std::enable_shared_from_this<Textures> {
                          const std::function<std::string(size_t)>& name);
   shader::Jit& jit_;
   uint32_t threads_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::unique_ptr<Null> null_;
   std::atomic<bool> null_ready_{false};
   std::map<const void*, std::weak_ptr<TexturedView>> views_;                             // by the ImageView or BufferView

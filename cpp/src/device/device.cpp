@@ -95,7 +95,7 @@ Device::Device() : state_(std::make_unique<device::DeviceState>()) {}
 
 Device::~Device() {
   device::DeviceState& s = *state_;
-  if (s.owner_process != 0 && s.owner_process != getpid()) {
+  if (s.owner_fork >= 0 && !s.owns_threads()) {
     // Forked child: the threads behind these are the parent's; joining them would wait for ever.
     (void)s.queue.release();
     (void)s.executor.release();
@@ -220,9 +220,9 @@ namespace tilegpu::device {
 Status forbid(const DeviceState& device, Status rule) { return tilegpu::forbid(device.info.tolerate, std::move(rule)); }
 
 void DeviceState::ensure_threads() {
-  if (owner_process == getpid()) return;
+  if (owns_threads()) return;
   std::lock_guard lock(threads_mutex);
-  if (owner_process == getpid()) return;
+  if (owns_threads()) return;
   prepare_thread();
   // A forked child has the parent's objects but not its threads; they are left alone and replaced.
   auto new_pool = std::make_unique<exec::ThreadPool>(threads);
@@ -235,7 +235,7 @@ void DeviceState::ensure_threads() {
   (void)pool.release();
   new_pool->set_recorder(recorder.get());
   pool = std::move(new_pool), executor = std::move(new_executor), dispatcher = std::move(new_dispatcher), queue = std::move(new_queue);
-  owner_process = getpid();
+  owner_fork.store(fork_number(), std::memory_order_release);
 }
 
 }  // namespace tilegpu::device

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 
 #include "descriptor/textures.hpp"
 #include "exec/dispatch_executor.hpp"
@@ -16,6 +15,7 @@
 #include "shader/compiler.hpp"
 #include "shader/jit/jit.hpp"
 #include "tilegpu/device.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::device {
 
@@ -30,14 +30,15 @@ struct DeviceState {
   std::shared_ptr<resource::AddressSpace> addresses;  // buffers that have one keep it too
 
   // Threads do not survive a fork: the process that made them is remembered, and a child makes its own.
-  std::mutex threads_mutex;
-  std::atomic<int> owner_process{0};
+  ForkMutex threads_mutex;
+  std::atomic<int64_t> owner_fork{-1};  // fork_number() where they were made; -1: there are none yet
   std::unique_ptr<exec::ThreadPool> pool;
   std::unique_ptr<exec::JobRecorder> recorder;  // null: nothing is recorded
   std::unique_ptr<exec::Queue> queue;
   std::unique_ptr<exec::PassExecutor> executor;
   std::unique_ptr<exec::DispatchExecutor> dispatcher;
   void ensure_threads();
+  bool owns_threads() const { return owner_fork.load(std::memory_order_acquire) == int64_t{fork_number()}; }
 };
 
 /// What Vulkan forbids though it could be done: the error, or Ok where the device tolerates it and said so, or it is a replay of what was

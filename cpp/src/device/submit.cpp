@@ -333,11 +333,11 @@ Expected<PassTrace> Device::trace_again(const Ptr<Submission>& submission, size_
 }
 
 void Device::cancel() {
-  if (state_->owner_process == getpid()) state_->queue->cancel();
+  if (state_->owns_threads()) state_->queue->cancel();
 }
 
 void Device::wait_idle() {
-  if (state_->owner_process == getpid()) state_->queue->wait_idle();
+  if (state_->owns_threads()) state_->queue->wait_idle();
 }
 
 }  // namespace tilegpu

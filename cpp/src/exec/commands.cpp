@@ -15,7 +15,7 @@
 namespace tilegpu {
 
 bool Event::wait(const std::atomic<bool>& given_up) const {
-  std::unique_lock lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   while (!set_) {
     if (given_up) return false;
     changed_.wait_for(lock, std::chrono::milliseconds(10));

@@ -20,7 +20,11 @@ void Submission::State::finish(const Status& status) {
 }
 
 bool Submission::State::wait(int64_t timeout_ms) const {
-  std::unique_lock lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
+  if (!signaled && made_in_fork != fork_number()) {
+    signaled = failed = true;
+    error = {VK_ERROR_DEVICE_LOST, "it was submitted before this process was forked and is executed by the process before; submit it anew"};
+  }
   const auto done = [&] { return signaled; };
   if (timeout_ms < 0) {
     changed.wait(lock, done);

@@ -9,19 +9,21 @@
 #include <thread>
 
 #include "exec/execution.hpp"
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/submission.hpp"
 
 namespace tilegpu {
 
 struct Submission::State {
-  mutable std::mutex mutex;
-  mutable std::condition_variable changed;
-  bool signaled = false;
-  bool failed = false;
-  Error error;
-  std::atomic<bool> cancelled{false};  // it is to end as soon as possible
-  HiddenSurfaceRemoval hsr;            // of passes that do not say otherwise
-  exec::Execution execution;           // belongs to who executes it until signaled; then nobody writes to it any more
+  mutable ForkMutex mutex;
+  mutable ForkCondition changed;
+  mutable bool signaled = false;
+  mutable bool failed = false;
+  mutable Error error;
+  const uint32_t made_in_fork = fork_number();  // what another process's threads execute ends here with an error
+  std::atomic<bool> cancelled{false};           // it is to end as soon as possible
+  HiddenSurfaceRemoval hsr;                     // of passes that do not say otherwise
+  exec::Execution execution;                    // belongs to who executes it until signaled; then nobody writes to it any more
 
   void finish(const Status& status);
   bool wait(int64_t timeout_ms) const;

@@ -4,12 +4,14 @@
 // fixed functions read while a draw runs (culling, comparisons, masks' values, viewports) is not in it.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <mutex>
 
 #include "pipeline/program.hpp"
 #include "pipeline/resolved.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::shader {
 class Jit;
@@ -35,14 +37,16 @@ class ResolveCache {
  private:
   struct Entry {
     std::mutex compiling;
-    Ptr<const Resolved> resolved;  // null until then, and where it failed
+    Ptr<const Resolved> resolved;                 // null until then, and where it failed
+    const uint32_t made_in_fork = fork_number();  // a child by fork makes its own, where its parent's thread may be about it
+    std::atomic<bool> known{false};               // there is `resolved`
   };
   struct Place {
     std::shared_ptr<Entry> entry;
     std::list<const std::string*>::iterator used;
   };
   const size_t most_;
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::map<std::string, Place> entries_;
   std::list<const std::string*> by_use_;  // the latest first
   uint64_t misses_ = 0;

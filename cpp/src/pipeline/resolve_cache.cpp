@@ -21,6 +21,7 @@ Expected<Ptr<const Resolved>> ResolveCache::find(shader::Jit& jit, const Ptr<con
     } else {
       by_use_.splice(by_use_.begin(), by_use_, place.used);
     }
+    if (!place.entry->known && place.entry->made_in_fork != fork_number()) place.entry = std::make_shared<Entry>();
     entry = place.entry;
     while (entries_.size() > most_) {  // recordings keep what they use
       const auto oldest = entries_.find(*by_use_.back());
@@ -41,6 +42,7 @@ Expected<Ptr<const Resolved>> ResolveCache::find(shader::Jit& jit, const Ptr<con
     auto resolved = resolve(jit, program, state, threads);
     if (!resolved) return resolved.error();  // the next who asks tries again, and hears the same
     entry->resolved = std::move(*resolved);
+    entry->known = true;
   }
   return entry->resolved;
 }

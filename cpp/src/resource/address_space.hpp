@@ -9,11 +9,11 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "resource/memory_contents.hpp"
 #include "shader_abi/abi.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::resource {
 
@@ -65,7 +65,7 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
   uint64_t find_windows(uint64_t count);
   static void place(AddressRanges& ranges, uint64_t window, const Given& given);
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::map<uint64_t, Given> given_;  // by first window
   std::deque<uint64_t> freed_;       // single windows, those that are free for longest first
   uint64_t next_ = 1, numbers_ = 0;

@@ -8,10 +8,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/resource.hpp"
 
 namespace tilegpu::resource {
@@ -99,7 +99,7 @@ class MemoryContents {
   bool was_written(MemoryRange range, uint8_t fields) const;
   void forget_signatures(MemoryRange range, const BlockSignatures* kept);
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   uint64_t newest_ = 0;
   Spans spans_;
   std::vector<MemoryRange> mapped_;

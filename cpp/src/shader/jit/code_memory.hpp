@@ -7,10 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/types.hpp"
 
 namespace tilegpu::shader {
@@ -30,7 +30,7 @@ class CodeMemory {
     uint8_t* start;
     size_t size_B;
   };
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<Chunk> chunks_;
   uint8_t* next_ = nullptr;  // in the last chunk
   size_t left_B_ = 0;

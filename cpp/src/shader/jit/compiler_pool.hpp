@@ -7,11 +7,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/child_process.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::shader {
 
@@ -40,7 +40,7 @@ class CompilerPool {
 
   std::string program_;
   PoolLimits limits_;
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<std::unique_ptr<ChildProcess>> idle_;
 };
 

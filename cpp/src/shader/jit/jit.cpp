@@ -122,12 +122,14 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, 
     if (!std::exchange(began, true)) long_work.begin();
   };
   for (bool waited = false;; waited = true) {
-    std::unique_lock lock(s.mutex);
+    std::unique_lock<std::mutex> lock(s.mutex);
     auto [found, inserted] = s.entries.try_emplace(full_key);
     if (inserted) found->second = std::make_shared<Entry>();
     entry = found->second;
-    if (inserted || (entry->reserved && entry->done && !entry->slot.address)) {
+    const bool left_behind = !entry->done && !entry->begun && entry->made_in_fork != fork_number();  // its thread is the parent's
+    if (inserted || left_behind || (entry->reserved && entry->done && !entry->slot.address)) {
       entry->done = false;
+      entry->made_in_fork = fork_number();
       lock.unlock();
       begin_long_work();
       break;
@@ -202,7 +204,7 @@ Status Jit::finish(const CodeSlot* slot) {
   help({&slot, 1});
   LongWork long_work;
   long_work.begin();
-  std::unique_lock lock(s.mutex);
+  std::unique_lock<std::mutex> lock(s.mutex);
   const auto found = s.coming.find(slot);
   if (found == s.coming.end()) return Ok{};
   const std::shared_ptr<Entry> entry = found->second;

@@ -24,6 +24,7 @@
 #include "shader/jit/jit_target.hpp"
 #include "shader/jit/object_cache.hpp"
 #include "shader/jit/object_request.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::shader {
 
@@ -42,8 +43,9 @@ struct Begun {
 
 struct Entry {
   bool done = false;
-  bool reserved = false;         // somebody has the slot, whatever becomes of it
-  std::unique_ptr<Begun> begun;  // until somebody takes it to make it
+  uint32_t made_in_fork = fork_number();  // whose thread makes it, until it is done
+  bool reserved = false;                  // somebody has the slot, whatever becomes of it
+  std::unique_ptr<Begun> begun;           // until somebody takes it to make it
   CodeSlot slot;
   Error error;
 };
@@ -58,8 +60,8 @@ struct Jit::State {
   std::unique_ptr<ObjectCache> cache;
   std::shared_ptr<CompilerPool> compilers;
 
-  std::mutex mutex;  // of everything below
-  std::condition_variable finished;
+  ForkMutex mutex;  // of everything below
+  ForkCondition finished;
   std::unordered_map<CacheKeyPtr, std::shared_ptr<Entry>, HashOfKey, SameKey> entries;
   struct Offer {
     std::shared_ptr<Entry> entry;

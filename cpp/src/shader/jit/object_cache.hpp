@@ -8,12 +8,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "shader/jit/cache_key.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::shader {
 
@@ -63,7 +63,7 @@ class ObjectCache {
   void note_used(const std::string& name) const;
   std::string directory_, why_off_;
   SecretKey secret_{};
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   mutable std::set<std::string> used_;
 };
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <mutex>
 
-#include "base/fork_gate.hpp"
 #include "shader/compiler.hpp"
 #include "shader/spirv/module.hpp"
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/shader.hpp"
 
 namespace tilegpu::shader {
@@ -15,7 +15,8 @@ namespace tilegpu::shader {
 struct ModuleFacts {
   // Of the specialisations seen lately.
   static constexpr size_t kMost = 16;
-  std::mutex mutex;
+  ForkMutex mutex;    // of what is below
+  ForkMutex parsing;  // of the module that is parsed when it is first wanted
   std::map<Specialization, StageTraits> traits;
   std::map<Specialization, VaryingLayout> varyings;
   std::map<Specialization, ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
@@ -31,12 +32,12 @@ template <class T, class Find>
 Expected<T> known_or(ModuleFacts& facts, std::map<Specialization, T> ModuleFacts::* table, const Specialization& specialization,
                      Find find) {
   {
-    const LockedAgainstFork lock(facts.mutex);
+    const std::lock_guard lock(facts.mutex);
     if (const auto found = (facts.*table).find(specialization); found != (facts.*table).end()) return found->second;
   }
   Expected<T> made = find();
   if (!made) return made;
-  const LockedAgainstFork lock(facts.mutex);
+  const std::lock_guard lock(facts.mutex);
   if ((facts.*table).size() >= ModuleFacts::kMost) (facts.*table).clear();
   (facts.*table).insert_or_assign(specialization, *made);
   facts.grown = true;

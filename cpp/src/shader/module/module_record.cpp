@@ -351,7 +351,7 @@ std::string write_record(const Reflection& reflection, ModuleFacts& facts) {
   Writer archive;
   Reflection copy = reflection;
   fields(archive, copy);
-  const LockedAgainstFork lock(facts.mutex);
+  const std::lock_guard lock(facts.mutex);
   fields(archive, facts);
   facts.grown = false;
   return std::move(archive.bytes);
@@ -360,7 +360,7 @@ std::string write_record(const Reflection& reflection, ModuleFacts& facts) {
 bool read_record(const std::string& bytes, Reflection& reflection, ModuleFacts& facts) {
   Reader archive(bytes);
   fields(archive, reflection);
-  const LockedAgainstFork lock(facts.mutex);
+  const std::lock_guard lock(facts.mutex);
   fields(archive, facts);
   facts.grown = false;
   return archive.good() && archive.at_end();
@@ -368,7 +368,7 @@ bool read_record(const std::string& bytes, Reflection& reflection, ModuleFacts& 
 
 void keep_record(const Jit& jit, const ShaderModule& module) {
   {
-    const LockedAgainstFork lock(module.facts().mutex);
+    const std::lock_guard lock(module.facts().mutex);
     if (!module.facts().grown) return;
   }
   jit.store_bytes(record_key(module.words(), module.reflection().entry_point), write_record(module.reflection(), module.facts()));

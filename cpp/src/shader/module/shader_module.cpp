@@ -147,7 +147,7 @@ Status ShaderModule::parse() const {
   if (Status room = check_compile_memory("shader '" + label_ + "'"); !room) return room;
   auto module = shader::parse(words_, reflection_.entry_point);
   if (!module) return Error{module.error().code, "shader '" + label_ + "': " + module.error().message};
-  const LockedAgainstFork lock(parsing_);  // two threads may have parsed it at once: one of both is kept
+  const std::lock_guard lock(facts_->parsing);  // two threads may have parsed it at once: one of both is kept
   if (module_.load(std::memory_order_relaxed)) return Ok{};
   owned_ = std::move(*module);
   module_.store(owned_.get(), std::memory_order_release);
@@ -158,7 +158,7 @@ Expected<Ptr<const Reflection>> ShaderModule::reflect(const std::vector<std::pai
   if (specialization.empty()) {
     const Ptr<const Reflection> own(Ptr<void>(), &reflection_);
     {
-      const LockedAgainstFork lock(facts_->mutex);
+      const std::lock_guard lock(facts_->mutex);
       if (facts_->traits.count(specialization)) return own;  // was within limits
     }
     if (auto constants = shader::specialise(*this, specialization); !constants) return constants.error();
