@@ -53,7 +53,10 @@ SamplerCreateInfo sampler_info(fuzz::Choices& c, const vk::FormatInfo& format) {
   s.mag_filter = linear && flags & 1 ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
   s.min_filter = linear && flags & 2 ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
   s.mipmap_mode = linear && flags & 4 ? VK_SAMPLER_MIPMAP_MODE_LINEAR : VK_SAMPLER_MIPMAP_MODE_NEAREST;
-  s.reduction_mode = static_cast<VkSamplerReductionMode>((flags >> 3 & 7) == 7 ? c.below(3) : 0);
+  const uint32_t kind = flags >> 3 & 7;
+  if (kind == 5 && format.filters_cubic()) s.mag_filter = VK_FILTER_CUBIC_EXT;
+  if ((kind == 5 || kind == 6) && format.filters_cubic()) s.min_filter = VK_FILTER_CUBIC_EXT;
+  s.reduction_mode = static_cast<VkSamplerReductionMode>(kind == 7 ? c.below(3) : 0);
   s.max_anisotropy = (flags & 192) == 192 && linear ? static_cast<float>(1 + c.below(16)) : 1;
   const auto mode = [&] { return static_cast<VkSamplerAddressMode>(c.below(5)); };
   s.address_u = mode(), s.address_v = mode(), s.address_w = mode();
@@ -67,6 +70,7 @@ struct Case {
   VkImageViewType type = VK_IMAGE_VIEW_TYPE_2D;
   VkComponentMapping swizzle = {};
   SamplerCreateInfo sampler;
+  float least_lod = 0;  // of the view
   std::string_view bytes, coordinates;
 
   bool read(fuzz::Choices c) {
@@ -85,6 +89,7 @@ struct Case {
     if (c.seldom(4)) {
       for (VkComponentSwizzle* s : {&swizzle.r, &swizzle.g, &swizzle.b, &swizzle.a}) *s = static_cast<VkComponentSwizzle>(c.below(7));
     }
+    if (c.seldom(4)) least_lod = c.unit() * 2;
     const std::string_view rest = c.rest();
     coordinates = rest.substr(0, std::min<size_t>(rest.size(), 256)), bytes = rest.substr(coordinates.size());
     return true;
@@ -105,6 +110,7 @@ Ptr<ImageView> view_of(const Case& of) {
   for (uint64_t k = 0; k < (*image)->required_B(); k++)
     to[k] = of.bytes.empty() ? static_cast<uint8_t>(k * 37) : static_cast<uint8_t>(of.bytes[k % of.bytes.size()]);
   ImageViewCreateInfo view{.image = *image, .type = of.type, .swizzle = of.swizzle};
+  view.min_lod = of.least_lod;
   if (of.format->is_depth_stencil()) view.aspects = of.format->depth_bits ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_STENCIL_BIT;
   Expected<Ptr<ImageView>> made = ImageView::create(view);
   return made ? *made : nullptr;
@@ -211,7 +217,7 @@ vk::Texel swizzled(const vk::Texel& texel, const VkComponentMapping& swizzle, bo
 void check_nearest(const Case& of, const Ptr<ImageView>& texture, const std::vector<uint8_t>& pixels) {
   const SamplerCreateInfo& s = of.sampler;
   if (of.type != VK_IMAGE_VIEW_TYPE_2D || of.format->is_depth_stencil() || s.mag_filter || s.min_filter || s.mipmap_mode ||
-      s.max_anisotropy > 1)
+      s.max_anisotropy > 1 || of.least_lod > 0)
     return;
   const bool has_nan = of.format->numeric == vk::Numeric::sfloat || of.format->numeric == vk::Numeric::ufloat;
   for (size_t pixel = 0; pixel < std::min<size_t>(of.coordinates.size() / 16, kPixels); pixel++) {
@@ -240,7 +246,7 @@ void check_nearest(const Case& of, const Ptr<ImageView>& texture, const std::vec
 /// Texels of layer 0 as the core's own rows have them.
 void check_fetched(const Case& of, const Ptr<ImageView>& texture, const std::vector<uint8_t>& pixels) {
   const VkComponentMapping& w = of.swizzle;
-  if (of.type != VK_IMAGE_VIEW_TYPE_2D || of.format->is_depth_stencil() || w.r || w.g || w.b || w.a) return;
+  if (of.type != VK_IMAGE_VIEW_TYPE_2D || of.format->is_depth_stencil() || w.r || w.g || w.b || w.a || of.least_lod > 0) return;
   const SubresourceLayout layout = texture->image()->layout(VK_IMAGE_ASPECT_COLOR_BIT, 0, 0);
   std::vector<uint8_t> wanted;
   for (uint32_t y = 0; y < kSize_px; y++) {
