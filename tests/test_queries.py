@@ -174,3 +174,14 @@ def test_what_clipping_leaves_goes_by_each_primitive_alone() -> None:
         assert query["clipping_primitives"] == kept, device
         halves, _ = render(tg.Device(**device), [part[:150].reshape(-1), part[150:].reshape(-1)], [0, 1])
         assert sum(q["clipping_primitives"] for q in halves) == kept, device
+
+
+@pytest.mark.parametrize("discard", [False, True])
+def test_vertices_that_nothing_comes_of_are_shaded_where_a_query_counts_them(discard: bool) -> None:
+    """Of a draw that rasterizes nothing, shaders run only for what they write, what is captured, and what a query counts."""
+    for device in DEVICES:
+        queries, rp = render(tg.Device(**device), [triangles(0, 20)], [0], rasterizer_discard=discard)
+        assert queries[0]["vertex_shader_invocations"] == rp.stats.vertices_shaded + rp.stats.vertices_position_shaded > 0
+        assert queries[0]["fragment_shader_invocations"] == rp.stats.fragments_shaded and (rp.stats.fragments_shaded == 0) == discard
+        _, without = render(tg.Device(**device), [triangles(0, 20)], [], rasterizer_discard=discard)
+        assert (without.stats.vertices_shaded + without.stats.vertices_position_shaded == 0) == discard

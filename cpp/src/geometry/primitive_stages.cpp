@@ -348,7 +348,7 @@ void GeometryWorker::State::draw_primitives(Piece& p) {
 void GeometryWorker::State::begin_primitives(Piece& p) {
   PrimitiveScratch& s = primitives;
   const PrimitiveStages& stages = draw.resolved->primitives;
-  const uint32_t fetched = fetch_primitives(p.call, p.piece, false, s.indices);
+  const uint32_t fetched = fetch_primitives(p.call, p.piece, p.call.state->rasterization.provoking_vertex_last, s.indices);
   assert(fetched == (stages.tessellates ? p.call.state->patch_control_points : stages.geometry.input_vertices));
   s.named.find(s.indices.data(), size_t{p.piece.primitive_count} * fetched);
   p.args.clip_distance = batch.clip_distance;

@@ -290,10 +290,9 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
   }
 }
 
-// Whether anything comes of the draw: pictures, what its shaders write, captured vertices, or counts that are not known before.
+// Whether anything comes of the draw: pictures, what its shaders write, captured vertices, or counts of what shaders do, for which they run.
 [[gnu::always_inline]] inline bool GeometryWorker::State::has_effect(const command::DrawCall& call) const {
-  const bool counted = call.counted && draw.resolved->primitives.any();
-  return draws_anything() || draw.shade_has_effect || call.transform_feedback >= 0 || counted;
+  return draws_anything() || draw.shade_has_effect || call.transform_feedback >= 0 || call.counted;
 }
 
 // Without a geometry shader all that there is is stream 0.
