@@ -59,13 +59,27 @@ bool take(PyObject* const* arguments, Py_ssize_t count, PyObject* names, PyObjec
   return given[kPipeline] != Py_None;
 }
 
+/// What records the pass's plain draws: in its dictionary while it is open, which is asked at once, because classes that say what a wrong
+/// name might have been take several times as long to find a right one.
+PyObject* quick_of(PyObject* pass) {
+  PyObject* const name = interned().quick;
+  if (PyObject* const own = PyObject_GenericGetDict(pass, nullptr)) {
+    PyObject* const found = PyDict_Check(own) ? PyDict_GetItemWithError(own, name) : nullptr;
+    Py_XINCREF(found);
+    Py_DECREF(own);
+    if (found) return found;
+  }
+  PyErr_Clear();
+  return PyObject_GetAttr(pass, name);
+}
+
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
   const auto* const method = reinterpret_cast<PlainMethod*>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   PyObject* given[kArguments];
   if (count >= 1) {
     if (!take(arguments + 1, count - 1, names, given)) return PyObject_Vectorcall(method->explained, arguments, flags, names);
-    PyObject* const quick = PyObject_GetAttr(arguments[0], interned().quick);
+    PyObject* const quick = quick_of(arguments[0]);
     if (!quick) return nullptr;
     const int drawn = draw_plainly(quick, given);
     Py_DECREF(quick);

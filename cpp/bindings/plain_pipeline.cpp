@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
+
+#include "slots.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -76,6 +80,41 @@ bool same_floats(const py::object& a, const py::object& b) {
   return true;
 }
 
+/// What lies in slots of an object, as a function of Python that takes one: a tuple, None of objects of other classes, also derived ones,
+/// and where a slot is empty.
+struct SlotReader {
+  PyTypeObject* of;  // lives as long as the process, as the reader does
+  std::vector<Slot> slots;
+};
+
+PyObject* read_slots(PyObject* self, PyObject* object) {
+  const auto& reader = *static_cast<const SlotReader*>(PyCapsule_GetPointer(self, nullptr));
+  if (Py_TYPE(object) != reader.of) Py_RETURN_NONE;
+  PyObject* const found = PyTuple_New(static_cast<Py_ssize_t>(reader.slots.size()));
+  if (!found) return nullptr;
+  for (size_t i = 0; i < reader.slots.size(); i++) {
+    PyObject* const value = reader.slots[i].of(object);
+    if (!value) {
+      Py_DECREF(found);
+      Py_RETURN_NONE;
+    }
+    Py_INCREF(value);
+    PyTuple_SET_ITEM(found, static_cast<Py_ssize_t>(i), value);
+  }
+  return found;
+}
+
+py::object slot_reader(const py::type& of, const py::tuple& names) {
+  static PyMethodDef definition{"slot_reader", read_slots, METH_O, nullptr};
+  auto reader = std::make_unique<SlotReader>();
+  reader->of = reinterpret_cast<PyTypeObject*>(of.inc_ref().ptr());
+  for (const py::handle name : names) reader->slots.emplace_back(reader->of, name.ptr());
+  const auto capsule = py::reinterpret_steal<py::object>(PyCapsule_New(reader.release(), nullptr, nullptr));
+  PyObject* const made = capsule ? PyCFunction_New(&definition, capsule.ptr()) : nullptr;
+  if (!made) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
 /// The first line outside of the package that called, as tilegpu.errors.users_place finds it: (file, line, globals). `package`: what the
 /// names of its files begin with.
 py::tuple users_line(const py::str& package) {
@@ -103,6 +142,7 @@ py::tuple users_line(const py::str& package) {
 
 void bind_plain_pipeline(py::module_& m) {
   m.def("users_line", &users_line, py::arg("package"));
+  m.def("slot_reader", &slot_reader, py::arg("cls"), py::arg("names"));
   m.def("same_floats", &same_floats, py::arg("a"), py::arg("b"));
   py::class_<PlainPipeline>(m, "PlainPipeline")
       .def(py::init(&pipeline_of), py::arg("core").none(false), py::arg("dtype"), py::arg("array_dtype"), py::arg("row_shape"),
