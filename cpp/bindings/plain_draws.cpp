@@ -492,12 +492,14 @@ std::unique_ptr<PlainDraws> begin(py::object device, py::object device_core, std
   return draws;
 }
 
-/// Ends the pass and the recording. True: there is nothing to say of what was recorded.
-bool end_pass(PlainDraws& draws) {
+/// Ends the pass and the recording, as end() too. Whether there is nothing to say of what was recorded; commands(), notes(), drawn().
+py::tuple end_pass(PlainDraws& draws) {
   CommandBuffer& commands = *draws.commands();
   unwrap(commands.end_rendering());
   unwrap(commands.end());
-  return commands.undefined_reads().empty() && commands.possible_feedback().empty() && commands.lost_primitives().empty();
+  draws.end();
+  const bool silent = commands.undefined_reads().empty() && commands.possible_feedback().empty() && commands.lost_primitives().empty();
+  return py::make_tuple(silent, draws.commands(), draws.notes(), draws.drawn());
 }
 
 }  // namespace

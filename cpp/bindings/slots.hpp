@@ -25,9 +25,17 @@ class Slot {
   }
   Slot(PyTypeObject* of, const char* name) : Slot(of, py::str(name).ptr()) {}
   /// Borrowed; null where it is not set. The object is exactly of the class.
-  PyObject* of(PyObject* object) const { return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + offset_B_); }
+  PyObject* of(PyObject* object) const { return place(object); }
+  /// What was there before is dropped.
+  void set(PyObject* object, PyObject* value) const {
+    PyObject* const before = place(object);
+    Py_INCREF(value);
+    place(object) = value;
+    Py_XDECREF(before);
+  }
 
  private:
+  PyObject*& place(PyObject* object) const { return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + offset_B_); }
   Py_ssize_t offset_B_ = 0;
 };
 

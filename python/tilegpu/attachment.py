@@ -66,15 +66,9 @@ class Attachment(OfThisProcess, Slotted):
         level: int = 0,
         layer: int = 0,
     ) -> None:
-        # By the slots themselves: a pass makes some, and __setattr__ looks at each name.
-        _image(self, image)
-        _load_op(self, load_op if load_op is not None else ("clear" if clear is not None else "load"))
-        _clear(self, clear)
-        _store_op(self, store_op)
-        _resolve(self, resolve)
-        _resolve_mode(self, resolve_mode)
-        _level(self, level)
-        _layer(self, layer)
+        # The slots at once: a pass makes some attachments, and __setattr__ looks at each name.
+        load_op = load_op if load_op is not None else ("clear" if clear is not None else "load")
+        _say(self, image, load_op, clear, store_op, resolve, resolve_mode, level, layer)
 
     def _repr_html_(self) -> str:
         """What happens to the image."""
@@ -172,11 +166,9 @@ class Attachment(OfThisProcess, Slotted):
         return core, view
 
 
-_image, _load_op, _clear, _store_op = (vars(Attachment)[name].__set__ for name in ("image", "load_op", "clear", "store_op"))
-_resolve, _resolve_mode, _level, _layer = (vars(Attachment)[name].__set__ for name in ("resolve", "resolve_mode", "level", "layer"))
 
-
-_said = _core.slot_reader(Attachment, ("image", "load_op", "clear", "store_op", "resolve", "resolve_mode", "level", "layer"))
+_SLOTS = ("image", "load_op", "clear", "store_op", "resolve", "resolve_mode", "level", "layer")
+_say, _said = _core.slot_writer(Attachment, _SLOTS), _core.slot_reader(Attachment, _SLOTS)
 
 
 def built_before(attachment: Attachment, aspect: str, device: Context) -> Built | None:

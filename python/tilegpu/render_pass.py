@@ -374,16 +374,17 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             own["_within"] = None  # the frame has the pass, and ends its life when nobody asks it any more
         plain = draws.plain
         assert plain is not None
-        commands = plain.commands
+        of_draws, has_ended = vars(draws), False
         try:
             if kind is not None:
-                commands.discard_rendering()
+                plain.commands.discard_rendering()
                 return
-            has_nothing_to_say = plain.end_pass()
-            if (binder := draws.made("_binder")) is not None and binder.late:
+            has_nothing_to_say, commands, notes, drawn = plain.end_pass()
+            has_ended = True
+            if (binder := of_draws.get("_binder")) is not None and binder.late:
                 binder.check_late()
                 own["_late"] = tuple(binder.late.values())
-            undefined, hazards, state = draws.made("undefined"), draws.made("hazards"), draws.made("state")
+            undefined, hazards, state = of_draws.get("undefined"), of_draws.get("hazards"), of_draws.get("state")
             if undefined or (hazards is not None and hazards.found):
                 found = () if hazards is None else hazards.found
                 self._undefined += [note for note in (*(undefined or ()), *found) if note not in self._undefined]
@@ -391,22 +392,23 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                 self._undefined += commands.undefined_reads()
                 self._undefined += commands.possible_feedback()
             if state is not None:
-                state.warn_unused(self._what, plain.drawn > 0 or draws.has_drawn)
+                state.warn_unused(self._what, drawn > 0 or draws.has_drawn)
             if not has_nothing_to_say:
                 for line in commands.lost_primitives():
                     warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
             if own["_watched"]:
                 self._say_changed()
-            own["_draws_use"] = plain.notes
+            own["_draws_use"] = notes
             RenderPass._execute(self, commands)
             own["_recorded"] = commands
-            if (rate := own.get("_shading_rate")) is not None and draws.has_drawn | (plain.drawn > 0):
+            if (rate := own.get("_shading_rate")) is not None and draws.has_drawn | (drawn > 0):
                 rate.say_unused(self.explain().rows)
             for block in own["_blocks"]:
                 block.end_of_pass()
         finally:
             own["_blocks"].clear()  # they know the pass: without this it lives until the garbage collector comes by
-            draws.end()
+            if not has_ended or "_binder" in of_draws:
+                draws.end()
 
     def check_order(
         self,
