@@ -83,6 +83,7 @@ def public_calls() -> list[tuple[str, Any]]:
 
     import tilegpu.scene
     import tilegpu.testing
+    from tilegpu._core import ExplainedMethod
 
     doors = {"tilegpu": tg, "tilegpu.math": tg.math, "tilegpu.shapes": tg.shapes, "scene": tilegpu.scene, "testing": tilegpu.testing}
     found: dict[int, tuple[str, Any]] = {}
@@ -95,7 +96,7 @@ def public_calls() -> list[tuple[str, Any]]:
                 continue
             for owner in value.__mro__:
                 for method, call in vars(owner).items() if owner.__module__.startswith("tilegpu") else ():
-                    if inspect.isfunction(call) and not method.startswith("_"):
+                    if (inspect.isfunction(call) or isinstance(call, ExplainedMethod)) and not method.startswith("_"):
                         found[id(call)] = (f"{owner.__name__}.{method}", call)
     return list(found.values())
 

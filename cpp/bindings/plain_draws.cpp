@@ -14,17 +14,31 @@
 #include "held.hpp"
 #include "plain_method.hpp"
 #include "plain_pipeline.hpp"
+#include "slots.hpp"
 #include "turn.hpp"
 
 namespace tilegpu::bindings {
 namespace {
 
+/// Of a tilegpu.buffer.Buffer.
+struct BufferSlots {
+  Slot core, usage, device, matrices, row_shape, dtype;
+  explicit BufferSlots(PyTypeObject* buffer)
+      : core(buffer, "core"),
+        usage(buffer, "usage"),
+        device(buffer, "_device"),
+        matrices(buffer, "matrices"),
+        row_shape(buffer, "row_shape"),
+        dtype(buffer, "dtype") {}
+};
+
 /// What of Python's objects draws look at; found once, never released.
 struct Names {
-  PyObject *plain, *core, *usage, *device, *matrices, *held, *row_shape, *buffer, *offset, *size, *vertices, *indices, *chunks;
+  PyObject *plain, *held, *buffer, *offset, *size, *vertices, *indices, *chunks;
   PyTypeObject *buffer_type, *slice_type, *array_type;
   PyObject* use_of_buffer;
   std::array<PyObject*, 3> index_dtypes;  // of 1, 2 and 4 bytes
+  std::optional<BufferSlots> of_buffer;
 };
 
 /// Made without a lock that a thread could hold which waits for the GIL.
@@ -35,10 +49,10 @@ const Names& names() {
     const auto kept = [](const py::object& object) { return py::object(object).release().ptr(); };
     const auto type = [&](const py::object& object) { return reinterpret_cast<PyTypeObject*>(kept(object)); };
     const py::module_ buffer = py::module_::import("tilegpu.buffer"), numpy = py::module_::import("numpy");
-    Names n{text("_plain"), text("core"),   text("usage"), text("_device"),  text("matrices"), text("held"),   text("row_shape"),
-            text("buffer"), text("offset"), text("size"),  text("vertices"), text("indices"),  text("_chunks")};
+    Names n{text("_plain"), text("held"), text("buffer"), text("offset"), text("size"), text("vertices"), text("indices"), text("_chunks")};
     n.buffer_type = type(buffer.attr("Buffer")), n.slice_type = type(buffer.attr("BufferSlice")),
     n.array_type = type(numpy.attr("ndarray"));
+    n.of_buffer.emplace(n.buffer_type);
     n.use_of_buffer = kept(py::module_::import("tilegpu.uses").attr("use_of_buffer"));
     n.index_dtypes = {kept(numpy.attr("dtype")("uint8")), kept(numpy.attr("dtype")("uint16")), kept(numpy.attr("dtype")("uint32"))};
     return n;
@@ -197,15 +211,18 @@ bool PlainDraws::take_buffer(PyObject* given, VkBufferUsageFlagBits usage, Sourc
   } else {
     return false;
   }
-  const py::object core = get(whole.ptr(), n.core), uses = get(whole.ptr(), n.usage), device = get(whole.ptr(), n.device),
-                   matrices = get(whole.ptr(), n.matrices);
-  out.dtype = get(whole.ptr(), n.held), out.row_shape = get(whole.ptr(), n.row_shape);
+  const BufferSlots& of = *n.of_buffer;
+  PyObject *const core = of.core.of(whole.ptr()), *const uses = of.usage.of(whole.ptr()), *const device = of.device.of(whole.ptr()),
+                  *const matrices = of.matrices.of(whole.ptr()), *const dtype = of.dtype.of(whole.ptr());
+  out.row_shape = py::reinterpret_borrow<py::object>(of.row_shape.of(whole.ptr()));
+  // Of a buffer that was made of a size, what was written to it since.
+  out.dtype = dtype && dtype != Py_None ? py::reinterpret_borrow<py::object>(dtype) : get(whole.ptr(), n.held);
   if (!core || !uses || !device || !matrices || !out.dtype || !out.row_shape) return false;
-  const Ptr<Buffer>* const buffer = held<Buffer>(core.ptr());
+  const Ptr<Buffer>* const buffer = held<Buffer>(core);
   int64_t mask = 0;
-  if (!buffer || !whole_of(uses.ptr(), 0, UINT32_MAX, mask) || !(mask & usage)) return false;
-  if (!device.is(device_core_) && !device.is(device_) && !device.is_none()) return false;
-  if (!PyList_CheckExact(matrices.ptr()) || PyList_GET_SIZE(matrices.ptr())) return false;
+  if (!buffer || !whole_of(uses, 0, UINT32_MAX, mask) || !(mask & usage)) return false;
+  if (device != device_core_.ptr() && device != device_.ptr() && device != Py_None) return false;
+  if (!PyList_CheckExact(matrices) || PyList_GET_SIZE(matrices)) return false;
   out.buffer = *buffer;
   out.offset_B = static_cast<uint64_t>(offset_B);
   out.size_B = size_B < 0 ? out.buffer->size_B() : static_cast<uint64_t>(size_B);
@@ -475,12 +492,14 @@ std::unique_ptr<PlainDraws> begin(py::object device, py::object device_core, std
   return draws;
 }
 
-/// Ends the pass and the recording. True: there is nothing to say of what was recorded.
-bool end_pass(PlainDraws& draws) {
+/// Ends the pass and the recording, as end() too. Whether there is nothing to say of what was recorded; commands(), notes(), drawn().
+py::tuple end_pass(PlainDraws& draws) {
   CommandBuffer& commands = *draws.commands();
   unwrap(commands.end_rendering());
   unwrap(commands.end());
-  return commands.undefined_reads().empty() && commands.possible_feedback().empty() && commands.lost_primitives().empty();
+  draws.end();
+  const bool silent = commands.undefined_reads().empty() && commands.possible_feedback().empty() && commands.lost_primitives().empty();
+  return py::make_tuple(silent, draws.commands(), draws.notes(), draws.drawn());
 }
 
 }  // namespace

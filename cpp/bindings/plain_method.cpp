@@ -1,4 +1,5 @@
-// bindings/plain_method.cpp -- rp.draw as users call it: a method in C around the one of Python.
+// bindings/plain_method.cpp -- rp.draw as users call it: a method in C around the one of Python. And the same, without a way of its own,
+// around what each frame calls.
 //
 // In: the call's arguments, as CPython has them. Out: the draw, recorded; where it is not plain, the call of the function in Python, with
 // the very same arguments; where it is not even a call of that, of another one, which says so. A function of Python with sixteen arguments
@@ -59,13 +60,27 @@ bool take(PyObject* const* arguments, Py_ssize_t count, PyObject* names, PyObjec
   return given[kPipeline] != Py_None;
 }
 
+/// What records the pass's plain draws: in its dictionary while it is open, which is asked at once, because classes that say what a wrong
+/// name might have been take several times as long to find a right one.
+PyObject* quick_of(PyObject* pass) {
+  PyObject* const name = interned().quick;
+  if (PyObject* const own = PyObject_GenericGetDict(pass, nullptr)) {
+    PyObject* const found = PyDict_Check(own) ? PyDict_GetItemWithError(own, name) : nullptr;
+    Py_XINCREF(found);
+    Py_DECREF(own);
+    if (found) return found;
+  }
+  PyErr_Clear();
+  return PyObject_GetAttr(pass, name);
+}
+
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
   const auto* const method = reinterpret_cast<PlainMethod*>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   PyObject* given[kArguments];
   if (count >= 1) {
     if (!take(arguments + 1, count - 1, names, given)) return PyObject_Vectorcall(method->explained, arguments, flags, names);
-    PyObject* const quick = PyObject_GetAttr(arguments[0], interned().quick);
+    PyObject* const quick = quick_of(arguments[0]);
     if (!quick) return nullptr;
     const int drawn = draw_plainly(quick, given);
     Py_DECREF(quick);
@@ -75,12 +90,28 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
   return PyObject_Vectorcall(method->function, arguments, flags, names);
 }
 
+/// The function itself. What Python refuses as it is called, not something in it, goes to the other one, which says what its arguments are.
+PyObject* call_explained(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
+  const auto* const method = reinterpret_cast<PlainMethod*>(self);
+  PyObject* const done = PyObject_Vectorcall(method->function, arguments, flags, names);
+  if (done || !PyErr_ExceptionMatches(PyExc_TypeError)) return done;
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  if (trace) {
+    PyErr_Restore(type, value, trace);
+    return nullptr;
+  }
+  Py_XDECREF(type), Py_XDECREF(value);
+  return PyObject_Vectorcall(method->explained, arguments, flags, names);
+}
+
+template <vectorcallfunc kCall>
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject*) {
   PyObject *function = nullptr, *explained = nullptr;
   if (!PyArg_ParseTuple(arguments, "OO", &function, &explained)) return nullptr;
   auto* const made = reinterpret_cast<PlainMethod*>(type->tp_alloc(type, 0));
   if (!made) return nullptr;
-  made->call = call;
+  made->call = kCall;
   Py_INCREF(function), Py_INCREF(explained);
   made->function = function, made->explained = explained;
   return reinterpret_cast<PyObject*>(made);
@@ -102,9 +133,8 @@ void drop(PyObject* self) {
   Py_DECREF(type);
 }
 
-}  // namespace
-
-void bind_plain_method(py::module_& m) {
+template <vectorcallfunc kCall>
+void bind_method(py::module_& m, const char* name, const char* full_name) {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PlainMethod, call), READONLY, nullptr},
       {"__dictoffset__", T_PYSSIZET, offsetof(PlainMethod, dictionary), READONLY, nullptr},
@@ -115,7 +145,7 @@ void bind_plain_method(py::module_& m) {
       {},
   };
   static PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(make)},
+      {Py_tp_new, reinterpret_cast<void*>(make<kCall>)},
       {Py_tp_dealloc, reinterpret_cast<void*>(drop)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
       {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
@@ -123,11 +153,18 @@ void bind_plain_method(py::module_& m) {
       {Py_tp_getset, attributes},
       {},
   };
-  static PyType_Spec spec = {"tilegpu._core.PlainMethod", sizeof(PlainMethod), 0,
+  static PyType_Spec spec = {full_name, sizeof(PlainMethod), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
   PyObject* const type = PyType_FromSpec(&spec);
   if (!type) throw py::error_already_set();
-  m.attr("PlainMethod") = py::reinterpret_steal<py::object>(type);
+  m.attr(name) = py::reinterpret_steal<py::object>(type);
+}
+
+}  // namespace
+
+void bind_plain_method(py::module_& m) {
+  bind_method<call>(m, "PlainMethod", "tilegpu._core.PlainMethod");
+  bind_method<call_explained>(m, "ExplainedMethod", "tilegpu._core.ExplainedMethod");
 }
 
 }  // namespace tilegpu::bindings

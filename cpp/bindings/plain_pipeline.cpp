@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
+
+#include "slots.hpp"
 
 namespace tilegpu::bindings {
 namespace {
@@ -76,33 +80,91 @@ bool same_floats(const py::object& a, const py::object& b) {
   return true;
 }
 
-/// The first line outside of the package that called, as tilegpu.errors.users_place finds it: (file, line, globals). `package`: what the
-/// names of its files begin with.
+/// Slots of a class, which functions of Python read and write.
+struct Slots {
+  PyTypeObject* of;  // lives as long as the process, as what knows it does
+  std::vector<Slot> slots;
+};
+const Slots& slots_of(PyObject* capsule) { return *static_cast<const Slots*>(PyCapsule_GetPointer(capsule, nullptr)); }
+
+/// What lies in an object's slots: a tuple, None of objects of other classes, also derived ones, and where a slot is empty.
+PyObject* read_slots(PyObject* self, PyObject* object) {
+  const Slots& reader = slots_of(self);
+  if (Py_TYPE(object) != reader.of) Py_RETURN_NONE;
+  PyObject* const found = PyTuple_New(static_cast<Py_ssize_t>(reader.slots.size()));
+  if (!found) return nullptr;
+  for (size_t i = 0; i < reader.slots.size(); i++) {
+    PyObject* const value = reader.slots[i].of(object);
+    if (!value) {
+      Py_DECREF(found);
+      Py_RETURN_NONE;
+    }
+    Py_INCREF(value);
+    PyTuple_SET_ITEM(found, static_cast<Py_ssize_t>(i), value);
+  }
+  return found;
+}
+
+/// The object, and a value for each slot; also of derived classes.
+PyObject* write_slots(PyObject* self, PyObject* const* given, Py_ssize_t count) {
+  const Slots& writer = slots_of(self);
+  if (count != static_cast<Py_ssize_t>(writer.slots.size()) + 1 || !PyObject_TypeCheck(given[0], writer.of)) {
+    PyErr_SetString(PyExc_TypeError, "slots: it takes an object of the class and a value for each name");
+    return nullptr;
+  }
+  for (size_t i = 0; i < writer.slots.size(); i++) writer.slots[i].set(given[0], given[i + 1]);
+  Py_RETURN_NONE;
+}
+
+py::object function_of_slots(PyMethodDef* definition, const py::type& of, const py::tuple& names) {
+  auto slots = std::make_unique<Slots>();
+  slots->of = reinterpret_cast<PyTypeObject*>(of.inc_ref().ptr());
+  for (const py::handle name : names) slots->slots.emplace_back(slots->of, name.ptr());
+  const auto capsule = py::reinterpret_steal<py::object>(PyCapsule_New(slots.release(), nullptr, nullptr));
+  PyObject* const made = capsule ? PyCFunction_New(definition, capsule.ptr()) : nullptr;
+  if (!made) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+py::object slot_reader(const py::type& of, const py::tuple& names) {
+  static PyMethodDef definition{"slot_reader", read_slots, METH_O, nullptr};
+  return function_of_slots(&definition, of, names);
+}
+py::object slot_writer(const py::type& of, const py::tuple& names) {
+  static PyMethodDef definition{"slot_writer", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(write_slots)), METH_FASTCALL,
+                                nullptr};
+  return function_of_slots(&definition, of, names);
+}
+
+/// The first place outside of the package that called, as tilegpu.errors.users_place finds it: (code, offset in it, globals). Which line
+/// that is takes longer to find than all the rest, and is asked only where something is to be said. `package`: what the names of its files
+/// begin with.
 py::tuple users_line(const py::str& package) {
-  const auto attribute = [](PyObject* object, const char* name) {
-    PyObject* const found = PyObject_GetAttrString(object, name);
-    if (!found) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(found);
-  };
   py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   if (!frame) throw std::runtime_error("no frame of Python called");
-  py::object file;
+  py::object code;
   for (;;) {
     auto* const now = reinterpret_cast<PyFrameObject*>(frame.ptr());
-    const auto code = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(now)));
-    file = py::reinterpret_borrow<py::object>(reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename);
-    if (PyUnicode_Tailmatch(file.ptr(), package.ptr(), 0, PY_SSIZE_T_MAX, -1) != 1) break;
+    code = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(now)));
+    PyObject* const file = reinterpret_cast<PyCodeObject*>(code.ptr())->co_filename;
+    if (PyUnicode_Tailmatch(file, package.ptr(), 0, PY_SSIZE_T_MAX, -1) != 1) break;
     PyFrameObject* const back = PyFrame_GetBack(now);
     if (!back) break;
     frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(back));
   }
-  return py::make_tuple(file, PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr())), attribute(frame.ptr(), "f_globals"));
+#if PY_VERSION_HEX >= 0x030b0000
+  auto* const found = reinterpret_cast<PyFrameObject*>(frame.ptr());
+  return py::make_tuple(code, PyFrame_GetLasti(found), py::reinterpret_steal<py::object>(PyFrame_GetGlobals(found)));
+#else
+  return py::make_tuple(code, frame.attr("f_lasti"), frame.attr("f_globals"));
+#endif
 }
 
 }  // namespace
 
 void bind_plain_pipeline(py::module_& m) {
   m.def("users_line", &users_line, py::arg("package"));
+  m.def("slot_reader", &slot_reader, py::arg("cls"), py::arg("names"));
+  m.def("slot_writer", &slot_writer, py::arg("cls"), py::arg("names"));
   m.def("same_floats", &same_floats, py::arg("a"), py::arg("b"));
   py::class_<PlainPipeline>(m, "PlainPipeline")
       .def(py::init(&pipeline_of), py::arg("core").none(false), py::arg("dtype"), py::arg("array_dtype"), py::arg("row_shape"),

@@ -66,15 +66,9 @@ class Attachment(OfThisProcess, Slotted):
         level: int = 0,
         layer: int = 0,
     ) -> None:
-        # By the slots themselves: a pass makes some, and __setattr__ looks at each name.
-        _image(self, image)
-        _load_op(self, load_op if load_op is not None else ("clear" if clear is not None else "load"))
-        _clear(self, clear)
-        _store_op(self, store_op)
-        _resolve(self, resolve)
-        _resolve_mode(self, resolve_mode)
-        _level(self, level)
-        _layer(self, layer)
+        # The slots at once: a pass makes some attachments, and __setattr__ looks at each name.
+        load_op = load_op if load_op is not None else ("clear" if clear is not None else "load")
+        _say(self, image, load_op, clear, store_op, resolve, resolve_mode, level, layer)
 
     def _repr_html_(self) -> str:
         """What happens to the image."""
@@ -115,19 +109,6 @@ class Attachment(OfThisProcess, Slotted):
         return image.view(
             flat if layers == 1 else f"{flat}_array", level=self.level, levels=1, layer=self.layer, layers=layers
         )
-
-    def built_before(self, aspect: str, device: Context) -> Built | None:
-        """What :meth:`build` of the whole image made, where image, operations and clear value are those of the last time, nothing is
-        loaded and nothing resolved: there is nothing new to look at. ``None``: build it."""
-        image = self.image
-        if type(image) is not Image or self.resolve is not None or self.resolve_mode is not None:
-            return None
-        built: Built | None = image._built.get(aspect)
-        if built is None or image._device is not device or not (type(self.level) is type(self.layer) is int) or self.level or self.layer:
-            return None
-        if not (type(self.load_op) is type(self.store_op) is str and built.load_op == self.load_op and built.store_op == self.store_op):
-            return None
-        return built if self.clear is built.clear or _core.same_floats(self.clear, built.clear) else None
 
     def _keep_built(self, aspect: str, core: _core.RenderingAttachment, view: ImageView) -> None:
         """For passes like this one. Only what warns of nothing, and holds no numbers that somebody may change."""
@@ -185,8 +166,27 @@ class Attachment(OfThisProcess, Slotted):
         return core, view
 
 
-_image, _load_op, _clear, _store_op = (vars(Attachment)[name].__set__ for name in ("image", "load_op", "clear", "store_op"))
-_resolve, _resolve_mode, _level, _layer = (vars(Attachment)[name].__set__ for name in ("resolve", "resolve_mode", "level", "layer"))
+
+_SLOTS = ("image", "load_op", "clear", "store_op", "resolve", "resolve_mode", "level", "layer")
+_say, _said = _core.slot_writer(Attachment, _SLOTS), _core.slot_reader(Attachment, _SLOTS)
+
+
+def built_before(attachment: Attachment, aspect: str, device: Context) -> Built | None:
+    """What :meth:`Attachment.build` of the whole image made, where image, operations and clear value are those of the last time, nothing is
+    loaded and nothing resolved: there is nothing new to look at. ``None``: build it."""
+    said = _said(attachment)
+    if said is None:
+        return None
+    image, load_op, clear, store_op, resolve, resolve_mode, level, layer = said
+    if type(image) is not Image or resolve is not None or resolve_mode is not None:
+        return None
+    of_image = vars(image)
+    built: Built | None = of_image["_built"].get(aspect)
+    if built is None or of_image["_device"] is not device or not (type(level) is type(layer) is int) or level or layer:
+        return None
+    if not (type(load_op) is type(store_op) is str and built.load_op == load_op and built.store_op == store_op):
+        return None
+    return built if clear is built.clear or _core.same_floats(clear, built.clear) else None
 
 
 class Built(NamedTuple):

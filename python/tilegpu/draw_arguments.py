@@ -64,7 +64,7 @@ class DrawArguments(VertexSources):
         commands: _core.CommandBuffer | None = None,
         plain: _core.PlainDraws | None = None,
     ) -> None:
-        super().__init__(device, what, commands, plain)
+        VertexSources.__init__(self, device, what, commands, plain)  # super() is a third of it, and every pass makes one
         self._size = size
 
     @made_once

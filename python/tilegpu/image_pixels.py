@@ -181,9 +181,10 @@ class ImagePixels:
         Raises :class:`UndefinedContentsError` for a level and layer that was never stored.
         """
         if aspect is None and type(level) is type(layer) is int and level == layer == 0 and not open_here.passes:
-            plain: NDArray[Any] | None = self.core.read_plain()
+            own = vars(self)
+            plain: NDArray[Any] | None = own["core"].read_plain()
             if plain is not None:
-                vars(self)["_host_reads"] += 1
+                own["_host_reads"] += 1
                 return plain
         if (plane := self.plane_of(aspect)) is not self:
             return plane.numpy(level, layer)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
-from tilegpu import argument_names, set_names
+from tilegpu import _core, argument_names, set_names
 from tilegpu.errors import ValidationError, candidates
 
 #: Of ``**unknown``, for type checkers: there is none. typing has it under this name from 3.11 on.
@@ -25,6 +25,8 @@ _TAKES_ALL = inspect.CO_VARKEYWORDS | inspect.CO_VARARGS
 _SHORT = {"Device": "dev", "RenderPass": "rp", "PassCommands": "rp", "PassResults": "rp", "ImagePixels": "image"}
 _TOO_MANY = re.compile(r"positional arguments? but (\d+) ")
 _EXPLAINED = "_tilegpu_explained"
+#: What each frame calls: without a function of Python around it.
+_OF_FRAMES = frozenset({"dev.render_pass", "image.numpy", "tilegpu.Attachment"})
 #: What draws ask of objects, and users seldom: left as it is.
 _OF_DRAWS = frozenset({"pack_push", "plane_of", "push_bytes", "require_filter"})
 
@@ -88,7 +90,7 @@ def explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
         raise refused
 
     setattr(called, _EXPLAINED, True)
-    return called
+    return functools.update_wrapper(_core.ExplainedMethod(function, called), called) if what in _OF_FRAMES else called
 
 
 def _made_otherwise(function: Callable[..., Any], what: str, how: str) -> Callable[..., Any]:

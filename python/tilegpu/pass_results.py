@@ -80,25 +80,28 @@ class PassResults:
         return f"<pre>{notebook.escaped(repr(self))}</pre>" if self._submission is None else self.stats._repr_html_()
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
-        own, device = vars(self), self._device
-        path = device._next_capture
+        own = vars(self)
+        device = own["_device"]
+        of_device = vars(device)
+        path = of_device["_next_capture"]
         if path is not None:
             device._capture_next(None)
             _core.save_capture(device.core, [commands], path)
-        frame = device._frame
+        frame = of_device["_frame"]
         if open_here.passes:  # a list of what each draw reads and writes is long
             device._check_order(self._what, self.uses)
-        if frame is not None or self._undefined:
+        if frame is not None or own["_undefined"]:
             device._before(self._what, self._undefined if self._submission is None else [])
-        traces = [(0, True, self._trace_pixels)] if self._trace_fragments else []
-        submission = own["_submission"] = device._submit(commands, traces)
-        own["_stats"] = None
-        if self._trace_fragments:
+        if own.get("_trace_fragments"):
+            submission = own["_submission"] = device._submit(commands, [(0, True, self._trace_pixels)])
             self._found = submission.fragment_trace(0)
-        again = list(self._left)  # a replay leaves the same again
+        else:
+            own["_submission"] = of_device["core"].submit_one(commands)
+        own["_stats"] = None
+        again = list(own["_left"])  # a replay leaves the same again
         if frame is not None:
             frame.add_pass(self, commands)
-        elif device._frames:
+        elif of_device["_frames"]:
             reads_since.executed(self._image_uses(), self._steps)
         for ref in again:
             if (one := ref()) is not None:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilegpu import _core, arguments, enums
-from tilegpu.attachment import Attachment, rect_of
+from tilegpu.attachment import Attachment, built_before, rect_of
 from tilegpu.buffer import Buffer
 from tilegpu.context import Context, open_here
 from tilegpu.descriptor_writer import uses_of_descriptor
 from tilegpu.draw_arguments import DrawArguments
-from tilegpu.errors import LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
+from tilegpu.errors import PACKAGE, LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
 from tilegpu.fixed import makes_things
 from tilegpu.framebuffer import Framebuffer
 from tilegpu.hsr import parse as parse_hsr
@@ -80,7 +80,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         else:
             self._take(color, depth, stencil, area, layers, samples, hsr, view_mask, window, framebuffer)
             self._shading_rate = None if shading_rate is None else ShadingRate(self._what, shading_rate, self._layers)
-        self._made()  # last: what could not be made was told
+        own["_made_line"] = _core.users_line(PACKAGE)  # as _made(); last: what could not be made was told
 
     # What a pass is that says nothing else.
     _plain = True
@@ -160,7 +160,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
 
     def __del__(self) -> None:
         """Who drops an open pass has given it up; what it drew, or was to draw, is lost."""
-        if self._was_entered and self._draws is None:
+        own = vars(self)
+        if own.get("_was_entered") and own.get("_draws") is None:
             return
         if self._draws is not None and not sys.is_finalizing() and self._made_at is not None:
             self._made_at.warn(
@@ -189,11 +190,11 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     # -- the with block
 
     def __enter__(self) -> RenderPass:
-        own = vars(self)
+        own = vars(self)  # asked by itself wherever every pass comes by: to find an attribute of it takes ten times as long
         own["_was_entered"] = True
-        if self._draws is not None or self._submission is not None:
+        if own.get("_draws") is not None or own.get("_submission") is not None:
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.render_pass")
-        if self._plain and (begun := self._begin_plain(own)) is not None:
+        if own.get("_plain", True) and (begun := RenderPass._begin_plain(self, own)) is not None:
             return begun
         commands = _core.CommandBuffer(self._device.core)
         commands.begin()
@@ -255,27 +256,28 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         """Where all attachments were built before as they are now, and nothing is loaded: nothing is left to look at. Else ``None``."""
         bound: list[tuple[str, Attachment, ImageView, Any, Any, Any]] = []
         cores: list[_core.RenderingAttachment] = []
-        device, size, depth = self._device, None, None
-        for number, attachment in enumerate(self._color):
-            built = None if attachment is None else attachment.built_before("color", device)
+        device, size, depth = own["_device"], None, None
+        for number, attachment in enumerate(own["_color"]):
+            built = None if attachment is None else built_before(attachment, "color", device)
             if attachment is None or built is None or (size is not None and built.size != size):
                 return None
             size = built.size
             cores.append(built.core)
-            bound.append((_COLORS[number], attachment, built.view, attachment.load_op, attachment.store_op, None))
-        if (attachment := self._depth) is not None:
-            built = attachment.built_before("depth", device)
+            bound.append((_COLORS[number], attachment, built.view, built.load_op, built.store_op, None))
+        if (attachment := own["_depth"]) is not None:
+            built = built_before(attachment, "depth", device)
             if built is None or (size is not None and built.size != size):
                 return None
             size, depth = built.size, built.core
-            bound.append(("depth", attachment, built.view, attachment.load_op, attachment.store_op, None))
-        if size is None or self._trace_pixels:
+            bound.append(("depth", attachment, built.view, built.load_op, built.store_op, None))
+        if size is None or own["_trace_pixels"]:
             return None
         own["_bound"], own["_size"], own["_held"] = bound, size, size
-        if device.default_trace is not False or device._frame is not None:
+        of_device = vars(device)
+        if of_device["default_trace"] is not False or of_device["_frame"] is not None:
             self._trace_for_others()
-        plain = _core.PlainDraws.begin(device, device.core, cores, depth, self.label, self._trace, size)
-        self._open_draws(own, plain, [one[2].view_info for one in (bound if depth is None else bound[:-1])])
+        plain = _core.PlainDraws.begin(device, of_device["core"], cores, depth, own["label"], own.get("_trace", False), size)
+        RenderPass._open_draws(self, own, plain, [one[2].view_info for one in (bound if depth is None else bound[:-1])])
         return self
 
     def _enter_framebuffer(self, commands: _core.CommandBuffer, framebuffer: Framebuffer) -> RenderPass:
@@ -308,11 +310,11 @@ class RenderPass(PassCommands, PassResults, WithBlock):
 
     def _open_draws(self, own: dict[str, Any], plain: _core.PlainDraws, formats: Sequence[FormatInfo | None]) -> None:
         """The pass is open, and takes draws."""
-        device = self._device
-        draws = DrawArguments(device, self._what, self._size, plain=plain)
-        if self._view_mask:
+        device = own["_device"]
+        draws = DrawArguments(device, own["_what"], own["_size"], plain=plain)
+        if own.get("_view_mask"):
             draws.views = True
-        place, passes, within = weakref.ref(self), open_here.passes, device._frame
+        place, passes, within = weakref.ref(self), open_here.passes, vars(device)["_frame"]
         own.update(_formats=formats, _draws=draws, _turns=plain, _quick=plain, _within=within, _open_with=(passes, place))
         if within is not None:
             within.entered(self, self._what)
@@ -356,31 +358,33 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         own = vars(self)
-        with self._turn:  # a draw of another thread is whole, or finds no open pass
-            draws, own["_draws"], own["_quick"] = self._draws, None, None
-        if self._open_with is not None:
-            (passes, place), own["_open_with"] = self._open_with, None
+        turns = own.get("_turns")
+        with self._turn if turns is None or turns._is_owned() else turns:  # a draw of another thread is whole, or finds no open pass
+            draws, own["_draws"], own["_quick"] = own.get("_draws"), None, None
+        if own.get("_open_with") is not None:
+            (passes, place), own["_open_with"] = own["_open_with"], None
             if passes and passes[-1] is place:
                 passes.pop()
             elif place in passes:
                 passes.remove(place)
         if draws is None:
             return
-        if self._within is not None:
-            self._within.left(self)
-            self._within = None  # the frame has the pass, and ends its life when nobody asks it any more
+        if own["_within"] is not None:
+            own["_within"].left(self)
+            own["_within"] = None  # the frame has the pass, and ends its life when nobody asks it any more
         plain = draws.plain
         assert plain is not None
-        commands = plain.commands
+        of_draws, has_ended = vars(draws), False
         try:
             if kind is not None:
-                commands.discard_rendering()
+                plain.commands.discard_rendering()
                 return
-            has_nothing_to_say = plain.end_pass()
-            if (binder := draws.made("_binder")) is not None and binder.late:
+            has_nothing_to_say, commands, notes, drawn = plain.end_pass()
+            has_ended = True
+            if (binder := of_draws.get("_binder")) is not None and binder.late:
                 binder.check_late()
                 own["_late"] = tuple(binder.late.values())
-            undefined, hazards, state = draws.made("undefined"), draws.made("hazards"), draws.made("state")
+            undefined, hazards, state = of_draws.get("undefined"), of_draws.get("hazards"), of_draws.get("state")
             if undefined or (hazards is not None and hazards.found):
                 found = () if hazards is None else hazards.found
                 self._undefined += [note for note in (*(undefined or ()), *found) if note not in self._undefined]
@@ -388,22 +392,23 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                 self._undefined += commands.undefined_reads()
                 self._undefined += commands.possible_feedback()
             if state is not None:
-                state.warn_unused(self._what, plain.drawn > 0 or draws.has_drawn)
+                state.warn_unused(self._what, drawn > 0 or draws.has_drawn)
             if not has_nothing_to_say:
                 for line in commands.lost_primitives():
                     warnings.warn(f"{self._what}: {line}", LostPrimitivesWarning, stacklevel=users_level())
-            if self._watched:
+            if own["_watched"]:
                 self._say_changed()
-            own["_draws_use"] = plain.notes
-            self._execute(commands)
+            own["_draws_use"] = notes
+            RenderPass._execute(self, commands)
             own["_recorded"] = commands
-            if self._shading_rate is not None and draws.has_drawn | (plain.drawn > 0):
-                self._shading_rate.say_unused(self.explain().rows)
-            for block in self._blocks:
+            if (rate := own.get("_shading_rate")) is not None and draws.has_drawn | (drawn > 0):
+                rate.say_unused(self.explain().rows)
+            for block in own["_blocks"]:
                 block.end_of_pass()
         finally:
-            self._blocks.clear()  # they know the pass: without this it lives until the garbage collector comes by
-            draws.end()
+            own["_blocks"].clear()  # they know the pass: without this it lives until the garbage collector comes by
+            if not has_ended or "_binder" in of_draws:
+                draws.end()
 
     def check_order(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tilegpu import _core
@@ -63,19 +64,20 @@ class WithBlock(Fixed):
     """Base of what has to be entered. ``_example``: how it is written, for messages."""
 
     _example = "with ...:"
-    _made_line: tuple[str, int, dict[str, Any]] | None = None
+    _made_line: tuple[CodeType, int, dict[str, Any]] | None = None  # code, where in it, globals
     _was_entered = False
 
     def _made(self) -> None:
-        """Remembers the user's line."""
+        """Remembers the user's place."""
         vars(self)["_made_line"] = _core.users_line(PACKAGE)
 
     @property
     def _made_at(self) -> Place | None:
         if self._made_line is None:
             return None
-        file, line, names = self._made_line
-        return Place(file, line, names.setdefault("__warningregistry__", {}))
+        code, at, names = self._made_line
+        line = next((line for start, end, line in code.co_lines() if start <= at < end and line is not None), code.co_firstlineno)
+        return Place(code.co_filename, line, names.setdefault("__warningregistry__", {}))
 
     def _enter_once(self, what: str, again: str = "make a new one for other draws") -> None:
         """Raises where it was entered before; :attr:`_was_entered` is set when entering has succeeded."""

@@ -138,8 +138,10 @@ void keep_bound(const Recorder& r, command::Pass& pass) {
   bound.index_buffer = r.index_buffer;
   bound.sets = r.bound_sets;
   bound.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
-  for (uint32_t i = 0; i < kMaxVertexBindings; i++)
+  for (uint32_t left = r.bound_vertex_buffers; left; left &= left - 1) {
+    const auto i = static_cast<uint32_t>(std::countr_zero(left));
     if (r.vertex_buffers[i]) pass.vertex_buffers.push_back({i, r.vertex_buffers[i]});
+  }
   bound.vertex_buffers = static_cast<uint32_t>(pass.vertex_buffers.size()) - bound.first_vertex_buffer;
 }
 
@@ -238,6 +240,8 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, DrawKind kind) {
     if (Status ok = take_state(r, pass); !ok) return ok.error();
     if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written)
       if (Status ok = framebuffer::note_written(pass.feedback, written, "pipeline '" + pipeline.info().label + "'"); !ok) return ok.error();
+  }
+  if (r.state_dirty || r.buffers_dirty) {
     for (const auto& binding : r.state.resolved->vertex_input)
       if (!(r.bound_vertex_buffers >> binding.binding & 1))
         return invalid(pass_name(pass) + ", pipeline '" + pipeline.info().label + "': vertex buffer binding " +
@@ -250,8 +254,9 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, DrawKind kind) {
         if (Status ok = forbid_use(r, pipeline, "vertex buffer", *buffer, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT); !ok) return ok.error();
       if (Status ok = device::note_buffer(pass, pipeline, "vertex buffer", *buffer, at.data, at.size_B); !ok) return ok.error();
     }
-    if (Status ok = device::prepare_deferral(r, pass, r.state); !ok) return ok.error();
   }
+  if (r.state_dirty)
+    if (Status ok = device::prepare_deferral(r, pass, r.state); !ok) return ok.error();
   if (indexed && !r.state.index_data)
     return invalid(pass_name(pass) + ": indexed draw without an index buffer; call bind_index_buffer first");
   if (indexed && r.index_buffer)
@@ -259,18 +264,18 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, DrawKind kind) {
   if (indexed && r.index_buffer)
     if (Status ok = device::note_buffer(pass, pipeline, "index buffer", *r.index_buffer, r.state.index_data, r.state.index_size_B); !ok)
       return ok.error();
-  if (r.state_dirty || r.sets.dirty) {
+  if (r.state_dirty || r.buffers_dirty || r.sets.dirty) {
     if (r.sets.dirty) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.sets.version[i] = r.sets.set[i] ? r.sets.set[i]->version() : 0;
       if (Status ok = device::bind_sets_of_draw(r); !ok) return ok.error();
     }
-    take_viewports(r, pass);
+    if (r.state_dirty) take_viewports(r, pass);
     r.drawn = find_lately(r, pass);
     if (!r.drawn) {
       r.drawn = &pass.states.emplace_back(r.state);
       keep_bound(r, pass);
     }
-    r.state_dirty = r.sets.dirty = false;
+    r.state_dirty = r.buffers_dirty = r.sets.dirty = false;
   }
   if (r.push_dirty) {
     pass.pushes.push_back(r.push);

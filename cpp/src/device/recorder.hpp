@@ -99,6 +99,7 @@ struct Recorder {
   SetUse use;                                      // scratch
   command::PushBlock push;
   bool state_dirty = true, push_dirty = true;
+  bool buffers_dirty = true;        // other vertices or indices alone: what the pipeline and its state say holds on
   int32_t active_query = -1;        // in the open pass
   int32_t transform_feedback = -1;  // the same
   std::array<BufferPlace, kMaxTransformFeedbackBuffers> transform_feedback_buffers;

@@ -26,39 +26,56 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   out.shared_used = out.shared_varyings >= varyings_before ? kBatchStride : shared_before;
 }
 
+// What all pieces of a state have in common, among it the shader's arguments that don't change: a chunk may be ten thousand draws of one.
+[[gnu::noinline]] void GeometryWorker::State::begin_state(const GeometryPass& pass, const command::DrawState& state, Output& out) {
+  setup_draw(pass, state, draw);
+  out.grid = draw.grid;
+  binner.set_samples(draw.grid.first_sample, draw.grid.last_sample);
+  strip_starts.clear(), batch.begins_strip = nullptr;
+  scratch.resize(draw.shade_memory_B);
+  const bool filled = draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL;
+  common.stages = draw.resolved->primitives.any();
+  common.draws = draws_anything();
+  common.has_effect = common.draws || draw.shade_has_effect;
+  common.chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id || draw.writes_shading_rate;
+  common.sequences = state.topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+  common.distances = draw.clip_distances + draw.cull_distances > 0;
+  common.only_triangles = common.draws && filled && !draw.shade_has_effect && !common.distances && !common.chooses;
+  common.usual = common.draws && filled && !common.chooses && !pass.vertex_group && !pass.census && !pass.counts_draws && !pass.traced;
+  common.limit = std::clamp(pass.vertex_batch, 3u, kBatchStride);
+  shader::VertexArgs& a = args = {};
+  a.bindings = state.vertex_bindings.data();
+  a.sets = state.sets;
+  a.vertex_index = batch.vertex_index;
+  a.position = batch.position;
+  a.clip_distance = common.distances ? batch.clip_distance : nullptr;
+  a.layer = batch.layer;
+  a.point_size = batch.point_size;
+  a.shading_rate = batch.shading_rate;
+  a.scratch = scratch.data();
+  a.loops = &loops;
+}
+
 // The output and the shader's arguments, for all batches and instances.
 [[gnu::always_inline]] inline void GeometryWorker::State::begin_piece(Piece& p) {
   const command::DrawCall& call = p.call;
   Output& out = p.out;
-  scratch.resize(draw.shade_memory_B);
   if (out.components != draw.components) {
     out.components = draw.components;
     out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
   }
-  shader::VertexArgs& args = p.args;
-  args.bindings = call.state->vertex_bindings.data();
   args.push_constants = call.push_constants;
-  args.sets = call.state->sets;
-  args.vertex_index = batch.vertex_index;
   args.first_instance = call.first_instance;
   args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;
   args.draw_index = call.draw_index;
   args.view_index = call.view;
-  args.position = batch.position;
-  args.clip_distance = draw.clip_distances + draw.cull_distances ? batch.clip_distance : nullptr;
-  args.layer = batch.layer;
-  args.point_size = batch.point_size;
-  args.shading_rate = batch.shading_rate;
   binner.set_layer(call.view);
-  args.scratch = scratch.data();
   loops.draw = p.piece.draw;
-  args.loops = &loops;
 }
 
 // Whether nothing but filled triangles comes of the piece's vertices, so that they need not lie in one batch.
 [[gnu::always_inline]] inline bool GeometryWorker::State::only_triangles(const Piece& p) const {
-  return p.draws && !p.captures && p.call.indexed && !p.position && !draw.shade_has_effect && !draw.clip_distances &&
-         !draw.cull_distances && !p.chooses && draw.kind == PrimitiveKind::triangle && draw.polygon_mode == VK_POLYGON_MODE_FILL;
+  return common.only_triangles && !p.captures && p.call.indexed && !p.position;
 }
 
 // Whether they are shaded as a range, each once: their indices are dense.
@@ -255,34 +272,39 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
   if (p.out.extra_varyings >= before.varyings) p.out.extra_used = kBatchStride;
 }
 
-// One instance, batch by batch.
+// One instance, batch by batch. kUsual: filled triangles are drawn, and nobody looks on.
+template <bool kUsual>
 [[gnu::always_inline]] inline void GeometryWorker::State::draw_batches(Piece& p, uint32_t instance) {
-  const uint32_t per_primitive = draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
+  assert(!kUsual || is_usual(p));
+  const uint32_t per_primitive = kUsual || draw.kind == PrimitiveKind::triangle ? 3 : draw.kind == PrimitiveKind::line ? 2 : 1;
   for (uint32_t done = 0; done < p.piece.primitive_count;) {
     const uint32_t begin = done;
     done += fill_batch(p, done);
     assert(batch.vertex_count <= p.limit && batch.primitive_count > 0);
-    if (__builtin_expect(p.pass.vertex_group, 0)) ask_cache(p, begin);
-    if (p.pass.census && p.call.indexed && instance == 0)
+    if (!kUsual && p.pass.vertex_group) ask_cache(p, begin);
+    if (!kUsual && p.pass.census && p.call.indexed && instance == 0)
       p.pass.census->mark(p.piece.draw, batch.vertex_index, batch.vertex_count, p.vertex_offset);
-    if (__builtin_expect(p.pass.counts_draws, 0)) note_fetches(p);
+    if (!kUsual && p.pass.counts_draws) note_fetches(p);
     p.args.count = batch.vertex_count;
     p.stats.vertex_batches++;
     p.stats.indices += batch.primitive_count * per_primitive;
     const size_t varyings_before = p.chunk.varyings.size(), records_before = p.chunk.records.size();
     const uint32_t shared_before = p.out.shared_used;
-    if (p.position) {
+    if (!kUsual && p.position) {
       if (draw_positions(p, records_before, varyings_before)) continue;
     } else {
       shade_whole(p, varyings_before);
-      if (__builtin_expect(p.captures, 0)) capture_batch(p);
-      if (!p.draws) {
+      if (!kUsual && p.captures) capture_batch(p);
+      if (!kUsual && !p.draws) {
         forget_varyings(p.out, varyings_before, shared_before);
         continue;
       }
       transform_batch(draw, batch);
     }
-    assemble(p);
+    if constexpr (kUsual)
+      assemble_triangles(draw, p.piece.draw, batch, all_of(batch), p.out);
+    else
+      assemble(p);
     if (p.chunk.records.size() > records_before) continue;
     // Nothing was left of the batch: its vertices need not be kept.
     forget_varyings(p.out, varyings_before, shared_before);
@@ -292,7 +314,7 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
 
 // Whether anything comes of the draw: pictures, what its shaders write, captured vertices, or counts of what shaders do, for which they run.
 [[gnu::always_inline]] inline bool GeometryWorker::State::has_effect(const command::DrawCall& call) const {
-  return draws_anything() || draw.shade_has_effect || call.transform_feedback >= 0 || call.counted;
+  return common.has_effect || call.transform_feedback >= 0 || call.counted;
 }
 
 // Without a geometry shader all that there is is stream 0.
@@ -301,15 +323,12 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
   return !raster.rasterizer_discard && (raster.rasterization_stream == 0 || state.resolved->primitives.makes_primitives);
 }
 
-[[gnu::always_inline]] inline bool GeometryWorker::State::draws_anything() const {
-  return (!draw.empty || draw.writes_viewport_index) && rasterizes(*draw.state);
-}
+inline bool GeometryWorker::State::draws_anything() const { return (!draw.empty || draw.writes_viewport_index) && rasterizes(*draw.state); }
 
 // Indices are fetched here, but for draws whose stages find their own.
 [[gnu::always_inline]] inline Piece GeometryWorker::State::fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   const command::DrawCall& call = pass.draws[piece.draw];
-  const bool sequence = !call.indexed && draw.state->topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-  const bool stages = draw.resolved->primitives.any();
+  const bool sequence = !call.indexed && common.sequences;
   return {.pass = pass,
           .piece = piece,
           .call = call,
@@ -319,14 +338,14 @@ void GeometryWorker::State::end_batch(Piece& p, const Before& before) {
           .shade = draw.shade,
           .position = pass.deferral.empty() ? nullptr : pass.deferral[piece.draw].position,
           .varying_floats = size_t{draw.components} * kBatchStride,
-          .limit = std::clamp(pass.vertex_batch, 3u, kBatchStride),
+          .limit = common.limit,
           .vertex_offset = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : 0,
-          .draws = draws_anything(),
+          .draws = common.draws,
           .captures = call.transform_feedback >= 0,
-          .chooses = draw.writes_layer || draw.writes_viewport_index || draw.writes_primitive_id || draw.writes_shading_rate,
+          .chooses = common.chooses,
           .sequence = sequence,
-          .triples = sequence || stages ? IndexTriples{} : fetch_indices(call, piece, indices),
-          .args = {}};
+          .triples = sequence || common.stages ? IndexTriples{} : fetch_indices(call, piece, indices),
+          .args = args};
 }
 
 template <class Step>
@@ -358,13 +377,8 @@ template <class Step>
 void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
   assert(piece.draw < pass.draws.size() && out.chunk && out.binner == &binner);
   const command::DrawCall& call = pass.draws[piece.draw];
-  if (draw.state != call.state) {  // so it is of each chunk's first piece
-    setup_draw(pass, *call.state, draw);
-    out.grid = draw.grid;
-    binner.set_samples(draw.grid.first_sample, draw.grid.last_sample);
-    strip_starts.clear(), batch.begins_strip = nullptr;
-  }
-  const bool stages = draw.resolved->primitives.any();
+  if (draw.state != call.state) begin_state(pass, *call.state, out);  // so it is of each chunk's first piece
+  const bool stages = common.stages;
   const uint64_t primitives = uint64_t{piece.primitive_count} * piece.instance_count;
   out.chunk->stats.primitives_in += primitives;
   if (stages) out.went_in += primitives;
@@ -374,18 +388,20 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   begin_piece(p);
   out.primitive_id_step = 1;
   if (__builtin_expect(draw.line.stippled, 0)) begin_stipple(call, piece);
-  if (__builtin_expect(draw.resolved->primitives.meshes, 0)) {
-    begin_meshes();
-    return each_instance(p, [&](uint32_t) { draw_meshes(p); });
-  }
   if (__builtin_expect(stages, 0)) {
+    if (draw.resolved->primitives.meshes) {
+      begin_meshes();
+      return each_instance(p, [&](uint32_t) { draw_meshes(p); });
+    }
     begin_primitives(p);
     return each_instance(p, [&](uint32_t) { draw_primitives(p); });
   }
   if (__builtin_expect(pass.vertex_batch > kBatchStride, 0) && takes_wide_batches(p)) return;
   const bool ranged = takes_range(p);
   if (ranged && pass.census && piece.instance == 0) range.mark(*pass.census, piece.draw);
-  each_instance(p, [&](uint32_t instance) { ranged ? draw_range(p) : draw_batches(p, instance); });
+  if (ranged) return each_instance(p, [&](uint32_t) { draw_range(p); });
+  if (is_usual(p)) return each_instance(p, [&](uint32_t instance) { draw_batches<true>(p, instance); });
+  each_instance(p, [&](uint32_t instance) { draw_batches<false>(p, instance); });
 }
 
 // What a chunk has counted so far; of draws without tessellation and geometry shaders their primitives are not among it.

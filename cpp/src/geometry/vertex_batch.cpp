@@ -87,14 +87,21 @@ uint32_t TagStore::fill_sequence(uint32_t first, uint32_t count, uint32_t limit,
   assert(limit >= 3 && limit <= kBatchStride);
   if (count > limit / 3) count = limit / 3;
   const uint32_t vertices = count * 3;
-  const i32x8 last = splat8(static_cast<int32_t>(vertices - 1));
-  for (uint32_t v = 0; v < kBatchStride; v += 8)
-    store(batch.vertex_index + v,
-          wrapping_sum(splat8(static_cast<int32_t>(first)), minimum(kIota8 + splat8(static_cast<int32_t>(v)), last)));
-  constexpr uint32_t kMost = kBatchStride / 3;
+  // Whole vectors of any shader's width; behind the last vertex it is repeated.
+  const i32x8 last = splat8(static_cast<int32_t>(vertices - 1)), base = splat8(static_cast<int32_t>(first));
+  static_assert(kBatchStride % shader::kMaxLanes == 0);
+  for (uint32_t v = 0; v < vertices; v += shader::kMaxLanes)
+    for (uint32_t half = v; half < v + shader::kMaxLanes; half += 8)
+      store(batch.vertex_index + half, wrapping_sum(base, minimum(kIota8 + splat8(static_cast<int32_t>(half)), last)));
+  // Slots in order, then sixteen zeros, as whoever reads sixteen at once wants them.
+  using Slots = uint8_t __attribute__((vector_size(16)));
+  static_assert(kBatchStride / 3 <= sizeof(Slots) && kMaxBatchPrimitives >= sizeof(Slots));
+  constexpr Slots kNumber = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const Slots there = reinterpret_cast<Slots>(kNumber < static_cast<uint8_t>(count)), none{};
   for (uint32_t k = 0; k < 3; k++) {
-    for (uint32_t i = 0; i < kMost; i++) batch.slot[k][i] = static_cast<uint8_t>(3 * i + k);
-    std::memset(batch.slot[k] + count, 0, 16);
+    const Slots slots = (kNumber * 3 + static_cast<uint8_t>(k)) & there;
+    std::memcpy(batch.slot[k], &slots, sizeof slots);
+    std::memcpy(batch.slot[k] + sizeof slots, &none, sizeof none);
   }
   batch.vertex_count = batch.shaded_count = vertices;
   batch.primitive_count = count;

@@ -69,9 +69,15 @@ inline uint32_t transform(const DrawSetup& draw, const float* position, const fl
     const i32x8 valid = (code & splat8(static_cast<int32_t>(kOutAllPlanes | kOutBad))) == nothing;
     store_rows(post + v, round_to_int(screen_x * subpixels) & valid, round_to_int(screen_y * subpixels) & valid, depth, one / w);
   }
-  uint32_t all = 0;
-  for (int i = 0; i < 8; i++) all |= static_cast<uint32_t>(any[i]);
-  return all;
+  i32x4 four;
+  std::memcpy(&four, &any, sizeof four);
+  i32x4 rest;
+  std::memcpy(&rest, reinterpret_cast<const char*>(&any) + sizeof four, sizeof rest);
+  four |= rest;
+  uint64_t two[2];
+  std::memcpy(two, &four, sizeof two);
+  const uint64_t one_of = two[0] | two[1];
+  return static_cast<uint32_t>(one_of | one_of >> 32);
 }
 }  // namespace
 

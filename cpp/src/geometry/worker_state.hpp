@@ -28,7 +28,20 @@ struct Piece {
   bool chooses;   // layer, viewport, number or shading rate of each primitive
   bool sequence;  // vertices in order, three each
   IndexTriples triples;
-  shader::VertexArgs args;
+  shader::VertexArgs& args;  // the worker's
+};
+
+/// What a state says of each of its pieces.
+struct StateTraits {
+  bool stages = false;          // tessellation, geometry, task or mesh shaders
+  bool draws = false;           // else shaders only write memory, or are captured
+  bool has_effect = false;      // without anybody who counts or captures
+  bool chooses = false;         // see Piece
+  bool sequences = false;       // without indices vertices come in order, three each
+  bool distances = false;       // clip or cull distances
+  bool only_triangles = false;  // filled ones that are nothing else, if they have indices and are not captured
+  bool usual = false;           // filled triangles, and nobody looks on
+  uint32_t limit = 0;           // vertices of a batch
 };
 
 struct GeometryWorker::State {
@@ -37,6 +50,8 @@ struct GeometryWorker::State {
   Batch batch;
   VertexRange range;
   DrawSetup draw;
+  StateTraits common;             // of its state
+  shader::VertexArgs args;        // of the piece at hand
   std::vector<DrawSetup> others;  // of a draw with several viewports: that of each but the first, in use as draws come to need them
   Binner binner;
   Arena<uint32_t> indices;
@@ -63,10 +78,13 @@ struct GeometryWorker::State {
   void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 
  private:
+  void begin_state(const GeometryPass& pass, const command::DrawState& state, Output& out);
   // One function to the compiler: a piece may be one triangle of ten thousand draws.
   void begin_piece(Piece& p);
   bool takes_range(const Piece& p);
   void draw_range(Piece& p);
+  bool is_usual(const Piece& p) const { return common.usual && !p.position && !p.captures; }
+  template <bool kUsual>
   void draw_batches(Piece& p, uint32_t instance);
   uint32_t fill_batch(const Piece& p, uint32_t done);
   void ask_cache(const Piece& p, uint32_t done);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "base/simd.hpp"
@@ -143,6 +144,12 @@ struct Kernel {
                        uint16_t* pass) {
     if constexpr (!kDepth && !kIds) {
       std::fill_n(pass, size_t{count} * state.samples, uint16_t{0xffff});
+      return 16 * count;
+    }
+    if constexpr (!kDepth) {  // numbers alone, and all of them pass
+      std::fill_n(pass, size_t{count} * state.samples, uint16_t{0xffff});
+      std::fill_n(state.ids + size_t{first_block} * state.samples * 16, size_t{count} * state.samples * 16, p.id);
+      std::memset(state.dirty + first_block, 1, count);
       return 16 * count;
     }
     uint32_t pixels = 0;
