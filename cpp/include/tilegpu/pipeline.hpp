@@ -45,6 +45,8 @@ struct InputAttachmentIndices {
   std::array<uint32_t, kMaxColorAttachments> color = {0, 1, 2, 3, 4, 5, 6, 7};  ///< of each attachment; VK_ATTACHMENT_UNUSED: not read
   /// Absent: variables without InputAttachmentIndex read it (float: depth, uint: stencil). VK_ATTACHMENT_UNUSED: not read.
   std::optional<uint32_t> depth, stencil;
+  /// What no attachment has is read from memory, through the descriptor, at the pixel's own place and layer. False: it is an error.
+  bool others_in_memory = false;
 };
 
 /// The stages, the state that the pipeline fixes, and what it leaves to the command buffer.

@@ -250,6 +250,7 @@ void fields(A& a, GraphicsPipelineCreateInfo& i) {
     a.flag(there, "input attachment"), a.number(value, "input attachment");
     *index = there ? std::optional(value) : std::nullopt;
   }
+  a.flag(i.input_attachments.others_in_memory, "input attachment");
   a.list(i.dynamic_states, 4, 2 * kDynamicStates, "dynamic states", [&](VkDynamicState& s) { a.number(s, "dynamic state"); });
   a.text(i.label, "label");
 }

@@ -68,7 +68,7 @@ void write_set(Writer& w, const Objects& o, const SetMemory& set) {
     for (const DescriptorBinding& b : set.layout->bindings()) {
       const Kind kind = descriptor::kind_of(b.type);
       const bool is_whole = kind == Kind::sampler && !b.immutable_samplers.empty();  // from the beginning
-      if (kind == Kind::nothing || is_whole) continue;
+      if (is_whole) continue;
       const uint32_t count = kind == Kind::inline_block ? 1 : set.count_of(b);
       for (uint32_t i = 0; i < count; i++) {
         const descriptor::Element& e = set.element(b, i);

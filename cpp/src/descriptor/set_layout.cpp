@@ -62,7 +62,7 @@ Kind kind_of(VkDescriptorType type) {
     case VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC:
       return Kind::dynamic_buffer;
     case VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT:
-      return Kind::nothing;  // read from the tile
+      return Kind::attachment;
     case VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK:
       return Kind::inline_block;
     default:
@@ -84,6 +84,7 @@ uint32_t stride_of(Kind kind) {
     case Kind::inline_block:
       return sizeof(shader::BufferDescriptor);
     case Kind::image:
+    case Kind::attachment:
     case Kind::texel_buffer:
       return sizeof(shader::ImageDescriptor);
     case Kind::sampler:
@@ -101,7 +102,7 @@ std::string check(const DescriptorBinding& b, Kind kind, bool last, bool push) {
     return "has " + std::to_string(b.count) + " bytes; a multiple of 4 up to " + std::to_string(kMaxInlineUniformBlock_B) + " is allowed";
   const bool late = b.flags & VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT;
   const bool variable = b.flags & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT;
-  if (late && (kind == Kind::dynamic_buffer || kind == Kind::nothing)) return "can't be updated after bind; only other types can";
+  if (late && (kind == Kind::dynamic_buffer || kind == Kind::attachment)) return "can't be updated after bind; only other types can";
   if (late && push) return "can't be updated after bind: the layout is for push descriptors";
   if (variable && !last) return "has a variable count, but isn't the binding with the highest number";
   if (variable && (kind == Kind::dynamic_buffer || push)) return "can't have a variable count: it is dynamic or pushed";
@@ -144,7 +145,8 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
     if (kind == Kind::inline_block) size_B += (b.count + 15) & ~uint64_t{15};
     size_B = (size_B + 15) & ~uint64_t{15};
     if (kind == Kind::dynamic_buffer) layout->dynamic_buffers_ += count;
-    layout->has_textures_ |= kind == Kind::image || kind == Kind::texel_buffer || kind == Kind::combined || kind == Kind::sampler;
+    layout->has_textures_ |=
+        kind == Kind::image || kind == Kind::attachment || kind == Kind::texel_buffer || kind == Kind::combined || kind == Kind::sampler;
     layout->updates_after_bind_ |= (b.flags & VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT) != 0;
     layout->places_.push_back(place);
   }

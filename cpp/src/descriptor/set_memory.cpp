@@ -80,7 +80,7 @@ Expected<Ptr<SetMemory>> SetMemory::create(Ptr<const DescriptorSetLayout> layout
       memory->element(b, static_cast<uint32_t>(i)).sampler = *sampler;
       memory->element(b, static_cast<uint32_t>(i)).written = kind == Kind::sampler;
     }
-    if (kind == Kind::buffer || kind == Kind::dynamic_buffer || kind == Kind::nothing) continue;
+    if (kind == Kind::buffer || kind == Kind::dynamic_buffer) continue;
     const bool one_more = memory->layout->has_variable_count() && &b == &memory->layout->bindings().back();  // null
     const uint32_t count = kind == Kind::inline_block ? 1 : memory->count_of(b) + one_more;
     for (uint32_t i = 0; i < count; i++) memory->put(b, i);
@@ -136,6 +136,7 @@ void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
       break;
     }
     case Kind::image:
+    case Kind::attachment:
     case Kind::texel_buffer:
       place<shader::ImageDescriptor>(binding, number) = image_of();
       break;
@@ -149,7 +150,6 @@ void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
       break;
     }
     case Kind::dynamic_buffer:  // read from the draw's own table
-    case Kind::nothing:
     case Kind::unsupported:
       break;
   }
@@ -237,7 +237,7 @@ std::string check_conversion(const DescriptorBinding& binding, uint32_t element,
 std::string check(const DescriptorBinding& binding, uint32_t element, const Descriptor& d) {
   if (d.texels && descriptor::kind_of(binding.type) != Kind::texel_buffer) return "takes no buffer view";
   const bool immutable = !binding.immutable_samplers.empty();
-  // What an input attachment reads lies in tile memory.
+  // What an input attachment reads lies in tile memory, or is stored before.
   if (d.view && binding.type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !d.view->image()->data())
     return d.view->image()->info().usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT
                ? "needs a view of an image with memory; '" + d.view->image()->info().label +
@@ -260,7 +260,7 @@ std::string check(const DescriptorBinding& binding, uint32_t element, const Desc
       return check_image(binding.type, d);
     case Kind::texel_buffer:
       return d.buffer || d.view || d.sampler ? "needs a buffer view" : "";
-    case Kind::nothing:
+    case Kind::attachment:
       return d.buffer || !d.view ? "needs an image view" : "";
     default:
       return "is not supported";
@@ -338,7 +338,8 @@ Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const De
     made.buffer = d.buffer, made.offset_B = d.offset_B;
     made.range_B = std::min(d.range_B, d.buffer->size_B() - d.offset_B);
   }
-  if (d.view && descriptor::kind_of(b->type) != Kind::nothing) made.view = textures_->view(view_of(*b, d.view));
+  const bool attachment = descriptor::kind_of(b->type) == Kind::attachment;
+  if (d.view) made.view = attachment ? textures_->attachment(d.view) : textures_->view(view_of(*b, d.view));
   if (d.texels) made.view = textures_->view(d.texels);
   if (d.sampler) {
     auto sampler = textures_->sampler(d.sampler);

@@ -13,7 +13,7 @@
 
 namespace tilegpu::descriptor {
 
-enum class Kind : uint8_t { buffer, dynamic_buffer, inline_block, image, texel_buffer, sampler, combined, nothing, unsupported };
+enum class Kind : uint8_t { buffer, dynamic_buffer, inline_block, image, texel_buffer, sampler, combined, attachment, unsupported };
 Kind kind_of(VkDescriptorType type);
 /// Vulkan's name in lower case.
 const char* name_of(VkDescriptorType type);

@@ -118,6 +118,7 @@ NumberedSampler::~NumberedSampler() {
 TexturedView::TexturedView(Ptr<Textures> owner, Ptr<ImageView> of) : textures(std::move(owner)), view(std::move(of)) {
   integer = vk::find_format(view->info().format)->is_integer() || view->info().aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
   resource::fill_view_abi(*view, abi);
+  filled = view->image()->data();
   if (const size_t count = view->image()->planes().size()) {
     planes = std::make_unique<std::array<shader::ImageViewAbi, 2>>();
     for (uint32_t k = 1; k < count; ++k) {
@@ -173,8 +174,25 @@ Ptr<TexturedView> Textures::view_of(const Ptr<View>& view) {
 
 Ptr<TexturedView> Textures::view(const Ptr<ImageView>& view) {
   assert(view->image()->data());
-  return view_of(view);
+  Ptr<TexturedView> textured = view_of(view);
+  const Status filled = take_memory(*textured);  // where it was an attachment's before, without memory
+  assert(filled);
+  (void)filled;
+  return textured;
 }
+
+Ptr<TexturedView> Textures::attachment(const Ptr<ImageView>& view) { return view_of(view); }
+
+Status Textures::take_memory(TexturedView& attachment) {
+  assert(attachment.view);
+  std::lock_guard lock(mutex_);
+  if (attachment.filled) return Ok{};
+  if (Status there = attachment.view->image()->ensure_memory(); !there) return there;
+  resource::fill_view_abi(*attachment.view, attachment.abi);
+  attachment.filled = true;
+  return Ok{};
+}
+
 Ptr<TexturedView> Textures::view(const Ptr<BufferView>& texels) { return view_of(texels); }
 
 Expected<Ptr<NumberedSampler>> Textures::sampler(const Ptr<Sampler>& sampler) {

@@ -51,7 +51,8 @@ struct TexturedView {
   Ptr<ImageView> view;     // of an image,
   Ptr<BufferView> texels;  // or of a buffer
   const resource::MemoryContents& contents() const { return texels ? texels->buffer()->memory()->contents() : view->image()->contents(); }
-  bool integer;  // opaque border colours are integer ones
+  bool integer;         // opaque border colours are integer ones
+  bool filled = false;  // `abi`: the image has memory; under the mutex of `textures`
   shader::ImageViewAbi abi;
   std::unique_ptr<std::array<shader::ImageViewAbi, 2>> planes;  // 1 and 2 of a multi-planar image
   shader::SampledImage image{};
@@ -78,6 +79,10 @@ class Textures : public std::enable_shared_from_this<Textures> {
   }
 
   Ptr<TexturedView> view(const Ptr<ImageView>& view);
+  /// Of an input attachment, whose image may be transient and without memory: it is read in the tile.
+  Ptr<TexturedView> attachment(const Ptr<ImageView>& view);
+  /// That it is read from memory: its image has some from now on.
+  Status take_memory(TexturedView& attachment);
   Ptr<TexturedView> view(const Ptr<BufferView>& texels);
   Expected<Ptr<NumberedSampler>> sampler(const Ptr<Sampler>& sampler);
   /// Made where it is missing. Lives as long as both of the arguments.

@@ -51,12 +51,13 @@ void add_sets(const pipeline::Program& program, const command::BoundSets& sets, 
               Rows& rows) {
   for (const pipeline::Stage& stage : program.stages) {
     for (const ReflectedBinding& b : stage.reflection->bindings) {
-      if (!b.used || b.descriptor == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT || b.set >= sets.memory.size() || !sets.memory[b.set]) continue;
+      const bool in_tile = b.descriptor == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !program.fetches(b.set, b.binding);
+      if (!b.used || in_tile || b.set >= sets.memory.size() || !sets.memory[b.set]) continue;
       const descriptor::SetMemory& memory = *sets.memory[b.set];
       const DescriptorBinding* const binding = memory.layout->find(b.binding);
       if (!binding || !seen.insert({&memory, b.binding, b.writeonly}).second) continue;
       const descriptor::Kind kind = descriptor::kind_of(binding->type);
-      if (kind != descriptor::Kind::image && kind != descriptor::Kind::combined) continue;
+      if (kind != descriptor::Kind::image && kind != descriptor::Kind::combined && kind != descriptor::Kind::attachment) continue;
       for (uint32_t i = 0; i < memory.count_of(*binding); i++) {
         const descriptor::Element& element = memory.element(*binding, i);
         if (element.view && element.view->view) rows.view(*element.view->view, b.writeonly);

@@ -39,6 +39,7 @@ struct Purpose {
 Purpose purpose_of(VkDescriptorType type) {
   if (type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER)
     return {VK_IMAGE_USAGE_STORAGE_BIT, "storage", VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT, "storage_texel_buffer"};
+  if (type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT) return {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, "input_attachment", {}, ""};
   return {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT, "uniform_texel_buffer"};
 }
 
@@ -94,7 +95,10 @@ Status check_view_fits(const DeviceState& device, const Program& program, const 
                        std::string(allowed) + ", which the shader reads", fix);
   };
   if (image.tiling != ImageTiling::linear)
-    return wrong("tiling", "block_compressed", "linear", "copy it to a linear image, or read it as an input attachment");
+    return wrong("tiling", "block_compressed", "linear",
+                 descriptor == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT
+                     ? "create the image with linear tiling: this input attachment is read from memory"
+                     : "copy it to a linear image, or read it as an input attachment");
   const Purpose purpose = purpose_of(descriptor);
   if (image.usage && !(image.usage & purpose.usage)) {
     // An image of this format can't have that usage, so that to create it anew would only be refused by the next message.
@@ -104,8 +108,11 @@ Status check_view_fits(const DeviceState& device, const Program& program, const 
                                   : "create the image with that usage";
     return wrong("usage", (std::string("one without ") + purpose.name).c_str(), purpose.name, fix.c_str());
   }
+  const bool attachment = descriptor == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;  // of any framebuffer's views, layered or not
+  if (attachment && info.aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT))
+    return wrong("aspects", "depth and stencil", "one of them", "make a view of the one");
   for (const ReflectedType* type : use.types) {
-    if (type->dim != info.type)
+    if (type->dim != info.type && !attachment)
       return wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
     if (type->multisampled != multisampled)
       return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
@@ -177,8 +184,10 @@ void join(LevelRange& levels, LevelRange more) {
   levels.first = std::min(levels.first, more.first), levels.count = end - levels.first;
 }
 
-/// Code asks a storage image for texels of its first level, any other image for those of a level that it says.
-LevelRange levels_fetched(VkDescriptorType type) { return type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ? LevelRange{0, 1} : LevelRange{}; }
+/// Code asks a storage image or an input attachment for texels of its first level, any other image for those of a level that it says.
+LevelRange levels_fetched(VkDescriptorType type) {
+  return type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE || type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT ? LevelRange{0, 1} : LevelRange{};
+}
 
 /// From the view's first level on.
 float least_lod_of(const ImageView& view) { return std::max(view.info().min_lod - static_cast<float>(view.info().base_level), 0.0f); }
@@ -253,6 +262,8 @@ struct Checker {
     Status fits = view.texels ? check_texels_fit(device, program, use, at, *view.texels, type)
                               : check_view_fits(device, program, use, at, *view.view, type);
     if (!fits) return fits;
+    if (type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT)
+      if (Status there = device.textures->take_memory(view); !there) return there;
     if (slot.is_alone()) {
       if (slot.uses) add_view(view, *image, at, slot, certainty, levels_fetched(type));
       if (view.view)

@@ -43,7 +43,9 @@ struct Checker {
 
   Status use(const ImageView& view, VkImageAspectFlagBits aspect, const std::string& name) {
     const Use added = {target_bytes(view, aspect, info.layer_count), name};
-    for (const Use& other : uses) {
+    for (Use& other : uses) {
+      // Transient images get memory while their uses are checked, and what was known of none is let go of: another's may lie there now.
+      other.bytes.memory = &other.bytes.view->image()->contents();
       if (overlap(added.bytes, other.bytes)) {
         return Error{VK_ERROR_VALIDATION_FAILED_EXT, pass + ": " + name + " and " + other.name + " are the same part of " +
                                                          object_name("image", view.image()->info().label) + "; bind each subresource once"};

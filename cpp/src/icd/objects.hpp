@@ -254,6 +254,7 @@ struct Subpass {
   std::vector<uint32_t> color;    ///< that the shader writes, by location
   std::vector<uint32_t> resolve;  ///< of each color
   std::vector<uint32_t> inputs;   ///< by InputAttachmentIndex
+  std::vector<uint32_t> fetched;  ///< of these: read from memory, since no tile has them beside the others (icd/subpass.hpp)
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
   uint32_t tile_pass = 0;  ///< its number in VkRenderPass_T::tile_passes

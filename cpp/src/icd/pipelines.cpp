@@ -284,6 +284,9 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
       out.input_attachments.color[i] = input_of(subpass, tiles.color[i]);
       out.attachment_locations[i] = location_of(subpass, tiles.color[i]);
     }
+  // Inputs that are not in the tile; an unused one has undefined values.
+  const auto in_tile = [&](uint32_t a) { return a != VK_ATTACHMENT_UNUSED && !is_fetched(subpass, a); };
+  out.input_attachments.others_in_memory = !std::all_of(subpass.inputs.begin(), subpass.inputs.end(), in_tile);
   if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED)  // of the subpass; the others of its tile pass may have one
     out.untested_aspects = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
   if (tiles.depth_stencil == VK_ATTACHMENT_UNUSED) return;

@@ -67,11 +67,17 @@ void note_uses(VkRenderPass_T& pass) {
 
 // What a program can learn of its subpasses, where it listens to VERBOSE messages.
 void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std::vector<std::optional<Apart>>& apart) {
-  if (pass.subpasses.size() < 2) return;
-  std::string text = "render pass: " + std::to_string(pass.subpasses.size()) + " subpasses are " + std::to_string(pass.tile_passes.size()) +
+  const bool fetches = std::any_of(pass.subpasses.begin(), pass.subpasses.end(), [](const Subpass& s) { return !s.fetched.empty(); });
+  if (pass.subpasses.size() < 2 && !fetches) return;
+  std::string text = "render pass: " + std::to_string(pass.subpasses.size()) +
+                     (pass.subpasses.size() == 1 ? " subpass is " : " subpasses are ") + std::to_string(pass.tile_passes.size()) +
                      (pass.tile_passes.size() == 1 ? " tile pass" : " tile passes");
   for (size_t s = 1; s < apart.size(); ++s)
     if (apart[s]) text += "; subpass " + std::to_string(s) + " begins another tile pass: " + apart[s]->why;
+  for (size_t s = 0; s < pass.subpasses.size(); ++s)
+    for (const uint32_t a : pass.subpasses[s].fetched)
+      text += "; subpass " + std::to_string(s) + " reads input attachment " + std::to_string(a) +
+              " from memory: " + why_fetched(pass, pass.subpasses[s], a);
   say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT, text);
 }
 
@@ -298,27 +304,53 @@ std::string pass_label(VkCommandBuffer commands, VkRenderPass pass) {
   return label.empty() && pass ? pass->name : label;
 }
 
-// A target of a resolve is cleared at its first use as any attachment is; what no resolve writes keeps that: an aspect whose mode is NONE.
-// A tile holds the attachment that is resolved, not its target: a pass of its own.
-void clear_unresolved(VkCommandBuffer commands, const TilePass& tiles) {
+// The attachment's clears, and nothing else: a pass of its own.
+void clear_apart(VkCommandBuffer commands, const TilePass& tiles, uint32_t attachment, VkImageAspectFlags aspects, uint32_t view_mask) {
   const OpenPass& open = commands->pass;
-  const uint32_t target = tiles.depth_stencil_resolve;
-  if (target == VK_ATTACHMENT_UNUSED || open.render_pass->uses[target].first < tiles.first) return;
-  const VkAttachmentDescription2& a = open.render_pass->attachments[target];
+  assert(attachment < open.views.size() && attachment < open.render_pass->attachments.size());
+  const VkAttachmentDescription2& a = open.render_pass->attachments[attachment];
   const vk::FormatInfo& format = *vk::find_format(a.format);
-  assert(format.is_depth_stencil() && target < open.views.size());
+  const bool is_read = attachment != tiles.depth_stencil_resolve;  // by the tile pass
+  const auto cleared = [&](bool stencil) {
+    RenderingAttachment out = attachment_of(open, tiles, attachment, stencil);
+    out.load_op = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    if (is_read) out.store_op = VK_ATTACHMENT_STORE_OP_STORE;
+    return out;
+  };
   RenderingInfo info;
   info.label = pass_label(commands, open.render_pass);
   info.render_area = open.area;
   info.layer_count = open.layers;
-  info.view_mask = open.render_pass->subpasses[open.subpass].view_mask;
-  if (format.depth_bits && !tiles.depth_resolve_mode && a.loadOp == VK_ATTACHMENT_LOAD_OP_CLEAR)
-    info.depth = attachment_of(open, tiles, target, false);
-  if (format.stencil_bits && !tiles.stencil_resolve_mode && a.stencilLoadOp == VK_ATTACHMENT_LOAD_OP_CLEAR)
-    info.stencil = attachment_of(open, tiles, target, true);
-  if (!info.depth.view && !info.stencil.view) return;
+  info.view_mask = view_mask;
+  if (!format.is_depth_stencil() && aspects & VK_IMAGE_ASPECT_COLOR_BIT && a.loadOp == VK_ATTACHMENT_LOAD_OP_CLEAR)
+    info.color.push_back(cleared(false));
+  if (format.depth_bits && aspects & VK_IMAGE_ASPECT_DEPTH_BIT && a.loadOp == VK_ATTACHMENT_LOAD_OP_CLEAR) info.depth = cleared(false);
+  if (format.stencil_bits && aspects & VK_IMAGE_ASPECT_STENCIL_BIT && a.stencilLoadOp == VK_ATTACHMENT_LOAD_OP_CLEAR)
+    info.stencil = cleared(true);
+  if (info.color.empty() && !info.depth.view && !info.stencil.view) return;
   const Status begun = commands->core->begin_rendering(info);
   record(commands, begun ? commands->core->end_rendering() : begun);
+}
+
+// What a tile pass uses and has no place for is cleared at its first use as any attachment is: the target of a resolve where no resolve
+// writes it (an aspect whose mode is NONE), and inputs that are read from memory.
+void clear_outside(VkCommandBuffer commands, const TilePass& tiles) {
+  const VkRenderPass_T& pass = *commands->pass.render_pass;
+  const uint32_t view_mask = pass.subpasses[tiles.first].view_mask;
+  const uint32_t target = tiles.depth_stencil_resolve;
+  if (target != VK_ATTACHMENT_UNUSED && pass.uses[target].first >= tiles.first)
+    clear_apart(commands, tiles, target,
+                (tiles.depth_resolve_mode ? 0 : VK_IMAGE_ASPECT_DEPTH_BIT) | (tiles.stencil_resolve_mode ? 0 : VK_IMAGE_ASPECT_STENCIL_BIT),
+                view_mask);
+  std::vector<uint32_t> fetched;
+  for (uint32_t s = tiles.first; s <= tiles.last; ++s)
+    for (const uint32_t a : pass.subpasses[s].fetched)
+      if (std::find(fetched.begin(), fetched.end(), a) == fetched.end()) fetched.push_back(a);
+  constexpr VkImageAspectFlags kAll = VK_IMAGE_ASPECT_COLOR_BIT | VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
+  for (const uint32_t a : fetched) {
+    const uint32_t before = views_before(pass, a, tiles);
+    if (!view_mask ? !before : (view_mask & ~before) != 0) clear_apart(commands, tiles, a, kAll, view_mask & ~before);
+  }
 }
 
 void begin_tile_pass(VkCommandBuffer commands) {
@@ -327,7 +359,7 @@ void begin_tile_pass(VkCommandBuffer commands) {
   const TilePass& tiles = open.render_pass->tile_passes[open.render_pass->subpasses[open.subpass].tile_pass];
   assert(tiles.first == open.subpass && tiles.color.size() == tiles.resolve.size() && tiles.color.size() <= kMaxColorAttachments);
   suspend_condition(commands);
-  clear_unresolved(commands, tiles);
+  clear_outside(commands, tiles);
   RenderingInfo info;
   info.label = pass_label(commands, open.render_pass);
   info.render_area = open.area;

@@ -16,14 +16,50 @@ constexpr VkAccessFlags2 kTileAccess = VK_ACCESS_2_INPUT_ATTACHMENT_READ_BIT | V
                                        VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
                                        VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
 
+std::string number(uint32_t n) { return std::to_string(n); }
+
 bool is_depth_stencil(const VkRenderPass_T& pass, uint32_t attachment) {
   return vk::find_format(pass.attachments[attachment].format)->is_depth_stencil();
 }
 
+/// Of what it draws to; where that is nothing, of its first input. 0: it has no attachments.
+VkSampleCountFlags samples_of(const VkRenderPass_T& pass, const Subpass& subpass) {
+  std::vector<uint32_t> all = subpass.color;
+  all.push_back(subpass.depth_stencil);
+  all.insert(all.end(), subpass.inputs.begin(), subpass.inputs.end());
+  for (const uint32_t a : all)
+    if (a != VK_ATTACHMENT_UNUSED) return pass.attachments[a].samples;
+  return 0;
+}
+
+bool draws_to(const Subpass& subpass, uint32_t attachment) {
+  assert(attachment != VK_ATTACHMENT_UNUSED);
+  const auto has = [&](const std::vector<uint32_t>& list) { return std::find(list.begin(), list.end(), attachment) != list.end(); };
+  return has(subpass.color) || has(subpass.resolve) || subpass.depth_stencil == attachment || subpass.depth_stencil_resolve == attachment;
+}
+
+// In the tile are the inputs of the subpass's own samples, as far as there are places for them beside what it draws to.
+void find_fetched(const VkRenderPass_T& pass, Subpass& subpass) {
+  uint32_t depth_stencil = subpass.depth_stencil;
+  std::vector<uint32_t> colors;
+  const auto holds = [&](uint32_t a) { return std::find(colors.begin(), colors.end(), a) != colors.end(); };
+  for (const uint32_t a : subpass.color)
+    if (a != VK_ATTACHMENT_UNUSED && !holds(a)) colors.push_back(a);
+  for (const uint32_t a : subpass.inputs) {
+    if (a == VK_ATTACHMENT_UNUSED || is_fetched(subpass, a) || holds(a) || a == depth_stencil) continue;
+    const bool depth = is_depth_stencil(pass, a);
+    const bool room = depth ? depth_stencil == VK_ATTACHMENT_UNUSED : colors.size() < kMaxColorAttachments;
+    if (!room || pass.attachments[a].samples != samples_of(pass, subpass))
+      subpass.fetched.push_back(a);
+    else if (depth)
+      depth_stencil = a;
+    else
+      colors.push_back(a);
+  }
+}
+
 /// What keeps a subpass from a tile pass; empty: nothing.
 using Obstacle = std::optional<Apart>;
-
-std::string number(uint32_t n) { return std::to_string(n); }
 
 // The first empty place, or a new one.
 void add_color(TilePass& tiles, uint32_t attachment) {
@@ -91,6 +127,23 @@ Obstacle check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
   return {};
 }
 
+// What a subpass reads from memory is stored before its tile pass begins.
+Obstacle check_fetched(const VkRenderPass_T& pass, const TilePass& tiles, const Subpass& subpass) {
+  for (const uint32_t a : subpass.fetched)
+    for (uint32_t s = tiles.first; s <= tiles.last; ++s)
+      if (draws_to(pass.subpasses[s], a))
+        return Apart{pass.attachments[a].samples == samples_of(pass, subpass) ? VK_SUBPASS_MERGE_STATUS_NOT_MERGED_TOO_MANY_ATTACHMENTS_EXT
+                                                                              : VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT,
+                     "input attachment " + number(a) + " is read from memory (" + why_fetched(pass, subpass, a) + "), and subpass " +
+                         number(s) + " writes it"};
+  for (uint32_t s = tiles.first; s <= tiles.last; ++s)
+    for (const uint32_t a : pass.subpasses[s].fetched)
+      if (draws_to(subpass, a))
+        return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT,
+                     "attachment " + number(a) + " is what subpass " + number(s) + " reads from memory"};
+  return {};
+}
+
 bool has_attachments(const Subpass& subpass) {
   const auto any = [](const std::vector<uint32_t>& list) {
     return std::any_of(list.begin(), list.end(), [](uint32_t a) { return a != VK_ATTACHMENT_UNUSED; });
@@ -112,7 +165,7 @@ Obstacle add(const VkRenderPass_T& pass, TilePass& tiles, const Subpass& subpass
   if (Obstacle why = set_depth_stencil(tiles, subpass.depth_stencil); why) return why;
   // Inputs become attachments of the pass: they are read where they lie.
   for (const uint32_t a : subpass.inputs) {
-    if (a == VK_ATTACHMENT_UNUSED) continue;
+    if (a == VK_ATTACHMENT_UNUSED || is_fetched(subpass, a)) continue;
     if (!is_depth_stencil(pass, a))
       add_color(tiles, a);
     else if (Obstacle why = set_depth_stencil(tiles, a); why)
@@ -185,13 +238,23 @@ Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass&
     return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT,
                  "it has another attachment of shading rates than the subpass before it"};
   if (Obstacle why = check_attachments(pass.subpasses[s - 1], subpass); why) return why;
+  if (Obstacle why = check_fetched(pass, joined, subpass); why) return why;
   return add(pass, joined, subpass);
 }
 
 }  // namespace
 
+std::string why_fetched(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment) {
+  const VkSampleCountFlags own = samples_of(pass, subpass), other = pass.attachments[attachment].samples;
+  if (own != other) return "it has " + number(other) + " samples, and what the subpass draws to has " + number(own);
+  return is_depth_stencil(pass, attachment)
+             ? std::string("the tile has another depth and stencil attachment")
+             : "a tile has at most " + number(kMaxColorAttachments) + " colours, and those before it are as many";
+}
+
 Status group_subpasses(VkRenderPass_T& pass, std::vector<std::optional<Apart>>& apart) {
   const Obstacle aliases = check_aliases(pass);
+  for (Subpass& subpass : pass.subpasses) find_fetched(pass, subpass);
   for (uint32_t s = 0; s < pass.subpasses.size(); ++s) {
     Subpass& subpass = pass.subpasses[s];
     TilePass joined = s ? pass.tile_passes.back() : TilePass{};
@@ -239,6 +302,7 @@ uint32_t place_in(const std::vector<uint32_t>& list, uint32_t attachment) {
 
 uint32_t location_of(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.color, attachment); }
 uint32_t input_of(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.inputs, attachment); }
+bool is_fetched(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.fetched, attachment) != VK_ATTACHMENT_UNUSED; }
 uint32_t slot_of(const TilePass& tiles, uint32_t attachment) { return place_in(tiles.color, attachment); }
 
 }  // namespace tilegpu::icd

@@ -18,8 +18,10 @@ struct Apart {
   std::string why;
 };
 
-/// Fills tile_passes from the subpasses and their dependencies, alone from what compatible render passes have in common, and from
-/// VkRenderPassCreationControlEXT. `apart`: for each subpass, empty where it joined the one before. An error names what no pass can have.
+/// Finds what each subpass reads from memory, as textures are, in place of tile memory: inputs of other samples than what it draws to,
+/// those for which its tile has no place (eight colours, one depth and stencil). Fills tile_passes from the subpasses and their
+/// dependencies, alone from what compatible render passes have in common, and from VkRenderPassCreationControlEXT. `apart`: for each
+/// subpass, empty where it joined the one before. An error names what no pass can have.
 Status group_subpasses(VkRenderPass_T& pass, std::vector<std::optional<Apart>>& apart);
 
 /// Formats of a subpass's tile pass, as a pipeline or a part of a pass must have them; UNDEFINED where there is none.
@@ -33,6 +35,10 @@ SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t subpass);
 /// The location of the subpass's shaders that writes an attachment; the InputAttachmentIndex that reads it. VK_ATTACHMENT_UNUSED: none.
 uint32_t location_of(const Subpass& subpass, uint32_t attachment);
 uint32_t input_of(const Subpass& subpass, uint32_t attachment);
+bool is_fetched(const Subpass& subpass, uint32_t attachment);
+
+/// Why the subpass reads the attachment from memory.
+std::string why_fetched(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment);
 
 /// The place of an attachment among the tile pass's colours; VK_ATTACHMENT_UNUSED: it is none of them.
 uint32_t slot_of(const TilePass& tiles, uint32_t attachment);

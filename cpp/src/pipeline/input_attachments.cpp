@@ -1,10 +1,15 @@
 // pipeline/input_attachments.cpp -- stage: pipeline creation. In: the fragment stage's input attachments, the pipeline's formats, and
-// its InputAttachmentIndices. Out: the plane of the tile and the format that each reads, or what does not fit.
+// its InputAttachmentIndices. Out: the plane of the tile and the format that each reads, or that it reads memory, or what does not fit.
 //
 // Source: Vulkan specification, "Fragment Input Attachment Interface", VkRenderingInputAttachmentIndexInfo (dynamic rendering local
-// read). A single-sampled input in a multisampled pass, and the other way round, is an error there, and is one here.
+// read). What is read in the tile has the tile's samples: a subpassInput there is an error in a multisampled pass, and a subpassInputMS
+// the other way round. What is read from memory has its image's.
 #include "pipeline/input_attachments.hpp"
 
+#include <algorithm>
+#include <cassert>
+
+#include "pipeline/program.hpp"
 #include "tilegpu/resource.hpp"
 #include "vk/format.hpp"
 
@@ -79,8 +84,12 @@ Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineC
       const std::vector<uint32_t> targets = targets_at(info, index, input.base);
       if (targets.size() > 1)
         return wrong(at + " names " + target_name(targets[0]) + " and " + target_name(targets[1]) + "; give each an index of its own");
-      if (targets.empty() || format_of(info, targets[0]) == VK_FORMAT_UNDEFINED)
-        return wrong(at + " reads no attachment of this pipeline; there are: " + mapping_text(info));
+      const bool in_tile = !targets.empty() && format_of(info, targets[0]) != VK_FORMAT_UNDEFINED;
+      if (!in_tile && index != kNoIndex && info.input_attachments.others_in_memory) {
+        sources.push_back({input.variable, element, shader::kInputMemory, VK_FORMAT_UNDEFINED});
+        continue;
+      }
+      if (!in_tile) return wrong(at + " reads no attachment of this pipeline; there are: " + mapping_text(info));
       const VkFormat format = format_of(info, targets[0]);
       if (base_of(format, targets[0]) != input.base)
         return wrong(at + " is of base type " + base_name(input.base) + ", but " + target_name(targets[0]) + " has format " +
@@ -91,10 +100,14 @@ Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineC
   return sources;
 }
 
-Status check_input_samples(const shader::StageTraits& fragment, uint32_t samples) {
+Status check_input_samples(const Program& program, uint32_t samples) {
+  assert(program.fragment());
   const bool multisampled = samples > 1;
-  for (const shader::InputAttachment& input : fragment.input_attachments) {
-    if (input.multisampled == multisampled) continue;
+  for (const shader::InputAttachment& input : program.fragment()->traits.input_attachments) {
+    const bool in_tile = std::any_of(program.inputs.begin(), program.inputs.end(), [&](const shader::InputSource& source) {
+      return source.variable == input.variable && source.target != shader::kInputMemory;
+    });
+    if (!in_tile || input.multisampled == multisampled) continue;
     return Error{VK_ERROR_INITIALIZATION_FAILED,
                  "input attachment '" + input.name + "' is a " + (input.multisampled ? "subpassInputMS" : "subpassInput") +
                      ", and the pipeline has " + std::to_string(samples) + " samples; " +
@@ -102,6 +115,30 @@ Status check_input_samples(const shader::StageTraits& fragment, uint32_t samples
                                    : std::string("declare it subpassInput"))};
   }
   return Ok{};
+}
+
+void add_inputs_in_memory(const std::vector<shader::InputSource>& sources, const shader::StageTraits& fragment,
+                          shader::ResourceTable& table) {
+  for (const shader::InputAttachment& input : fragment.input_attachments) {
+    std::vector<uint32_t> elements;
+    for (const shader::InputSource& source : sources)
+      if (source.variable == input.variable && source.target == shader::kInputMemory) elements.push_back(source.element);
+    if (elements.empty()) continue;
+    const auto same = [&](const shader::TextureSlot& slot) { return slot.image_set == input.set && slot.image_binding == input.binding; };
+    auto slot = std::find_if(table.textures.begin(), table.textures.end(), same);
+    if (slot == table.textures.end()) {
+      slot = table.textures.insert(slot, shader::TextureSlot{});
+      slot->image_set = input.set, slot->image_binding = input.binding;
+      slot->sampler_set = slot->sampler_binding = ~0u;
+      slot->uses = shader::kUseFetch;
+    }
+    // Several variables may be of one binding.
+    slot->image_count = std::max(slot->image_count, input.count);
+    std::vector<uint32_t>& named = slot->named.constant;
+    named.insert(named.end(), elements.begin(), elements.end());
+    std::sort(named.begin(), named.end());
+    named.erase(std::unique(named.begin(), named.end()), named.end());
+  }
 }
 
 }  // namespace tilegpu::pipeline

@@ -1,5 +1,5 @@
 // pipeline/input_attachments.hpp -- which plane of the tile each input attachment of the fragment shader reads.
-// In: variables. Out: InputSources.
+// In: variables. Out: InputSources, and the textures that some of them are.
 #pragma once
 
 #include "pipeline/resolved.hpp"
@@ -9,7 +9,10 @@ namespace tilegpu::pipeline {
 /// One source for each element of each input attachment, by (variable, element). Error: an index that no attachment has, a numeric
 /// type that does not fit.
 Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment);
-/// Whether the shader's input attachments are of as many samples as the state.
-Status check_input_samples(const shader::StageTraits& fragment, uint32_t samples);
+/// Whether those of the shader's input attachments that the tile has are of as many samples as the state.
+Status check_input_samples(const Program& program, uint32_t samples);
+/// The descriptors of those that are read from memory: as textures of which texels are fetched.
+void add_inputs_in_memory(const std::vector<shader::InputSource>& sources, const shader::StageTraits& fragment,
+                          shader::ResourceTable& table);
 
 }  // namespace tilegpu::pipeline

@@ -106,6 +106,8 @@ Status find_resources(Program& program) {
   const auto find = [&](std::span<const shader::StageModule> modules, shader::ResourceTable& out) -> Status {
     auto table = shader::resource_table(modules);
     if (!table) return table.error();
+    const Stage* fragment = program.fragment();
+    if (fragment && modules.back().module == fragment->module.get()) add_inputs_in_memory(program.inputs, fragment->traits, *table);
     if (Status placed = place(*table, *program.layout); !placed) return placed;
     out = std::move(*table);
     return Ok{};
@@ -157,6 +159,11 @@ bool Program::writes(size_t attachment) const {
   const uint32_t location = attachment_locations[attachment];
   if (color_formats[attachment] == VK_FORMAT_UNDEFINED || location == VK_ATTACHMENT_UNUSED || !fragment()) return false;
   return fragment()->traits.outputs_written >> location & 1;
+}
+
+bool Program::fetches(uint32_t set, uint32_t binding) const {
+  return std::any_of(resources.textures.begin(), resources.textures.end(),
+                     [&](const shader::TextureSlot& slot) { return slot.image_set == set && slot.image_binding == binding; });
 }
 
 const char* stage_name(VkShaderStageFlagBits stage) {

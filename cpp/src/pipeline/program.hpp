@@ -63,6 +63,8 @@ struct Program {
 
   /// Does code read `args.sets`?
   bool reads_sets() const { return used_sets || uses_addresses; }
+  /// Is the image of the binding read as a texture (of input attachments: from memory)?
+  bool fetches(uint32_t set, uint32_t binding) const;
   /// Null: it has none.
   const Stage* find(VkShaderStageFlagBits stage) const { return stages.find(stage); }
   /// A colour attachment that is there, by the fragment shader.

@@ -56,8 +56,8 @@ TargetReads target_reads(const Program& program, const GraphicsState& state) {
       reads.blended |= 1u << i;
   if (program.fragment()->traits.reads_tile)
     for (const shader::InputSource& input : program.inputs) {
-      assert(input.target <= shader::kInputStencil);
-      reads.input |= 1u << input.target;
+      assert(input.target <= shader::kInputMemory);
+      if (input.target != shader::kInputMemory) reads.input |= 1u << input.target;
     }
   return reads;
 }

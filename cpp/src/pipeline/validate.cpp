@@ -221,8 +221,8 @@ struct Checker {
     const bool covers = state.alpha_to_coverage && fragment() && !all.rasterization.rasterizer_discard;
     if (covers && alpha_output(program) == AlphaOutput::none)
       return error("alpha_to_coverage needs a fragment shader output with an alpha component at location 0");
-    if (const Stage* stage = program.fragment())
-      if (Status ok = check_input_samples(stage->traits, samples); !ok) return error(ok.error().message);
+    if (program.fragment())
+      if (Status ok = check_input_samples(program, samples); !ok) return error(ok.error().message);
     return Ok{};
   }
 

@@ -112,6 +112,7 @@ enum class DepthLayout : uint8_t { any, greater, less, unchanged };
 /// A variable of type subpassInput or subpassInputMS that the stage uses.
 struct InputAttachment {
   uint32_t variable = 0;          // SPIR-V id
+  uint32_t set = 0, binding = 0;  // of its descriptors
   uint32_t index = ~0u;           // InputAttachmentIndex, of the first element; ~0u: the variable has none
   uint32_t count = 1;             // elements of an array
   ReflectedType::Base base = {};  // f32, i32 or u32
@@ -119,13 +120,13 @@ struct InputAttachment {
   std::string name;
   bool operator==(const InputAttachment&) const = default;
 };
-/// One element of it as the pipeline maps it: a plane of the tile.
+/// One element of it as the pipeline maps it: a plane of the tile, or what its descriptor has.
 struct InputSource {
   uint32_t variable = 0, element = 0;
-  uint32_t target = 0;  // 0..7 colour, kInputDepth, kInputStencil
-  VkFormat format = VK_FORMAT_UNDEFINED;
+  uint32_t target = 0;                    // 0..7 colour, kInputDepth, kInputStencil, kInputMemory
+  VkFormat format = VK_FORMAT_UNDEFINED;  // of a plane
 };
-inline constexpr uint32_t kInputDepth = kMaxTargets, kInputStencil = kMaxTargets + 1;
+inline constexpr uint32_t kInputDepth = kMaxTargets, kInputStencil = kMaxTargets + 1, kInputMemory = kMaxTargets + 2;
 
 /// The execution modes of stages that take or make primitives. Source: Vulkan specification, "Tessellation", "Geometry Shading".
 struct PrimitiveModes {

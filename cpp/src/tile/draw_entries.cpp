@@ -84,7 +84,9 @@ void select_state(Worker& w, const command::DrawState& state) {
 }
 
 bool reads_depth_or_stencil(const pipeline::Resolved& resolved) {
-  return std::ranges::any_of(resolved.inputs, [](const shader::InputSource& input) { return input.target >= shader::kInputDepth; });
+  return std::ranges::any_of(resolved.inputs, [](const shader::InputSource& input) {
+    return input.target == shader::kInputDepth || input.target == shader::kInputStencil;
+  });
 }
 
 // Whether quads stay in the kill queue when the next draw comes: the visibility buffer's flush knows nothing of it.

@@ -356,7 +356,9 @@ static void input_attachment_traits(const Module& m, const Constants& constants,
     t.reads_tile = true;
     InputAttachment input;
     input.variable = id;
-    input.index = m.decoration(id).input_attachment;
+    const Decorations& of = m.decoration(id);
+    input.set = of.set == kNone ? 0 : of.set, input.binding = of.binding == kNone ? 0 : of.binding;
+    input.index = of.input_attachment;
     if (m.type(m.pointee(id)).kind == Kind::array) input.count = array_length(constants, m.pointee(id));
     const TypeInfo& texel = m.type(image.element);
     input.base = texel.kind == Kind::floating ? ReflectedType::Base::f32

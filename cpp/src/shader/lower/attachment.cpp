@@ -1,4 +1,5 @@
-// shader/lower/attachment.cpp -- input attachments: OpImageRead of dimension SubpassData reads the tile at the lane's own pixel.
+// shader/lower/attachment.cpp -- input attachments: OpImageRead of dimension SubpassData reads the tile at the lane's own pixel, or what
+// the pipeline finds in memory (kInputMemory) through the descriptor, at the pixel's place and in its layer.
 //
 // In: FragmentKey::inputs (which plane, which format); at run time FragmentArgs::target, tile_depth, tile_stencil, tile_pixel. Out: the
 // texel as the format unpacks it. A packet holds a place once and places are shaded in primitive order, so the tile holds what earlier
@@ -85,6 +86,38 @@ struct TileReader {
   }
 };
 
+/// One instruction's reads: of the tile, or of what the descriptor has.
+struct AttachmentReader {
+  TileReader tile;
+  const Instruction& i;
+  const ImageValue& image;
+  Value sample;
+  Value inside = tile.inside();
+
+  std::array<Value, 4> texel(const InputSource& source) const {
+    return source.target == kInputMemory ? in_memory(source) : in_tile(source);
+  }
+
+  std::array<Value, 4> in_tile(const InputSource& source) const {
+    const Ir& ir = tile.ir;
+    Value known = ir.ult(sample, Ir::same(sample, tile.at.key.samples));
+    std::array<Value, 4> texel = tile.texel(source, tile.l.select(known, sample, Ir::same(sample, 0)));
+    for (Value& c : texel) c = ir.select(tile.l.vary(known), tile.l.vary(c), ir.fk(0.0f));
+    return texel;
+  }
+
+  /// An element for each source: what lanes ask of an array that lies partly in the tile is selected by the caller.
+  std::array<Value, 4> in_memory(const InputSource& source) const {
+    const Ir& ir = tile.ir;
+    Lowering& l = tile.at.l;
+    const auto number = [&](Value v) { return ir.fptosi(v); };
+    const Lowering::TexelPlace at{number(tile.at.pixel(offsetof(FragmentArgs, x_px))), number(tile.at.pixel(offsetof(FragmentArgs, y_px))),
+                                  ir.splat(ir.field(ir.i32, l.args, offsetof(FragmentArgs, layer))), l.vary(sample)};
+    const std::vector<Value> texel = l.fetch_attachment(i, image, image.image_element ? ir.c32(source.element) : nullptr, at);
+    return {texel[0], texel[1], texel[2], texel[3]};
+  }
+};
+
 }  // namespace
 
 Val read_input_attachment(Interpolator& at, const Instruction& i) {
@@ -97,8 +130,6 @@ Val read_input_attachment(Interpolator& at, const Instruction& i) {
     l.unsupported("storage images are not supported; use a storage buffer");
     return result;
   }
-  const TileReader reader{at};
-  Value sample = ir.c32(0), valid = reader.inside();
   const uint32_t operands = l.m.operand(i, 2);
   const uint32_t harmless = spv::ImageOperandsSignExtendMask | spv::ImageOperandsZeroExtendMask | spv::ImageOperandsNonPrivateTexelMask |
                             spv::ImageOperandsVolatileTexelMask | spv::ImageOperandsNontemporalMask;
@@ -106,21 +137,17 @@ Val read_input_attachment(Interpolator& at, const Instruction& i) {
     l.fail("an input attachment is read with image operands other than Sample");
     return result;
   }
-  if (operands & spv::ImageOperandsSampleMask) {
-    sample = l.scalar(l.m.operand(i, 3));
-    Value known = ir.ult(sample, Ir::same(sample, at.key.samples));
-    sample = l.select(known, sample, Ir::same(sample, 0));
-    valid = ir.and_(valid, l.vary(known));
-  }
+  Value sample = operands & spv::ImageOperandsSampleMask ? l.scalar(l.m.operand(i, 3)) : ir.c32(0);
+  AttachmentReader reader{{at}, i, image, sample};
   std::array<Value, 4> texel{};
   for (const InputSource& source : at.key.inputs) {
     if (source.variable != image.image) continue;
     // Without an index into an array the first element is meant; an index that is out of range reads the last.
     if (!image.image_element) {
-      if (source.element == 0) texel = reader.texel(source, sample);
+      if (source.element == 0) texel = reader.texel(source);
       continue;
     }
-    const std::array<Value, 4> here = reader.texel(source, sample);
+    const std::array<Value, 4> here = reader.texel(source);
     for (uint32_t c = 0; c < 4; ++c) {
       Value element = l.vary(image.image_element);
       texel[c] = texel[c] ? ir.select(ir.uge(element, Ir::same(element, source.element)), here[c], texel[c]) : here[c];
@@ -132,7 +159,7 @@ Val read_input_attachment(Interpolator& at, const Instruction& i) {
   }
   const auto& kinds = l.bases(i.type);
   for (size_t k = 0; k < kinds.size() && k < 4; ++k) {
-    Value v = ir.select(valid, texel[k], ir.fk(0.0f));
+    Value v = ir.select(reader.inside, texel[k], ir.fk(0.0f));
     result.c[k] = kinds[k] == Base::f32 ? v : ir.bits(v);
   }
   return result;

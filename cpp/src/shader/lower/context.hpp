@@ -432,6 +432,11 @@ struct Lowering {
   /// Of an OpImageTexelPointer, for the lanes in `mask` (null: all): <N x i64>, 0 where no texel is.
   Value texel_addresses(const Instruction& i, Value mask);
   ImageValue image_value(uint32_t id);
+  /// Of the view of an input attachment's descriptor (`element`: of an array; null: the first). Four vectors of bits as floats.
+  struct TexelPlace {
+    Value x, y, layer, sample;  // i32 by lane
+  };
+  std::vector<Value> fetch_attachment(const Instruction& i, const ImageValue& image, Value element, const TexelPlace& at);
 
  private:
   struct Use {

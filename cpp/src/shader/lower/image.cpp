@@ -484,6 +484,15 @@ void ImageBuilder::query_lod() {
 
 }  // namespace
 
+std::vector<Value> Lowering::fetch_attachment(const Instruction& i, const ImageValue& image, Value element, const TexelPlace& at) {
+  assert(reads_attachment(m, i));
+  ImageBuilder b{*this, i};
+  b.image = image, b.image.image_element = element;
+  std::vector<Value> a(fetch_arg::count, ir.ik(0));
+  a[fetch_arg::x] = at.x, a[fetch_arg::y] = at.y, a[fetch_arg::layer] = at.layer, a[fetch_arg::sample] = at.sample;
+  return b.call(fetch_type(ir), offsetof(TextureDescriptor, fetch), a, fetch_arg::mask);
+}
+
 Value Lowering::texel_addresses(const Instruction& i, Value mask) {
   assert(i.op == spv::OpImageTexelPointer);
   const Pointer p = pointer(m.operand(i, 0));
