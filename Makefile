@@ -197,7 +197,6 @@ $(VENV)/.stamp-clients: packages/clients.txt $(VENV)/.stamp-test scripts/install
 	$(PYTHON) -m venv $(VENV)/clients
 	$(VENV)/clients/bin/python -m pip install -q "wgpu==0.32.0" "pygfx==0.17.0" "rendercanvas>=2.7" "glfw>=2.6" "taichi==1.7.4" \
 	  "fastplotlib==0.7.0" "ncnn==1.0.20261020" "slangpy==0.43.1" "datoviz==0.3.5" "vkdispatch==0.1.0" "PySide6-Essentials==6.12.0"
-	$(PY) -m pip install -q "playwright>=1.50"
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(VENV)/clients "webgpu@0.6.2" "three@0.187.0"
 	@touch $@
 PEERS ?= $(wildcard ../shared/peers)
