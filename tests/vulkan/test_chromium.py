@@ -34,7 +34,7 @@ FLAGS = [
     "--window-size=400,400",
 ]
 HEADLESS = ["--headless=new", "--virtual-time-budget=10000"]
-#: Without a display Chromium puts pages together without Vulkan, and a canvas of WebGPU stays empty. The last switch lets the adapter say its name.
+#: Without a display Chromium composes pages without Vulkan: a canvas of WebGPU stays empty. The last switch lets the adapter say its name.
 WEBGPU = ["--ozone-platform=x11", "--kiosk", "--enable-features=Vulkan", "--enable-unsafe-webgpu", "--enable-webgpu-developer-features"]
 
 
