@@ -1,4 +1,9 @@
 // tests/test_vulkan_tolerance.cpp -- the driver does what Vulkan forbids though its outcome is plain, and says so, once each.
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <vector>
+
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -45,9 +50,105 @@ void usages_that_nobody_named() {
   p.destroy(words);
 }
 
+constexpr char kCorners[] = R"(#version 450
+layout(location = 0) in vec2 place;
+void main() { gl_Position = vec4(place, 0, 1); })";
+
+// Places are floats that an attribute of integers holds. Fills `pixels` with what one triangle left of blue.
+void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::vector<uint32_t>& pixels) {
+  const auto target =
+      p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+  const auto texels = p.buffer(4 * kSide_px * kSide_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const auto corners = p.buffer(24, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+  const float places[] = {-1, -1, 3, -1, -1, 3};
+  std::memcpy(corners.data, places, sizeof places);
+  const VkRenderPass pass = p.one_subpass();
+  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
+  const VkPipelineLayout layout = p.pipeline_layout({});
+  const VkVertexInputBindingDescription binding{0, 8, VK_VERTEX_INPUT_RATE_VERTEX};
+  const VkVertexInputAttributeDescription attribute{0, 0, VK_FORMAT_R32G32_UINT, 0};
+  VkPipelineVertexInputStateCreateInfo input{VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+  input.vertexBindingDescriptionCount = input.vertexAttributeDescriptionCount = 1;
+  input.pVertexBindingDescriptions = &binding, input.pVertexAttributeDescriptions = &attribute;
+  std::vector<VkPipelineShaderStageCreateInfo> stages;
+  const VkPipeline pipeline = make_pipeline(p, kCorners, fragment, layout, pass, 0, [&](VkGraphicsPipelineCreateInfo& info) {
+    stages.assign(info.pStages, info.pStages + info.stageCount);
+    if (other) stages[1].module = other;
+    info.pVertexInputState = &input, info.pStages = stages.data();
+  });
+  const VkCommandBuffer c = p.begin();
+  const VkClearValue blue{.color = {{0, 0, 1, 1}}};
+  VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+  begin.renderPass = pass, begin.framebuffer = framebuffer, begin.renderArea = {{0, 0}, {kSide_px, kSide_px}};
+  begin.clearValueCount = 1, begin.pClearValues = &blue;
+  p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE);
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+  const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
+  const VkRect2D scissor{{0, 0}, {kSide_px, kSide_px}};
+  const VkDeviceSize zero = 0;
+  p.CmdSetViewport(c, 0, 1, &viewport);
+  p.CmdSetScissor(c, 0, 1, &scissor);
+  p.CmdBindVertexBuffers(c, 0, 1, &corners.buffer, &zero);
+  p.CmdDraw(c, 3, 1, 0, 0);
+  p.CmdEndRenderPass(c);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
+  p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, texels.buffer, 1, &region);
+  p.run(c);
+  pixels.resize(size_t{kSide_px} * kSide_px);
+  std::memcpy(pixels.data(), texels.data, 4 * pixels.size());
+  p.DestroyPipeline(p.device, pipeline, nullptr);
+  p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyFramebuffer(p.device, framebuffer, nullptr);
+  p.DestroyRenderPass(p.device, pass, nullptr);
+  p.destroy(target);
+  p.destroy(texels);
+  p.destroy(corners);
+}
+
+bool all(const std::vector<uint32_t>& pixels, uint32_t texel) {
+  return std::all_of(pixels.begin(), pixels.end(), [&](uint32_t p) { return p == texel; });
+}
+
+void types_that_do_not_agree() {
+  Program p;
+  std::vector<uint32_t> pixels;
+  draw_corners(p, "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1); }", nullptr, pixels);
+  CHECK(all(pixels, 0xffffffffU));
+  CHECK(p.heard("vertex attribute at location 0 has format r32g32_uint, but the shader's 'place' is of base type float"));
+  draw_corners(p, "#version 450\nlayout(location = 0) out uvec4 c;\nvoid main() { c = uvec4(0x3f800000u, 0, 0, 0x3f800000u); }", nullptr,
+               pixels);
+  CHECK(all(pixels, 0xff0000ffU));  // the bits of 1.0
+  CHECK(p.heard("color[0] has format r8g8b8a8_unorm, but the fragment shader's 'c' is of base type uint"));
+}
+
+void capabilities_that_nobody_declared() {
+  Program p;
+  GlslSource source;
+  source.text = "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(float(gl_SampleID), 1, 0, 1); }";
+  source.stage = VK_SHADER_STAGE_FRAGMENT_BIT;
+  auto words = compile_glsl(source);
+  if (!CHECK(words)) return;
+  constexpr uint32_t kCapability = 2U << 16 | 17, kSampleRateShading = 35;  // OpCapability SampleRateShading
+  const uint32_t declares[] = {kCapability, kSampleRateShading};
+  const auto at = std::search(words->begin(), words->end(), std::begin(declares), std::end(declares));
+  if (!CHECK(at != words->end())) return;
+  words->erase(at, at + 2);
+  VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words->size() * 4, words->data()};
+  VkShaderModule module = nullptr;
+  CHECK(p.CreateShaderModule(p.device, &info, nullptr, &module) == VK_SUCCESS);
+  std::vector<uint32_t> pixels;
+  draw_corners(p, source.text.c_str(), module, pixels);
+  CHECK(all(pixels, 0xff00ff00U));
+  CHECK(p.heard("does not declare the capability SampleRateShading, which one of its decorations needs"));
+  p.DestroyShaderModule(p.device, module, nullptr);
+}
+
 }  // namespace
 
 int main() {
   usages_that_nobody_named();
+  types_that_do_not_agree();
+  capabilities_that_nobody_declared();
   return finish("test_vulkan_tolerance");
 }

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tilegpu.vulkan
@@ -49,3 +50,15 @@ def wait_until(there: Callable[[], bool], what: str, most_s: float = 20) -> None
     while not there():
         assert time.monotonic() < end, f"{what} did not come within {most_s} s"
         time.sleep(0.05)
+
+
+def screen_of_x(display: str) -> np.ndarray:
+    """Its pixels, as (height, width, 3)."""
+    dump = subprocess.run([need("xwd"), "-root", "-silent", "-display", display], capture_output=True, check=True).stdout
+    # X11/XWDFile.h: a header of big-endian words: its size, ..., width, height, ..., bits a pixel, bytes a line, ..., colours in the map.
+    # Where windows have other visuals than the root, xwd writes 24 bits a pixel.
+    header = np.frombuffer(dump, ">u4", 25)
+    start = int(header[0]) + int(header[19]) * 12
+    width, height, pixel_B = int(header[4]), int(header[5]), int(header[11]) // 8
+    rows = np.frombuffer(dump, np.uint8, height * int(header[12]), start).reshape(height, -1)
+    return rows[:, : width * pixel_B].reshape(height, width, pixel_B)[..., 2::-1]

@@ -37,6 +37,16 @@ def test_it_runs(version: str) -> None:
     run([need("vulkaninfo"), "--summary"], TILEGPU_VULKAN=version)
 
 
+def test_the_type_that_is_asked_for() -> None:
+    def says(**asked: str) -> str:
+        return run([need("vulkaninfo"), "--summary"], validate=False, **asked)
+
+    assert "PHYSICAL_DEVICE_TYPE_CPU" in says()
+    assert "PHYSICAL_DEVICE_TYPE_DISCRETE_GPU" in says(TILEGPU_VULKAN_TYPE="discrete")
+    wrong = says(TILEGPU_VULKAN_TYPE="gpu")
+    assert "TILEGPU_VULKAN_TYPE is 'gpu'" in wrong and "PHYSICAL_DEVICE_TYPE_CPU" in wrong
+
+
 def fits(kind: str, have: object, want: object) -> bool:
     if isinstance(want, list) and (not want or isinstance(want[0], str)):
         return isinstance(have, list) and set(want) <= set(have)

@@ -33,9 +33,9 @@ struct DeviceCreateInfo {
   /// forgets it: passes that clear depth find bits and texels of the pass before, and pictures may lack what is there.
   bool lrz_flush = true;
   RenderMode render_mode = RenderMode::gmem;  ///< an error but for gmem where the profile has no GMEM
-  /// What Vulkan forbids though its outcome is plain here is an error: a use that an object's usage does not name, a clear beyond the
-  /// render area, the least of a colour's samples. With a function it is done all the same and said to it, from any thread: for who must
-  /// run programs as they are.
+  /// What Vulkan forbids though its outcome is plain here is an error (a use that no usage names, a clear beyond the render area, the
+  /// least of a colour's samples, types that do not agree, capabilities nobody declared). With a function it is done all the
+  /// same and said to it, from any thread: for who must run programs as they are.
   std::function<void(const std::string& message)> tolerate;
 };
 

@@ -175,7 +175,7 @@ const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
   if (Status ok = device::forbid(*state_, pipeline::forbidden_of(info)); !ok) return ok.error();
-  auto made = pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads);
+  auto made = pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads, state_->info.tolerate);
   if (!made) return made;
   if (Status ok = device::forbid(*state_, pipeline::forbidden_of((*made)->program())); !ok) return ok.error();
   (*made)->made_by.set(weak_from_this());

@@ -43,8 +43,9 @@ Purpose purpose_of(VkDescriptorType type) {
   return {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT, "uniform_texel_buffer"};
 }
 
-/// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names. Another format than
-/// the declared one is what Vulkan calls undefined values (specification, "Image Format and Type Matching"): code goes by the view's.
+/// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names. Another format
+/// than the declared one, or the other kind, is what Vulkan calls undefined values (specification, "Image Format and Type Matching"): code
+/// goes by the view's.
 Status check_format(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
                     const std::string& what, const vk::FormatInfo& format, bool integer) {
   const auto wrong = [&](const std::string& allowed, const char* fix) {
@@ -52,8 +53,11 @@ Status check_format(const DeviceState& device, const Program& program, const pip
   };
   for (const ReflectedType* type : use.types) {
     if ((type->base != ReflectedType::Base::f32) != integer)
-      return wrong(integer ? "one of floats, which the shader reads" : "one of integers, which the shader reads",
-                   "declare the variable with the other kind of texels, or bind a view of another format");
+      if (Status ok =
+              device::forbid(device, wrong(integer ? "one of floats, which the shader reads" : "one of integers, which the shader reads",
+                                           "declare the variable with the other kind of texels, or bind a view of another format"));
+          !ok)
+        return ok;  // else what is read are the bits
     if (type->format == VK_FORMAT_UNDEFINED) continue;
     const vk::FormatInfo& declared = *vk::find_format(type->format);
     const auto same = [](vk::Component a, vk::Component b) { return a.bits == b.bits && a.shift == b.shift; };

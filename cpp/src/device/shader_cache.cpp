@@ -9,6 +9,7 @@
 #include "device/compiler_requests.hpp"
 #include "device/device_state.hpp"
 #include "shader/jit/jit.hpp"
+#include "shader/module/implied_capabilities.hpp"
 #include "shader/module/module_record.hpp"
 
 namespace tilegpu {
@@ -46,6 +47,9 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
 Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   device::DeviceState& s = *state_;
   shader::to_native_order(words);
+  if (s.info.tolerate)
+    for (const char* capability : shader::declare_implied_capabilities(words))
+      s.info.tolerate("shader '" + label + "' does not declare the capability " + capability + ", which one of its decorations needs");
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
     if (Ptr<ShaderModule> known = ShaderModule::from_record(std::move(words), label, record)) return known;

@@ -1,6 +1,6 @@
 // icd/capabilities.cpp -- version, extensions, features, limits, queues and memory of the device.
 //
-// In: the environment (TILEGPU_VULKAN), the machine's memory. Out: the table that every query answers from and creation checks against.
+// In: the environment (wanted.hpp), the machine's memory. Out: the table that every query answers from and creation checks against.
 // Source: Vulkan specification, "Required Limits", "Features", "Device Memory"; which clients want what: docs/vulkan.md.
 #include "icd/capabilities.hpp"
 
@@ -14,6 +14,7 @@
 #include <string>
 
 #include "icd/memory_budget.hpp"
+#include "icd/wanted.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
 #include "vk/shading_rates.hpp"
@@ -180,17 +181,6 @@ constexpr bool each_once() {
   return true;
 }
 static_assert(each_once());
-
-uint32_t wanted_version() {
-  const char* text = std::getenv("TILEGPU_VULKAN");
-  if (!text || !*text) return VK_API_VERSION_1_1;
-  if (std::strcmp(text, "1.1") == 0) return VK_API_VERSION_1_1;
-  if (std::strcmp(text, "1.2") == 0) return VK_API_VERSION_1_2;
-  if (std::strcmp(text, "1.3") == 0) return VK_API_VERSION_1_3;
-  if (std::strcmp(text, "1.4") == 0) return VK_API_VERSION_1_4;
-  std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN is '%s'; it must be 1.1, 1.2, 1.3 or 1.4; taken as 1.1\n", text);
-  return VK_API_VERSION_1_1;
-}
 
 void set_state_features(Features& f) {
   f.imagelessFramebuffer = true;
@@ -656,7 +646,7 @@ Capabilities make() {
   c.core.driverVersion = VK_MAKE_API_VERSION(0, 0, 1, 0);
   c.core.vendorID = VK_VENDOR_ID_MESA + 0x1000;  // not a PCI vendor, and none that Khronos gave
   c.core.deviceID = 1;
-  c.core.deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
+  c.core.deviceType = wanted_type();
   std::snprintf(c.core.deviceName, sizeof c.core.deviceName, "tilegpu %s (software)", version());
   std::snprintf(reinterpret_cast<char*>(c.core.pipelineCacheUUID), VK_UUID_SIZE, "tilegpu %.7s", version());
   set_sizes(c.core.limits);

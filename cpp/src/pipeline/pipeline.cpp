@@ -22,7 +22,8 @@ void leave_out_tests(VkImageAspectFlags aspects, DepthStencilState& state) {
   if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT) state.stencil_test = false;
 }
 
-Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads) {
+Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads,
+                                        const std::function<void(const std::string&)>& tolerate) {
   auto dynamic = dynamic_states(info.dynamic_states);
   if (!dynamic) return Error{dynamic.error().code, "pipeline '" + info.label + "': " + dynamic.error().message};
   const VkImageAspectFlags tests = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
@@ -36,7 +37,7 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
   if (!dynamic->has(DynamicState::fragment_shading_rate))
     if (Status ok = check_shading_rate(info.shading_rate, "pipeline '" + info.label + "'"); !ok) return ok.error();
   leave_out_tests(info.untested_aspects, info.depth_stencil);
-  auto program = make_program(info);
+  auto program = make_program(info, tolerate);
   if (!program) return program.error();
   // A dynamic topology is of the state's class, unless any is allowed: what is there is known to be wrong where it is fixed.
   if (!dynamic->has(DynamicState::primitive_topology) && !dynamic->has(DynamicState::patch_control_points))

@@ -218,10 +218,11 @@ Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& inf
   return Ptr<const Program>(std::move(program));
 }
 
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info) {
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate) {
   auto program = begin_program(info.label, info.layout);
   program->color_formats = info.color_formats;
   program->attachment_locations = info.attachment_locations;
+  program->tolerate = tolerate;
   program->depth_format = info.depth_format, program->stencil_format = info.stencil_format;
   if (Status ok = find_stages(info, *program); !ok) return ok.error();
   const auto named = [&](const Error& error) { return Error{error.code, "pipeline '" + info.label + "': " + error.message}; };

@@ -5,6 +5,9 @@
 // specification, "Shader Interfaces", "Graphics Pipelines".
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "pipeline/primitive_stages.hpp"
 #include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
@@ -60,6 +63,7 @@ struct Program {
   std::vector<VkFormat> color_formats;
   std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
+  std::function<void(const std::string&)> tolerate;  // DeviceCreateInfo's
 
   /// Does code read `args.sets`?
   bool reads_sets() const { return used_sets || uses_addresses; }
@@ -76,9 +80,9 @@ struct Program {
   const shader::VaryingLayout& written_by(VkShaderStageFlagBits stage) const;
 };
 
-/// Stages, interfaces, targets and layout checked; a null layout of `info` is made from the shaders (one set layout for each set number
-/// used). State is not looked at.
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info);
+/// Stages, interfaces, targets and layout checked; a null layout of `info` is made
+/// from the shaders (one set layout for each set number used). State is not looked at.
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate);
 
 /// The same of one compute shader.
 Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info);

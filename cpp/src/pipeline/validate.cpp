@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/float_text.hpp"
+#include "base/replaying.hpp"
 #include "descriptor/set_memory.hpp"
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
@@ -97,6 +98,15 @@ struct Checker {
   }
   const Reflection* fragment() const { return program.fragment() ? program.fragment()->reflection.get() : nullptr; }
 
+  /// The attribute is of the input's kind. Of another one the input gets the bits.
+  Status input_type(const ReflectedVariable& input, const VkVertexInputAttributeDescription& attribute) const {
+    const auto base = base_of_format(*vk::find_format(attribute.format));
+    const auto wanted = innermost(input.type).base;
+    if ((base == ReflectedType::Base::f32) == (widened(wanted) == ReflectedType::Base::f32)) return Ok{};
+    return error("vertex attribute at location " + std::to_string(attribute.location) + " has format " + format_name(attribute.format) +
+                 ", but the shader's '" + input.name + "' is of base type " + base_name(wanted) + "; use a format of that kind");
+  }
+
   Status vertex_input(const GraphicsState& info) const {
     if (info.vertex_bindings.wanted() > kMaxVertexBindings)
       return error("vertex_bindings has " + std::to_string(info.vertex_bindings.wanted()) + " entries; at most " +
@@ -126,11 +136,7 @@ struct Checker {
         if (found == by_location.end())
           return error("the vertex shader reads '" + input.name + "' (location " + std::to_string(l) +
                        "), but no vertex attribute feeds that location");
-        const auto base = base_of_format(*vk::find_format(found->second->format));
-        const auto wanted = innermost(input.type).base;
-        if ((base == ReflectedType::Base::f32) != (widened(wanted) == ReflectedType::Base::f32))
-          return error("vertex attribute at location " + std::to_string(l) + " has format " + format_name(found->second->format) +
-                       ", but the shader's '" + input.name + "' is of base type " + base_name(wanted) + "; use a format of that kind");
+        if (Status ok = forbid(program.tolerate, input_type(input, *found->second)); !ok) return ok;
       }
     }
     return Ok{};
@@ -159,19 +165,25 @@ struct Checker {
       if (location != VK_ATTACHMENT_UNUSED) taken |= 1u << location;
       if (const std::string why = vk::why_no_attachment(formats[i], VK_IMAGE_ASPECT_COLOR_BIT); !why.empty())
         return no_attachment(name, formats[i], why);
-      const vk::FormatInfo* format = vk::find_format(formats[i]);
-      if (!fragment()) continue;
-      for (const ReflectedVariable& output : fragment()->outputs)
-        if (const auto base = widened(innermost(output.type).base); output.location == program.attachment_locations[i] &&
-                                                                    base != base_of_format(*format) &&
-                                                                    (format->is_integer() || base != ReflectedType::Base::f32))
-          return error(name + " has format " + format->name + ", but the fragment shader's '" + output.name + "' is of base type " +
-                       base_name(innermost(output.type).base));
+      if (Status ok = forbid(program.tolerate, output_type(i)); !ok) return ok;
     }
     for (const auto& [name, aspect, format] : {std::tuple("depth", VK_IMAGE_ASPECT_DEPTH_BIT, program.depth_format),
                                                std::tuple("stencil", VK_IMAGE_ASPECT_STENCIL_BIT, program.stencil_format)})
       if (const std::string why = format ? vk::why_no_attachment(format, aspect) : ""; !why.empty())
         return no_attachment(name, format, why);
+    return Ok{};
+  }
+
+  /// What the fragment shader writes to the attachment is of its kind. Of another one it gets the bits.
+  Status output_type(size_t i) const {
+    const vk::FormatInfo* format = vk::find_format(program.color_formats[i]);
+    if (!fragment() || !format) return Ok{};
+    for (const ReflectedVariable& output : fragment()->outputs)
+      if (const auto base = widened(innermost(output.type).base); output.location == program.attachment_locations[i] &&
+                                                                  base != base_of_format(*format) &&
+                                                                  (format->is_integer() || base != ReflectedType::Base::f32))
+        return error("color[" + std::to_string(i) + "] has format " + format->name + ", but the fragment shader's '" + output.name +
+                     "' is of base type " + base_name(innermost(output.type).base));
     return Ok{};
   }
 

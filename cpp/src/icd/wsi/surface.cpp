@@ -1,15 +1,56 @@
-// icd/wsi/surface.cpp -- surfaces: which queries they answer, and how.
+// icd/wsi/surface.cpp -- surfaces: made and destroyed, which queries they answer, and how.
 //
-// In: VkSurfaceKHR of the loader. Out: capabilities, formats, modes. Source: Vulkan specification, "WSI Surface", "Surface Queries".
+// In: windows' handles, VkSurfaceKHR. Out: VkIcdSurface structures, capabilities, formats, modes.
+// Source: Vulkan specification, "WSI Surface", "Surface Queries"; Vulkan-Loader, LoaderDriverInterface.md, "Handling KHR Surface Objects".
 #include "icd/wsi/surface.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <type_traits>
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
 
 namespace tilegpu::icd {
+
+namespace {
+
+/// The structure that loaders made once, so that surfaces of theirs and of ours are read alike.
+template <typename Surface>
+VkResult make_surface(const Surface& surface, VkSurfaceKHR* out) {
+  static_assert(std::is_trivially_destructible_v<Surface>);
+  void* made = ::operator new(sizeof(Surface), std::nothrow);
+  if (!made) return VK_ERROR_OUT_OF_HOST_MEMORY;
+  *out = reinterpret_cast<VkSurfaceKHR>(new (made) Surface(surface));
+  return VK_SUCCESS;
+}
+
+}  // namespace
+
+VkResult VKAPI_CALL CreateXcbSurfaceKHR(VkInstance, const VkXcbSurfaceCreateInfoKHR* pCreateInfo, const VkAllocationCallbacks*,
+                                        VkSurfaceKHR* pSurface) {
+  return make_surface(XcbSurface{{VK_ICD_WSI_PLATFORM_XCB}, pCreateInfo->connection, pCreateInfo->window}, pSurface);
+}
+
+VkResult VKAPI_CALL CreateXlibSurfaceKHR(VkInstance, const VkXlibSurfaceCreateInfoKHR* pCreateInfo, const VkAllocationCallbacks*,
+                                         VkSurfaceKHR* pSurface) {
+  return make_surface(XlibSurface{{VK_ICD_WSI_PLATFORM_XLIB}, pCreateInfo->dpy, pCreateInfo->window}, pSurface);
+}
+
+VkResult VKAPI_CALL CreateWaylandSurfaceKHR(VkInstance, const VkWaylandSurfaceCreateInfoKHR* pCreateInfo, const VkAllocationCallbacks*,
+                                            VkSurfaceKHR* pSurface) {
+  return make_surface(WaylandSurface{{VK_ICD_WSI_PLATFORM_WAYLAND}, pCreateInfo->display, pCreateInfo->surface}, pSurface);
+}
+
+VkResult VKAPI_CALL CreateHeadlessSurfaceEXT(VkInstance, const VkHeadlessSurfaceCreateInfoEXT*, const VkAllocationCallbacks*,
+                                             VkSurfaceKHR* pSurface) {
+  return make_surface(VkIcdSurfaceBase{VK_ICD_WSI_PLATFORM_HEADLESS}, pSurface);
+}
+
+void VKAPI_CALL DestroySurfaceKHR(VkInstance, VkSurfaceKHR surface, const VkAllocationCallbacks*) {
+  ::operator delete(reinterpret_cast<void*>(surface));
+}
 
 std::unique_ptr<Window> open_window(VkSurfaceKHR surface, std::string& why) {
   const auto* base = reinterpret_cast<const VkIcdSurfaceBase*>(surface);

@@ -1,6 +1,7 @@
 // icd/wsi/surface.hpp -- where a swapchain's pictures go: a window of X or Wayland, or nowhere but a folder.
 // In: a window's handle and a picture. Out: it is shown.
-// The loader makes surfaces and hands their VkIcdSurface structures over. A Window is what the driver needs of one; each window system has
+// Surfaces are the VkIcdSurface structures that loaders know: older loaders make them where a driver makes none, that of 2026 asks the
+// driver, and says that nothing can be presented where it makes none. A Window is what the driver needs of one; each window system has
 // its file, and opens its own libraries when a window is asked for, so that the driver needs none to load.
 // Source: Vulkan specification, "Window System Integration"; Vulkan-Loader, LoaderDriverInterface.md, "Handling KHR Surface Objects".
 #pragma once

@@ -1,0 +1,51 @@
+// icd/wanted.cpp -- what the environment asks the device to say of itself: version and type. See wanted.hpp.
+//
+// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE. Out: Vulkan's words for them.
+// Source: Vulkan specification, VkPhysicalDeviceProperties.
+#include "icd/wanted.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tilegpu::icd {
+namespace {
+
+template <typename Value>
+struct Word {
+  const char* text;
+  Value value;
+};
+
+constexpr Word<uint32_t> kVersions[] = {
+    {"1.1", VK_API_VERSION_1_1},
+    {"1.2", VK_API_VERSION_1_2},
+    {"1.3", VK_API_VERSION_1_3},
+    {"1.4", VK_API_VERSION_1_4},
+};
+
+constexpr Word<VkPhysicalDeviceType> kTypes[] = {
+    {"cpu", VK_PHYSICAL_DEVICE_TYPE_CPU},
+    {"virtual", VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU},
+    {"integrated", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU},
+    {"discrete", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU},
+};
+
+/// The value of the word that the variable has; the first one, if it has none or one that there is not.
+template <typename Value, size_t N>
+Value wanted(const char* variable, const Word<Value> (&words)[N], const char* allowed) {
+  const char* text = std::getenv(variable);
+  if (!text || !*text) return words[0].value;
+  for (const Word<Value>& word : words)
+    if (std::strcmp(word.text, text) == 0) return word.value;
+  std::fprintf(stderr, "tilegpu: %s is '%s'; it must be %s; taken as %s\n", variable, text, allowed, words[0].text);
+  return words[0].value;
+}
+
+}  // namespace
+
+uint32_t wanted_version() { return wanted("TILEGPU_VULKAN", kVersions, "1.1, 1.2, 1.3 or 1.4"); }
+
+VkPhysicalDeviceType wanted_type() { return wanted("TILEGPU_VULKAN_TYPE", kTypes, "cpu, virtual, integrated or discrete"); }
+
+}  // namespace tilegpu::icd

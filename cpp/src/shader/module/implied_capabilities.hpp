@@ -1,0 +1,15 @@
+// shader/module/implied_capabilities.hpp -- capabilities that a module's decorations need and that it forgot to declare.
+//
+// In: words of a module. Out: words with an OpCapability for each. Programs whose driver never asked go on as they did (Mesa 22.3's Zink
+// reads SampleId in shaders of its blits). Source: SPIR-V specification, "Built-In", "Decoration", "Capability".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tilegpu::shader {
+
+/// Declares them in front of all others; returns their names. Words that are no module stay as they are: the validator says what is wrong.
+std::vector<const char*> declare_implied_capabilities(std::vector<uint32_t>& words);
+
+}  // namespace tilegpu::shader
