@@ -261,6 +261,8 @@ void Explained::take_dispatch(size_t submission, size_t frame, const Submission&
 std::string Explained::json() const {
   JsonObject names;
   for (const auto& [label, name] : names_) names.text(label, name);
+  JsonArray made;
+  for (const auto& [text, times] : made_) made.add(JsonObject().text("text", text).number("made", times).json());
   JsonArray errors;
   for (const std::string& error : errors_) errors.add(json_text(error));
   if (!pending_.empty()) errors.add(json_text(std::to_string(pending_.size()) + " submissions had not ended when the report was written"));
@@ -272,6 +274,7 @@ std::string Explained::json() const {
       .number("dispatches_left_out", uint64_t{dispatches_left_out_})
       .raw("errors", errors.json())
       .raw("names", names.json())
+      .raw("render_passes", made.json())
       .raw("passes", lines_json(passes_))
       .raw("dispatches", lines_json(dispatches_))
       .json();
@@ -280,6 +283,16 @@ std::string Explained::json() const {
 void Explained::named(const std::string& label, const std::string& name) {
   const std::lock_guard guard(lock_);
   if (!label.empty()) names_[label] = name;
+}
+
+void Explained::made_pass(const std::string& text) {
+  assert(!text.empty());
+  constexpr size_t kMost = 1000;  // different ones; programs that make passes anew make the same
+  const std::lock_guard guard(lock_);
+  if (const auto known = made_.find(text); known != made_.end())
+    known->second++;
+  else if (made_.size() < kMost)
+    made_[text] = 1;
 }
 
 void Explained::write_now() {

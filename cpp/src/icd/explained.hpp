@@ -28,6 +28,8 @@ class Explained {
   void presented();
   /// By VK_EXT_debug_utils, of what the core calls `label`.
   void named(const std::string& label, const std::string& name);
+  /// Of a render pass that was made: which of its subpasses are one tile pass, what forbade the others, what is read from memory.
+  void made_pass(const std::string& text);
   /// Waits for what was submitted, and writes the report as it is then. A process that submitted nothing writes none: another may have.
   void write();
   /// The same, for the last time.
@@ -60,6 +62,7 @@ class Explained {
   std::vector<std::string> dispatches_;       // the same
   std::vector<std::string> errors_;           // of submissions
   std::map<std::string, std::string> names_;  // of labels
+  std::map<std::string, uint64_t> made_;      // texts of render passes: how many of them were made
 };
 
 /// A label that no other object of the process has: "#17". Reports and messages say it where a program gives no name.

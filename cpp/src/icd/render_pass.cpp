@@ -8,6 +8,7 @@
 
 #include "icd/command_buffer.hpp"
 #include "icd/conditional.hpp"
+#include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
@@ -78,6 +79,7 @@ void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std:
     for (const uint32_t a : pass.subpasses[s].fetched)
       text += "; subpass " + std::to_string(s) + " reads input attachment " + std::to_string(a) +
               " from memory: " + why_fetched(pass, pass.subpasses[s], a);
+  if (Explained* explained = Explained::asked()) explained->made_pass(text);
   say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT, text);
 }
 
