@@ -125,6 +125,9 @@ py::object function_of_slots(PyMethodDef* definition, const py::type& of, const 
   if (!made) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
 }
+/// vars(thing), without a look for an attribute of that name.
+PyObject* dict_of(PyObject*, PyObject* thing) { return PyObject_GenericGetDict(thing, nullptr); }
+
 py::object slot_reader(const py::type& of, const py::tuple& names) {
   static PyMethodDef definition{"slot_reader", read_slots, METH_O, nullptr};
   return function_of_slots(&definition, of, names);
@@ -163,6 +166,10 @@ py::tuple users_line(const py::str& package) {
 
 void bind_plain_pipeline(py::module_& m) {
   m.def("users_line", &users_line, py::arg("package"));
+  static PyMethodDef of_dictionaries{"dict_of", dict_of, METH_O, nullptr};
+  PyObject* const made = PyCFunction_New(&of_dictionaries, nullptr);
+  if (!made) throw py::error_already_set();
+  m.attr("dict_of") = py::reinterpret_steal<py::object>(made);
   m.def("slot_reader", &slot_reader, py::arg("cls"), py::arg("names"));
   m.def("slot_writer", &slot_writer, py::arg("cls"), py::arg("names"));
   m.def("same_floats", &same_floats, py::arg("a"), py::arg("b"));

@@ -180,7 +180,7 @@ def built_before(attachment: Attachment, aspect: str, device: Context) -> Built 
     image, load_op, clear, store_op, resolve, resolve_mode, level, layer = said
     if type(image) is not Image or resolve is not None or resolve_mode is not None:
         return None
-    of_image = vars(image)
+    of_image = _core.dict_of(image)
     built: Built | None = of_image["_built"].get(aspect)
     if built is None or of_image["_device"] is not device or not (type(level) is type(layer) is int) or level or layer:
         return None

@@ -181,7 +181,7 @@ class ImagePixels:
         Raises :class:`UndefinedContentsError` for a level and layer that was never stored.
         """
         if aspect is None and type(level) is type(layer) is int and level == layer == 0 and not open_here.passes:
-            own = vars(self)
+            own = _core.dict_of(self)
             plain: NDArray[Any] | None = own["core"].read_plain()
             if plain is not None:
                 own["_host_reads"] += 1

@@ -24,6 +24,8 @@ from tilegpu.pass_lint import Line, lines_of
 from tilegpu.stats import PassStats
 from tilegpu.with_block import PASS_CAPTURE, Done
 
+dict_of = _core.dict_of  # vars(), without a look for an attribute
+
 if TYPE_CHECKING:
     import weakref
     from collections.abc import Iterable, Sequence
@@ -57,8 +59,10 @@ class PassResults:
     _left: list[weakref.ref[reads_since.Left]]  # what it left in images as a step of these
 
     def __init__(self, device: Context, label: str, trace: bool | str | Sequence[Any]) -> None:
-        own = vars(self)
-        own.update(label=label, _device=device, _what=f"pass '{label}'", _trace_pixels=[], _reads=[], _undefined=[], _left=[])
+        # One by one: update() makes a dictionary of its own first.
+        own = dict_of(self)
+        own["label"], own["_device"], own["_what"] = label, device, f"pass '{label}'"
+        own["_trace_pixels"], own["_reads"], own["_undefined"], own["_left"] = [], [], [], []
         if trace is not False:
             self._trace, self._trace_fragments, self._trace_pixels = parse_trace(trace, self._what)
 
@@ -80,9 +84,9 @@ class PassResults:
         return f"<pre>{notebook.escaped(repr(self))}</pre>" if self._submission is None else self.stats._repr_html_()
 
     def _execute(self, commands: _core.CommandBuffer) -> None:
-        own = vars(self)
+        own = dict_of(self)
         device = own["_device"]
-        of_device = vars(device)
+        of_device = dict_of(device)
         path = of_device["_next_capture"]
         if path is not None:
             device._capture_next(None)

@@ -23,7 +23,7 @@ from tilegpu.framebuffer import Framebuffer
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture, image_of
 from tilegpu.pass_commands import PassCommands
-from tilegpu.pass_results import PassResults
+from tilegpu.pass_results import PassResults, dict_of
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.shading_rate import ShadingRate
 from tilegpu.uses import Use, Uses, use_of_buffer, use_of_view
@@ -72,8 +72,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             plain = len(color) <= _core.MAX_COLOR_ATTACHMENTS and (depth is None or type(depth) is Attachment)
         else:
             plain = False
-        own = vars(self)
-        own.update(_blocks=[], _statistics=[], _bound=[], _watched={})
+        own = dict_of(self)
+        own["_blocks"], own["_statistics"], own["_bound"], own["_watched"] = [], [], [], {}
         if plain:
             own["_color"] = [a if type(a) is Attachment else self._attachment(a, f"color[{i}]") for i, a in enumerate(color)]
             own["_depth"] = depth
@@ -160,7 +160,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
 
     def __del__(self) -> None:
         """Who drops an open pass has given it up; what it drew, or was to draw, is lost."""
-        own = vars(self)
+        own = dict_of(self)
         if own.get("_was_entered") and own.get("_draws") is None:
             return
         if self._draws is not None and not sys.is_finalizing() and self._made_at is not None:
@@ -190,7 +190,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     # -- the with block
 
     def __enter__(self) -> RenderPass:
-        own = vars(self)  # asked by itself wherever every pass comes by: to find an attribute of it takes ten times as long
+        own = dict_of(self)  # asked by itself wherever every pass comes by: to find an attribute of it takes ten times as long
         own["_was_entered"] = True
         if own.get("_draws") is not None or own.get("_submission") is not None:
             raise ValidationError(f"{self._what} was entered before; make a new one with dev.render_pass")
@@ -273,7 +273,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         if size is None or own["_trace_pixels"]:
             return None
         own["_bound"], own["_size"], own["_held"] = bound, size, size
-        of_device = vars(device)
+        of_device = dict_of(device)
         if of_device["default_trace"] is not False or of_device["_frame"] is not None:
             self._trace_for_others()
         plain = _core.PlainDraws.begin(device, of_device["core"], cores, depth, own["label"], own.get("_trace", False), size)
@@ -314,8 +314,9 @@ class RenderPass(PassCommands, PassResults, WithBlock):
         draws = DrawArguments(device, own["_what"], own["_size"], plain=plain)
         if own.get("_view_mask"):
             draws.views = True
-        place, passes, within = weakref.ref(self), open_here.passes, vars(device)["_frame"]
-        own.update(_formats=formats, _draws=draws, _turns=plain, _quick=plain, _within=within, _open_with=(passes, place))
+        place, passes, within = weakref.ref(self), open_here.passes, dict_of(device)["_frame"]
+        own["_formats"], own["_draws"], own["_turns"], own["_quick"] = formats, draws, plain, plain
+        own["_within"], own["_open_with"] = within, (passes, place)
         if within is not None:
             within.entered(self, self._what)
         passes.append(place)
@@ -357,7 +358,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        own = vars(self)
+        own = dict_of(self)
         turns = own.get("_turns")
         with self._turn if turns is None or turns._is_owned() else turns:  # a draw of another thread is whole, or finds no open pass
             draws, own["_draws"], own["_quick"] = own.get("_draws"), None, None
@@ -374,7 +375,7 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             own["_within"] = None  # the frame has the pass, and ends its life when nobody asks it any more
         plain = draws.plain
         assert plain is not None
-        of_draws, has_ended = vars(draws), False
+        of_draws, has_ended = dict_of(draws), False
         try:
             if kind is not None:
                 plain.commands.discard_rendering()

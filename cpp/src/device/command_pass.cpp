@@ -7,6 +7,7 @@
 #include "device/recorder.hpp"
 #include "device/undefined_reads.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "framebuffer/make_in_place.hpp"
 #include "framebuffer/rendering_checks.hpp"
 
 namespace tilegpu {
@@ -50,10 +51,8 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   settle_operations(pass->info.depth), settle_operations(pass->info.stencil);
   if (info.view_mask) pass->info.layer_count = static_cast<uint32_t>(std::bit_width(info.view_mask));
   pass->targets = targets_of(info);
-  auto framebuffer = framebuffer::make_framebuffer(pass->info, r.device->state().info.profile);
-  if (!framebuffer) return framebuffer.error();
+  if (Status ok = framebuffer::make_in_place(pass->info, r.device->state().info.profile, pass->framebuffer); !ok) return ok;
   if (Status ok = device::forbid(r, framebuffer::forbidden_of(pass->info)); !ok) return ok;
-  pass->framebuffer = std::move(*framebuffer);
   pass->feedback = framebuffer::begin_feedback(pass->info);
   const framebuffer::Layout& layout = pass->framebuffer.layout;
   pass->width_px = layout.width_px;

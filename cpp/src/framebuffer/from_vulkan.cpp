@@ -9,6 +9,7 @@
 #include "base/field_error.hpp"
 #include "framebuffer/feedback.hpp"
 #include "framebuffer/framebuffer.hpp"
+#include "framebuffer/make_in_place.hpp"
 #include "framebuffer/own_pieces.hpp"
 #include "framebuffer/rendering_checks.hpp"
 #include "tilegpu/device_info.hpp"
@@ -192,10 +193,15 @@ void choose_elimination(Framebuffer& f) {
 }  // namespace
 
 Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::string& profile_name) {
+  Framebuffer made;
+  if (Status ok = make_in_place(info, profile_name, made); !ok) return ok.error();
+  return made;
+}
+
+Status make_in_place(const RenderingInfo& info, const std::string& profile_name, Framebuffer& f) {
   const std::string pass = object_name("pass", info.label);
   const Profile* profile = find_profile(profile_name);
   if (!profile) return field_error(pass, "profile", "'" + profile_name + "'", profile_names(), "");
-  Framebuffer f;
   f.layout.profile = profile;
   if (Status checked = check_rendering(info, f.layout); !checked) return checked.error();
   const PassShape shape = {f.layout.sample_count, info.single_sampled_samples != 0};
@@ -269,7 +275,7 @@ Expected<Framebuffer> make_framebuffer(const RenderingInfo& info, const std::str
       profile->fragment_prepass && info.desc.hsr_prepass &&
       (profile->budget_divisor == 1 || (f.layout.z_format != VK_FORMAT_UNDEFINED && depth_tile_B < f.layout.tile_z_budget_B));
   if (info.desc.transaction_elimination) choose_elimination(f);
-  return f;
+  return Ok{};
 }
 
 HiddenSurfaceRemoval allowed_hsr(const Framebuffer& f, HiddenSurfaceRemoval asked) {

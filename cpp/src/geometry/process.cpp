@@ -46,8 +46,6 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   shader::VertexArgs& a = args = {};
   a.bindings = state.vertex_bindings.data();
   a.sets = state.sets;
-  a.vertex_index = batch.vertex_index;
-  a.position = batch.position;
   a.clip_distance = common.distances ? batch.clip_distance : nullptr;
   a.layer = batch.layer;
   a.point_size = batch.point_size;
@@ -64,6 +62,7 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
     out.components = draw.components;
     out.extra_used = out.shared_used = out.deferred_used = kBatchStride;
   }
+  args.vertex_index = batch.vertex_index, args.position = batch.position;  // a range has its own
   args.push_constants = call.push_constants;
   args.first_instance = call.first_instance;
   args.base_vertex = call.indexed ? static_cast<uint32_t>(call.vertex_offset) : call.first;
