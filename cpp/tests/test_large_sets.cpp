@@ -83,9 +83,10 @@ void test_wrong_views_are_found() {
       auto dropped = large.begin();
       must(large.record(dropped));
     }
-    auto image = take(Image::create({.format = VK_FORMAT_R8G8B8A8_UNORM, .width_px = 1, .label = "floats"}));
+    auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .label = "layers"}));
     must(image->ensure_memory());
-    must(large.textures->write(0, 500, {.view = take(ImageView::create({.image = image})), .sampler = large.sampler}));
+    must(large.textures->write(
+        0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_2D_ARRAY})), .sampler = large.sampler}));
     auto cb = large.begin();
     Status recorded = large.record(cb);
     if (recorded) must(cb->end_rendering()), must(cb->end());
@@ -166,9 +167,9 @@ void test_samplers_of_another_set() {
     return cb->draw(3, 1, 0, 0);
   };
   must(record());
-  auto image = take(Image::create({.format = VK_FORMAT_R8G8B8A8_UNORM, .width_px = 1, .label = "floats"}));
+  auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .label = "layers"}));
   must(image->ensure_memory());
-  must(fresh->write(0, 500, {.view = take(ImageView::create({.image = image})), .sampler = {}}));
+  must(fresh->write(0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_2D_ARRAY})), .sampler = {}}));
   refused(record(), "element 500");
 }
 
