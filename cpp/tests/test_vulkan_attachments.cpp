@@ -230,9 +230,11 @@ struct Inputs {
   void bind(VkCommandBuffer c) const { p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, layout, 0, 1, &set, 0, nullptr); }
 };
 
+enum class Read { one_input, two_inputs, from_memory };
+
 /// A view's aspects are ignored where it is an attachment: both are cleared through a view of either; then a shader reads both as one
-/// input.
-void test_aspects() {
+/// input, or as an input for each, or as such in a subpass whose tile has another depth.
+void test_aspects(Read how) {
   Program p;
   p.remake_device({"VK_KHR_create_renderpass2"}, nullptr);
   const More more(p);
@@ -243,33 +245,43 @@ void test_aspects() {
 
   VkAttachmentDescription2 kept = description(kDepthStencil);
   kept.loadOp = kept.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_LOAD;
-  const VkAttachmentReference2 input = reference(0, VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT), color = reference(1);
+  const bool both = how == Read::one_input;
+  const VkAttachmentReference2 input[2] = {
+      reference(0, both ? VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT : VK_IMAGE_ASPECT_DEPTH_BIT),
+      reference(0, VK_IMAGE_ASPECT_STENCIL_BIT)};
+  const VkAttachmentReference2 color = reference(1), other_depth = reference(2);
   VkSubpassDescription2 reads{VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2};
-  reads.inputAttachmentCount = 1, reads.pInputAttachments = &input;
+  reads.inputAttachmentCount = both ? 1 : 2, reads.pInputAttachments = input;
   reads.colorAttachmentCount = 1, reads.pColorAttachments = &color;
-  const VkRenderPass reading = make_pass(p, more, {kept, description(kColor)}, reads);
+  if (how == Read::from_memory) reads.pDepthStencilAttachment = &other_depth;
+  const VkRenderPass reading = make_pass(p, more, {kept, description(kColor), description(kDepthStencil)}, reads);
 
   const VkImageUsageFlags usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
   const auto image = p.image(kDepthStencil, kSide_px, kSide_px, usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const auto target = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+  const auto other = p.image(kDepthStencil, kSide_px, kSide_px, usage);
   const VkImageView views[] = {view_of(p, image.image, kDepthStencil, VK_IMAGE_ASPECT_DEPTH_BIT),
                                view_of(p, image.image, kDepthStencil, VK_IMAGE_ASPECT_STENCIL_BIT),
                                view_of(p, image.image, kDepthStencil, VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT)};
   const Inputs inputs(p, {views[0], views[1]});
-  const VkPipeline pipeline = make_pipeline(p, kVertex, R"(#version 450
+  const std::string fragment = std::string(R"(#version 450
 layout(input_attachment_index = 0, set = 0, binding = 0) uniform subpassInput d;
-layout(input_attachment_index = 0, set = 0, binding = 1) uniform usubpassInput s;
+layout(input_attachment_index = )") +
+                               (both ? "0" : "1") + R"(, set = 0, binding = 1) uniform usubpassInput s;
 layout(location = 0) out vec4 color;
-void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0, 1); })",
-                                            inputs.layout, reading, 0);
+void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0, 1); })";
+  VkPipelineDepthStencilStateCreateInfo passes{VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO};
+  passes.depthTestEnable = how == Read::from_memory, passes.depthCompareOp = VK_COMPARE_OP_ALWAYS;
+  const VkPipeline pipeline =
+      make_pipeline(p, kVertex, fragment.c_str(), inputs.layout, reading, 0, [&](auto& info) { info.pDepthStencilState = &passes; });
   for (uint32_t i = 0; i < 3; ++i) {
     const VkFramebuffer first = p.framebuffer(clearing, {views[i]}, kSide_px);
-    const VkFramebuffer second = p.framebuffer(reading, {views[i], target.view}, kSide_px);
+    const VkFramebuffer second = p.framebuffer(reading, {views[i], target.view, other.view}, kSide_px);
     const float value = 0.2F * static_cast<float>(i + 1);
     const VkCommandBuffer c = p.begin();
     begin_pass(p, c, clearing, first, {{.depthStencil = {value, 51 * (i + 1)}}});
     p.CmdEndRenderPass(c);
-    begin_pass(p, c, reading, second, std::vector<VkClearValue>(2));
+    begin_pass(p, c, reading, second, {{}, {}, {.depthStencil = {1, 0}}});
     p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
     inputs.bind(c);
     set_area(p, c);
@@ -290,6 +302,7 @@ void main() { color = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255.0, 0,
   }
   for (const VkImageView view : views) p.DestroyImageView(p.device, view, nullptr);
   p.destroy(image);
+  p.destroy(other);
   p.destroy(target);
   p.DestroyPipeline(p.device, pipeline, nullptr);
   p.DestroyRenderPass(p.device, clearing, nullptr);
@@ -504,7 +517,7 @@ int main() {
   test_input_only();
   test_fixed_color_writes();
   test_area_of_device();
-  test_aspects();
+  for (const Read how : {Read::one_input, Read::two_inputs, Read::from_memory}) test_aspects(how);
   test_stencil_usage();
   test_clears_of_nothing();
   test_no_attachments();

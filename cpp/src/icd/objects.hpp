@@ -251,9 +251,10 @@ namespace tilegpu::icd {
 
 /// Of a VkSubpassDescription2, attachments by number; VK_ATTACHMENT_UNUSED where there is none.
 struct Subpass {
-  std::vector<uint32_t> color;    ///< that the shader writes, by location
-  std::vector<uint32_t> resolve;  ///< of each color
-  std::vector<uint32_t> inputs;   ///< by InputAttachmentIndex
+  std::vector<uint32_t> color;                    ///< that the shader writes, by location
+  std::vector<uint32_t> resolve;                  ///< of each color
+  std::vector<uint32_t> inputs;                   ///< by InputAttachmentIndex
+  std::vector<VkImageAspectFlags> input_aspects;  ///< of each, those that shaders read: depth and stencil may be two of one attachment
   std::vector<uint32_t> fetched;  ///< of these: read from memory, since no tile has them beside the others (icd/subpass.hpp)
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;

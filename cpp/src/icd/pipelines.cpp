@@ -290,9 +290,9 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
   if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED)  // of the subpass; the others of its tile pass may have one
     out.untested_aspects = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
   if (tiles.depth_stencil == VK_ATTACHMENT_UNUSED) return;
-  const uint32_t input = input_of(subpass, tiles.depth_stencil);
-  if (targets.depth != VK_FORMAT_UNDEFINED) out.input_attachments.depth = input;
-  if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input;
+  const auto input = [&](VkImageAspectFlagBits aspect) { return input_of(subpass, tiles.depth_stencil, aspect); };
+  if (targets.depth != VK_FORMAT_UNDEFINED) out.input_attachments.depth = input(VK_IMAGE_ASPECT_DEPTH_BIT);
+  if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input(VK_IMAGE_ASPECT_STENCIL_BIT);
 }
 
 // Vulkan ignores tests of what the pass does not have.

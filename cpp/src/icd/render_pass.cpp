@@ -16,9 +16,17 @@
 namespace tilegpu::icd {
 namespace {
 
+constexpr VkImageAspectFlags kEveryAspect = ~VkImageAspectFlags{0};
+
 template <class Reference>
 uint32_t attachment_of(const Reference* reference) {
   return reference ? reference->attachment : VK_ATTACHMENT_UNUSED;
+}
+
+// Vulkan 1.0 says it beside the subpasses, or means all.
+VkImageAspectFlags aspects_of(const VkAttachmentReference&) { return kEveryAspect; }
+VkImageAspectFlags aspects_of(const VkAttachmentReference2& reference) {
+  return reference.aspectMask ? reference.aspectMask : kEveryAspect;
 }
 
 template <class Description>
@@ -28,7 +36,10 @@ Subpass subpass_of(const Description& in) {
     out.color.push_back(in.pColorAttachments[i].attachment);
     out.resolve.push_back(attachment_of(in.pResolveAttachments ? in.pResolveAttachments + i : nullptr));
   }
-  for (uint32_t i = 0; i < in.inputAttachmentCount; ++i) out.inputs.push_back(in.pInputAttachments[i].attachment);
+  for (uint32_t i = 0; i < in.inputAttachmentCount; ++i) {
+    out.inputs.push_back(in.pInputAttachments[i].attachment);
+    out.input_aspects.push_back(aspects_of(in.pInputAttachments[i]));
+  }
   out.depth_stencil = attachment_of(in.pDepthStencilAttachment);
   return out;
 }
@@ -155,6 +166,13 @@ VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateIn
   const auto* views = find_next<VkRenderPassMultiviewCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_RENDER_PASS_MULTIVIEW_CREATE_INFO);
   for (uint32_t i = 0; views && i < std::min(views->subpassCount, pCreateInfo->subpassCount); ++i)
     pass->subpasses[i].view_mask = views->pViewMasks[i];
+  using Aspects = VkRenderPassInputAttachmentAspectCreateInfo;
+  const auto* aspects = find_next<Aspects>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_RENDER_PASS_INPUT_ATTACHMENT_ASPECT_CREATE_INFO);
+  for (uint32_t i = 0; aspects && i < aspects->aspectReferenceCount; ++i) {
+    const VkInputAttachmentAspectReference& of = aspects->pAspectReferences[i];
+    if (of.subpass < pass->subpasses.size() && of.inputAttachmentIndex < pass->subpasses[of.subpass].inputs.size())
+      pass->subpasses[of.subpass].input_aspects[of.inputAttachmentIndex] = of.aspectMask;
+  }
   for (uint32_t i = 0; i < pCreateInfo->dependencyCount; ++i) {
     const VkSubpassDependency& d = pCreateInfo->pDependencies[i];
     pass->dependencies.push_back({VK_STRUCTURE_TYPE_SUBPASS_DEPENDENCY_2, nullptr, d.srcSubpass, d.dstSubpass, d.srcStageMask,

@@ -302,6 +302,12 @@ uint32_t place_in(const std::vector<uint32_t>& list, uint32_t attachment) {
 
 uint32_t location_of(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.color, attachment); }
 uint32_t input_of(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.inputs, attachment); }
+uint32_t input_of(const Subpass& subpass, uint32_t attachment, VkImageAspectFlagBits aspect) {
+  assert(subpass.inputs.size() == subpass.input_aspects.size());
+  for (uint32_t i = 0; i < subpass.inputs.size(); ++i)
+    if (subpass.inputs[i] == attachment && subpass.input_aspects[i] & aspect) return i;
+  return input_of(subpass, attachment);  // whatever was said
+}
 bool is_fetched(const Subpass& subpass, uint32_t attachment) { return place_in(subpass.fetched, attachment) != VK_ATTACHMENT_UNUSED; }
 uint32_t slot_of(const TilePass& tiles, uint32_t attachment) { return place_in(tiles.color, attachment); }
 

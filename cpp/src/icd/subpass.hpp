@@ -35,6 +35,8 @@ SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t subpass);
 /// The location of the subpass's shaders that writes an attachment; the InputAttachmentIndex that reads it. VK_ATTACHMENT_UNUSED: none.
 uint32_t location_of(const Subpass& subpass, uint32_t attachment);
 uint32_t input_of(const Subpass& subpass, uint32_t attachment);
+/// The same of one aspect: depth and stencil of one attachment may be two inputs.
+uint32_t input_of(const Subpass& subpass, uint32_t attachment, VkImageAspectFlagBits aspect);
 bool is_fetched(const Subpass& subpass, uint32_t attachment);
 
 /// Why the subpass reads the attachment from memory.
