@@ -311,7 +311,7 @@ template <bool kUsual>
   }
 }
 
-// Whether anything comes of the draw: pictures, what its shaders write, captured vertices, or counts of what shaders do, for which they run.
+// Whether anything comes of the draw: pictures, what shaders write, captured vertices, or counts of what shaders do, for which they run.
 [[gnu::always_inline]] inline bool GeometryWorker::State::has_effect(const command::DrawCall& call) const {
   return common.has_effect || call.transform_feedback >= 0 || call.counted;
 }

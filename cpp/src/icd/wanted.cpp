@@ -4,6 +4,7 @@
 // Source: Vulkan specification, VkPhysicalDeviceProperties.
 #include "icd/wanted.hpp"
 
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,10 +32,10 @@ constexpr Word<VkPhysicalDeviceType> kTypes[] = {
     {"discrete", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU},
 };
 
-/// The value of the word that the variable has; the first one, if it has none or one that there is not.
+/// The value of the word `text`, which the variable has; the first one, if it has none or one that there is not.
 template <typename Value, size_t N>
-Value wanted(const char* variable, const Word<Value> (&words)[N], const char* allowed) {
-  const char* text = std::getenv(variable);
+Value wanted(const char* variable, const char* text, const Word<Value> (&words)[N], const char* allowed) {
+  assert(variable && allowed);
   if (!text || !*text) return words[0].value;
   for (const Word<Value>& word : words)
     if (std::strcmp(word.text, text) == 0) return word.value;
@@ -44,8 +45,10 @@ Value wanted(const char* variable, const Word<Value> (&words)[N], const char* al
 
 }  // namespace
 
-uint32_t wanted_version() { return wanted("TILEGPU_VULKAN", kVersions, "1.1, 1.2, 1.3 or 1.4"); }
+uint32_t wanted_version() { return wanted("TILEGPU_VULKAN", std::getenv("TILEGPU_VULKAN"), kVersions, "1.1, 1.2, 1.3 or 1.4"); }
 
-VkPhysicalDeviceType wanted_type() { return wanted("TILEGPU_VULKAN_TYPE", kTypes, "cpu, virtual, integrated or discrete"); }
+VkPhysicalDeviceType wanted_type() {
+  return wanted("TILEGPU_VULKAN_TYPE", std::getenv("TILEGPU_VULKAN_TYPE"), kTypes, "cpu, virtual, integrated or discrete");
+}
 
 }  // namespace tilegpu::icd
