@@ -59,3 +59,23 @@ void main() { r = textureLod(t, vec2(0.5), 0); }"""
     result = dev.buffer(np.zeros(4, np.float32))
     dev.dispatch(dev.compute_pipeline(kernel), 1, bind={"t": (depth.view(swizzle=swizzle), dev.sampler(filter="nearest")), "R": result})
     assert tuple(result.numpy()) == want
+
+
+@pytest.mark.parametrize("named", ["", "gl_SampleID;", "gl_SamplePosition;"])
+def test_a_sample_that_is_in_the_interface_shades_each_one(named: str) -> None:
+    """Vulkan, "Sample Shading": what the interface of the entry point has decides, whether anything reads it or not (glslang keeps the
+    variable of such a statement, and nothing that loads it)."""
+    dev = tg.Device(cache_dir="off")
+    pipe = dev.pipeline(
+        "#version 450\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0, 0.5, 1.0); }",
+        f"""#version 450
+layout(location = 0) out vec4 o;
+layout(set = 0, binding = 0) buffer Count {{ uint count; }};
+void main() {{ {named} atomicAdd(count, 1u); o = vec4(1.0); }}""",
+        color=["r8g8b8a8_unorm"],
+        samples=4,
+    )
+    count = dev.buffer(np.zeros(1, np.uint32))
+    with dev.render_pass(color=tg.Attachment(dev.image((4, 4), "r8g8b8a8_unorm", samples=4), clear=(0, 0, 0, 0))) as rp:
+        rp.draw(pipe, count=3, bind={"Count": count})
+    assert count.numpy().view(np.uint32)[0] == (64 if named else 16)

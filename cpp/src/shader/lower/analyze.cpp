@@ -347,6 +347,11 @@ static void fragment_input_traits(const Module& m, const Constants& constants, S
       t.uses_centroid = t.uses_centroid || scalars[k].centroid;
     }
   }
+  // Of these two the interface decides, whether anything reads them or not (Vulkan specification, "Sample Shading").
+  for (uint32_t id : m.entry.interface) {
+    const uint32_t builtin = m.decoration(id).builtin;
+    if (builtin == spv::BuiltInSampleId || builtin == spv::BuiltInSamplePosition) t.per_sample = true;
+  }
 }
 
 static void input_attachment_traits(const Module& m, const Constants& constants, StageTraits& t) {
