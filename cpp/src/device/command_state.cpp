@@ -24,7 +24,7 @@ void CommandBuffer::bind_vertex_buffer(uint32_t binding, Ptr<Buffer> buffer, uin
   r.state.vertex_bindings[binding] = {size_B ? buffer->data() + offset_B : nullptr, buffer && buffer->data() ? size_B : 0};
   r.vertex_buffers[binding] = std::move(buffer);
   r.bound_vertex_buffers |= 1u << binding;
-  r.state_dirty = r.buffers_dirty = true;  // a state taken before does not hold for it: decision 474
+  r.buffers_dirty = true;
 }
 
 void CommandBuffer::bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkIndexType type) {
@@ -35,7 +35,7 @@ void CommandBuffer::bind_index_buffer(Ptr<Buffer> buffer, uint64_t offset_B, VkI
   r.state.index_size_B = size_B;
   r.state.index_type = type;
   r.index_buffer = std::move(buffer);
-  r.state_dirty = r.buffers_dirty = true;
+  r.buffers_dirty = true;
 }
 
 Status CommandBuffer::bind_index_buffer2(Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B, VkIndexType type) {
