@@ -127,19 +127,19 @@ def run(script: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_fork_waits_for_what_another_thread_makes() -> None:
-    """Code that a thread of the parent has taken to make it would never be there in the child, which has no such thread."""
+def forks_beside_a_picture(count: int, wait_ms: str, pipelines: int) -> None:
+    """So many children, each of them forked while another thread draws on a device of its own, ``wait_ms`` (of ``k``) after it began."""
     run(
-        """
+        f"""
         import signal, threading, time
         import tilegpu as tg
         from tests.test_coming_code import picture, pipelines
-        for k in range(16):
+        for k in range({count}):
             dev = tg.Device(cache_dir="off", threads=2)
-            made = pipelines(dev)
+            made = pipelines(dev, {pipelines})
             other = threading.Thread(target=lambda: picture(dev, made))
             other.start()
-            time.sleep(k * 0.002)
+            time.sleep(({wait_ms}) * 0.001)
             child = os.fork()
             if child == 0:
                 signal.alarm(60)
@@ -151,29 +151,15 @@ def test_a_fork_waits_for_what_another_thread_makes() -> None:
     )
 
 
+def test_a_fork_waits_for_what_another_thread_makes() -> None:
+    """Code that a thread of the parent has taken to make it would never be there in the child, which has no such thread."""
+    forks_beside_a_picture(16, "2 * k", pipelines=8)
+
+
 def test_forks_beside_the_first_work_of_a_process() -> None:
     """What is made once in a process or a device (its threads above all) is made under locks, which a child has to find free."""
     for first_ms in range(0, 24, 4):
-        run(
-            f"""
-            import signal, threading, time
-            import tilegpu as tg
-            from tests.test_coming_code import picture, pipelines
-            for k in range(4):
-                dev = tg.Device(cache_dir="off", threads=2)
-                made = pipelines(dev, 2)
-                other = threading.Thread(target=lambda: picture(dev, made))
-                other.start()
-                time.sleep({first_ms} * 0.001 + k * 0.001)
-                child = os.fork()
-                if child == 0:
-                    signal.alarm(60)
-                    picture(dev, made)
-                    os._exit(0)
-                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, k
-                other.join()
-            """
-        )
+        forks_beside_a_picture(4, f"{first_ms} + k", pipelines=2)
 
 
 def test_a_child_has_what_was_begun_and_so_have_devices_that_end() -> None:
