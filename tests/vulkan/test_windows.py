@@ -69,6 +69,9 @@ def test_vkcube_in_a_window_of_wayland(weston: dict[str, str], tmp_path: Path) -
 
 
 #: mpv takes a software device by its name alone, lavapipe as well. Debanding is off: its noise is another one each time a frame is drawn.
+#: Filters of six weights lie eight a row in mpv 0.35's tables, the last two whatever its heap held: where that is a NaN, the film is black by
+#: any driver, wholly or in one triangle. With this the C library's heap is zeros.
+HEAP_OF_ZEROS = {"MALLOC_PERTURB_": "255"}
 MPV = ["--no-config", "--osc=no", "--osd-level=0", "--gpu-api=vulkan", "--gpu-context=x11vk", "--no-audio", "--pause", "--start=1",
        "--no-border", "--geometry=640x480+0+0", "--profile=gpu-hq", "--scale=ewa_lanczossharp",
        "--deband=no", "--dither-depth=8"]  # fmt: skip
@@ -94,7 +97,7 @@ def film(output: str, display: str, log: Path, **where: str) -> np.ndarray:
 
     words = [need("mpv"), *MPV, f"--vo={output}", f"--vulkan-device={names.pop()}", FILM]
     with log.open("w") as out:
-        program = subprocess.Popen(words, env=environment(validate=False, DISPLAY=display, **where), stdout=out, stderr=out)
+        program = subprocess.Popen(words, env=environment(validate=False, DISPLAY=display, **HEAP_OF_ZEROS, **where), stdout=out, stderr=out)
     try:
         wait_until(there, "the film", 60)
     finally:
@@ -114,7 +117,7 @@ def test_mpv(output: str, xvfb: str, tmp_path: Path) -> None:
     assert np.array_equal(ours, again)
     for x, color in BARS:
         assert np.abs(ours[440 if x < 500 else 150, x].astype(int) - list(bytes.fromhex(color))).max() <= 2, (x, color)
-    if LAVAPIPE.is_file() and output == "gpu-next":  # by "gpu", lavapipe 22.3.6 loses a triangle of the window in one run of three
+    if LAVAPIPE.is_file():
         where = {"VK_DRIVER_FILES": str(LAVAPIPE), "VK_ICD_FILENAMES": str(LAVAPIPE), "XDG_RUNTIME_DIR": str(tmp_path)}
         far = np.abs(ours.astype(int) - film(output, xvfb, tmp_path / "mpv.log", **where)).max(-1) > 8
         assert far.sum() <= 20, f"{far.sum()} pixels"
