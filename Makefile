@@ -135,6 +135,8 @@ AARCH64_TESTS ?= $(shell sed -e 's/\#.*//' tests/aarch64.txt)
 # Random cases that both processors draw: of a seed that the commit chooses, so that each commit tries others, and CI's can be tried again.
 AARCH64_SEED ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD))
 AARCH64_CASES ?= 120
+# Samplers that C++ tests compile: each commit tries another fifth of them, as LLVM itself is emulated.
+AARCH64_EVERY ?= 5
 # The processor is named everywhere: qemu's own, `max`, has SVE of 512 bits. C++ tests run without SVE; those of code with registers of each length.
 AARCH64_SVE := max,sve128=on max,sve256=on max,sve384=on max,sve512=on
 AARCH64_SVE_TESTS := test_sve_code test_jit test_lower test_lower_fragment
@@ -151,7 +153,7 @@ wheel-aarch64: sysroot-aarch64 $(VENV)/.stamp-wheels ## a manylinux wheel for aa
 	$(PY) scripts/wheels.py --repair $(AARCH64)/dist/*.whl
 test-aarch64: wheel-aarch64 build $(VENV)/.stamp-test ## under qemu-user: C++ tests, scene hashes, what of the Python suite the processor has a part in (AARCH64_TESTS), a part with SVE, random cases against x86-64 (AARCH64_SEED, AARCH64_CASES), and x86-64s that are too old
 	cmake --build $(AARCH64)/core
-	QEMU_CPU=max,sve=off ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
+	QEMU_CPU=max,sve=off TILEGPU_TEST_EVERY=$(AARCH64_EVERY) TILEGPU_TEST_FROM=$(AARCH64_SEED) ctest --test-dir $(AARCH64)/core --output-on-failure -j $(JOBS) -E "$$(sed -e 's/\#.*//' tests/aarch64_without.txt | tr -s '[:space:]' '|' | sed 's/^|//;s/|$$//')"
 	$(PY) -m pytest -q -n 0 tests/test_old_processors.py
 	@for cpu in $(AARCH64_SVE); do for test in $(AARCH64_SVE_TESTS); do echo "$$test, -cpu $$cpu" && qemu-aarch64 -cpu $$cpu -L $(AARCH64_SYSROOT) $(AARCH64)/core/$$test || exit 1; done; done
 	sh scripts/test_aarch64.sh $(AARCH64) $(PY) $(AARCH64_SYSROOT) $(AARCH64_SEED) $(AARCH64_CASES) $(AARCH64_TESTS) $(PYTEST_ARGS)

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace tilegpu::test {
@@ -30,6 +31,17 @@ __attribute__((format(printf, 4, 5))) inline bool failed(const char* expression,
   va_end(values);
   std::fputc('\n', stderr);
   return false;
+}
+
+inline unsigned long number_of_environment(const char* text, unsigned long otherwise) { return text ? std::strtoul(text, nullptr, 10) : otherwise; }
+
+/// Whether the next of the cases that compile code of their own is tried: every TILEGPU_TEST_EVERY-th is (1: all), from the
+/// TILEGPU_TEST_FROM-th on. For processors that are emulated, where LLVM takes fifteen times as long.
+inline bool tries_next() {
+  static const unsigned long every = number_of_environment(std::getenv("TILEGPU_TEST_EVERY"), 1);
+  static const unsigned long from = number_of_environment(std::getenv("TILEGPU_TEST_FROM"), 0);
+  static std::atomic<unsigned long> cases = 0;
+  return every <= 1 || (cases++ + from) % every == 0;
 }
 
 inline int finish(const char* name) {
