@@ -33,7 +33,9 @@ __attribute__((format(printf, 4, 5))) inline bool failed(const char* expression,
   return false;
 }
 
-inline unsigned long number_of_environment(const char* text, unsigned long otherwise) { return text ? std::strtoul(text, nullptr, 10) : otherwise; }
+inline unsigned long number_of_environment(const char* text, unsigned long otherwise) {
+  return text ? std::strtoul(text, nullptr, 10) : otherwise;
+}
 
 /// Whether the next of the cases that compile code of their own is tried: every TILEGPU_TEST_EVERY-th is (1: all), from the
 /// TILEGPU_TEST_FROM-th on. For processors that are emulated, where LLVM takes fifteen times as long.
