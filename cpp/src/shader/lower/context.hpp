@@ -245,6 +245,8 @@ struct Lowering {
 
   // -- control_flow.cpp -----------------------------------------------------------------------------------------------------
   Value mask_alloca(const char* name);  // all false
+  /// Of each lane whether it is a helper invocation by now.
+  Value is_helper() const { return alive ? ir.not_(load_mask(alive)) : ir.c1(false); }
   Value load_mask(Value slot) const { return ir.int_to_mask(ir.load(ir.vi32, slot, 4)); }
   void store_mask(Value slot, Value mask) const;  // null: all
   void add_to_mask(Value slot, Value mask) const;

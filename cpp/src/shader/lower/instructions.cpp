@@ -88,6 +88,16 @@ void Lowering::function_call(const Instruction& i) {
 
 namespace {
 
+// HelperInvocation, read as Volatile: its value where the load stands, behind a demotion too. Other inputs are found once, at the entry.
+bool loads_helper_anew(const Module& m, const Instruction& i) {
+  assert(i.op == spv::OpLoad);
+  const uint32_t from = m.operand(i, 0);
+  const Decorations& decorations = m.decoration(from);
+  if (decorations.builtin != spv::BuiltInHelperInvocation) return false;
+  const bool is_volatile = i.count > 1 && m.operand(i, 1) & spv::MemoryAccessVolatileMask;
+  return is_volatile || decorations.volatile_;
+}
+
 /// The instruction's pointer: a place that is known but for indices, or an address, which is a number.
 void define_pointer(Lowering& l, const Instruction& i, const Pointer& p) {
   if (p.space == Pointer::Space::address) return l.define_address(i, p);
@@ -175,6 +185,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       return;
     }
     case spv::OpLoad:
+      if (loads_helper_anew(m, i)) return define(i.id, {i.type, {is_helper()}});
       return holds_images(m, i.type) ? load_image(*this, i) : define(i.id, load(pointer(o(0))));
     case spv::OpStore:
       return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index]);
@@ -195,7 +206,7 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
     case spv::OpDemoteToHelperInvocation:
       return kill(true);
     case spv::OpIsHelperInvocationEXT:
-      return define(i.id, {i.type, {alive ? ir.not_(load_mask(alive)) : ir.c1(false)}});
+      return define(i.id, {i.type, {is_helper()}});
     case spv::OpCopyObject:
       return copy_object(*this, i);
     case spv::OpCopyLogical:
