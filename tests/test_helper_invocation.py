@@ -1,5 +1,5 @@
-"""``gl_HelperInvocation`` behind a demotion: as it was at the entry, or as it is by now where the load is Volatile. Oracle: what SPIR-V says
-of ``HelperInvocation`` (whoever wants it up to date loads it as Volatile), seen by the neighbour's derivative, as a demoted invocation
+"""``gl_HelperInvocation`` behind a demotion: as it was at the entry, or as it is by now where the load is Volatile. Oracle: what SPIR-V
+says of ``HelperInvocation`` (who wants it up to date loads it as Volatile), seen by the neighbour's derivative, as a demoted invocation
 writes nothing."""
 
 from __future__ import annotations
