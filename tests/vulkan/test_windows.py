@@ -69,8 +69,8 @@ def test_vkcube_in_a_window_of_wayland(weston: dict[str, str], tmp_path: Path) -
 
 
 #: mpv takes a software device by its name alone, lavapipe as well. Debanding is off: its noise is another one each time a frame is drawn.
-#: Filters of six weights lie eight a row in mpv 0.35's tables, the last two whatever its heap held: where that is a NaN, the film is black by
-#: any driver, wholly or in one triangle. With this the C library's heap is zeros.
+#: Filters of six weights lie eight a row in mpv 0.35's tables, the last two whatever its heap held: where that is a NaN, the film is black
+#: by any driver, wholly or in one triangle. With this the C library's heap is zeros.
 HEAP_OF_ZEROS = {"MALLOC_PERTURB_": "255"}
 MPV = ["--no-config", "--osc=no", "--osd-level=0", "--gpu-api=vulkan", "--gpu-context=x11vk", "--no-audio", "--pause", "--start=1",
        "--no-border", "--geometry=640x480+0+0", "--profile=gpu-hq", "--scale=ewa_lanczossharp",
@@ -97,7 +97,8 @@ def film(output: str, display: str, log: Path, **where: str) -> np.ndarray:
 
     words = [need("mpv"), *MPV, f"--vo={output}", f"--vulkan-device={names.pop()}", FILM]
     with log.open("w") as out:
-        program = subprocess.Popen(words, env=environment(validate=False, DISPLAY=display, **HEAP_OF_ZEROS, **where), stdout=out, stderr=out)
+        found = environment(validate=False, DISPLAY=display, **HEAP_OF_ZEROS, **where)
+        program = subprocess.Popen(words, env=found, stdout=out, stderr=out)
     try:
         wait_until(there, "the film", 60)
     finally:
