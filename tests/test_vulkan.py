@@ -97,7 +97,8 @@ def test_run_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_loader_finds_the_device() -> None:
-    """Through libvulkan's loader, where it is installed: the instance has one device, of this name."""
+    """Through libvulkan's loader, where it is installed: the instance has one device, of this name, which wgpu takes. wgpu hides devices
+    that say, by Vulkan 1.2 or VK_KHR_driver_properties, that their conformance version is 0.0.0.0; nothing else tells that it does."""
     try:
         ctypes.CDLL("libvulkan.so.1")
     except OSError:
@@ -114,10 +115,18 @@ devices = (ctypes.c_void_p * 4)()
 assert vk.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), devices) == 0
 properties = ctypes.create_string_buffer(4096)
 vk.vkGetPhysicalDeviceProperties(ctypes.c_void_p(devices[0]), properties)
+version = ctypes.c_uint32.from_buffer(properties).value
+names = ctypes.c_uint32()
+assert vk.vkEnumerateDeviceExtensionProperties(ctypes.c_void_p(devices[0]), None, ctypes.byref(names), None) == 0
+listed = ctypes.create_string_buffer(260 * names.value)
+assert vk.vkEnumerateDeviceExtensionProperties(ctypes.c_void_p(devices[0]), None, ctypes.byref(names), listed) == 0
+assert b"VK_KHR_swapchain\\0" in listed.raw
+assert version >> 12 == 0x401 and b"VK_KHR_driver_properties\\0" not in listed.raw, "wgpu would hide the device"
 print(count.value, properties.raw[20:].split(b"\\0")[0].decode())
 vk.vkDestroyInstance(instance, None)
 """
-    environment = {**os.environ, **tilegpu.vulkan.environment()}
+    plain = {name: value for name, value in os.environ.items() if name != "TILEGPU_VULKAN"}
+    environment = {**plain, **tilegpu.vulkan.environment()}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == f"1 tilegpu {tilegpu.__version__} (software)"

@@ -22,6 +22,7 @@
 namespace tilegpu::icd {
 namespace {
 
+/// Without VK_KHR_driver_properties: wgpu hides a device that says by it (or by Vulkan 1.2) that its conformance version is 0.0.0.0.
 constexpr Extension kExtensions[] = {
     // instance
     Extension::KHR_get_physical_device_properties2,
@@ -50,7 +51,6 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_buffer_device_address,
     Extension::KHR_get_memory_requirements2,
     Extension::KHR_dedicated_allocation,
-    Extension::KHR_driver_properties,
     Extension::KHR_device_group,
     Extension::KHR_image_format_list,
     Extension::KHR_storage_buffer_storage_class,
