@@ -226,15 +226,34 @@ def _by_function(name: str, module: str, function: str, count: int | None) -> Wo
         raise FarmError(f"executor is '{name}': {error}") from None
     except AttributeError:
         raise FarmError(f"executor is '{name}': module {module} has no {function}") from None
-    made = make()
+    except Exception as error:  # a user's module runs as it is imported
+        raise FarmError(f"executor is '{name}': {_raised(f'module {module}', error)}") from error
+    if not callable(make):
+        raise FarmError(f"executor is '{name}': {function} is {shown(make)}; it must be a function that returns an executor")
+
+    def made_anew() -> Any:
+        try:
+            return make()
+        except FarmError:
+            raise
+        except Exception as error:
+            fix = "; it is called without arguments" if isinstance(error, TypeError) else ""
+            raise FarmError(f"executor is '{name}': {_raised(f'{function}()', error)}{fix}") from error
+
+    made = made_anew()
     if hasattr(made, "get_executor"):
         return _of_client(made, name, True)
     if not callable(getattr(made, "submit", None)):
-        raise FarmError(f"executor is '{name}': {function}() returned {made!r}; it must return an executor")
+        raise FarmError(f"executor is '{name}': {function}() returned {made!r:.200}; it must return an executor")
     first = [made]
     return Workers(
-        name, lambda: first.pop() if first else make(), lambda one: count or int(getattr(one, "_max_workers", 0) or _cpus()), True
+        name, lambda: first.pop() if first else made_anew(), lambda one: count or int(getattr(one, "_max_workers", 0) or _cpus()), True
     )
+
+
+def _raised(what: str, error: Exception) -> str:
+    """One line of somebody else's error."""
+    return f"{what} raised {type(error).__name__}: " + " ".join(str(error).split())[:300]
 
 
 def _cpus() -> int:

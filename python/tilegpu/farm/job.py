@@ -19,6 +19,8 @@ from tilegpu.files import place
 from tilegpu.scene import DrawnFrame, Frame, FunctionScene, Scene, find_scene, scene_file, scenes
 from tilegpu.scene.fields import tell_frozen
 
+#: Of one job, nine hours of a film: a manifest comes from anybody, and lists of its frames are made.
+MOST_FRAMES = 1_000_000
 #: Sides of images end here; larger pictures are drawn in tiles.
 MOST_PX = 16384
 #: Sides of pictures end here, in however many tiles.
@@ -75,8 +77,8 @@ class Job:
             if not ok:
                 raise FarmError(f"Job: size is {self.size!r}; it must be (width, height), each 1 to {MOST_TILED_PX} px")
             object.__setattr__(self, "size", tuple(self.size))
-        if isinstance(self.of, bool) or not isinstance(self.of, int) or self.of < 1:
-            raise FarmError(f"Job: of is {self.of!r}; it must be the number of frames of the whole, at least 1")
+        if isinstance(self.of, bool) or not isinstance(self.of, int) or not 1 <= self.of <= MOST_FRAMES:
+            raise FarmError(f"Job: of is {self.of!r:.80}; it must be the number of frames of the whole, from 1 to {MOST_FRAMES:,}")
         if self.fps is not None and not (isinstance(self.fps, (int, float)) and 0 < self.fps < 1e9):
             raise FarmError(f"Job: fps is {self.fps!r}; it must be a number of frames a second above 0")
         if not isinstance(self.time, (int, float)) or not 0 <= self.time <= 1e9:

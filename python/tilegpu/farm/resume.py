@@ -3,12 +3,21 @@
 The head says of what a run is: its version, its job, what frame 0 is made of, the scene's file. What a file imports or reads besides (a
 module, a shader, a texture that is there from frame 100 on) stands in none of these hashes, and a function that draws by itself can't be
 looked into at all. So of scenes that are files, the first and the last frame that is there are drawn again, and their pixels compared.
+
+One run at a time writes a manifest: two would each write what they know, and the last would win. POSIX's locks of records (fcntl(2)) end
+with their process, however that ends, and no child has them; within a process they exclude nobody, so that has a list of its own.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
+import socket
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,6 +44,73 @@ class Drawing(Protocol):
 
 
 _FIX = "give another manifest=, or draw all anew with restart=True (--manifest, --restart)"
+
+
+#: File systems that have no locks; there runs are on their own.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
+_here_lock = threading.Lock()
+_here: set[Path] = set()  #: manifests that runs of this process write
+
+
+@contextmanager
+def only_run(manifest: Path) -> Iterator[None]:
+    """While it lasts nobody else writes this manifest. Raises :class:`FarmError` where somebody does, by the name of the machine and the
+    number of the process. ``NAME.manifest.json.lock`` is beside it meanwhile; of a run that was killed it is left, and locks nobody out."""
+    path = manifest.with_name(manifest.name + ".lock")
+    own = path.resolve()
+    with _here_lock:
+        if own in _here:
+            raise FarmError(_is_written(manifest, "another run of this process"))
+        _here.add(own)
+    try:
+        descriptor = _locked(path, manifest)
+        try:
+            yield
+        finally:
+            if descriptor is not None:
+                with suppress(OSError):
+                    path.unlink()
+                os.close(descriptor)
+    finally:
+        with _here_lock:
+            _here.discard(own)
+
+
+def _locked(path: Path, manifest: Path) -> int | None:
+    """The lock's open file; ``None``: the folder takes no file, of which the run itself will say more, or has no locks."""
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        except OSError:
+            return None
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(path, descriptor):  # who had it ended, and took its name away
+                os.close(descriptor)
+                continue
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} of {socket.gethostname()}".encode(), 0)
+        except OSError as error:
+            who = os.pread(descriptor, 300, 0).decode("utf-8", "replace")
+            os.close(descriptor)
+            if error.errno in (errno.EACCES, errno.EAGAIN):
+                raise FarmError(_is_written(manifest, who if who.isprintable() and who else "another run")) from None
+            if error.errno in (*_NO_LOCKS, errno.ENOSPC, errno.EDQUOT):
+                return None
+            raise
+        return descriptor
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _is_written(manifest: Path, who: str) -> str:
+    fix = "wait until it has ended, and what it drew is kept, or give another manifest= (--manifest)"
+    return f"the manifest {manifest} is being written by {who}; {fix}"
 
 
 def kept_frames(

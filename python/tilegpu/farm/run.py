@@ -43,7 +43,7 @@ from tilegpu.farm.manifest import (
     manifest_of,
     manifest_path,
 )
-from tilegpu.farm.resume import kept_frames, kept_tiles, require_written
+from tilegpu.farm.resume import kept_frames, kept_tiles, only_run, require_written
 from tilegpu.farm.schedule import Failure, Scheduler
 from tilegpu.farm.tiles import TileStore
 from tilegpu.farm.worker import Done, Task, Window
@@ -235,7 +235,8 @@ def render(
     ``manifest``: by default ``NAME.manifest.json`` beside the output. If it, or the journal of a run that was interrupted, is there and
     is of the same job, frames whose files are as it says are kept; ``restart`` draws them all the same.
 
-    Raises :class:`FarmError` where a manifest is of another job, or a frame fails everywhere; what is done is kept for the next run.
+    Raises :class:`FarmError` where a manifest is of another job, another run is writing it, or a frame fails everywhere; what is done is
+    kept for the next run.
     """
     require_job(job)
     require_progress(progress)
@@ -261,6 +262,23 @@ def render(
         raise FarmError(f"the manifest {path} has the name of one of the pictures; give it another, such as {manifest_of(output).name}")
     if problem := suffix_problem(path, "JSON"):
         raise FarmError(f"the manifest {problem}")
+    with only_run(path):
+        return _to_files(prepared, wanted, output, suffix, path, executor, workers, threads, restart, progress)
+
+
+def _to_files(
+    prepared: Prepared,
+    wanted: list[int],
+    output: Path,
+    suffix: str,
+    path: Path,
+    executor: Any,
+    workers: int | None,
+    threads: int,
+    restart: bool,
+    progress: Progress[Any],
+) -> Run:
+    """What :func:`render` does once it has the manifest to itself."""
     head = prepared.manifest(output.name)
     kept = kept_frames(prepared, head, path, output.parent, wanted, restart)
     todo = [n for n in wanted if n not in kept]

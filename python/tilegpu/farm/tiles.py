@@ -36,7 +36,11 @@ class TileStore:
     def __init__(self, output: Path, size: tuple[int, int], windows: Sequence[Window], suffix: str) -> None:
         self.folder = output.with_name(f"{output.stem}.tiles")
         self._size, self._windows, self._suffix = size, list(windows), suffix
-        self.folder.mkdir(exist_ok=True)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            fix = "tiles are kept in a folder of this name until the picture is whole: move it away"
+            raise FarmError(f"{self.folder} is a file; {fix}") from None
 
     def _path(self, index: int, window: Window, color: int) -> Path:
         x, y = window[:2]

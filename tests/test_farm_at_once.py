@@ -1,0 +1,109 @@
+"""Several runs at once on one manifest: one writes it, the others are told who does, before they draw. And manifests, modules and folders
+that others made: errors in bounded time that name them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tilegpu import farm
+from tilegpu.farm.resume import only_run
+
+JOB = farm.Job("cube", size=(64, 48), of=6)
+#: Takes the manifest to itself, says so, and waits.
+HOLDER = """
+import sys, time
+from pathlib import Path
+from tilegpu.farm.resume import only_run
+with only_run(Path(sys.argv[1])):
+    print("there", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_parts_at_once_are_one_after_the_other(tmp_path: Path) -> None:
+    """By threads of this process: whoever comes second is told so, and draws its part later; nothing is lost."""
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def progress(items: object, total: int, label: str) -> object:
+        begun.set()
+        assert goes_on.wait(60)
+        yield from items  # type: ignore[attr-defined]
+
+    first = threading.Thread(target=lambda: farm.render(JOB, tmp_path / "t.png", range(3), executor="threads", progress=progress))  # type: ignore[arg-type]
+    first.start()
+    assert begun.wait(60)
+    try:
+        with pytest.raises(farm.FarmError, match=r"t\.manifest\.json is being written by another run of this process; wait until it has"):
+            farm.render(JOB, tmp_path / "t.png", range(3, 6), executor="threads")
+        assert farm.render(JOB, tmp_path / "u.png", [0], executor="threads").frames == [0]  # another manifest of the same folder
+    finally:
+        goes_on.set()
+        first.join()
+    assert farm.render(JOB, tmp_path / "t.png", range(3, 6), executor="threads").frames == [3, 4, 5]
+    assert farm.verify(tmp_path / "t.manifest.json").same
+    assert not list(tmp_path.glob("*.lock"))
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_another_process_is_named_and_locks_nobody_out_once_it_ended(tmp_path: Path, end: signal.Signals) -> None:
+    manifest = tmp_path / "t.manifest.json"
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(manifest)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "there\n"
+        with pytest.raises(farm.FarmError, match=rf"is being written by process {holder.pid} of "):
+            farm.render(JOB, tmp_path / "t.png", executor="threads")
+        assert not list(tmp_path.glob("*.png"))
+        holder.send_signal(end)
+    assert len(farm.render(JOB, tmp_path / "t.png", executor="threads").frames) == JOB.of
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def test_a_folder_without_locks(tmp_path: Path) -> None:
+    """Where no file can be made the run itself says why it ends; the lock says nothing."""
+    with only_run(tmp_path / "missing" / "t.manifest.json"):
+        pass
+
+
+def test_a_manifest_of_a_billion_frames(tmp_path: Path) -> None:
+    run = farm.render(JOB, tmp_path / "t.png", executor="threads")
+    assert run.manifest is not None
+    said = json.loads(run.manifest.read_text())
+    said["job"]["of"] = 10**9
+    run.manifest.write_text(json.dumps(said))
+    with pytest.raises(farm.FarmError, match=r"of is 1000000000; it must be the number of frames of the whole, from 1 to 1,000,000"):
+        farm.verify(run.manifest)
+    with pytest.raises(farm.FarmError, match="from 1 to 1,000,000"):
+        farm.Job("cube", of=1_000_001)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def make(a): pass", r"make\(\) raised TypeError: .*; it is called without arguments"),
+        ("make = 3", "make is 3; it must be a function that returns an executor"),
+        ("def make(): raise ValueError('no machines\\n today')", r"make\(\) raised ValueError: no machines today"),
+        ("def make(:", r"module their_machines raised SyntaxError: "),
+        ("raise OSError('no licence')", r"module their_machines raised OSError: no licence"),
+    ],
+)
+def test_an_executor_of_a_module_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str) -> None:
+    (tmp_path / "their_machines.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "their_machines", raising=False)
+    with pytest.raises(farm.FarmError, match=rf"^executor is 'their_machines:make': {said}"):
+        farm.render(JOB, tmp_path / "t.png", executor="their_machines:make")
+    monkeypatch.delitem(sys.modules, "their_machines", raising=False)
+    assert not list(tmp_path.glob("t.*"))
+
+
+def test_a_file_where_tiles_would_lie(tmp_path: Path) -> None:
+    (tmp_path / "t.tiles").touch()
+    with pytest.raises(farm.FarmError, match=r"t\.tiles is a file; tiles are kept in a folder of this name .*move it away"):
+        farm.render(farm.Job("cube", size=(130, 70), tile=64), tmp_path / "t.png", executor="threads")
