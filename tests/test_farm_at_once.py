@@ -70,6 +70,17 @@ def test_a_folder_without_locks(tmp_path: Path) -> None:
         pass
 
 
+def test_a_lock_that_is_no_file_of_ours(tmp_path: Path) -> None:
+    """Somebody else's, a folder, a link: none is passed by in silence."""
+    lock = tmp_path / "t.manifest.json.lock"
+    for make, end in ((lock.mkdir, lock.rmdir), (lambda: lock.symlink_to("nowhere"), lock.unlink)):
+        make()
+        with pytest.raises(farm.FarmError, match=r"t\.manifest\.json\.lock can't be opened \(.*\); another user's run .*or remove it"):
+            farm.render(JOB, tmp_path / "t.png", executor="threads")
+        end()
+    assert len(farm.render(JOB, tmp_path / "t.png", executor="threads").frames) == JOB.of
+
+
 def test_a_manifest_of_a_billion_frames(tmp_path: Path) -> None:
     run = farm.render(JOB, tmp_path / "t.png", executor="threads")
     assert run.manifest is not None

@@ -81,8 +81,11 @@ def _locked(path: Path, manifest: Path) -> int | None:
     while True:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        except OSError:
-            return None
+        except OSError as error:
+            if not os.path.lexists(path):
+                return None
+            fix = "another user's run writes the manifest, or left it: wait, or remove it"
+            raise FarmError(f"{path} can't be opened ({error.strerror}); {fix}") from None
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not _is_at(path, descriptor):  # who had it ended, and took its name away
