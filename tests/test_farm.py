@@ -635,6 +635,9 @@ def test_a_film_from_workers_is_the_film(tmp_path: Path) -> None:
     [
         (["--frames", "5:5"], "names no frames"),
         (["--frames", "a:5"], "names no frames"),
+        (["--frames", "\N{ARABIC-INDIC DIGIT THREE}"], "names no frames"),
+        (["--frames", "0:\N{SUPERSCRIPT TWO}"], "names no frames"),
+        (["--frames", "0:6:2"], "'0:6:2' has steps"),
         (["--frames", "3:5"], "--of N"),
         (["--frames", "0:5", "--of", "4"], "at least 5"),
         (["--executor", "nobody"], "threads, processes, dask://ADDRESS or MODULE:FUNCTION"),

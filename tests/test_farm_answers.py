@@ -319,6 +319,8 @@ def test_a_manifest_that_was_cut(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert main(["verify", path, "-q", *words]) == 0
         said = capsys.readouterr().out
         assert "the manifest has 3 of the job's 6 frames" in said and "lacks" not in said
+    assert main(["verify", path, "-q", "--frames", "1:3"]) == 2
+    assert "the manifest has no frame 2; it has 0 to 1, 4" in capsys.readouterr().err
     render(JOB, tmp_path / "t.png", executor="threads")
     assert main(["verify", path, "-q"]) == 0 and "of the job's" not in capsys.readouterr().out
 

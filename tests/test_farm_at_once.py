@@ -8,7 +8,10 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,7 @@ JOB = farm.Job("cube", size=(64, 48), of=6)
 HOLDER = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from tilegpu.farm.resume import only_run
 with only_run(Path(sys.argv[1])):
     print("there", flush=True)
@@ -118,3 +122,28 @@ def test_a_file_where_tiles_would_lie(tmp_path: Path) -> None:
     (tmp_path / "t.tiles").touch()
     with pytest.raises(farm.FarmError, match=r"t\.tiles is a file; tiles are kept in a folder of this name .*move it away"):
         farm.render(farm.Job("cube", size=(130, 70), tile=64), tmp_path / "t.png", executor="threads")
+
+
+def test_an_executor_that_never_answers_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, with what to do; the run goes on, as a picture may take that long."""
+
+    class Late(ThreadPoolExecutor):
+        """Begins only once the warning has come."""
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return super().submit(lambda: told.wait(60) and fn(*args, **kwargs))
+
+    told = threading.Event()
+    monkeypatch.setattr("tilegpu.farm.schedule._SILENT_S", 1.5)
+    said: list[str] = []
+
+    def show(message: Warning | str, *_: object) -> None:
+        said.append(str(message))
+        told.set()
+
+    with warnings.catch_warnings(), Late(2) as executor:
+        warnings.simplefilter("always")
+        warnings.showwarning = show  # type: ignore[assignment]
+        assert farm.render(JOB, tmp_path / "t.png", executor=executor).frames == list(range(6))
+    (text,) = said
+    assert text.startswith("no answer from the executor Late for 2 s: ") and "Ctrl-C ends the run, and the same command resumes it" in text

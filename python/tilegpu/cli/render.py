@@ -72,7 +72,9 @@ def add_parser(commands: Any) -> None:
 def frame_range(text: str) -> range:
     """``"120"`` as the numbers 0 to 119, ``"40:80"`` as 40 to 79; for argparse."""
     first, _, end = text.partition(":") if ":" in text else ("0", "", text)
-    if not (first.isdecimal() and end.isdecimal() and int(first) < int(end) <= 10**7):
+    if ":" in end:
+        raise argparse.ArgumentTypeError(f"'{text}' has steps, which frames of a turn have not; write FIRST:END, such as 0:1000")
+    if not (text.isascii() and first.isdecimal() and end.isdecimal() and int(first) < int(end) <= 10**7):
         raise argparse.ArgumentTypeError(f"'{text}' names no frames; write a number of at least 1, or FIRST:END, such as 0:1000")
     return range(int(first), int(end))
 

@@ -230,13 +230,13 @@ def _same_content(said: Manifest, job: Job) -> tuple[list[Window] | None, dict[s
 
 def _items(said: Manifest, windows: list[Window] | None, frames: Iterable[int] | int | None) -> list[_Item]:
     """Frame, window and pixels' hash of all that may be drawn."""
-    there = f"the manifest has {len(said.frames)}, from {min(said.frames, default=0)} on"
+    there = f"the manifest has frames {_numbers(sorted(said.frames)) or 'none'}"
     asked = sorted(said.frames) if frames is None else numbers_of(frames, there)
     if strange := [n for n in asked if isinstance(n, bool) or not isinstance(n, (int, np.integer))]:
         raise FarmError(f"frames has {arguments.shown(strange[0])}; it must be numbers, such as range(0, 2) or [0, 5]; {there}")
     numbers = list(dict.fromkeys(asked))
     if missing := [n for n in numbers if n not in said.frames]:
-        raise FarmError(f"the manifest has no frame {missing[0]}; it has {len(said.frames)}, from {min(said.frames, default=0)} on")
+        raise FarmError(f"the manifest has no frame {missing[0]}; it has {_numbers(sorted(said.frames))}")
     if not numbers:
         raise FarmError("the manifest has no frames")
     for frame in said.frames.values():  # of those that are not asked for too: they say that they are of this job

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import queue
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from tilegpu.errors import users_level
 from tilegpu.farm.answers import name_of, problem_of
 from tilegpu.farm.executors import Workers
 from tilegpu.farm.job import FarmError
@@ -30,6 +33,8 @@ TRIES, LOSSES = 3, 10
 _DECLINES = 8
 #: How often somebody who waits for an answer looks whether there is still an executor.
 _LOOK_S = 1.0
+#: After how long without any answer that is said, once; a picture of a minute is rare, and an executor that never answers looks alike.
+_SILENT_S = 60.0
 #: Which tasks, the executor's generation, their future.
 _Answer = tuple[range, int, Future[Any]]
 
@@ -61,6 +66,7 @@ class Scheduler:
     failures: list[Failure] = field(default_factory=list)
     packs_sent: int = 0
     _work_ms: float = 0.0  # of a task, as the last ones say
+    _told_silence: bool = False
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Raises :class:`FarmError` where a task failed everywhere."""
@@ -106,12 +112,21 @@ class Scheduler:
                 self.workers.drop(under_way)
 
     def _next(self, answers: queue.SimpleQueue[_Answer]) -> _Answer:
-        """The next that comes. Raises :class:`ExecutorGone` where none will."""
+        """The next that comes. Raises :class:`ExecutorGone` where none will; warns where none has come for long."""
+        began_s = time.monotonic()
         while True:
             try:
                 return answers.get(timeout=_LOOK_S)
             except queue.Empty:
                 self.workers.require_there()
+            waited_s = time.monotonic() - began_s
+            if waited_s >= _SILENT_S and not self._told_silence:
+                self._told_silence = True
+                text = (
+                    f"no answer from the executor {self.workers.name} for {waited_s:.0f} s: either a picture takes that long, or nobody "
+                    "draws; frames that are done are kept (Ctrl-C ends the run, and the same command resumes it)"
+                )
+                warnings.warn(text, stacklevel=users_level())
 
     def _bundle(self) -> int:
         """How many tasks go as one: to far workers as many as are :data:`_BUNDLE_MS` of work, by those that came back."""
