@@ -47,6 +47,19 @@ def test_the_type_that_is_asked_for() -> None:
     assert "TILEGPU_VULKAN_TYPE is 'gpu'" in wrong and "PHYSICAL_DEVICE_TYPE_CPU" in wrong
 
 
+def test_without_extensions() -> None:
+    def says(without: str) -> str:
+        return run([need("vulkaninfo")], validate=False, TILEGPU_VULKAN_WITHOUT=without)
+
+    names = ["VK_KHR_cooperative_matrix", "VK_EXT_mesh_shader"]
+    assert all(name in says("") for name in names)
+    said = says(", ".join(names))
+    assert not any(name in said for name in names) and "VK_KHR_swapchain" in said
+    wrong = says("VK_KHR_cooperative_matrix,VK_KHR_nothing")
+    assert "TILEGPU_VULKAN_WITHOUT has 'VK_KHR_nothing'; Vulkan has no such extension" in wrong
+    assert "VK_KHR_cooperative_matrix" not in wrong and "VK_EXT_mesh_shader" in wrong
+
+
 def fits(kind: str, have: object, want: object) -> bool:
     if isinstance(want, list) and (not want or isinstance(want[0], str)):
         return isinstance(have, list) and set(want) <= set(have)

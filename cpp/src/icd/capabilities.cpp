@@ -636,9 +636,10 @@ void check(const Capabilities& c) {
 Capabilities make() {
   Capabilities c{};
   c.api_version = wanted_version();
+  const ExtensionSet without = unwanted_extensions();
   for (const Extension e : kExtensions) {
     assert(!c.extensions.has(e));
-    c.extensions.add(e);
+    if (!without.has(e)) c.extensions.add(e);
   }
   c.features = make_features();
   c.properties = make_properties();

@@ -1,13 +1,17 @@
-// icd/wanted.cpp -- what the environment asks the device to say of itself: version and type. See wanted.hpp.
+// icd/wanted.cpp -- what the environment asks the driver to say of itself: version, type, extensions. See wanted.hpp.
 //
-// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE. Out: Vulkan's words for them.
-// Source: Vulkan specification, VkPhysicalDeviceProperties.
+// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE, TILEGPU_VULKAN_WITHOUT. Out: Vulkan's words for them.
+// Source: Vulkan specification, VkPhysicalDeviceProperties, "Extended Functionality".
 #include "icd/wanted.hpp"
 
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
+
+#include "icd/entry_points.hpp"
 
 namespace tilegpu::icd {
 namespace {
@@ -49,6 +53,25 @@ uint32_t wanted_version() { return wanted("TILEGPU_VULKAN", std::getenv("TILEGPU
 
 VkPhysicalDeviceType wanted_type() {
   return wanted("TILEGPU_VULKAN_TYPE", std::getenv("TILEGPU_VULKAN_TYPE"), kTypes, "cpu, virtual, integrated or discrete");
+}
+
+ExtensionSet unwanted_extensions() {
+  ExtensionSet without;
+  const char* text = std::getenv("TILEGPU_VULKAN_WITHOUT");
+  constexpr std::string_view kBetween = ", ";
+  for (std::string_view rest = text ? text : ""; !rest.empty();) {
+    const size_t first = rest.find_first_not_of(kBetween);
+    if (first == rest.npos) break;
+    const std::string name(rest.substr(first, rest.find_first_of(kBetween, first) - first));
+    assert(!name.empty());
+    rest.remove_prefix(first + name.size());
+    if (const Extension e = find_extension(name.c_str()); e != Extension::count)
+      without.add(e);
+    else
+      std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN_WITHOUT has '%s'; Vulkan has no such extension; write names such as %s\n", name.c_str(),
+                   VK_KHR_SWAPCHAIN_EXTENSION_NAME);
+  }
+  return without;
 }
 
 }  // namespace tilegpu::icd

@@ -1,12 +1,14 @@
-// icd/wanted.hpp -- what the environment asks the device to say of itself: version and type.
+// icd/wanted.hpp -- what the environment asks the driver to say of itself: version, type, extensions.
 //
-// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE. Out: Vulkan's words for them. Neither changes what is drawn. Why a type: docs/vulkan.md.
-// Source: Vulkan specification, VkPhysicalDeviceProperties.
+// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE, TILEGPU_VULKAN_WITHOUT. Out: Vulkan's words for them. None changes what is drawn. Why a type,
+// and why without an extension: docs/vulkan.md. Source: Vulkan specification, VkPhysicalDeviceProperties, "Extended Functionality".
 #pragma once
 
 #include <vulkan/vulkan_core.h>
 
 #include <cstdint>
+
+#include "icd/generated/extensions.hpp"
 
 namespace tilegpu::icd {
 
@@ -15,5 +17,9 @@ namespace tilegpu::icd {
 
 /// VK_PHYSICAL_DEVICE_TYPE_CPU, which it is, unless TILEGPU_VULKAN_TYPE asks for another for the sake of programs that leave those out.
 [[nodiscard]] VkPhysicalDeviceType wanted_type();
+
+/// Extensions that TILEGPU_VULKAN_WITHOUT names, which are not listed, and refused where they are enabled; a name that no extension has is
+/// said on stderr.
+[[nodiscard]] ExtensionSet unwanted_extensions();
 
 }  // namespace tilegpu::icd
