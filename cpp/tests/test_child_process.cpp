@@ -239,7 +239,7 @@ void test_forks_while_tasks_start_processes() {
   alarm(60);  // a deadlock ends the test
   std::atomic<bool> stop{false};
   {
-    tilegpu::shader::BackgroundCrew crew(2, false);
+    tilegpu::shader::BackgroundCrew crew(2, std::chrono::milliseconds(0));
     const std::function<void()> task = [&] {
       auto process = start();
       CHECK(ask(*process, "hello") == Outcome::answered);

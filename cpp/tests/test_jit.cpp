@@ -435,7 +435,7 @@ void test_background() {
     for (int k = 0; k < 20000 && done < n; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(done == n);
   };
-  BackgroundCrew crew(2, false);
+  BackgroundCrew crew(2, std::chrono::milliseconds(0));
   crew.add(task);
   wait_until_done(1);
   // While somebody compiles for himself nothing begins; holds nest.
@@ -459,11 +459,26 @@ void test_background() {
   CHECK(done == 5);
   // Nor does the end: a crew that finishes does what waits.
   {
-    BackgroundCrew finishes(1, true), drops(1, false);
+    BackgroundCrew finishes(1, BackgroundCrew::kAtEnd), drops(1, std::chrono::milliseconds(0));
     finishes.hold(), drops.hold();
     finishes.add(task), drops.add(task);
   }
   CHECK(done == 6);
+}
+
+/// A program that ends does not wait for all that would be better for the next one: some of it is done, the rest dropped.
+void test_an_end_in_bounded_time() {
+  constexpr int kTasks = 500;
+  std::atomic<int> done = 0;
+  {
+    BackgroundCrew crew(1, std::chrono::milliseconds(200));
+    for (int n = 0; n < kTasks; n++)
+      crew.add([&done] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        done++;
+      });
+  }
+  CHECK(done > 0 && done < kTasks, "%d of %d tasks", done.load(), kTasks);
 }
 
 /// Somebody waits for what a crew does while the process ends it: the list of its threads is looked at by both.
@@ -471,7 +486,7 @@ void test_wait_while_it_ends() {
   for (int k = 0; k < 50; k++) {
     std::atomic<int> done = 0;
     {
-      BackgroundCrew crew(2, true);
+      BackgroundCrew crew(2, BackgroundCrew::kAtEnd);
       for (int n = 0; n < 4; n++) crew.add([&done] { done++; });
       std::thread waits([&crew] { crew.wait(); });
       BackgroundCrew::end_all();
@@ -485,7 +500,7 @@ void test_wait_while_it_ends() {
 void test_two_ends() {
   for (uint32_t k = 0; k < 20; ++k) {
     std::atomic<uint32_t> done{0};
-    auto crew = std::make_unique<BackgroundCrew>(2, true);
+    auto crew = std::make_unique<BackgroundCrew>(2, BackgroundCrew::kAtEnd);
     for (uint32_t i = 0; i < 4; ++i) {
       crew->add([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -661,5 +676,6 @@ int main() {
   test_refusals();
   test_two_ends();
   test_wait_while_it_ends();
+  test_an_end_in_bounded_time();
   return test::finish("test_jit");
 }

@@ -27,8 +27,6 @@ namespace {
 constexpr int kNicer = 5;
 // From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
 constexpr std::chrono::milliseconds kCalm{10};
-// What the end of the process waits for code of functions that nobody calls any more; one function alone may take minutes.
-constexpr std::chrono::seconds kAtEnd{3};
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
@@ -44,7 +42,7 @@ Registry& registry() {
 
 struct BackgroundCrew::State {
   const uint32_t most_threads;
-  const bool finishes;
+  const std::chrono::milliseconds finishes;
   std::shared_mutex gate;  // shared while a task runs; a fork holds it. Taken before the next.
   std::mutex mutex;        // of everything below
   std::condition_variable changed;
@@ -58,7 +56,7 @@ struct BackgroundCrew::State {
   std::vector<std::thread> threads;
   bool ending = false;  // within end(): a crew's owner and the process may end it at once
 
-  State(uint32_t most, bool all) : most_threads(most), finishes(all) {}
+  State(uint32_t most, std::chrono::milliseconds end_takes) : most_threads(most), finishes(end_takes) {}
 
   bool may_begin() const {
     return !forks && (!urgent.empty() || stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from));
@@ -132,12 +130,14 @@ struct BackgroundCrew::State {
     {
       std::unique_lock lock(mutex);
       stop = true;
-      if (!finishes) urgent.clear(), tasks.clear();
+      if (!finishes.count()) urgent.clear(), tasks.clear();
       changed.notify_all();
-      if (until && !left) {
-        left = !changed.wait_until(lock, *until, [this] { return !waiting() && running == 0; });
-        urgent.clear(), tasks.clear();
-      }
+      const auto done = [this] { return !waiting() && running == 0; };
+      if (until && !left)
+        left = !changed.wait_until(lock, *until, done);
+      else if (!left)
+        changed.wait_for(lock, finishes, done);  // then threads end with what they are about
+      urgent.clear(), tasks.clear();
     }
     for (std::thread& thread : threads) left ? thread.detach() : thread.join();
     std::lock_guard lock(mutex);  // who waits looks at the list
@@ -181,7 +181,7 @@ struct Forks {
   }
 };
 
-BackgroundCrew::BackgroundCrew(uint32_t threads, bool finishes) : state_(std::make_unique<State>(threads, finishes)) {
+BackgroundCrew::BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes) : state_(std::make_unique<State>(threads, finishes)) {
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(Forks::prepare, Forks::parent, Forks::child);

@@ -6,6 +6,7 @@
 // its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,8 +15,10 @@ namespace tilegpu::shader {
 
 class BackgroundCrew {
  public:
-  /// `finishes`: at its end the crew does what still waits, else only what has begun.
-  BackgroundCrew(uint32_t threads, bool finishes);
+  /// What an end, of a crew or of the process, waits for code of functions that nobody calls any more; one function alone may take minutes.
+  static constexpr std::chrono::milliseconds kAtEnd{3000};
+  /// `finishes`: for so long its end does what still waits; what has begun it waits for in any case.
+  BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes);
   ~BackgroundCrew();
   BackgroundCrew(const BackgroundCrew&) = delete;
   /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller.
@@ -35,7 +38,7 @@ class BackgroundCrew {
   /// As its destructor does. False: the process ends (end_all), and threads may still run: nothing that tasks use may be taken away.
   bool end();
   /// To be called at the end of the process, while everything that tasks use is still there: ends all crews as their destructors do, but
-  /// for tasks that take longer than some seconds: those that wait are dropped, those that run are left.
+  /// leaves tasks that still run after kAtEnd.
   static void end_all();
 
   struct State;  // replaced in a child process

@@ -85,7 +85,10 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   LLVMDisposeTargetData(layout);
   s.cache = std::make_unique<ObjectCache>(info.cache_dir);
   // A short program leaves its optimised code on disk for the next.
-  if (tiered) s.background = std::make_unique<BackgroundCrew>((info.threads + 1) / 2, !s.cache->directory().empty());
+  const bool leaves = !s.cache->directory().empty();
+  if (tiered)
+    s.background =
+        std::make_unique<BackgroundCrew>((info.threads + 1) / 2, leaves ? BackgroundCrew::kAtEnd : std::chrono::milliseconds::zero());
 
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
