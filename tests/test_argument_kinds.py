@@ -125,7 +125,7 @@ class World:
             lambda: dev.image(rather((4, 4)), rather("r8_unorm"), **some("samples", "transient", "mip_levels", "layers", "cube", "usage",
                                                                            "tiling", "label")),
             lambda: dev.sampler(**some("filter", "mag_filter", "mipmap_mode", "address", "mip_lod_bias", "min_lod", "max_lod", "compare",
-                                       "border_color", "max_anisotropy", "reduction", "unnormalized_coordinates")),
+                                       "border_color", "max_anisotropy", "reduction", "unnormalized_coordinates", "non_seamless_cube_map")),
             lambda: dev.texture(given(), **some("format", "mipmaps", "cube", "sampler", "filter", "label")),
             lambda: dev.buffer(given(), **some("usage", "label")),
             lambda: dev.copy(given(), given(), **some("source_offset", "destination_offset", "size", "source_level", "source_layer",

@@ -161,7 +161,8 @@ void bind_samplers(py::module_& m) {
           })
       .def_readwrite("compare_enable", &SamplerCreateInfo::compare_enable)
       .def_readwrite("ycbcr", &SamplerCreateInfo::ycbcr)
-      .def_readwrite("unnormalized_coordinates", &SamplerCreateInfo::unnormalized_coordinates);
+      .def_readwrite("unnormalized_coordinates", &SamplerCreateInfo::unnormalized_coordinates)
+      .def_readwrite("non_seamless_cube_map", &SamplerCreateInfo::non_seamless_cube_map);
   py::class_<Sampler, Ptr<Sampler>>(m, "Sampler")
       .def(py::init([](const SamplerCreateInfo& info) { return unwrap(Sampler::create(info)); }), py::arg("info"));
 }

@@ -60,6 +60,7 @@ SamplerCreateInfo sampler_info(fuzz::Choices& c, const vk::FormatInfo& format) {
   s.max_anisotropy = (flags & 192) == 192 && linear ? static_cast<float>(1 + c.below(16)) : 1;
   const auto mode = [&] { return static_cast<VkSamplerAddressMode>(c.below(5)); };
   s.address_u = mode(), s.address_v = mode(), s.address_w = mode();
+  s.non_seamless_cube_map = s.address_w & 1;  // which cubes don't ask for
   s.mip_lod_bias = c.unit() * 4 - 2, s.min_lod = c.unit() * 2, s.max_lod = s.min_lod + c.unit() * 3;
   s.border_color = static_cast<VkBorderColor>(c.below(6));
   return s;

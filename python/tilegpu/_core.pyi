@@ -213,6 +213,7 @@ class SamplerCreateInfo:
     compare_enable: bool
     ycbcr: SamplerYcbcrConversion | None
     unnormalized_coordinates: bool
+    non_seamless_cube_map: bool
     def __init__(self) -> None: ...
     address_u: int
     address_v: int

@@ -33,6 +33,7 @@ class SamplerOptions(TypedDict, total=False):
     max_anisotropy: float
     reduction: str
     unnormalized_coordinates: bool
+    non_seamless_cube_map: bool
     ycbcr: SamplerYcbcrConversion | None
 
 
@@ -48,6 +49,8 @@ class Sampler(Fixed):
     ``border_color``: a name, or four numbers, which are integers for integer formats and floats for others.
     ``max_anisotropy``: up to so many samples (16) along the longer side of what a pixel covers, whose mean it is; of integers one.
     ``reduction``: ``"min"`` and ``"max"`` take the least or greatest of the texels in place of their average.
+    ``non_seamless_cube_map``: the faces of a cube are images by themselves, with ``address`` at their edges, as OpenGL's are unless asked
+    otherwise; by default a filter goes over the edge to the next face, whatever ``address`` is.
     ``ycbcr``: a conversion (:meth:`tilegpu.Device.sampler_ycbcr_conversion`); shaders then only sample, without gather, fetch and
     offsets, ``address`` is ``"clamp_to_edge"``, and there is no anisotropy, reduction, comparison.
     """
@@ -73,6 +76,7 @@ class Sampler(Fixed):
         max_anisotropy: float = 1.0,
         reduction: str = "weighted_average",
         unnormalized_coordinates: bool = False,
+        non_seamless_cube_map: bool = False,
         ycbcr: SamplerYcbcrConversion | None = None,
     ) -> None:
         if filter is not None:
@@ -129,6 +133,7 @@ class Sampler(Fixed):
         info.max_anisotropy = arguments.number(max_anisotropy, "sampler: max_anisotropy")
         info.reduction_mode = enums.parse("sampler_reduction_mode", reduction, "sampler: reduction")
         info.unnormalized_coordinates = arguments.flag(unnormalized_coordinates, "sampler: unnormalized_coordinates")
+        info.non_seamless_cube_map = arguments.flag(non_seamless_cube_map, "sampler: non_seamless_cube_map")
         info.ycbcr = None if ycbcr is None else ycbcr.core
         self.lods = (info.min_lod, info.max_lod)  #: what levels of detail are cut to
         self.lod_bias = info.mip_lod_bias

@@ -269,6 +269,7 @@ struct SamplerCreateInfo {
   VkSamplerReductionMode reduction_mode = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   float max_anisotropy = 1;  ///< more than 1: where min_filter is linear, up to so many (16 at most) samples along the longer derivative
   bool unnormalized_coordinates = false;
+  bool non_seamless_cube_map = false;  ///< of cubes: a face is an image by itself, with the address modes at its edges
   Ptr<SamplerYcbcrConversion> ycbcr = nullptr;
 };
 

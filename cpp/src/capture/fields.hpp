@@ -112,6 +112,7 @@ void fields(A& a, SamplerCreateInfo& i) {
                                     VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE,      VK_BORDER_COLOR_INT_OPAQUE_WHITE,
                                     VK_BORDER_COLOR_FLOAT_CUSTOM_EXT,        VK_BORDER_COLOR_INT_CUSTOM_EXT};
   a.among(i.border_color, kBorders, "border color"), a.flag(i.unnormalized_coordinates, "unnormalized");
+  a.flag(i.non_seamless_cube_map, "non-seamless cube map");
   for (uint32_t& bits : i.custom_border_color.uint32) a.number(bits, "border color");
   a.below(i.reduction_mode, 3, "reduction mode"), a.number(i.max_anisotropy, "anisotropy");
   conversion(a, i.ycbcr);

@@ -43,7 +43,7 @@ std::string conversion_bytes(const Ptr<SamplerYcbcrConversion>& conversion) {
 // Of what a function depends on; bias, lods, the exact border and how much anisotropy are read at run time.
 std::string function_bytes(const SamplerCreateInfo& i) {
   return bytes_of(i.mag_filter, i.min_filter, i.mipmap_mode, i.address_u, i.address_v, i.address_w, i.compare_enable, i.compare_op,
-                  i.border_color, i.unnormalized_coordinates, i.reduction_mode, i.max_anisotropy > 1) +
+                  i.border_color, i.unnormalized_coordinates, i.non_seamless_cube_map, i.reduction_mode, i.max_anisotropy > 1) +
          conversion_bytes(i.ycbcr);
 }
 std::string sampler_bytes(const SamplerCreateInfo& i) {

@@ -135,6 +135,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_sampler_filter_minmax,
     Extension::EXT_filter_cubic,
     Extension::EXT_image_view_min_lod,
+    Extension::EXT_non_seamless_cube_map,
     Extension::EXT_border_color_swizzle,
     Extension::EXT_custom_border_color,
     Extension::EXT_rgba10x6_formats,
@@ -321,6 +322,7 @@ Features make_features() {
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
   f.samplerFilterMinmax = true;
   f.minLod = f.shaderResourceMinLod = true;
+  f.nonSeamlessCubeMap = true;
   f.customBorderColors = f.customBorderColorWithoutFormat = true;
   f.borderColorSwizzle = f.borderColorSwizzleFromImage = true;  // views swizzle what a sampler gives, a border too
   f.samplerYcbcrConversion = f.ycbcr2plane444Formats = f.ycbcrImageArrays = f.formatRgba10x6WithoutYCbCrSampler = true;

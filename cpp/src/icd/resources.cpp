@@ -212,6 +212,7 @@ VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pC
   info.compare_enable = pCreateInfo->compareEnable, info.compare_op = pCreateInfo->compareOp;
   info.border_color = pCreateInfo->borderColor;
   info.unnormalized_coordinates = pCreateInfo->unnormalizedCoordinates;
+  info.non_seamless_cube_map = pCreateInfo->flags & VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT;
   info.ycbcr = conversion_of(pCreateInfo->pNext);
   auto core = tilegpu::Sampler::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);

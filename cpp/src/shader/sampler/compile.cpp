@@ -83,7 +83,7 @@ Value SamplerFunctionBuilder::predicted(Value id) {
 }
 
 void SamplerFunctionBuilder::fold(Value& s, Value& t, bool fixed) {
-  if (plan.cube) return;
+  if (plan.seamless()) return;
   if (fixed) {
     s = fold_fixed(c, plan.key.sampler.address_u, s), t = fold_fixed(c, plan.key.sampler.address_v, t);
     return;
@@ -349,7 +349,9 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
                              filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
                              filtered && plan.volume ? static_cast<uint32_t>(s.address_w) : 0u,
                              filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
-                             filtered && s.unnormalized_coordinates ? 1u : 0u,
+                             filtered && s.unnormalized_coordinates             ? 1u
+                             : filtered && plan.cube && s.non_seamless_cube_map ? 2u
+                                                                                : 0u,
                              sampled && plan.anisotropic,
                              sampled && plan.level_0_alone && use != kUseQueryLod,
                              sampled ? static_cast<uint32_t>(plan.reduction) : 0u,
@@ -464,7 +466,7 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   plan.mag = level_filter(plan, s.mag_filter), plan.min = level_filter(plan, s.min_filter);
   plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;
   plan.level_0_alone = key.one_level && plan.mag == plan.min;
-  plan.uses_border = key.has_sampler && !plan.cube &&
+  plan.uses_border = key.has_sampler && !plan.seamless() &&
                      (s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER ||
                       (!plan.one_dimensional && s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) ||
                       (plan.volume && s.address_w == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER));

@@ -93,6 +93,7 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
     replace_and_compare();
     return;
   }
+  if (!plan.seamless()) return four_of_face(level, s, t, face, out, ax, ay);
   // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
   auto plain = [&](Value coordinate, Value size_f, Axis& axis) {
     Value u = ir.fclamp(ir.fma(coordinate, size_f, ir.fk(-0.5f)), ir.fk(-0.5f), ir.fsub(size_f, ir.fk(0.5f)));
@@ -154,6 +155,18 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
       },
       [&] { return colors; });
   for (size_t k = 0; k < 4; ++k) out[k] = unpack(colors, k * count);
+}
+
+/// Of a cube whose faces are images by themselves: the address modes at its edges. Offsets are not for cubes.
+void SamplerFunctionBuilder::four_of_face(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
+  assert(plan.cube && !plan.seamless() && face);
+  ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, ir.c32(0), true);
+  ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, ir.c32(0), true);
+  for (uint32_t k = 0; k < 4; ++k) {
+    const bool right = k & 1, low = k >> 1;
+    out[k] = read(level, right ? ax.high : ax.low, low ? ay.high : ay.low, face,
+                  either(ir, right ? ax.high_outside : ax.low_outside, low ? ay.high_outside : ay.low_outside));
+  }
 }
 
 /// Four texels of level 0, a component of each.
@@ -256,17 +269,18 @@ TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Val
   if (plan.cube || plan.volume) current_layer_pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level_index, ir.i64), 3)), 8);
   if (filter == LevelFilter::cubic) return filter_cubic(level, s, t);
   if (filter == LevelFilter::nearest) {
-    if (plan.cube) {
+    if (plan.seamless()) {
       auto nearest = [&](Value coordinate, Value size_f) {
         return ir.fptosi(ir.floor(ir.fclamp(ir.fmul(coordinate, size_f), ir.fk(0), ir.fsub(size_f, ir.fk(0.5f)))));
       };
       return read(level, nearest(s, level.width_f), nearest(t, level.height_f), face, nullptr);
     }
-    const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, c.offset_x, false);
+    const Value offset_x = plan.cube ? ir.c32(0) : c.offset_x, offset_y = plan.cube ? ir.c32(0) : c.offset_y;
+    const Axis ax = address_axis(c, plan.key.sampler.address_u, s, level.width, level.width_f, offset_x, false);
     if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
-    const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, c.offset_y, false);
+    const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, offset_y, false);
     Value outside = either(ir, ax.low_outside, ay.low_outside);
-    if (!plan.volume) return read(level, ax.low, ay.low, nullptr, outside);
+    if (!plan.volume) return read(level, ax.low, ay.low, face, outside);
     const Axis az = axis_of_slices(c, level, false);
     return read(slice_of(level, az.low), ax.low, ay.low, nullptr, either(ir, outside, az.low_outside));
   }

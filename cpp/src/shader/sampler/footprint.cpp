@@ -225,7 +225,7 @@ class Footprint {
         const int32_t period = mirrors ? 2 * size : size;
         i = (i % period + period) % period;
         if (mirrors) i = mirrored(i, period);
-      } else if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER && !cube_) {
+      } else if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) {
         if (i < 0 || i >= size) continue;
       } else {
         if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE && i < 0) i = -1 - i;
@@ -238,8 +238,9 @@ class Footprint {
 
   void level(const Place& p, int32_t number, LevelFilter filter) {
     const ViewLevel& of = view_.level[number];
-    const VkSamplerAddressMode u = cube_ ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : sampler_.address_u,
-                               v = cube_ ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : sampler_.address_v;
+    const bool seamless = cube_ && !sampler_.non_seamless_cube_map;
+    const VkSamplerAddressMode u = seamless ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : sampler_.address_u,
+                               v = seamless ? VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE : sampler_.address_v;
     const Indices x = indices(u, p.at[0], of.width_px, p.offset[0], filter);
     Indices y = {{}, 1}, z = {{}, 1};
     if (!one_dimensional_) y = indices(v, p.at[1], of.height_px, p.offset[1], filter);

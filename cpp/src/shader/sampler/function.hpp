@@ -50,6 +50,7 @@ class SamplerFunctionBuilder {
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
   void sample_planes(Value s, Value t, Value magnified);
+  void four_of_face(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, LevelFilter filter);
   TexelValues filter_level(const Level& level, Value s, Value t, Value face);
   TexelValues filter_slices(const Level& level, Value s, Value t);

@@ -38,6 +38,8 @@ struct SamplerPlan {
   uint32_t texel_B = 4;
   bool depth = false, stencil = false, integer = false, compare = false;
   bool array = false, cube = false, one_dimensional = false, volume = false;
+  /// A cube whose filters go over edges to the next face; else its faces are images by themselves.
+  bool seamless() const { return cube && !key.sampler.non_seamless_cube_map; }
   LevelFilter mag = LevelFilter::nearest, min = LevelFilter::nearest;
   bool mip_linear = false;
   bool level_0_alone = false;  // the view has no other, and filters don't depend on lambda: nobody asks for it
