@@ -30,10 +30,11 @@ namespace {
 Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const GraphicsState& state) {
   const GraphicsPipelineCreateInfo& info = pipeline.info();
   const auto who = [&] { return pass_name(pass) + ", pipeline '" + info.label + "': "; };
-  if (static_cast<uint32_t>(state.multisample.samples) != pass.samples)
+  const bool rasterizes = !state.rasterization.rasterizer_discard;  // else the state of samples is ignored, and perhaps nobody gave it
+  if (rasterizes && static_cast<uint32_t>(state.multisample.samples) != pass.samples)
     return invalid(who() + "the pipeline is made for " + std::to_string(state.multisample.samples) + " samples, the pass has " +
                    std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
-  if (const MultisampleState& m = state.multisample; m.sample_locations_enable) {
+  if (const MultisampleState& m = state.multisample; rasterizes && m.sample_locations_enable) {
     if (pass.samples == 1)
       return invalid(who() + "sampleLocationsEnable is true, and the pass has 1 sample; sampleLocationSampleCounts are 2, 4, 8 and 16");
     if (m.sample_locations.count != pass.samples)
@@ -107,7 +108,8 @@ Status take_state(Recorder& r, command::Pass& pass) {
   if (const VkImageAspectFlags left_out = pipeline.info().untested_aspects)
     pipeline::leave_out_tests(left_out, without_tests.emplace(r.dynamic.state()).depth_stencil);
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
-  if (Status ok = device::adopt_samples(r, static_cast<uint32_t>(state.multisample.samples)); !ok) return ok.error();
+  if (!state.rasterization.rasterizer_discard)
+    if (Status ok = device::adopt_samples(r, static_cast<uint32_t>(state.multisample.samples)); !ok) return ok.error();
   if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
   if (Status ok = device::forbid(r, check_untested(pass, pipeline)); !ok) return ok;
   if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());

@@ -21,9 +21,9 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   command::Pass& pass = *r.open;
   const command::Pass& part = *secondary.part;
   const std::string who = pass_name(pass) + ": execute_commands of a secondary command buffer ('" + part.info.label + "'): ";
-  if (!part.states.empty())
+  if (device::rasterizes(part))
     if (Status ok = device::adopt_samples(r, part.samples); !ok) return ok;
-  const bool any_samples = part.states.empty() && part.targets.empty();
+  const bool any_samples = !device::rasterizes(part) && part.targets.empty();
   if (!(part.targets == pass.targets) || (part.samples != pass.samples && !any_samples))
     return invalid(who + "its inheritance info has other formats or samples than the pass; they must be the same");
   if (r.active_query >= 0 && (!secondary.part_in_query || !part.queries.empty()))

@@ -1,5 +1,6 @@
 // device/command_pass.cpp -- stage: recording, begin and end of passes, clears inside them. In: RenderingInfo. Out: passes with their
 // framebuffers. Source: Vulkan specification, "Render Pass" (dynamic rendering), "Clear Commands".
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -153,12 +154,15 @@ Status check_clear(const command::Pass& pass, const command::ClearCall& clear, b
   return Ok{};
 }
 
+bool rasterizes(const command::Pass& pass) {
+  return std::any_of(pass.states.begin(), pass.states.end(),
+                     [](const command::DrawState& state) { return !state.rasterization.rasterizer_discard; });
+}
+
 Status adopt_samples(Recorder& r, uint32_t samples) {
   assert(r.open);
   command::Pass& pass = *r.open;
-  if (pass.samples == samples || !pass.states.empty() || !pass.executed.empty() || pass.info.single_sampled_samples ||
-      !pass.targets.empty())
-    return Ok{};
+  if (pass.samples == samples || rasterizes(pass) || pass.info.single_sampled_samples || !pass.targets.empty()) return Ok{};
   if (!r.inherits) {
     RenderingInfo info = pass.info;
     info.single_sampled_samples = samples;

@@ -1,6 +1,7 @@
 // device/join.cpp -- see join.hpp.
 #include "device/join.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <unordered_map>
@@ -45,8 +46,6 @@ const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece
   }
   return &state;
 }
-
-const DrawState* as_it_is(Pass&, const Pass&, const DrawState& of_piece, const command::Bound&) { return &of_piece; }
 
 // The commands of a piece behind those of the pass; of its states those that commands use, once each.
 void append(Pass& pass, const Pass& piece, const Fit& fit) {
@@ -125,6 +124,11 @@ bool equal(const RenderingAttachment& a, const RenderingAttachment& b) {
          a.resolve_view == b.resolve_view && a.input_only == b.input_only && std::memcmp(&a.clear, &b.clear, sizeof a.clear) == 0;
 }
 
+bool has_attachments(const RenderingInfo& info) {
+  const auto has_view = [](const RenderingAttachment& a) { return a.view != nullptr; };
+  return has_view(info.depth) || has_view(info.stencil) || std::any_of(info.color.begin(), info.color.end(), has_view);
+}
+
 // What differs between two begin infos that must be the same but for their flags; null: nothing.
 const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
   if (std::memcmp(&a.render_area, &b.render_area, sizeof a.render_area) != 0) return "render_area";
@@ -137,7 +141,9 @@ const char* difference(const RenderingInfo& a, const RenderingInfo& b) {
     if (!equal(a.color[i], b.color[i])) return "color";
   if (!equal(a.depth, b.depth)) return "depth";
   if (!equal(a.stencil, b.stencil)) return "stencil";
-  if (a.single_sampled_samples != b.single_sampled_samples) return "single_sampled_samples";
+  // Without attachments a part has its draws' samples, and none where nothing is drawn.
+  const bool by_draws = !has_attachments(a) && (!a.single_sampled_samples || !b.single_sampled_samples);
+  if (a.single_sampled_samples != b.single_sampled_samples && !by_draws) return "single_sampled_samples";
   if (a.desc.tiler_heap_B != b.desc.tiler_heap_B || a.desc.draws_a_part != b.desc.draws_a_part ||
       a.desc.transaction_elimination != b.desc.transaction_elimination || a.desc.hsr_prepass != b.desc.hsr_prepass)
     return "desc";
@@ -163,7 +169,9 @@ std::shared_ptr<Pass> begin_as(const Pass& begun) {
 // The parts of one pass, in order.
 Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>& parts) {
   assert(parts.size() > 1 && pass_of(parts.front()));
-  const Pass& begun = **pass_of(parts.front());
+  const auto has_samples = [](const command::Command* part) { return (*pass_of(part))->info.single_sampled_samples != 0; };
+  const auto first = std::find_if(parts.begin(), parts.end(), has_samples);
+  const Pass& begun = **pass_of(first == parts.end() ? parts.front() : *first);
   auto pass = begin_as(begun);
   pass->info.flags = 0;
   size_t draws = 0;
@@ -176,7 +184,7 @@ Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>&
     if (draws > records::kDrawMask)
       return invalid(pass_name(begun) + ": more than " + std::to_string(records::kDrawMask) + " draws in the parts of one pass");
     if (Status ok = framebuffer::note_part(pass->feedback, part.feedback); !ok) return ok.error();
-    append(*pass, part, {as_it_is});
+    append(*pass, part, {copied});
     pass->part_ends.push_back(pass->commands.size());
   }
   return Ptr<const Pass>(std::move(pass));

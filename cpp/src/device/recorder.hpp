@@ -120,7 +120,9 @@ Status note_condition(command::Pass& pass, const command::Condition& condition);
 /// vkCmdClearAttachments: within the pass's area and layers. `is_part`: of a secondary, which knows neither.
 Status check_clear(const command::Pass& pass, const command::ClearCall& clear, bool is_part);
 
-/// A pass without attachments has the samples of the first pipeline that draws in it. Others: nothing is done.
+/// Whether a draw is not discarded before rasterization: the state of samples is ignored where it is.
+bool rasterizes(const command::Pass& pass);
+/// A pass without attachments has the samples of the first pipeline that rasterizes in it. Others: nothing is done.
 Status adopt_samples(Recorder& recorder, uint32_t samples);
 
 inline Status forbid(const Recorder& recorder, Status rule) { return forbid(recorder.device->state(), std::move(rule)); }

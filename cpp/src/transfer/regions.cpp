@@ -119,8 +119,8 @@ Slabs slabs_of(const Side& side) {
 BlockBox blocks_of(const Side& side) {
   const vk::FormatInfo& format = format_of(side.image);
   const auto x = static_cast<uint32_t>(side.offset.x), y = static_cast<uint32_t>(side.offset.y);
-  assert(x % format.block_width_px == 0 && y % format.block_height_px == 0);
-  return {x / format.block_width_px, y / format.block_height_px, format.blocks_x(side.extent.width), format.blocks_y(side.extent.height)};
+  const uint32_t first_x = x / format.block_width_px, first_y = y / format.block_height_px;  // a blit's corners lie anywhere in blocks
+  return {first_x, first_y, format.blocks_x(x + side.extent.width) - first_x, format.blocks_y(y + side.extent.height) - first_y};
 }
 
 bool resolve_range(const Image& image, VkImageSubresourceRange& range) {
