@@ -45,10 +45,10 @@ VkResult VKAPI_CALL CreateCommandPool(VkDevice, const VkCommandPoolCreateInfo*, 
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyCommandPool(VkDevice, VkCommandPool commandPool, const VkAllocationCallbacks*) {
+void VKAPI_CALL DestroyCommandPool(VkDevice device, VkCommandPool commandPool, const VkAllocationCallbacks*) {
   if (!commandPool) return;
-  for (const VkCommandBuffer buffer : commandPool->buffers) delete buffer;
-  delete commandPool;
+  for (const VkCommandBuffer buffer : commandPool->buffers) discard(device, buffer);
+  discard(device, commandPool);
 }
 
 VkResult VKAPI_CALL ResetCommandPool(VkDevice device, VkCommandPool commandPool, VkCommandPoolResetFlags) {
@@ -72,12 +72,12 @@ VkResult VKAPI_CALL AllocateCommandBuffers(VkDevice device, const VkCommandBuffe
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL FreeCommandBuffers(VkDevice, VkCommandPool commandPool, uint32_t commandBufferCount,
+void VKAPI_CALL FreeCommandBuffers(VkDevice device, VkCommandPool commandPool, uint32_t commandBufferCount,
                                    const VkCommandBuffer* pCommandBuffers) {
   for (uint32_t i = 0; i < commandBufferCount; ++i) {
     if (!pCommandBuffers[i]) continue;
     commandPool->buffers.erase(pCommandBuffers[i]);
-    delete pCommandBuffers[i];
+    discard(device, pCommandBuffers[i]);
   }
 }
 

@@ -135,7 +135,9 @@ VkResult VKAPI_CALL CreateDescriptorSetLayout(VkDevice device, const VkDescripto
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyDescriptorSetLayout(VkDevice, VkDescriptorSetLayout layout, const VkAllocationCallbacks*) { delete layout; }
+void VKAPI_CALL DestroyDescriptorSetLayout(VkDevice device, VkDescriptorSetLayout layout, const VkAllocationCallbacks*) {
+  discard(device, layout);
+}
 
 void VKAPI_CALL GetDescriptorSetLayoutSupport(VkDevice, const VkDescriptorSetLayoutCreateInfo* pCreateInfo,
                                               VkDescriptorSetLayoutSupport* pSupport) {
@@ -156,8 +158,8 @@ VkResult VKAPI_CALL CreateDescriptorPool(VkDevice, const VkDescriptorPoolCreateI
   return VK_SUCCESS;
 }
 
-VkResult VKAPI_CALL ResetDescriptorPool(VkDevice, VkDescriptorPool descriptorPool, VkDescriptorPoolResetFlags) {
-  for (const VkDescriptorSet set : descriptorPool->sets) delete set;
+VkResult VKAPI_CALL ResetDescriptorPool(VkDevice device, VkDescriptorPool descriptorPool, VkDescriptorPoolResetFlags) {
+  for (const VkDescriptorSet set : descriptorPool->sets) discard(device, set);
   descriptorPool->sets.clear();
   return VK_SUCCESS;
 }
@@ -165,7 +167,7 @@ VkResult VKAPI_CALL ResetDescriptorPool(VkDevice, VkDescriptorPool descriptorPoo
 void VKAPI_CALL DestroyDescriptorPool(VkDevice device, VkDescriptorPool descriptorPool, const VkAllocationCallbacks*) {
   if (!descriptorPool) return;
   ResetDescriptorPool(device, descriptorPool, 0);
-  delete descriptorPool;
+  discard(device, descriptorPool);
 }
 
 VkResult VKAPI_CALL AllocateDescriptorSets(VkDevice device, const VkDescriptorSetAllocateInfo* pAllocateInfo,
@@ -186,12 +188,12 @@ VkResult VKAPI_CALL AllocateDescriptorSets(VkDevice device, const VkDescriptorSe
   return VK_SUCCESS;
 }
 
-VkResult VKAPI_CALL FreeDescriptorSets(VkDevice, VkDescriptorPool descriptorPool, uint32_t descriptorSetCount,
+VkResult VKAPI_CALL FreeDescriptorSets(VkDevice device, VkDescriptorPool descriptorPool, uint32_t descriptorSetCount,
                                        const VkDescriptorSet* pDescriptorSets) {
   for (uint32_t i = 0; i < descriptorSetCount; ++i) {
     if (!pDescriptorSets[i]) continue;
     descriptorPool->sets.erase(pDescriptorSets[i]);
-    delete pDescriptorSets[i];
+    discard(device, pDescriptorSets[i]);
   }
   return VK_SUCCESS;
 }
@@ -235,9 +237,9 @@ VkResult VKAPI_CALL CreateDescriptorUpdateTemplate(VkDevice, const VkDescriptorU
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyDescriptorUpdateTemplate(VkDevice, VkDescriptorUpdateTemplate descriptorUpdateTemplate,
+void VKAPI_CALL DestroyDescriptorUpdateTemplate(VkDevice device, VkDescriptorUpdateTemplate descriptorUpdateTemplate,
                                                 const VkAllocationCallbacks*) {
-  delete descriptorUpdateTemplate;
+  discard(device, descriptorUpdateTemplate);
 }
 
 void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet descriptorSet,

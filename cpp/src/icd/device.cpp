@@ -94,6 +94,16 @@ Living& living() {
   return *all;
 }
 
+// Of objects that a program leaves behind: they would look at the device once it is gone.
+void end_threads(VkDevice device) {
+  std::map<const void*, std::function<void()>> threads;
+  {
+    const std::lock_guard guard(device->lock);
+    threads.swap(device->threads);
+  }
+  for (const auto& [object, end] : threads) end();
+}
+
 }  // namespace
 
 VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDeviceCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
@@ -131,6 +141,7 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
 
 void VKAPI_CALL DestroyDevice(VkDevice device, const VkAllocationCallbacks*) {
   if (!device) return;
+  end_threads(device);
   end_queue(&device->queue);
   device->core->wait_idle();
   if (Explained* const explained = Explained::asked()) explained->write();
@@ -167,7 +178,17 @@ void VKAPI_CALL DestroyPrivateDataSlot(VkDevice device, VkPrivateDataSlot slot, 
     auto& data = device->private_data;
     data.erase(data.lower_bound({slot->number, 0}), data.upper_bound({slot->number, ~uint64_t{0}}));
   }
-  delete slot;
+  discard(device, slot);
+}
+
+void forget(VkDevice device, uint64_t object) {
+  const std::lock_guard guard(device->lock);
+  auto& data = device->private_data;
+  for (auto at = data.begin(); at != data.end();) {
+    const uint64_t slot = at->first.first;
+    data.erase({slot, object});
+    at = data.lower_bound({slot + 1, 0});
+  }
 }
 
 VkResult VKAPI_CALL SetPrivateData(VkDevice device, VkObjectType, uint64_t objectHandle, VkPrivateDataSlot slot, uint64_t data) {

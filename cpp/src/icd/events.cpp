@@ -12,7 +12,7 @@ VkResult VKAPI_CALL CreateEvent(VkDevice, const VkEventCreateInfo*, const VkAllo
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyEvent(VkDevice, VkEvent event, const VkAllocationCallbacks*) { delete event; }
+void VKAPI_CALL DestroyEvent(VkDevice device, VkEvent event, const VkAllocationCallbacks*) { discard(device, event); }
 
 VkResult VKAPI_CALL GetEventStatus(VkDevice device, VkEvent event) {
   if (device->lost) return VK_ERROR_DEVICE_LOST;

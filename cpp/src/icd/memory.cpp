@@ -78,7 +78,7 @@ void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAlloc
   if (!memory) return;
   assert(!memory->core || device->allocated_B >= memory->size_B);
   if (memory->core) device->allocated_B -= memory->size_B, note_freed(memory->size_B);
-  delete memory;
+  discard(device, memory);
 }
 
 VkResult VKAPI_CALL GetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR* pGetFdInfo, int* pFd) {

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -87,6 +88,7 @@ struct VkDevice_T {
   std::mutex lock;                                                 ///< of what is below
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> private_data;  ///< (slot, object): value
   std::set<std::string> warned;                                    ///< what need not be said again
+  std::map<const void*, std::function<void()>> threads;            ///< by object: ends one that looks at the device
 };
 
 namespace tilegpu::icd {
@@ -309,6 +311,17 @@ namespace tilegpu::icd {
 template <class Handle>
 uint64_t number_of(Handle handle) {
   return reinterpret_cast<uint64_t>(handle);
+}
+
+/// Private data of an object that ends: another one may come to lie where it was.
+void forget(VkDevice device, uint64_t object);
+
+/// The end of an object without a loader's word; null: nothing.
+template <class Handle>
+void discard(VkDevice device, Handle handle) {
+  if (!handle) return;
+  forget(device, number_of(handle));
+  delete handle;
 }
 
 /// The structure of that type in a pNext chain; null: none.

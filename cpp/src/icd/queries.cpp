@@ -42,7 +42,7 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyQueryPool(VkDevice, VkQueryPool queryPool, const VkAllocationCallbacks*) { delete queryPool; }
+void VKAPI_CALL DestroyQueryPool(VkDevice device, VkQueryPool queryPool, const VkAllocationCallbacks*) { discard(device, queryPool); }
 
 // Of the host's calls; those of command buffers are checked when they are recorded.
 static VkResult check_range(VkDevice device, VkQueryPool pool, uint32_t first, uint32_t count) {

@@ -36,6 +36,7 @@ void defer(VkQueue queue) {
   const VkDevice device = queue->device;
   std::unique_lock guard(queue->lock);
   while (!queue->ending) {
+    if (device->lost) queue->deferred.clear();
     if (!queue->deferred.empty() && may_go(device, queue->deferred.front())) {
       assert(guard.owns_lock());
       Batch batch = std::move(queue->deferred.front());
@@ -109,7 +110,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
     if (explained) explained->before(device, batch.command_buffers);
     auto submitted = device->core->submit({std::move(batch.command_buffers), {}});
     if (!submitted) {
-      device->lost = true;
+      lose(device);
       return fail(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit: " + submitted.error().message);
     }
     assert(*submitted);
@@ -164,7 +165,8 @@ VkResult wait_idle(VkQueue queue) {
       last->wait(-1);
       if (const VkResult r = check(queue->device, *last); r != VK_SUCCESS) return r;
     }
-    if (!deferred) return queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    if (queue->device->lost) return VK_ERROR_DEVICE_LOST;  // what is deferred never runs
+    if (!deferred) return VK_SUCCESS;
     std::unique_lock timeline(queue->device->timeline_lock);
     queue->device->timeline_moved.wait_for(timeline, std::chrono::milliseconds(10));
   }

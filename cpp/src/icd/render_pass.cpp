@@ -208,7 +208,7 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
   return finish(device, std::move(pass), pCreateInfo, pRenderPass);
 }
 
-void VKAPI_CALL DestroyRenderPass(VkDevice, VkRenderPass renderPass, const VkAllocationCallbacks*) { delete renderPass; }
+void VKAPI_CALL DestroyRenderPass(VkDevice device, VkRenderPass renderPass, const VkAllocationCallbacks*) { discard(device, renderPass); }
 
 void VKAPI_CALL GetRenderAreaGranularity(VkDevice, VkRenderPass, VkExtent2D* pGranularity) { *pGranularity = {1, 1}; }
 
@@ -223,7 +223,9 @@ VkResult VKAPI_CALL CreateFramebuffer(VkDevice, const VkFramebufferCreateInfo* p
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyFramebuffer(VkDevice, VkFramebuffer framebuffer, const VkAllocationCallbacks*) { delete framebuffer; }
+void VKAPI_CALL DestroyFramebuffer(VkDevice device, VkFramebuffer framebuffer, const VkAllocationCallbacks*) {
+  discard(device, framebuffer);
+}
 
 // --- commands
 

@@ -49,7 +49,7 @@ VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCre
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyBuffer(VkDevice, VkBuffer buffer, const VkAllocationCallbacks*) { delete buffer; }
+void VKAPI_CALL DestroyBuffer(VkDevice device, VkBuffer buffer, const VkAllocationCallbacks*) { discard(device, buffer); }
 
 // An address is the buffer's, not its memory's: it is the same on every run, so that a capture needs no more.
 VkDeviceAddress VKAPI_CALL GetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo* pInfo) {
@@ -71,7 +71,7 @@ VkResult VKAPI_CALL CreateBufferView(VkDevice device, const VkBufferViewCreateIn
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyBufferView(VkDevice, VkBufferView bufferView, const VkAllocationCallbacks*) { delete bufferView; }
+void VKAPI_CALL DestroyBufferView(VkDevice device, VkBufferView bufferView, const VkAllocationCallbacks*) { discard(device, bufferView); }
 
 VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkImage* pImage) {
   VkPhysicalDeviceImageFormatInfo2 asked{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2};
@@ -103,7 +103,7 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyImage(VkDevice, VkImage image, const VkAllocationCallbacks*) { delete image; }
+void VKAPI_CALL DestroyImage(VkDevice device, VkImage image, const VkAllocationCallbacks*) { discard(device, image); }
 
 namespace {
 
@@ -174,7 +174,7 @@ VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyImageView(VkDevice, VkImageView imageView, const VkAllocationCallbacks*) { delete imageView; }
+void VKAPI_CALL DestroyImageView(VkDevice device, VkImageView imageView, const VkAllocationCallbacks*) { discard(device, imageView); }
 
 VkResult VKAPI_CALL CreateSamplerYcbcrConversion(VkDevice device, const VkSamplerYcbcrConversionCreateInfo* pCreateInfo,
                                                  const VkAllocationCallbacks*, VkSamplerYcbcrConversion* pYcbcrConversion) {
@@ -191,8 +191,8 @@ VkResult VKAPI_CALL CreateSamplerYcbcrConversion(VkDevice device, const VkSample
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroySamplerYcbcrConversion(VkDevice, VkSamplerYcbcrConversion ycbcrConversion, const VkAllocationCallbacks*) {
-  delete ycbcrConversion;
+void VKAPI_CALL DestroySamplerYcbcrConversion(VkDevice device, VkSamplerYcbcrConversion ycbcrConversion, const VkAllocationCallbacks*) {
+  discard(device, ycbcrConversion);
 }
 
 VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
@@ -220,6 +220,6 @@ VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pC
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroySampler(VkDevice, VkSampler sampler, const VkAllocationCallbacks*) { delete sampler; }
+void VKAPI_CALL DestroySampler(VkDevice device, VkSampler sampler, const VkAllocationCallbacks*) { discard(device, sampler); }
 
 }  // namespace tilegpu::icd

@@ -40,6 +40,14 @@ VkResult status_of(VkDevice device, Fence& fence) {
 
 }  // namespace
 
+void lose(VkDevice device) {
+  {
+    const std::lock_guard guard(device->timeline_lock);
+    device->lost = true;
+  }
+  device->timeline_moved.notify_all();
+}
+
 VkResult wait_for(VkDevice device, Fence& fence, Clock::time_point deadline) {
   for (;;) {
     if (const VkResult r = status_of(device, fence); r != VK_NOT_READY) return r;
@@ -50,6 +58,8 @@ VkResult wait_for(VkDevice device, Fence& fence, Clock::time_point deadline) {
     }
     if (pending) {
       if (!pending->wait(left_ms(deadline))) return VK_TIMEOUT;
+    } else if (device->lost) {  // what would signal it never runs
+      return VK_ERROR_DEVICE_LOST;
     } else {  // its batch is deferred, or another thread has yet to submit it
       std::unique_lock guard(device->timeline_lock);
       if (device->timeline_moved.wait_until(guard, std::min(deadline, Clock::now() + std::chrono::milliseconds(10))) ==
@@ -64,7 +74,9 @@ VkResult check(VkDevice device, const tilegpu::Submission& submission) {
   assert(submission.signaled());
   const Error* error = submission.error();
   if (!error) return VK_SUCCESS;
-  if (!device->lost.exchange(true)) fail(device, VK_ERROR_DEVICE_LOST, "the device is lost: " + error->message);
+  const bool known = device->lost.exchange(true);
+  lose(device);
+  if (!known) fail(device, VK_ERROR_DEVICE_LOST, "the device is lost: " + error->message);
   return VK_ERROR_DEVICE_LOST;
 }
 
@@ -95,7 +107,7 @@ VkResult VKAPI_CALL CreateFence(VkDevice, const VkFenceCreateInfo* pCreateInfo, 
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyFence(VkDevice, VkFence fence, const VkAllocationCallbacks*) { delete fence; }
+void VKAPI_CALL DestroyFence(VkDevice device, VkFence fence, const VkAllocationCallbacks*) { discard(device, fence); }
 
 VkResult VKAPI_CALL ResetFences(VkDevice, uint32_t fenceCount, const VkFence* pFences) {
   for (uint32_t i = 0; i < fenceCount; ++i) {
@@ -121,6 +133,7 @@ VkResult VKAPI_CALL WaitForFences(VkDevice device, uint32_t fenceCount, const Vk
   for (;;) {
     for (uint32_t i = 0; i < fenceCount; ++i)
       if (const VkResult r = status_of(device, *pFences[i]->shared); r != VK_NOT_READY) return r;
+    if (device->lost) return VK_ERROR_DEVICE_LOST;
     if (Clock::now() >= deadline) return VK_TIMEOUT;
     wait_for(device, *pFences[0]->shared, std::min(deadline, Clock::now() + std::chrono::milliseconds(1)));
   }
@@ -159,7 +172,7 @@ VkResult VKAPI_CALL CreateSemaphore(VkDevice device, const VkSemaphoreCreateInfo
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallbacks*) { delete semaphore; }
+void VKAPI_CALL DestroySemaphore(VkDevice device, VkSemaphore semaphore, const VkAllocationCallbacks*) { discard(device, semaphore); }
 
 VkResult VKAPI_CALL GetSemaphoreFdKHR(VkDevice device, const VkSemaphoreGetFdInfoKHR* pGetFdInfo, int* pFd) {
   if (pGetFdInfo->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) return unknown_handle(device, pGetFdInfo->handleType);

@@ -9,6 +9,9 @@ namespace tilegpu::icd {
 /// Nanoseconds of Vulkan as a deadline; far away for UINT64_MAX.
 std::chrono::steady_clock::time_point deadline_of(uint64_t timeout_ns);
 
+/// Whoever waits for something of the device comes back.
+void lose(VkDevice device);
+
 /// VK_ERROR_DEVICE_LOST (said once) if a submission ended with an error; else VK_SUCCESS.
 VkResult check(VkDevice device, const tilegpu::Submission& submission);
 

@@ -88,6 +88,12 @@ constexpr VkFormat kFormats[] = {VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_B8G8R8A8_SR
 constexpr VkPresentModeKHR kModes[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR};
 constexpr uint32_t kAnyExtent = 0xffffffff;
 
+}  // namespace
+
+bool is_presentable(VkFormat format) { return std::find(std::begin(kFormats), std::end(kFormats), format) != std::end(kFormats); }
+
+namespace {
+
 VkResult capabilities_of(VkPhysicalDevice physical_device, VkSurfaceKHR surface, VkSurfaceCapabilitiesKHR& out) {
   std::string why;
   const std::unique_ptr<Window> window = open_window(surface, why);

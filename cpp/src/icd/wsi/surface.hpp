@@ -39,6 +39,9 @@ struct Picture {
   bool blue_first;  ///< B, G, R, A in memory; else R, G, B, A
 };
 
+/// One of those that vkGetPhysicalDeviceSurfaceFormatsKHR lists: 4 bytes a pixel.
+bool is_presentable(VkFormat format);
+
 /// Rows [first, end) to `out` without gaps, blue first: what X and Wayland take.
 void copy_blue_first(const Picture& picture, uint32_t first, uint32_t end, uint8_t* out);
 

@@ -29,6 +29,7 @@ struct VkSwapchainKHR_T {
   std::mutex lock;
   std::condition_variable changed;
   std::deque<uint32_t> free;    ///< to be acquired, in order
+  std::set<uint32_t> acquired;  ///< the program's, until they are presented
   std::deque<Presented> queue;  ///< to be shown
   VkResult state = VK_SUCCESS;  ///< SUBOPTIMAL, OUT_OF_DATE or SURFACE_LOST once it is
   bool ending = false, retired = false;
@@ -104,6 +105,33 @@ void signal(VkSemaphore semaphore, VkFence fence) {
   fence->shared->signaled = true;
 }
 
+void end(VkSwapchainKHR swapchain) {
+  {
+    const std::lock_guard guard(swapchain->lock);
+    swapchain->ending = true;
+  }
+  swapchain->changed.notify_all();
+  assert(swapchain->presenting.joinable());
+  swapchain->presenting.join();
+  assert(swapchain->queue.empty());  // what was presented was shown
+  delete swapchain;
+}
+
+// To its thread, which shows it once it is drawn.
+VkResult present(VkSwapchainKHR chain, uint32_t image, const std::shared_ptr<Fence>& drawn) {
+  {
+    const std::lock_guard guard(chain->lock);
+    if (chain->acquired.erase(image)) {
+      chain->queue.push_back({image, drawn});
+      chain->changed.notify_all();
+      return chain->state;
+    }
+  }
+  return fail(
+      chain->device, VK_ERROR_VALIDATION_FAILED_EXT,
+      "vkQueuePresentKHR: image " + std::to_string(image) + " is not acquired; the swapchain has " + std::to_string(chain->images.size()));
+}
+
 }  // namespace
 
 VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateInfoKHR* pCreateInfo, const VkAllocationCallbacks*,
@@ -117,6 +145,10 @@ VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateI
   std::string why;
   chain->window = open_window(pCreateInfo->surface, why);
   if (!chain->window) return fail(device, VK_ERROR_SURFACE_LOST_KHR, "swapchain: " + why);
+  if (!is_presentable(pCreateInfo->imageFormat))
+    return fail(device, VK_ERROR_INITIALIZATION_FAILED,
+                "swapchain: imageFormat is " + format_name(pCreateInfo->imageFormat) +
+                    ", which can't be presented; vkGetPhysicalDeviceSurfaceFormatsKHR says what can");
   if (pCreateInfo->imageArrayLayers != 1) return fail(device, VK_ERROR_INITIALIZATION_FAILED, "swapchain: imageArrayLayers must be 1");
   chain->device = device;
   chain->extent = pCreateInfo->imageExtent;
@@ -125,20 +157,20 @@ VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateI
   if (const VkResult r = make_images(device, *pCreateInfo, *chain); r != VK_SUCCESS) return r;
   *pSwapchain = chain.release();
   (*pSwapchain)->presenting = std::thread(show, *pSwapchain);
+  const std::lock_guard guard(device->lock);
+  device->threads[*pSwapchain] = [made = *pSwapchain] { end(made); };
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroySwapchainKHR(VkDevice, VkSwapchainKHR swapchain, const VkAllocationCallbacks*) {
+void VKAPI_CALL DestroySwapchainKHR(VkDevice device, VkSwapchainKHR swapchain, const VkAllocationCallbacks*) {
   if (!swapchain) return;
   {
-    const std::lock_guard guard(swapchain->lock);
-    swapchain->ending = true;
+    const std::lock_guard guard(device->lock);
+    device->threads.erase(swapchain);
   }
-  swapchain->changed.notify_all();
-  assert(swapchain->presenting.joinable());
-  swapchain->presenting.join();
-  assert(swapchain->queue.empty());  // what was presented was shown
-  delete swapchain;
+  for (const auto& image : swapchain->images) forget(device, number_of(image.get()));
+  forget(device, number_of(swapchain));
+  end(swapchain);
 }
 
 VkResult VKAPI_CALL GetSwapchainImagesKHR(VkDevice, VkSwapchainKHR swapchain, uint32_t* pSwapchainImageCount, VkImage* pSwapchainImages) {
@@ -158,6 +190,7 @@ VkResult VKAPI_CALL AcquireNextImageKHR(VkDevice device, VkSwapchainKHR swapchai
   assert(!swapchain->free.empty());
   *pImageIndex = swapchain->free.front();
   swapchain->free.pop_front();
+  swapchain->acquired.insert(*pImageIndex);
   signal(semaphore, fence);
   return swapchain->state;
 }
@@ -175,14 +208,7 @@ VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPres
   if (Explained* const explained = Explained::asked()) explained->presented();
   VkResult result = queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
   for (uint32_t i = 0; i < pPresentInfo->swapchainCount; ++i) {
-    const VkSwapchainKHR chain = pPresentInfo->pSwapchains[i];
-    VkResult one = VK_SUCCESS;
-    {
-      const std::lock_guard guard(chain->lock);
-      chain->queue.push_back({pPresentInfo->pImageIndices[i], drawn});
-      one = chain->state;
-    }
-    chain->changed.notify_all();
+    const VkResult one = present(pPresentInfo->pSwapchains[i], pPresentInfo->pImageIndices[i], drawn);
     if (pPresentInfo->pResults) pPresentInfo->pResults[i] = one;
     if (result >= 0 && one != VK_SUCCESS) result = one;
   }
