@@ -139,6 +139,33 @@ std::optional<uint32_t> slot_of_location(const OpenPass& open, uint32_t k) {
   return slot == VK_ATTACHMENT_UNUSED ? std::nullopt : std::optional(slot);
 }
 
+/// The states of an attachment that no location writes: the core wants them, and no program says them.
+void fill(VkCommandBuffer commands, uint32_t slot) {
+  assert(slot < kMaxColorAttachments);
+  tilegpu::CommandBuffer& core = *commands->core;
+  const DynamicStates takes = commands->colors.pipeline_takes;
+  constexpr VkBool32 kOff = VK_FALSE;
+  constexpr VkColorComponentFlags kNone = 0;
+  constexpr VkColorBlendEquationEXT kEquation{};
+  constexpr VkColorBlendAdvancedEXT kAdvanced{};
+  if (takes.has(DynamicState::color_blend_enable)) record(commands, core.set_color_blend_enable(slot, {&kOff, 1}));
+  if (takes.has(DynamicState::color_blend_advanced)) record(commands, core.set_color_blend_advanced(slot, {&kAdvanced, 1}));
+  if (takes.has(DynamicState::color_blend_equation)) record(commands, core.set_color_blend_equation(slot, {&kEquation, 1}));
+  if (takes.has(DynamicState::color_write_mask)) record(commands, core.set_color_write_mask(slot, {&kNone, 1}));
+}
+
+/// What the open subpass does not draw to, of a tile pass that it shares. And the last place: where there are no colours, Vulkan wants no
+/// state of them set.
+void fill_unwritten(VkCommandBuffer commands) {
+  const OpenPass& open = commands->pass;
+  fill(commands, kMaxColorAttachments - 1);
+  if (!open.render_pass) return;
+  const Subpass& subpass = open.render_pass->subpasses[open.subpass];
+  const std::vector<uint32_t>& tile = open.render_pass->tile_passes[subpass.tile_pass].color;
+  for (uint32_t slot = 0; slot < tile.size(); ++slot)
+    if (tile[slot] != VK_ATTACHMENT_UNUSED && location_of(subpass, tile[slot]) == VK_ATTACHMENT_UNUSED) fill(commands, slot);
+}
+
 }  // namespace
 
 void VKAPI_CALL CmdSetColorBlendEnableEXT(VkCommandBuffer commandBuffer, uint32_t firstAttachment, uint32_t attachmentCount,
@@ -173,6 +200,7 @@ void take_colors(VkCommandBuffer commands) {
   tilegpu::CommandBuffer& core = *commands->core;
   std::array<VkBool32, kMaxColorAttachments> write_enable;
   write_enable.fill(VK_TRUE);
+  fill_unwritten(commands);
   for (uint32_t k = 0; k < kMaxColorAttachments; ++k) {
     const std::optional<uint32_t> slot = slot_of_location(commands->pass, k);
     if (!slot) continue;

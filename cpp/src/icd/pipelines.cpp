@@ -23,25 +23,34 @@ VkResult VKAPI_CALL CreateShaderModule(VkDevice, const VkShaderModuleCreateInfo*
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyShaderModule(VkDevice, VkShaderModule shaderModule, const VkAllocationCallbacks*) { delete shaderModule; }
+void VKAPI_CALL DestroyShaderModule(VkDevice device, VkShaderModule shaderModule, const VkAllocationCallbacks*) {
+  discard(device, shaderModule);
+}
 
 VkResult VKAPI_CALL CreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                          VkPipelineLayout* pPipelineLayout) {
+  if (pCreateInfo->setLayoutCount > kMaxDescriptorSets)
+    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
+                "pipeline layout: setLayoutCount is " + std::to_string(pCreateInfo->setLayoutCount) + "; maxBoundDescriptorSets is " +
+                    std::to_string(kMaxDescriptorSets));
   auto layout = std::make_shared<tilegpu::PipelineLayout>();
   for (uint32_t i = 0; i < pCreateInfo->setLayoutCount; ++i)
     layout->sets.push_back(pCreateInfo->pSetLayouts[i] ? pCreateInfo->pSetLayouts[i]->core : nullptr);
+  uint64_t end_B = 0;
   for (uint32_t i = 0; i < pCreateInfo->pushConstantRangeCount; ++i)
-    layout->push_constants_B =
-        std::max(layout->push_constants_B, pCreateInfo->pPushConstantRanges[i].offset + pCreateInfo->pPushConstantRanges[i].size);
-  if (layout->push_constants_B > kMaxPushConstants_B)
+    end_B = std::max(end_B, uint64_t{pCreateInfo->pPushConstantRanges[i].offset} + pCreateInfo->pPushConstantRanges[i].size);
+  if (end_B > kMaxPushConstants_B)
     return fail(device, VK_ERROR_INITIALIZATION_FAILED,
-                "pipeline layout: push constants end at byte " + std::to_string(layout->push_constants_B) + "; maxPushConstantsSize is " +
+                "pipeline layout: push constants end at byte " + std::to_string(end_B) + "; maxPushConstantsSize is " +
                     std::to_string(kMaxPushConstants_B));
+  layout->push_constants_B = static_cast<uint32_t>(end_B);
   *pPipelineLayout = new VkPipelineLayout_T{std::move(layout)};
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyPipelineLayout(VkDevice, VkPipelineLayout pipelineLayout, const VkAllocationCallbacks*) { delete pipelineLayout; }
+void VKAPI_CALL DestroyPipelineLayout(VkDevice device, VkPipelineLayout pipelineLayout, const VkAllocationCallbacks*) {
+  discard(device, pipelineLayout);
+}
 
 // --- caches: code is kept by the device and on disk anyway; what a program keeps is the header, so that it can tell whose it is
 
@@ -49,7 +58,9 @@ VkResult VKAPI_CALL CreatePipelineCache(VkDevice, const VkPipelineCacheCreateInf
   *out = new VkPipelineCache_T;
   return VK_SUCCESS;
 }
-void VKAPI_CALL DestroyPipelineCache(VkDevice, VkPipelineCache pipelineCache, const VkAllocationCallbacks*) { delete pipelineCache; }
+void VKAPI_CALL DestroyPipelineCache(VkDevice device, VkPipelineCache pipelineCache, const VkAllocationCallbacks*) {
+  discard(device, pipelineCache);
+}
 VkResult VKAPI_CALL MergePipelineCaches(VkDevice, VkPipelineCache, uint32_t, const VkPipelineCache*) { return VK_SUCCESS; }
 
 VkResult VKAPI_CALL GetPipelineCacheData(VkDevice, VkPipelineCache, size_t* pDataSize, void* pData) {
@@ -295,11 +306,20 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
   if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input(VK_IMAGE_ASPECT_STENCIL_BIT);
 }
 
-// Vulkan ignores tests of what the pass does not have.
+// Vulkan ignores tests of what the pass does not have, also those that commands switch on.
 void drop_missing_tests(GraphicsPipelineCreateInfo& info) {
-  if (info.depth_format == VK_FORMAT_UNDEFINED)
+  const auto is_open = [&](VkDynamicState state) {
+    return std::find(info.dynamic_states.begin(), info.dynamic_states.end(), state) != info.dynamic_states.end();
+  };
+  if (info.depth_format == VK_FORMAT_UNDEFINED) {
     info.depth_stencil.depth_test = info.depth_stencil.depth_write = info.depth_stencil.depth_bounds_test = false;
-  if (info.stencil_format == VK_FORMAT_UNDEFINED) info.depth_stencil.stencil_test = false;
+    if (is_open(VK_DYNAMIC_STATE_DEPTH_TEST_ENABLE) || is_open(VK_DYNAMIC_STATE_DEPTH_BOUNDS_TEST_ENABLE))
+      info.untested_aspects |= VK_IMAGE_ASPECT_DEPTH_BIT;
+  }
+  if (info.stencil_format == VK_FORMAT_UNDEFINED) {
+    info.depth_stencil.stencil_test = false;
+    if (is_open(VK_DYNAMIC_STATE_STENCIL_TEST_ENABLE)) info.untested_aspects |= VK_IMAGE_ASPECT_STENCIL_BIT;
+  }
 }
 
 // Of the pre-rasterization or the fragment part: either may give it, and both must give the same.
@@ -383,8 +403,10 @@ void take_viewports(const VkGraphicsPipelineCreateInfo& in, PipelineParts& out) 
 Status take_parts(VkDevice device, const VkGraphicsPipelineCreateInfo& in, bool discards, PipelineParts& out) {
   assert(out.info.stages.empty());
   GraphicsPipelineCreateInfo& info = out.info;
+  const bool shades = !discards && !(out.parts & kPreRasterization && never_rasterizes(in));
   for (uint32_t i = 0; i < in.stageCount; ++i) {
-    if (!(out.parts & (in.pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT ? kFragmentShader : kPreRasterization))) continue;
+    const bool fragment = in.pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT;
+    if (!(out.parts & (fragment ? kFragmentShader : kPreRasterization)) || (fragment && !shades)) continue;
     auto stage = stage_of(device, in.pStages[i]);
     if (!stage) return stage.error();
     info.stages.push_back(std::move(*stage));
@@ -446,6 +468,6 @@ VkResult VKAPI_CALL CreateGraphicsPipelines(VkDevice device, VkPipelineCache, ui
   return create_each(createInfoCount, pCreateInfos, pPipelines, [&](const auto& in, VkPipeline* out) { return create(device, in, out); });
 }
 
-void VKAPI_CALL DestroyPipeline(VkDevice, VkPipeline pipeline, const VkAllocationCallbacks*) { delete pipeline; }
+void VKAPI_CALL DestroyPipeline(VkDevice device, VkPipeline pipeline, const VkAllocationCallbacks*) { discard(device, pipeline); }
 
 }  // namespace tilegpu::icd
