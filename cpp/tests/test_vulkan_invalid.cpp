@@ -146,6 +146,21 @@ void dynamic_offsets_are_as_many_as_buffers() {
   p.DestroyDescriptorSetLayout(p.device, layout, nullptr);
 }
 
+void pipeline_layouts_end_where_they_must() {
+  Program p;
+  const VkDescriptorSetLayout empty = p.set_layout({});
+  const std::vector<VkDescriptorSetLayout> many(100, empty);
+  const VkPushConstantRange around{VK_SHADER_STAGE_VERTEX_BIT, 0x80000000, 0x80000004};  // 4 in 32 bits
+  VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  VkPipelineLayout layout = nullptr;
+  info.setLayoutCount = 100, info.pSetLayouts = many.data();
+  CHECK(p.CreatePipelineLayout(p.device, &info, nullptr, &layout) != VK_SUCCESS &&
+        p.heard("setLayoutCount is 100; maxBoundDescriptorSets is "));
+  info.setLayoutCount = 0, info.pushConstantRangeCount = 1, info.pPushConstantRanges = &around;
+  CHECK(p.CreatePipelineLayout(p.device, &info, nullptr, &layout) != VK_SUCCESS && p.heard("push constants end at byte 4294967300"));
+  p.DestroyDescriptorSetLayout(p.device, empty, nullptr);
+}
+
 /// Names of programs come into reports.
 void json_is_json_whatever_a_name_holds() {
   CHECK(json_text("a\"\\\n\x01z") == "\"a\\\"\\\\\\u000a\\u0001z\"");
@@ -166,6 +181,7 @@ int main() {
   subpasses_are_of_the_render_pass();
   queries_are_of_the_pool();
   dynamic_offsets_are_as_many_as_buffers();
+  pipeline_layouts_end_where_they_must();
   json_is_json_whatever_a_name_holds();
   return test::finish("test_vulkan_invalid");
 }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 #include "vulkan_fixture.hpp"
 
@@ -168,10 +169,63 @@ void pictures_wait_for_their_batch() {
   CHECK(first_pixel(pictures[1]) == (std::vector<uint8_t>{0, 255, 0, 255}));
 }
 
+/// Formats that no surface lists, images that are not the program's: they would be read as what they are not.
+void what_is_presented_is_looked_at() {
+  const Folder folder;
+  Chain c;
+  for (const VkFormat format : {VK_FORMAT_R8_UNORM, VK_FORMAT_D32_SFLOAT, VK_FORMAT_UNDEFINED}) {
+    VkSwapchainCreateInfoKHR info{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
+    info.surface = c.surface, info.minImageCount = 2, info.imageFormat = format, info.imageExtent = {kWidth_px, kHeight_px};
+    info.imageArrayLayers = 1, info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    VkSwapchainKHR none = nullptr;
+    CHECK(c.create(c.p.device, &info, nullptr, &none) == VK_ERROR_INITIALIZATION_FAILED && !none && c.p.heard("can't be presented"));
+  }
+  const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, VK_PRESENT_MODE_FIFO_KHR);
+  uint32_t index = 0;
+  CHECK(c.acquire(c.p.device, chain, ~uint64_t{0}, nullptr, nullptr, &index) == VK_SUCCESS);
+  VkPresentInfoKHR info{VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
+  VkResult one = VK_SUCCESS;
+  info.swapchainCount = 1, info.pSwapchains = &chain, info.pImageIndices = &index, info.pResults = &one;
+  for (const uint32_t wrong : {7U, 0xffffffffU, (index + 1) % 3}) {
+    c.p.said.clear();
+    const uint32_t right = std::exchange(index, wrong);
+    CHECK(c.present(c.p.queue, &info) != VK_SUCCESS && one < 0 && c.p.heard("is not acquired; the swapchain has 3"));
+    index = right;
+  }
+  CHECK(c.present(c.p.queue, &info) == VK_SUCCESS && c.present(c.p.queue, &info) != VK_SUCCESS);  // it is no longer the program's
+  c.destroy(c.p.device, chain, nullptr);
+}
+
+size_t count_threads() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+/// Vulkan wants it destroyed before: its thread must not look at a device that is gone.
+void a_device_ends_with_its_swapchains() {
+  const Folder folder;
+  {
+    const Chain none;
+  }
+  const size_t before = count_threads();
+  {
+    Chain c;
+    const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
+    VkSemaphore never = nullptr;
+    CHECK(c.p.CreateSemaphore(c.p.device, &info, nullptr, &never) == VK_SUCCESS);
+    CHECK(c.frame(c.make(VK_FORMAT_R8G8B8A8_UNORM, VK_PRESENT_MODE_FIFO_KHR), {{1, 0, 0, 1}}, never) == VK_SUCCESS);
+    c.p.DestroySemaphore(c.p.device, never, nullptr);
+  }
+  CHECK_MESSAGE(count_threads() == before, std::to_string(count_threads()) + " threads, " + std::to_string(before) + " before");
+}
+
 }  // namespace
 
 int main() {
   pictures_come_in_order();
   pictures_wait_for_their_batch();
+  what_is_presented_is_looked_at();
+  a_device_ends_with_its_swapchains();
   return finish("test_vulkan_swapchain");
 }
