@@ -32,11 +32,11 @@ MODEL_TESTS = ("tests/test_framebuffer_model.py", "tests/test_shader_errors.py",
                "tests/test_argument_kinds.py")  # fmt: skip
 #: Of one case; beyond it is a finding.
 CASE_SECONDS, CASE_MB = 25, 4000
-MOST_B = {"spirv": 24 << 10, "capture": 64 << 10, "glsl": 8 << 10, "render": 1024, "texture": 4096, "cache": 64 << 10}
+MOST_B = {"spirv": 24 << 10, "capture": 64 << 10, "glsl": 8 << 10, "render": 1024, "texture": 4096, "cache": 64 << 10, "driver": 1024}
 KEPT_OF_A_KIND = 3
 #: What the repository keeps: bytes of a case, bytes of all of a fuzzer's. The test of all corpora wants less than two megabytes.
 KEPT_CASE_B = {"spirv": 6000, "capture": 36 << 10, "picture": 2000}
-CORPUS_B = {"spirv": 150_000, "render": 20_000, "texture": 20_000, "capture": 200_000, "glsl": 80_000, "cache": 100_000}
+CORPUS_B = {"spirv": 150_000, "render": 20_000, "texture": 20_000, "capture": 200_000, "glsl": 80_000, "cache": 100_000, "driver": 20_000}
 FOUND = "found-"
 SYMBOLIZER = "/usr/lib/llvm-19/bin/llvm-symbolizer"
 
