@@ -3,7 +3,9 @@
 //
 // In: choices, what a pass draws to. Out: pipelines. Source: Vulkan specification, "Pipelines", "Fixed-Function Vertex Processing".
 #include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <string_view>
 
 #include "driver/formats.hpp"
 #include "driver/world.hpp"
@@ -43,6 +45,10 @@ struct Stages {
   }
 };
 
+void add(std::string& to, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) to += word;
+}
+
 std::string fragment_of(Choices& c, const PassShape& shape, bool& reads_inputs) {
   std::string text = "layout(location = 0) in vec4 color;\n", body;
   const bool samples = c.seldom(3), counts = c.seldom(4), discards = c.seldom(6), depth = shape.depth && c.seldom(8), texel = c.seldom(8);
@@ -55,9 +61,9 @@ std::string fragment_of(Choices& c, const PassShape& shape, bool& reads_inputs) 
     if (!shape.inputs[i] || !c.coin()) continue;
     reads_inputs = true;
     const std::string number = std::to_string(i), prefix = prefix_of(shape.inputs[i]);
-    text += "layout(input_attachment_index = " + number + ", set = 1, binding = " + number + ") uniform " + prefix + "subpassInput" + ms +
-            " i" + number + ";\n";
-    body += "  v += vec4(subpassLoad(i" + number + (*ms ? ", 0" : "") + ")) * 0.5;\n";
+    add(text, {"layout(input_attachment_index = ", number, ", set = 1, binding = ", number, ") uniform ", prefix, "subpassInput", ms, " i",
+               number, ";\n"});
+    add(body, {"  v += vec4(subpassLoad(i", number, *ms ? ", 0" : "", ")) * 0.5;\n"});
   }
   if (discards) body += "  if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 3) == 3) discard;\n";
   if (counts) body += "  atomicAdd(n[int(gl_FragCoord.x) & 63], 1u);\n  imageAtomicAdd(s, ivec2(gl_FragCoord.xy) & 7, 1u);\n";
@@ -65,8 +71,8 @@ std::string fragment_of(Choices& c, const PassShape& shape, bool& reads_inputs) 
   for (size_t i = 0; i < shape.colors.size(); ++i) {
     if (!shape.colors[i]) continue;
     const std::string prefix = prefix_of(shape.colors[i]), number = std::to_string(i);
-    text += "layout(location = " + number + ") out " + prefix + "vec4 o" + number + ";\n";
-    body += "  o" + number + " = " + prefix + "vec4(" + (prefix.empty() ? "v" : "clamp(v, 0, 4) * 20") + ");\n";
+    add(text, {"layout(location = ", number, ") out ", prefix, "vec4 o", number, ";\n"});
+    add(body, {"  o", number, " = ", prefix, "vec4(", prefix.empty() ? "v" : "clamp(v, 0, 4) * 20", ");\n"});
   }
   return text + body + "}\n";
 }
