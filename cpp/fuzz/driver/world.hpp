@@ -205,7 +205,7 @@ class World {
   void step_dispatch();
   void step_pipeline_objects();
 
-  // -- what Vulkan forbids and the driver checks (wrong.cpp)
+  // -- what Vulkan forbids and the driver checks (wrong_commands.cpp, wrong_objects.cpp)
   void step_wrong();
 
   /// The result of a valid call that may be other than success.
