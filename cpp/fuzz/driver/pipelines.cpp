@@ -114,11 +114,11 @@ constexpr const char* kMesh =
 
 constexpr const char* kCompute[] = {
     "layout(local_size_x_id = 0) in;\nvoid main() { uint i = gl_GlobalInvocationID.x & 127u; n[i] = n[i] * 3u + bits.x + uint(scale.x); }",
-    "layout(local_size_x = 8, local_size_y = 2) in;\nshared uint a[16];\nvoid main() { uint i = gl_LocalInvocationIndex; a[i] = "
-    "texelFetch(b, "
-    "int(i)).x; barrier(); if (gl_WorkGroupID.x == 0u) n[128u + i] = a[15u - i] + bits.y; }",
-    "layout(local_size_x = 4) in;\nvoid main() { imageAtomicAdd(s, ivec2(gl_GlobalInvocationID.xy) & 7, 2u); atomicMax(n[200], "
-    "uint(textureLod(t, vec2(0.3), 0.0).x * 255.0)); }",
+    ("layout(local_size_x = 8, local_size_y = 2) in;\nshared uint a[16];\nvoid main() { uint i = gl_LocalInvocationIndex; a[i] = "
+     "texelFetch(b, "
+     "int(i)).x; barrier(); if (gl_WorkGroupID.x == 0u) n[128u + i] = a[15u - i] + bits.y; }"),
+    ("layout(local_size_x = 4) in;\nvoid main() { imageAtomicAdd(s, ivec2(gl_GlobalInvocationID.xy) & 7, 2u); atomicMax(n[200], "
+     "uint(textureLod(t, vec2(0.3), 0.0).x * 255.0)); }"),
 };
 
 constexpr VkDynamicState kDynamic[] = {VK_DYNAMIC_STATE_VIEWPORT,

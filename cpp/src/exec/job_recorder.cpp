@@ -6,15 +6,21 @@
 #include <chrono>
 #include <utility>
 
+#if defined(__clang__)  // it has another word for it
+#define TILEGPU_COUNTED [[gnu::noinline, clang::optnone]]
+#else
+#define TILEGPU_COUNTED [[gnu::noinline, gnu::noipa]]
+#endif
+
 namespace tilegpu {
 
 // Not inlined, and nothing is known of them to their callers: who counts instructions wants calls. The fence, which is no instruction,
 // keeps the call from becoming a jump, which ends this function for a counter before `work` has begun.
-[[gnu::noinline, gnu::noipa]] void recorded_submission(const std::function<void()>& work) {
+TILEGPU_COUNTED void recorded_submission(const std::function<void()>& work) {
   work();
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
-[[gnu::noinline, gnu::noipa]] void recorded_jobs(const std::function<void()>& work) {
+TILEGPU_COUNTED void recorded_jobs(const std::function<void()>& work) {
   work();
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
