@@ -216,6 +216,7 @@ def clear_color(value: Any, what: str, info: enums.FormatInfo) -> list[float]:
         signed = info.numeric == "sint"
         low, high = (-(1 << info.component_bits - 1), (1 << info.component_bits - 1) - 1) if signed else (0, (1 << info.component_bits) - 1)
         fits, must = [float(v).is_integer() and low <= v <= high for v in values], f"whole numbers from {low} to {high}"
+        values = [0.0 if v != v else v for v in values]  # NaN has no integer: the processor would choose one
     elif info.numeric in ("unorm", "srgb", "snorm"):
         low = -1 if info.numeric == "snorm" else 0
         # What rounding leaves above 1 is stored as 1 all the same.

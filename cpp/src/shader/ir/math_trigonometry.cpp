@@ -116,7 +116,9 @@ Value emit_sin(const Ir& ir, Value x) {
 Value emit_cos(const Ir& ir, Value x) {
   // cos(r + (n + 1/2) pi) is -sin(r), times -1 for odd n.
   const Angle a = reduce(ir, x, false, 0.5f);
-  return flip_where_odd(ir, sine_of_half_turn(ir, a), ir.not_(a.steps));
+  // A selection, not a change of bits, whose NaN a store would take for one that the program made of an integer, and keep.
+  const Value s = sine_of_half_turn(ir, a);
+  return ir.select(odd(ir, a.steps), s, ir.fneg(s));
 }
 
 Value emit_tan(const Ir& ir, Value x) {
