@@ -147,3 +147,57 @@ def test_an_executor_that_never_answers_is_said(tmp_path: Path, monkeypatch: pyt
         assert farm.render(JOB, tmp_path / "t.png", executor=executor).frames == list(range(6))
     (text,) = said
     assert text.startswith("no answer from the executor Late for 2 s: ") and "Ctrl-C ends the run, and the same command resumes it" in text
+
+
+#: A scene that is killed once, in a worker, with half of an answer in the pipe and that pipe's lock in its hand.
+HALF = """
+import os, signal, sys
+from pathlib import Path
+from tilegpu.scene import Draw, Frame, Program
+VERT = "#version 450\\nvoid main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4 - 1, 0.5, 1); }"
+FRAG = "#version 450\\nlayout(location = 0) out vec4 c;\\nvoid main() { c = gl_FragCoord / 99; }"
+PROGRAM = Program(VERT, FRAG)
+
+def frame(size, t):
+    mark = Path(__file__).with_name("was_killed")
+    at = sys._getframe()
+    while at and "result_queue" not in at.f_locals:
+        at = at.f_back
+    if at and t > 0 and not mark.exists():
+        mark.touch()
+        answers = at.f_locals["result_queue"]
+        answers._wlock.acquire()
+        os.write(answers._writer.fileno(), b"\\0\\0\\1\\0half")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Frame(size, depth_format=None, draws=(Draw(PROGRAM, count=3),))
+"""
+#: Renders by it; or is interrupted once the worker has been killed.
+RENDERS = """
+import os, signal, sys, threading, time
+from pathlib import Path
+from tilegpu import farm
+if __name__ == "__main__":
+    if sys.argv[1] == "interrupt":
+        def interrupt():
+            while not Path("was_killed").exists():
+                time.sleep(0.02)
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt, daemon=True).start()
+    run = farm.render(farm.Job("own.py", size=(64, 48), of=12), "t.png", executor="processes", workers=2)
+    print(run.frames, len(run.failures) > 0)
+"""
+
+
+@pytest.mark.parametrize("what", ["goes on", "interrupt"])
+def test_a_process_killed_within_its_answer(tmp_path: Path, what: str) -> None:
+    """The pool reads on for ever, holding the other end of the pipe itself; and so did the process at its end."""
+    (tmp_path / "own.py").write_text(HALF)
+    (tmp_path / "renders.py").write_text(RENDERS)
+    done = subprocess.run([sys.executable, "renders.py", what], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert (tmp_path / "was_killed").exists(), done.stderr
+    if what == "interrupt":
+        assert done.returncode != 0 and "KeyboardInterrupt" in done.stderr
+        return
+    assert done.returncode == 0 and f"{list(range(12))} True" in done.stdout, done.stderr[-3000:]
+    assert farm.verify(tmp_path / "t.manifest.json", scene=tmp_path / "own.py").same

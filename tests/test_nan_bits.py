@@ -179,3 +179,50 @@ def test_long_integers_are_rounded_once(device: tg.Device, kind: str, to: str) -
     device.dispatch(device.compute_pipeline(code), -(-len(given) // 8), bind={"In": device.buffer(given), "Out": made})
     wanted = given.astype(made.numpy().dtype) if kind[0] == "u" else given.view("i8").astype(made.numpy().dtype)
     assert np.array_equal(made.numpy().view("u4"), wanted.view("u4"))
+
+
+#: Of NaN, infinities and what has no value there, stored as floats.
+STORED = """
+sin(y); cos(y); tan(y); asin(y); acos(y); atan(y); atan(y, x); sinh(y); cosh(y); tanh(y); asinh(y); acosh(y); atanh(y); exp(y); exp2(y);
+log(y); log2(y); pow(y, x); pow(x, y); sqrt(y); inversesqrt(y); floor(y); ceil(y); fract(y); round(y); roundEven(y); trunc(y); degrees(y);
+radians(y); mod(y, x); mod(x, y); abs(y); -y; y + x; y - y; y * x; y / y; x / y; fma(y, x, x); mix(y, x, 0.5); smoothstep(x, y, x);
+length(vec2(y, x)); normalize(vec2(y, x)).y; reflect(vec2(y, x), vec2(x, y)).y; refract(vec2(y, x), vec2(x, y), x).y; ldexp(y, 3);
+faceforward(vec2(y, x), vec2(x, y), vec2(x, y)).x; determinant(mat2(y, x, x, y)); inverse(mat2(y, x, x, y))[1][0]; cross(vec3(y), vec3(x)).x
+"""
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("code", ["quick", "optimised"])
+def test_stores_of_what_functions_make_have_one_nan(lanes: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEGPU_CODE", code)
+    dev = tg.Device(lanes=lanes, cache_dir="off", threads=1)
+    expressions = [one.strip() for one in STORED.split(";")]
+    stores = "\n".join(f"o[i * {len(expressions)}u + {k}u] = {one};" for k, one in enumerate(expressions))
+    pipe = dev.compute_pipeline(
+        f"""#version 450
+        layout(local_size_x = 16) in;
+        layout(binding = 0) readonly buffer A {{ float a[]; }};
+        layout(binding = 1) writeonly buffer O {{ float o[]; }};
+        void main() {{ uint i = gl_GlobalInvocationID.x; float y = a[i], x = a[i + 16u]; {stores} }}"""
+    )
+    special = np.array([*GIVEN, 0x7F800000, 0xFF800000, 0xBF800000, 0xC0400000, 0x40400000, 0, 0x80000000, 1], np.uint32)
+    given = np.resize(special, 32).view(np.float32)
+    out = dev.buffer(np.zeros(16 * len(expressions), np.float32))
+    dev.dispatch(pipe, invocations=16, bind={"A": dev.buffer(given), "O": out})
+    bits = out.numpy(np.uint32).reshape(16, -1)
+    nans = (bits & 0x7FFFFFFF) > 0x7F800000
+    assert nans.any(0).sum() >= len(expressions) - 8
+    wrong = {expressions[k] for k in np.nonzero((nans & (bits != ONE)).any(0))[0]}
+    assert not wrong, wrong
+
+
+@pytest.mark.filterwarnings("ignore::tilegpu.errors.ClampedValueWarning")
+@pytest.mark.parametrize("name", ["r8g8b8a8_sint", "r16g16b16a16_sint", "r32g32b32a32_sint", "r8g8b8a8_uint", "r32g32b32a32_uint"])
+def test_nan_as_a_clear_value_of_integers_is_0(name: str) -> None:
+    dev = tg.Device(cache_dir="off", threads=1)
+    image = dev.image((4, 4), name)
+    dev.clear(image, (float("nan"), 1, -float("nan"), 2))
+    assert image.numpy()[0, 0].tolist() == [0, 1, 0, 2]
+    with dev.render_pass(color=[tg.Attachment(image, clear=(3, float("nan"), 4, float("nan")))]):
+        pass
+    assert image.numpy()[0, 0].tolist() == [3, 0, 4, 0]

@@ -30,6 +30,8 @@ CHOICES = "threads, processes, dask://ADDRESS or MODULE:FUNCTION (a function tha
 _COUNTED_S = 1.0
 #: Tasks that a worker of a cluster holds: an answer and the next task go through a scheduler (measured: 2 cost 6 ms a frame, 8 cost 2.4).
 _HELD_FAR = 8
+#: How many looks, a second apart, find an ended process before its pool is broken.
+_LOOKS = 3
 #: How long a scheduler may take to answer.
 _CONNECT_S = 10.0
 
@@ -53,6 +55,7 @@ class Workers:
         self._executor = make()
         self._counted: tuple[float, int] = (-1e9, 1)
         self._generation = 0
+        self._looks = 0  # that found an ended process in a pool that knows nothing of it
         self.renewed = 0  #: how often the executor broke
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> tuple[Future[Any], int]:
@@ -83,6 +86,23 @@ class Workers:
         if why := self._why_gone():
             raise ExecutorGone(f"the executor {self.name} is gone, or out of reach ({why})")
 
+    def look_at_processes(self, at_once: bool = False) -> None:
+        """Breaks a pool of processes, made here, that waits for the rest of an answer whose sender was killed: half of it lies in the pipe,
+        and the pool holds the pipe's other end itself, so that no end comes. ``at_once``: nobody wants its answers any more."""
+        processes = dict(getattr(self._executor, "_processes", None) or {}) if self._is_pool else {}
+        queue = getattr(self._executor, "_result_queue", None)
+        if queue is None or getattr(self._executor, "_broken", True) or not any(map(_has_ended, processes.values())):
+            self._looks = 0
+            return
+        self._looks += 1
+        if self._looks < _LOOKS and not at_once:  # the pool sees it by itself, unless it reads
+            return
+        for process in processes.values():
+            with contextlib.suppress(Exception):
+                process.kill()
+        with contextlib.suppress(Exception):
+            queue._writer.close()
+
     def renew(self, generation: int) -> None:
         """Makes another executor, unless that was done since. Raises :class:`FarmError` for one that was given."""
         if generation != self._generation:
@@ -108,6 +128,7 @@ class Workers:
         """Nobody waits for these any more. Pools cancel theirs themselves: where a process ends meanwhile (``timeout`` sends SIGTERM to all
         of a group), their thread would find futures that others cancelled, and print an error."""
         if self._is_pool:
+            self.look_at_processes(at_once=True)
             self._executor.shutdown(wait=False, cancel_futures=True)
         else:
             for future in futures:
@@ -164,6 +185,14 @@ def _processes(workers: int) -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tilegpu.farm"])
     return ProcessPoolExecutor(workers, context, _begin_worker)
+
+
+def _has_ended(process: Any) -> bool:
+    from multiprocessing.connection import wait
+
+    with contextlib.suppress(OSError, ValueError):  # it was joined meanwhile
+        return bool(wait([process.sentinel], 0))
+    return False
 
 
 def _begin_worker() -> None:

@@ -118,6 +118,7 @@ class Scheduler:
             try:
                 return answers.get(timeout=_LOOK_S)
             except queue.Empty:
+                self.workers.look_at_processes()
                 self.workers.require_there()
             waited_s = time.monotonic() - began_s
             if waited_s >= _SILENT_S and not self._told_silence:
