@@ -196,8 +196,8 @@ def test_a_process_killed_within_its_answer(tmp_path: Path, what: str) -> None:
     (tmp_path / "renders.py").write_text(RENDERS)
     done = subprocess.run([sys.executable, "renders.py", what], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
     assert (tmp_path / "was_killed").exists(), done.stderr
-    if what == "interrupt":
-        assert done.returncode != 0 and "KeyboardInterrupt" in done.stderr
+    if what == "interrupt" and done.returncode != 0:  # else it was done before: a busy machine's thread may come late
+        assert "KeyboardInterrupt" in done.stderr, done.stderr[-3000:]
         return
     assert done.returncode == 0 and f"{list(range(12))} True" in done.stdout, done.stderr[-3000:]
     assert farm.verify(tmp_path / "t.manifest.json", scene=tmp_path / "own.py").same
