@@ -155,8 +155,9 @@ Status check_clear(const command::Pass& pass, const command::ClearCall& clear, b
 }
 
 bool rasterizes(const command::Pass& pass) {
-  return std::any_of(pass.states.begin(), pass.states.end(),
-                     [](const command::DrawState& state) { return !state.rasterization.rasterizer_discard; });
+  const auto draws = [](const command::DrawState& state) { return !state.rasterization.rasterizer_discard; };
+  const auto executes = [](const command::ExecutedPart& part) { return rasterizes(*part.recording->part); };
+  return std::any_of(pass.states.begin(), pass.states.end(), draws) || std::any_of(pass.executed.begin(), pass.executed.end(), executes);
 }
 
 Status adopt_samples(Recorder& r, uint32_t samples) {
