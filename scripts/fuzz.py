@@ -5,7 +5,8 @@
     python scripts/fuzz.py coverage --build build/fuzz-core     # edges of the core by room, reached by the corpus
 
 Fuzzers are the programs of ``cpp/fuzz`` (libFuzzer), the targets of ``tests/file_fuzz`` (Atheris), ``python -m tests.shader_fuzz`` and the
-tests that take TILEGPU_FUZZ_CASES. Each has as much time: the cores' time divided by their number. What they find stays in
+tests that take TILEGPU_FUZZ_CASES. The cores' time is divided among them: more for those that know what is right and are slow, less for
+those that soon have tried what there is (``SHARES``). What they find stays in
 ``build/fuzz/findings/<fuzzer>``, new cases in ``build/fuzz/corpus/<fuzzer>``; a finding ends its process, and another one goes on.
 """
 
@@ -33,6 +34,11 @@ MODEL_TESTS = ("tests/test_framebuffer_model.py", "tests/test_shader_errors.py",
 #: Of one case; beyond it is a finding.
 CASE_SECONDS, CASE_MB = 25, 4000
 MOST_B = {"spirv": 24 << 10, "capture": 64 << 10, "glsl": 8 << 10, "render": 1024, "texture": 4096, "cache": 64 << 10, "driver": 1024}
+#: Of the time; 1 where nothing is said.
+SHARES = {"shaders": 5.0, "model": 4.0, "render": 3.0, "texture": 3.0, "spirv": 2.0, "capture": 2.0, "driver": 2.0,
+          "cache": 0.5, "meshes": 0.5, "obj": 0.5, "ply": 0.5, "stl": 0.5, "glb": 0.5, "compressed": 0.5, "picture": 0.25,
+          "radiance": 0.25, "manifest": 0.25}  # fmt: skip
+LEAST_S = 15.0
 KEPT_OF_A_KIND = 3
 #: What the repository keeps: bytes of a case, bytes of all of a fuzzer's. The test of all corpora wants less than two megabytes.
 KEPT_CASE_B = {"spirv": 6000, "capture": 36 << 10, "picture": 2000}
@@ -200,8 +206,12 @@ def chosen(options: argparse.Namespace) -> list[Fuzzer]:
 
 
 def make_seeds() -> None:
-    """Once for each build folder: they don't change."""
-    if not (WORK / "seeds" / "manifest").exists():
+    """Once for each build of the extension: captures and entries of the disk cache are those of its version."""
+    import tilegpu._core
+
+    made = WORK / "seeds" / "manifest"
+    if not made.exists() or made.stat().st_mtime < Path(tilegpu._core.__file__).stat().st_mtime:
+        shutil.rmtree(WORK / "seeds", ignore_errors=True)
         subprocess.run([sys.executable, "-m", "tests.file_fuzz.seeds", str(WORK / "seeds")], cwd=ROOT, check=True,
                        stderr=subprocess.DEVNULL)  # fmt: skip
 
@@ -211,15 +221,18 @@ def run(options: argparse.Namespace) -> int:
     wanted = chosen(options)
     make_seeds()
     workers = min(options.jobs, len(wanted))
-    share = max(20.0, options.seconds * workers / len(wanted))
-    print(f"{len(wanted)} fuzzers, {share:.0f} s each, {workers} at a time", flush=True)
+    whole = sum(SHARES.get(f.name, 1.0) for f in wanted)
+    seconds = {f.name: max(LEAST_S, options.seconds * workers * SHARES.get(f.name, 1.0) / whole) for f in wanted}
+    for f in wanted:  # no process runs one alone for longer than the whole takes
+        seconds[f.name] = min(seconds[f.name], max(LEAST_S, options.seconds))
+    print(f"{len(wanted)} fuzzers, {workers} at a time: " + ", ".join(f"{name} {s:.0f} s" for name, s in seconds.items()), flush=True)
     numbers: dict[int, int] = {}
 
     def task(fuzzer: Fuzzer) -> Fuzzer:
-        return run_one(fuzzer, options.build, share, numbers.setdefault(threading.get_ident(), len(numbers)))
+        return run_one(fuzzer, options.build, seconds[fuzzer.name], numbers.setdefault(threading.get_ident(), len(numbers)))
 
-    with ThreadPoolExecutor(workers) as pool:
-        done = list(pool.map(task, wanted))
+    with ThreadPoolExecutor(workers) as pool:  # the long ones first
+        done = list(pool.map(task, sorted(wanted, key=lambda f: -seconds[f.name])))
     text = table(done)
     (WORK / "report.md").write_text(text + "\n")
     print(text)

@@ -13,6 +13,7 @@ from tests.faults.kinds import KINDS
 #: What comes of a fault that struck, and not behind what it was meant for.
 STRUCK = {
     "interrupts": "within", "signals": "signals", "forks": "children", "deaths": "threads", "memory": "OutOfMemoryError", "kills": "killed",
+    "clients": "killed",
 }  # fmt: skip
 
 

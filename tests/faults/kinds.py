@@ -13,6 +13,8 @@ import os
 import random
 import resource
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -24,6 +26,7 @@ from typing import Any
 from tests.faults.work import picture
 
 import tilegpu as tg
+import tilegpu.vulkan
 
 #: Shaders that are told apart by a number: some are compiled when the fault comes, some lie ready.
 _KINDS = 12
@@ -235,6 +238,61 @@ def kills(count: int, seed: int) -> Counter[str]:
     return seen
 
 
+_CLIENT = Path(__file__).with_name("driver_client.py")
+_CLIENT_KERNEL = """#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer Data { uint data[]; };
+void main() {
+  uint at = gl_GlobalInvocationID.x;
+  float sum = 0.0;
+  for (int k = 0; k < 40; ++k) sum += sin(float(at) * 0.01 + float(k)) * KIND;
+  data[at] += floatBitsToUint(sum);
+}"""
+
+
+def clients(count: int, seed: int) -> Counter[str]:
+    """Programs of the Vulkan driver that are killed (SIGKILL) while it starts, compiles, executes and writes to the disk cache: whoever
+    comes later gets the right bits."""
+    chance, seen = random.Random(seed), Counter[str]()
+    library = str(tilegpu.vulkan.manifest().parent / "libtilegpu.so")
+    with tempfile.TemporaryDirectory() as folder:
+        kernels = [Path(folder) / f"{k}.spv" for k in range(_KINDS)]
+        for k, path in enumerate(kernels):
+            path.write_bytes(tg.compile_glsl(_CLIENT_KERNEL, "compute", defines={"KIND": f"{1 + k}.0"}))
+        environment = os.environ | {"XDG_CACHE_HOME": str(Path(folder) / "cache"), "XDG_STATE_HOME": folder}
+
+        def start(which: list[int]) -> subprocess.Popen[str]:
+            words = [sys.executable, str(_CLIENT), library, *(str(kernels[k]) for k in which)]
+            return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def of_all() -> list[str]:
+            said, wrong = start(list(range(_KINDS))).communicate(timeout=_HANGS_S)
+            assert not wrong and said.count("\n") == _KINDS, f"a client that nobody killed: {said}{wrong}"
+            return said.split()
+
+        expected = of_all()
+        assert len(set(expected)) == _KINDS
+        for number in range(count):
+            if number % 10 == 0:
+                for path in sorted((Path(folder) / "cache").rglob("*"), reverse=True):
+                    if path.is_file() and chance.random() < 0.7:
+                        path.unlink()
+            which = chance.sample(range(_KINDS), _KINDS)
+            client = start(which)
+            time.sleep(chance.random() * 6 * _LONGEST_S)
+            client.kill()
+            said, wrong = client.communicate(timeout=_HANGS_S)
+            lines = said.split()  # a line is written at once
+            assert lines == [expected[k] for k in which[: len(lines)]], f"client {number}: {said}{wrong}"
+            seen["killed" if client.returncode < 0 else "done before"] += 1
+            seen["kernels before"] += len(lines)
+            if number % 10 == 9 or number == count - 1:
+                assert of_all() == expected, f"who comes after kill {number}"
+                seen["who came later"] += 1
+    return seen
+
+
 KINDS: dict[str, Callable[[int, int], Counter[str]]] = {
     "interrupts": interrupts, "signals": signals, "forks": forks, "deaths": deaths, "memory": memory, "kills": kills,
+    "clients": clients,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import struct
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from tests.file_fuzz.known_meshes import difference, known_mesh  # noqa: E402
 from tests.test_argument_kinds import World  # noqa: E402
 from tests.test_gltf_compressed import compressed as compressed_view  # noqa: E402
 from tests.test_gltf_compressed import save, textured  # noqa: E402
@@ -113,6 +115,16 @@ def ply(data: bytes) -> None:
 
 def stl(data: bytes) -> None:
     _model("e.stl", data)
+
+
+def meshes(data: bytes) -> None:
+    """A mesh that is known, in a file of any format: what is read is what was written."""
+    known = known_mesh(random.Random(data), folder())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what is no larger than a point
+        (part,) = load_model(_file(known.name, known.data)).parts
+    wrong = difference(known, part)
+    assert not wrong, f"{known.name}: {wrong}"
 
 
 def compressed(data: bytes) -> None:
@@ -242,5 +254,5 @@ def api(data: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (gltf, glb, obj, ply, stl, compressed, picture, radiance, manifest, api)
+    target.__name__: target for target in (gltf, glb, obj, ply, stl, meshes, compressed, picture, radiance, manifest, api)
 }

@@ -74,6 +74,13 @@ class Writer {
   std::vector<uint8_t> bytes_;
 };
 
+/// A number or bytes that a reader took: what was left before, and how many. Counted from the end, wherever the bytes lie.
+struct Taken {
+  size_t left_B = 0, size_B = 0;
+};
+/// Where readers of this thread note what they take; null: nowhere. For a fuzzer that changes a file number by number.
+extern thread_local std::vector<Taken>* noted;
+
 class Reader {
  public:
   explicit Reader(std::span<const uint8_t> bytes) : left_(bytes) {}
@@ -159,6 +166,7 @@ class Reader {
       fail("the file ends too early");
       return nullptr;
     }
+    if (noted) noted->push_back({left_.size(), size_B});
     const uint8_t* at = left_.data();
     left_ = left_.subspan(size_B);
     return at;

@@ -22,6 +22,8 @@
 
 namespace tilegpu::capture {
 
+thread_local std::vector<Taken>* noted = nullptr;
+
 namespace {
 
 constexpr char kMagic[8] = {'T', 'I', 'L', 'E', 'G', 'P', 'U', '\n'};
