@@ -1,8 +1,9 @@
 // fuzz/fuzz_cache.cpp -- fuzzer: files of the disk cache, as they lie there and as what is behind their authentication.
 //
 // In: a byte that says which reader, then what it reads: a file as it lies in the folder; an object of machine code behind a good
-// authenticator (looked at and placed, never called); what is kept of a module, and its words; an entry from another machine. Wrong is:
-// anything but "not there", an error or a value, and an entry of the fuzzer's own that is not what was stored.
+// authenticator (looked at and placed, never called); which of the fuzzer's own modules, and what of its record is changed, so that cases
+// stay what they are when records do not; an entry from another machine. Wrong is: anything but "not there", an error or a value, an entry
+// or a record of the fuzzer's own that is not what was stored.
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -54,14 +55,85 @@ void read_object(std::string_view bytes) {
   add_to_perf_map(object, 0, "tg_fuzzed", "kind");
 }
 
-/// Length of the record, the record, words.
-void read_record_and_words(fuzz::Choices choices) {
-  const size_t wanted_B = choices.half(), record_B = std::min(wanted_B, choices.left_B());
-  const std::string record(choices.rest().substr(0, record_B));
-  const std::string_view rest = choices.rest().substr(record_B);
-  std::vector<uint32_t> words(rest.size() / 4);
-  if (!words.empty()) std::memcpy(words.data(), rest.data(), words.size() * 4);
+const char* const kModules[] = {R"(#version 450
+struct Inner { int a; vec2 b; };
+layout(location = 0) in vec4 position;
+layout(set = 1, binding = 3) uniform Block { mat4 turn; vec4 rows[3]; Inner inner[2]; };
+layout(push_constant) uniform Push { vec2 shift; };
+layout(constant_id = 4) const int COUNT = 3;
+layout(location = 0) out vec4 v_color;
+layout(location = 1) flat out uint v_number;
+void main() {
+  gl_Position = turn * position + vec4(shift, 0.0, 0.0) + rows[COUNT % 3];
+  v_color = rows[1], v_number = uint(inner[1].a) + gl_InstanceIndex;
+})",
+                                R"(#version 450
+layout(location = 0) in vec4 v_color;
+layout(location = 1) flat in uint v_number;
+layout(set = 0, binding = 0) uniform sampler2D one;
+layout(set = 0, binding = 1) uniform texture2D many[4];
+layout(set = 0, binding = 5) uniform sampler filters;
+layout(set = 2, binding = 0) buffer Data { uint count; vec4 values[]; } data;
+layout(constant_id = 7) const bool KEEP = true;
+layout(location = 0) out vec4 o_color;
+layout(location = 2) out uint o_number;
+void main() {
+  if (!KEEP && v_color.a < 0.5) discard;
+  o_color = texture(one, v_color.xy) + texture(sampler2D(many[v_number & 3u], filters), v_color.zw) + dFdx(v_color);
+  o_number = atomicAdd(data.count, 1u);
+})",
+                                R"(#version 450
+layout(local_size_x_id = 1, local_size_y = 2) in;
+layout(set = 0, binding = 0, r32ui) uniform uimage2D image;
+layout(set = 0, binding = 1) uniform samplerBuffer texels;
+layout(set = 0, binding = 2) buffer Data { uint data[]; };
+shared uint part[64];
+void main() {
+  part[gl_LocalInvocationIndex] = imageLoad(image, ivec2(gl_GlobalInvocationID.xy)).x;
+  barrier();
+  data[gl_GlobalInvocationID.x] = part[63u - gl_LocalInvocationIndex] + uint(texelFetch(texels, 3).x);
+})"};
+constexpr VkShaderStageFlagBits kStages[] = {VK_SHADER_STAGE_VERTEX_BIT, VK_SHADER_STAGE_FRAGMENT_BIT, VK_SHADER_STAGE_COMPUTE_BIT};
+
+/// With the facts that pipelines find out.
+const std::vector<Ptr<ShaderModule>>& modules() {
+  static const auto* const made = [] {
+    auto* const all = new std::vector<Ptr<ShaderModule>>;
+    for (size_t k = 0; k < std::size(kModules); ++k) all->push_back(fuzz::own_shader(kModules[k], kStages[k]));
+    DeviceCreateInfo info;
+    info.threads = 1, info.lanes = 4;
+    const Ptr<Device> device = fuzz::device(info, fuzz::Code::quick);
+    GraphicsPipelineCreateInfo graphics;
+    graphics.stages = {{(*all)[0], {{4, 2}}}, {(*all)[1], {}}};
+    graphics.vertex_bindings = {{{0, 16, VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
+    graphics.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}};
+    graphics.color_formats = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_UNDEFINED, VK_FORMAT_R32_UINT};
+    for (int k = 0; k < 3; ++k) graphics.blend.attachments.push_back({.colorWriteMask = 15});
+    fuzz::take(device->create_pipeline(graphics), "the pipeline of the fuzzer's modules");
+    ComputePipelineCreateInfo compute;
+    compute.stage = {(*all)[2], {{1, 4}}};
+    fuzz::take(device->create_pipeline(compute), "the kernel of the fuzzer's modules");
+    return all;
+  }();
+  return *made;
+}
+
+/// Which module, how often its record is changed, where and to what; where the next byte is odd, the record ends early.
+void read_changed_record(fuzz::Choices c) {
+  const Ptr<ShaderModule>& own = modules()[c.below(static_cast<uint32_t>(std::size(kModules)))];
+  std::string record = write_record(own->reflection(), own->facts());
+  const std::string written = record;
+  const uint32_t changes = c.below(5);
+  for (uint32_t k = 0; k < changes; ++k) {
+    const size_t at = c.half() % record.size(), width = c.coin() ? 1 : 4;
+    const uint32_t value = c.coin() ? c.byte() : c.word();
+    std::memcpy(record.data() + at, &value, std::min(width, record.size() - at));
+  }
+  if (changes && c.coin()) record.resize(c.half() % record.size());
+  std::vector<uint32_t> words = own->words();
   const Ptr<ShaderModule> module = ShaderModule::from_record(std::move(words), "fuzzed", record);
+  if (!changes && (!module || module->reflection() != own->reflection() || write_record(module->reflection(), module->facts()) != written))
+    fuzz::finding("a module of its own record is another one");
   if (!module) return;
   // What is written of it again is read again.
   Reflection reflection;
@@ -89,7 +161,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
       read_object(choices.rest());
       break;
     case 2:
-      read_record_and_words(choices);
+      read_changed_record(choices);
       break;
     default:
       read_entry(choices.rest());

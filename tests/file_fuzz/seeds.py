@@ -343,8 +343,10 @@ def make_captures(folder: Path) -> None:
         for name, entry in dev.cache_entries().items():
             (key_B,) = struct.unpack_from("<Q", entry)
             body = entry[8 + key_B :]
-            if len(body) < 24 << 10:
-                put(folder, "cache", name, (b"\1" if body.startswith(b"\x7fELF") else b"\2" + struct.pack("<H", len(body))) + body)
+            if len(body) < 24 << 10 and body.startswith(b"\x7fELF"):
+                put(folder, "cache", name, b"\1" + body)
+        for k in range(30):
+            put(folder, "cache", f"record-{k}", bytes([2, k % 3, k % 5, *(k * j % 256 for j in range(1, 30))]))
         put(folder, "cache", "entry", b"\3" + struct.pack("<Q", 6) + b"fuzzed" + bytes(9))
         for path in sorted((Path(place) / "objects").glob("*"))[:1]:
             put(folder, "cache", "file", b"\0" + path.read_bytes()[: 8 << 10])
