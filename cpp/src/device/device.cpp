@@ -23,6 +23,7 @@
 #include "geometry/vertex_fetch.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/kernel.hpp"
+#include "resource/memory_budget.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "tilegpu/cpu.hpp"
 #include "tilegpu/device_info.hpp"
@@ -115,6 +116,7 @@ Device::~Device() {
 
 Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   if (Status ok = check_cpu(); !ok) return ok.error();
+  if (Status ok = resource::check_memory_limit(); !ok) return ok.error();
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: " + text}; };
   if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16)
     return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");

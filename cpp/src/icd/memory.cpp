@@ -8,7 +8,6 @@
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/memory_budget.hpp"
 #include "vk/ycbcr.hpp"
 
 namespace tilegpu::icd {
@@ -67,7 +66,6 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
       return fail(device, core.error(), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
     memory->core = *core;
-    note_allocated(size_B);
   }
   assert((memory->core == nullptr) == (pAllocateInfo->memoryTypeIndex == kTypeLazy));
   *pMemory = memory.release();
@@ -77,7 +75,7 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
 void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks*) {
   if (!memory) return;
   assert(!memory->core || device->allocated_B >= memory->size_B);
-  if (memory->core) device->allocated_B -= memory->size_B, note_freed(memory->size_B);
+  if (memory->core) device->allocated_B -= memory->size_B;
   discard(device, memory);
 }
 

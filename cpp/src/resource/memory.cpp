@@ -10,6 +10,7 @@
 #include "base/red_zone.hpp"
 #include "base/sealed_file.hpp"
 #include "resource/address_space.hpp"
+#include "resource/memory_budget.hpp"
 #include "resource/memory_contents.hpp"
 
 namespace tilegpu {
@@ -28,11 +29,6 @@ uint64_t page_size_B() {
   return size;
 }
 
-uint64_t physical_memory_B() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  return pages > 0 ? static_cast<uint64_t>(pages) * page_size_B() : ~0ull;
-}
-
 constexpr const char* kName = "device memory";
 
 uint64_t file_size_B(uint64_t size_B) { return (size_B + page_size_B() - 1) / page_size_B() * page_size_B(); }
@@ -44,14 +40,34 @@ uint64_t mapped_size_B(uint64_t size_B) {
 }
 
 Status check_size(uint64_t size_B) {
-  if (size_B == 0) return field_error(kName, "size_B", "0", "1 or more", "allocate what the buffer or image requires");
-  const uint64_t physical_B = physical_memory_B();
-  if (size_B > physical_B) {
-    return field_error(kName, "size_B", std::to_string(size_B), "at most this machine's " + std::to_string(physical_B) + " bytes",
-                       "use a smaller image, fewer samples or fewer layers", VK_ERROR_OUT_OF_DEVICE_MEMORY);
-  }
-  return Ok{};
+  if (size_B) return Ok{};
+  return field_error(kName, "size_B", "0", "1 or more", "allocate what the buffer or image requires");
 }
+
+/// Of what all images and buffers of the process may have; given back where the memory can't be had, or else with it.
+class Taken {
+ public:
+  explicit Taken(uint64_t size_B) : size_B_(size_B), taken_(resource::take_memory(size_B)) {}
+  ~Taken() {
+    if (taken_) resource::give_memory_back(size_B_);
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  Status status() const {
+    if (taken_) return Ok{};
+    const uint64_t limit_B = resource::memory_limit_B(), has_B = resource::allocated_B(), left_B = limit_B - std::min(limit_B, has_B);
+    const std::string most = "at most " + std::to_string(left_B) + ", which the images and buffers of this process have left of " +
+                             std::to_string(limit_B) + " (TILEGPU_MEMORY_MB, or what the machine or the control group has)";
+    return field_error(kName, "size_B", std::to_string(size_B_), most,
+                       "let go of images, or use smaller ones, fewer samples or fewer layers", VK_ERROR_OUT_OF_DEVICE_MEMORY);
+  }
+  /// The memory gives it back from here on.
+  void keep() { taken_ = false; }
+
+ private:
+  const uint64_t size_B_;
+  bool taken_;
+};
 
 /// What is mapped behind the bytes and the few that may be read there.
 void forbid_rest(uint8_t* data, uint64_t size_B) { forbid(data + size_B + kSlack_B, mapped_size_B(size_B) - size_B - kSlack_B); }
@@ -65,6 +81,8 @@ Error refused(uint64_t size_B) {
 
 Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
   if (Status ok = check_size(size_B); !ok) return ok.error();
+  Taken taken(size_B);
+  if (Status ok = taken.status(); !ok) return ok.error();
   const uint64_t mapped_B = mapped_size_B(size_B);
   const bool huge = size_B >= kHugeFrom_B;
   // Huge pages want alignment: map more, give the ends back.
@@ -88,18 +106,22 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
   memory->data_ = data;
   memory->size_B_ = size_B;
   memory->contents_ = std::make_shared<resource::MemoryContents>();
+  taken.keep();
   return memory;
 }
 
 // The bytes after the last one are readable here too: of the file's last page, or of one that is nobody's.
 Expected<Ptr<DeviceMemory>> DeviceMemory::map_shared(std::shared_ptr<SealedFile> file, uint64_t size_B) {
   assert(file && size_B && file_size_B(size_B) <= file->size_B());
+  Taken taken(size_B);
+  if (Status ok = taken.status(); !ok) return ok.error();
   const uint64_t mapped_B = mapped_size_B(size_B);
   void* address = mmap(nullptr, mapped_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return refused(size_B);
   auto memory = Ptr<DeviceMemory>(new DeviceMemory());
   memory->data_ = static_cast<uint8_t*>(address);
   memory->size_B_ = size_B;
+  taken.keep();
   memory->contents_ = std::make_shared<resource::MemoryContents>();
   memory->contents_->share();
   memory->file_ = std::move(file);
@@ -170,6 +192,7 @@ DeviceMemory::~DeviceMemory() {
   if (!data_) return;
   allow(data_, mapped_size_B(size_B_));
   munmap(data_, mapped_size_B(size_B_));
+  resource::give_memory_back(size_B_);
 }
 
 Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {

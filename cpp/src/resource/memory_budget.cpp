@@ -1,0 +1,98 @@
+// resource/memory_budget.cpp -- see memory_budget.hpp. In: allocations, files of the system, the environment. Out: bytes.
+#include "resource/memory_budget.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/field_error.hpp"
+
+namespace tilegpu::resource {
+namespace {
+
+std::atomic<uint64_t> g_allocated_B = 0;
+
+/// The number of the first line that fits; `otherwise` where there is none, as where a limit is "max".
+uint64_t number_in(const char* path, const char* line_format, uint64_t otherwise) {
+  FILE* const file = std::fopen(path, "re");
+  if (!file) return otherwise;
+  char line[256];
+  unsigned long long number = 0;
+  bool found = false;
+  while (!found && std::fgets(line, sizeof line, file)) found = std::sscanf(line, line_format, &number) == 1;
+  std::fclose(file);
+  return found ? number : otherwise;
+}
+
+struct ControlGroup {
+  const char *limit, *usage;
+};
+/// Of version 2, and of version 1.
+constexpr ControlGroup kGroups[] = {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+                                    {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
+
+uint64_t find_most_memory_B() {
+  uint64_t most_B = number_in("/proc/meminfo", "MemTotal: %llu", uint64_t{1} << 22) << 10;
+  for (const ControlGroup& group : kGroups)
+    if (const uint64_t limit_B = number_in(group.limit, "%llu", 0)) most_B = std::min(most_B, limit_B);
+  assert(most_B > 0);
+  return most_B;
+}
+
+/// 0: it says nothing, or nothing that is a number of megabytes.
+uint64_t limit_of_environment_B() {
+  const char* const text = std::getenv("TILEGPU_MEMORY_MB");
+  if (!text || *text < '0' || *text > '9') return 0;
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long megabytes = std::strtoull(text, &end, 10);
+  return *end || errno || megabytes > UINT64_MAX >> 20 ? 0 : uint64_t{megabytes} << 20;
+}
+
+}  // namespace
+
+uint64_t most_memory_B() {
+  static const uint64_t most_B = find_most_memory_B();
+  return most_B;
+}
+
+uint64_t memory_limit_B() {
+  static const uint64_t limit_B = [] {
+    const uint64_t given_B = limit_of_environment_B();
+    return given_B ? given_B : most_memory_B();
+  }();
+  return limit_B;
+}
+
+Status check_memory_limit() {
+  const char* const text = std::getenv("TILEGPU_MEMORY_MB");
+  if (!text || !*text || limit_of_environment_B()) return Ok{};
+  return field_error("environment", "TILEGPU_MEMORY_MB", text, "a number of megabytes from 1 on", "set it to one, or unset it");
+}
+
+uint64_t free_memory_B() {
+  uint64_t free_B = number_in("/proc/meminfo", "MemAvailable: %llu", uint64_t{1} << 22) << 10;
+  for (const ControlGroup& group : kGroups)
+    if (const uint64_t limit_B = number_in(group.limit, "%llu", 0))
+      free_B = std::min(free_B, limit_B - std::min(limit_B, number_in(group.usage, "%llu", 0)));
+  return free_B;
+}
+
+bool take_memory(uint64_t size_B) {
+  const uint64_t limit_B = memory_limit_B();
+  uint64_t before_B = g_allocated_B.load(std::memory_order_relaxed);
+  do {
+    if (size_B > limit_B || before_B > limit_B - size_B) return false;
+  } while (!g_allocated_B.compare_exchange_weak(before_B, before_B + size_B, std::memory_order_relaxed));
+  return true;
+}
+void give_memory_back(uint64_t size_B) {
+  [[maybe_unused]] const uint64_t before_B = g_allocated_B.fetch_sub(size_B, std::memory_order_relaxed);
+  assert(before_B >= size_B);
+}
+uint64_t allocated_B() { return g_allocated_B; }
+
+}  // namespace tilegpu::resource
