@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from tests.shader_fuzz import edges
 from tests.shader_fuzz.palette import FLOATS, Declarations, bits, shape
 
 WORDS = 64  # of the input buffer
@@ -135,16 +136,12 @@ class Values:
         rng = self.rng
         if scalar == "bool":
             return rng.random() < 0.5
+        n, r = bits(scalar), rng.random()
+        if r < 0.5:
+            return edges.value(scalar, rng.choice(edges.patterns(scalar)))
         if scalar[0] == "f":
-            exact = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1.5, 100.0, -0.375, 1024.0, float("inf"), float("nan")]
-            large = [3e9, -5e9, 65536.0, 2.0**31] if scalar != "f16" else [60000.0]
-            return rng.choice([*exact, *large, *(rng.uniform(-4, 4) for _ in range(8))])
-        n, is_signed = bits(scalar), scalar[0] == "i"
-        edge = rng.choice(
-            [0, 1, 2, 3, 5, 7, 8, n - 1, n, (1 << n - 1) - 1, 1 << n - 1, (1 << n) - 1, rng.getrandbits(n)]
-        )
-        edge &= (1 << n) - 1
-        return edge - (1 << n) if is_signed and edge >> n - 1 else edge
+            return rng.choice([1.0, -1.0, 0.5, 2.0, -3.0, 1.5, 100.0, -0.375, *(rng.uniform(-4, 4) for _ in range(8))])
+        return edges.value(scalar, rng.choice([rng.randrange(9), rng.getrandbits(n)]) & (1 << n) - 1)
 
     def pick(self, type_: str) -> str | None:
         """A value that is there."""

@@ -1,0 +1,184 @@
+"""Dense programs without control flow: many operations over a table of edge cases, a row for each invocation, every result stored.
+
+They cost LLVM little and reach what random control flow seldom does: each instruction, of each type and size, with operands at the edges.
+A table is of numbers (arithmetic, bits, comparisons, conversions, composites, GLSL.std.450), of memory (loads and stores of all layouts
+and storage classes) or of groups (subgroups, atomics, quads).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from tests.shader_fuzz.flow import Function
+from tests.shader_fuzz.palette import FLOATS, INTEGERS, bits, shape
+from tests.shader_fuzz.program import Generator, Program
+from tests.shader_fuzz.values import Place
+
+KINDS = ("numbers", "numbers", "numbers", "memory", "groups", "groups")
+SUMS = 3
+#: Whose results say nothing.
+TRIVIAL = ("OpCopyObject", "OpLoad", "OpUndef", "OpSelect")
+
+
+class Table(Generator):
+    """``Table(seed).program()``; ``size``: results that are stored, about."""
+
+    def __init__(self, seed: int, size: int = 40, kind: str = "") -> None:
+        rng = random.Random(seed * 7919 + 5)
+        self.kind = kind or rng.choice(KINDS)
+        super().__init__(seed, size, "fragment" if self.kind == "groups" and rng.random() < 0.35 else "compute")
+        self.rng = rng
+        some = rng.sample(INTEGERS, rng.randint(1, 3)) + rng.sample(FLOATS, rng.choice([0, 1, 1, 1, 2]))
+        if "f16" in some and rng.random() < 0.5 or self.stage == "fragment":
+            some.append("f32")
+        self.scalars = tuple(sorted({"u32", "bool", *some}))
+        self.local_size = rng.choice([4, 8, 12, 24, 20] if self.kind == "groups" else [24, 16, 23, 20])
+        self.groups = max(1, 24 // self.local_size)
+        self.plain, self.edges, self.variable_pointers = 1.0, 0.75, False
+        self.table: list[tuple[str, str]] = []  # types and ids of what is stored
+
+    # -- operands
+
+    def more_members(self) -> list[str]:
+        """Two scalars of each type, and a vector."""
+        own = [x for x in self.scalars if x != "bool"]
+        return [*own, *own, *(f"{x}v{self.rng.randint(2, 4)}" for x in own)]
+
+    def load_row(self) -> None:
+        """The invocation's own element of the input."""
+        zero = self.d.constant("u32", 0)
+        for k, m in enumerate(self.d.layouts["SD"]):
+            if shape(m.type).kind in ("struct", "array") and self.kind == "numbers":
+                continue
+            id_ = "%" + self.new("q")
+            place = self.d.constant("u32", k)
+            self.line(f"{id_} = OpAccessChain {self.d.pointer('StorageBuffer', m.type)} %tin {zero} {self.invocation} {place}")
+            self.emit("OpLoad", m.type, id_)
+
+    def value(self, type_: str, depth: int = 0) -> str:
+        """Of the table most often; a vector or matrix that is not in it is put together."""
+        s, r = shape(type_), self.rng.random()
+        there = self.pick(type_)
+        if there and r < 0.75:
+            return there
+        if r > 0.9 and depth < 2:
+            return self.make(type_, depth + 1)
+        if r > 0.8 or depth > 6:
+            return self.constant(type_)
+        if s.kind == "scalar":
+            return there or (self._compare(type_, 8) if type_ == "bool" else self.constant(type_))
+        parts = self.d.structs[type_] if s.kind == "struct" else [s.element] * s.count
+        return super().emit("OpCompositeConstruct", type_, *(self.value(x, depth + 2) for x in parts))
+
+    def emit(self, op: str, type_: str, *operands: str, keep: bool = True) -> str:
+        """What is computed is stored, if it is a scalar, a vector or a matrix."""
+        id_ = super().emit(op, type_, *operands, keep=keep)
+        if keep and op not in TRIVIAL and shape(type_).kind in ("scalar", "vector", "matrix"):
+            self.table.append((type_, id_))
+        return id_
+
+    def mix(self, type_: str, value: str) -> None:
+        """It is stored already."""
+
+    # -- rows
+
+    def row(self) -> None:
+        """One more operation."""
+        rng = self.rng
+        if self.kind == "numbers":
+            scalar = rng.choice(self.scalars) if rng.random() < 0.85 else rng.choice(("u32", "bool"))
+            sizes = ["", "", "v2", "v3", "v4"]
+            sizes += [f"m{rng.randint(2, 4)}x{rng.randint(2, 4)}"] if scalar[0] == "f" else []
+            self.make(scalar + rng.choice(sizes))
+            return
+        if self.kind == "memory":
+            ways: list[Callable[[], object]] = [self.write, self.write, self.read, self.read, self.read, self.copy_memory, self.length]
+            ways += [self.copy_logical] if self.modern else []
+        elif self.stage == "compute":
+            ways = [self.vote, self.ballot, self.ballot, self.reduce, self.reduce, self.reduce, self.atomic, self.atomic, self.atomic]
+            ways += [self.shuffle] * 3 + [self.exchange]
+        else:
+            ways = [self.derivative] * 4 + [self.vote, self.ballot, self.reduce, self.atomic, self.demote]
+        rng.choice(ways)()
+
+    def read(self) -> None:
+        """From any place."""
+        roots = [p for p in self.roots if p.storage != "Workgroup"]
+        root = self.rng.choice(roots)
+        way, type_ = self.some_way(root.type)
+        while shape(type_).kind in ("array", "struct"):
+            more, type_ = self.some_leaf(type_)
+            way += more
+        id_ = self.emit("OpLoad", type_, self.chain(root, way, type_, 5))
+        self.table.append((type_, id_))
+
+    # -- the whole
+
+    def program(self) -> Program:
+        """The module and its data."""
+        self.plan()
+        self.callable = []
+        self.uniforms = [self.d.constant("u32", 2)]
+        self.declare()
+        body = Function("body", "void", [], kills=self.kind == "groups" and self.stage == "fragment")
+        self.start(body)
+        self.roots = list(self.module_roots)
+        self.local_variables(self.locals, "b")
+        self.begin()
+        self.load_row()
+        self.table.clear()
+        while len(self.table) < self.size and self.at is not None:
+            before = len(self.table)
+            self.row()
+            if self.kind == "memory" and len(self.table) == before:
+                self.size -= 1
+        self.observed_locals = []
+        self.make_output()
+        self.end_function()
+        return self.whole([body])
+
+    def observed_env(self) -> list[tuple[str, str]]:
+        """What is stored."""
+        self.whole_rows = self.table[: self.rng.choice([0, 0, 3])]
+        return [(id_, type_) for type_, id_ in self.whole_rows] + [("", "u32")] * SUMS
+
+    def end_function(self) -> None:
+        """A few results are stored as they are; of the words of all others sums are, by turns."""
+        assert self.at is not None
+        sums = [self.invocation] * SUMS
+        for type_, id_ in self.table[len(self.whole_rows) :]:
+            for word in self.words(type_, id_):
+                sums = [*sums[1:], self.emit("OpIAdd", "u32", sums[0], word, keep=False)]
+        for k, (type_, id_) in enumerate([*self.whole_rows, *(("u32", x) for x in sums)]):
+            self.observe(k, type_, id_)
+        self.at.block.end, self.at = "OpReturn", None
+
+    def words(self, type_: str, id_: str) -> list[str]:
+        """All bits of a scalar, vector or matrix, as words."""
+        s, d = shape(type_), self.d
+        if s.count:
+            parts = [self.emit("OpCompositeExtract", s.element, id_, str(k), keep=False) for k in range(s.count)]
+            return [word for part in parts for word in self.words(s.element, part)]
+        if type_ == "bool":
+            return [self.emit("OpSelect", "u32", id_, d.constant("u32", 77), d.constant("u32", 5), keep=False)]
+        if bits(type_) == 64:
+            both = self.emit("OpBitcast", "u32v2", id_, keep=False)
+            return [self.emit("OpCompositeExtract", "u32", both, k, keep=False) for k in "01"]
+        if type_ == "f16":
+            two = self.emit("OpCompositeConstruct", "f16v2", id_, d.constant("f16", 1.0), keep=False)
+            return [self.emit("OpBitcast", "u32", two, keep=False)]
+        if type_ in ("i32", "f32"):
+            return [self.emit("OpBitcast", "u32", id_, keep=False)]
+        return [id_ if type_ == "u32" else self.emit("OpUConvert", "u32", id_, keep=False)]
+
+
+def any_program(seed: int, size: int = 0, stage: str = "") -> Program:
+    """What a seed stands for when programs are tried until the time is over: as many tables as programs with control flow, of any size."""
+    rng = random.Random(seed * 31 + 7)
+    if not stage and rng.random() < 0.5:
+        return Table(seed, size or rng.choice((20, 40))).program()
+    return Generator(seed, size or rng.choice((8, 14, 20, 30)), stage).program()
+
+
+__all__ = ["KINDS", "Place", "Table", "any_program"]
