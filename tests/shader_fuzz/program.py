@@ -18,7 +18,7 @@ from tests.shader_fuzz.values import WORDS, Flow, Place
 
 INTERFACE = ("%id", "%local_id", "%coord", "%color", "%index", "%position")
 WIDTH_PX, HEIGHT_PX = 6, 4  # of fragment programs: as many invocations
-BUFFERS = {"in": 0, "tin": 1, "tout": 2, "uni": 3, "out": 4, "atomic": 5}
+BUFFERS = {"in": 0, "tin": 1, "tout": 2, "uni": 3, "out": 4, "atomic": 5, "tail": 6}
 
 
 @dataclass
@@ -421,7 +421,8 @@ class Generator(Specials):
             numbers[20:] = floats[20:]
         uniform[: 4 * len(numbers)] = numbers.tobytes()
         atomics = np.concatenate([rng.choice(interesting, count), np.full(len(SHARED_ATOMICS), 0x0000FF0F, "u4")])
-        return {0: words.tobytes(), 1: elements, 2: bytes(self.element_B * count), 3: bytes(uniform), 4: bytes(self.result_B * count),
+        there = b"".join(self.element("SD", rng) for _ in range(count))
+        return {0: words.tobytes(), 1: elements, 2: there, 3: bytes(uniform), 4: bytes(self.result_B * count),
                 5: atomics.astype("u4").tobytes()}  # fmt: skip
 
     def element(self, struct: str, rng: np.random.Generator) -> bytes:

@@ -13,6 +13,7 @@ from tests.shader_fuzz import edges
 from tests.shader_fuzz.palette import FLOATS, Declarations, bits, shape
 
 WORDS = 64  # of the input buffer
+ORDERS = ("LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual")
 
 
 @dataclass
@@ -112,24 +113,29 @@ class Values:
     def specialised(self, scalar: str) -> str:
         """A specialisation constant, or an operation of some."""
         rng, d = self.rng, self.d
-        a = d.specialised(scalar, self.number(scalar))
-        if rng.random() < 0.4 or scalar[0] == "f" or (scalar != "bool" and bits(scalar) != 32):
-            return a
-        b = d.specialised(scalar, self.number(scalar))
+        if rng.random() < 0.3 or scalar[0] == "f":
+            return d.specialised(scalar, self.number(scalar))
+        of = rng.choice([x for x in self.scalars if x[0] != "f"]) if rng.random() < 0.3 else scalar
+        a, b = (d.specialised(of, self.number(of)) for _ in range(2))
         if scalar == "bool":
-            return d.operation(rng.choice(["LogicalAnd", "LogicalOr", "LogicalEqual", "LogicalNotEqual"]), scalar, a, b)
-        ops = [
-            "IAdd",
-            "ISub",
-            "IMul",
-            "BitwiseAnd",
-            "BitwiseOr",
-            "BitwiseXor",
-            "ShiftLeftLogical",
-            "ShiftRightLogical",
-            "ShiftRightArithmetic",
-        ]
-        ops += ["UDiv", "UMod"] if scalar[0] == "u" else ["SDiv", "SMod", "SRem"]
+            ops = ["LogicalAnd", "LogicalOr", "LogicalEqual", "LogicalNotEqual"]
+            if of != "bool":
+                ops = ["IEqual", "INotEqual", *(m + x for m in "US" for x in ORDERS)]
+            return d.operation(rng.choice(ops), scalar, a, b)
+        if rng.random() < 0.2 or of == "bool":
+            truth = d.specialised("bool", rng.random() < 0.5)
+            return d.operation("Select", scalar, truth, *(d.specialised(scalar, self.number(scalar)) for _ in range(2)))
+        if bits(of) != bits(scalar):
+            unsigned = scalar[0] == "u" and self.modern
+            if scalar[0] == "u" and not unsigned:  # UConvert: SPIR-V 1.4
+                return d.specialised(scalar, self.number(scalar))
+            return d.operation("UConvert" if unsigned else "SConvert", scalar, a)
+        if rng.random() < 0.15:
+            return d.operation(rng.choice(["SNegate", "Not"]), scalar, a)
+        ops = ["IAdd", "ISub", "IMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor"]
+        ops += ["ShiftLeftLogical", "ShiftRightLogical", "ShiftRightArithmetic"]
+        # spirv-val wants unsigned results of an unsigned division.
+        ops += ["UDiv", "UMod"] * 2 if scalar[0] == of[0] == "u" else ["SDiv", "SMod", "SRem"] * 2
         return d.operation(rng.choice(ops), scalar, a, b)
 
     def number(self, scalar: str) -> int | float | bool:
