@@ -35,6 +35,11 @@ def patterns(scalar: str) -> tuple[int, ...]:
         found |= {x - 1, x, x + 1}
     if n > 16:
         found |= {pattern(x, n) for x in (1.2e-38, 5e-8, 6.2e-5, 32767.5, 1e9, 4.2e9, 1e19)}
+    # Halfway between neighbours of narrower floats, and beside it: two roundings would be seen.
+    for half, own in ((11, 16), (24, 32)):
+        if own < n:
+            found |= {pattern(x * (1 + 2.0**-half), n) + step for x in (1.0, 2.0**-14, 3.0 / (1 + 2.0**-half)) for step in (-1, 0, 1)}
+            found |= {pattern(1.0 + 3 * 2.0**-half, n) + step for step in (-1, 1)}
     both = sorted(found | {x | 1 << n - 1 for x in found})
     ties = [pattern(x, n) for x in _TIES if n > 16 or abs(x) < 65504]
     ones = [pattern(x, n) for x in (0.0, 1.0, -1.0, -0.0, float("inf"))]

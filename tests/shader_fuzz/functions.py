@@ -13,9 +13,10 @@ from tests.shader_fuzz.palette import FLOATS, INTEGERS, bits, like, shape
 
 ORDER = ("Equal", "NotEqual", "LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual")
 _ROWS = [
-    *(f"{x} F F" for x in "Round RoundEven Trunc FAbs FSign Floor Ceil Fract Sqrt InverseSqrt Normalize OpFNegate".split()),
-    *(f"{x} F F F" for x in "FMin FMax NMin NMax Step Reflect OpFAdd OpFSub OpFMul OpFRem OpFMod".split()),
-    *(f"{x} F F F F" for x in "FClamp NClamp FMix SmoothStep Fma FaceForward".split()),
+    *(f"{x} F F" for x in ["Round", "RoundEven", "Trunc", "FAbs", "FSign", "Floor", "Ceil", "Fract", "Sqrt", "InverseSqrt",
+                                "Normalize", "OpFNegate"]),
+    *(f"{x} F F F" for x in ["FMin", "FMax", "NMin", "NMax", "Step", "Reflect", "OpFAdd", "OpFSub", "OpFMul", "OpFRem", "OpFMod"]),
+    *(f"{x} F F F F" for x in ["FClamp", "NClamp", "FMix", "SmoothStep", "Fma", "FaceForward"]),
     "Refract F F F f", "Length f F", "Distance f F F", "Cross C C C", "MatrixInverse M M", "Determinant m M", "Ldexp F F E",
     *(f"Pack{x} u32 f32v2" for x in ("Snorm2x16", "Unorm2x16", "Half2x16")), *(f"Pack{x}norm4x8 u32 f32v4" for x in "SU"),
     *(f"Unpack{x} f32v2 u32" for x in ("Snorm2x16", "Unorm2x16", "Half2x16")), *(f"Unpack{x}norm4x8 f32v4 u32" for x in "SU"),
@@ -24,7 +25,7 @@ _ROWS = [
     "OpQuantizeToF16 f32 f32", "OpFConvert F G", "OpIsNan B F", "OpIsInf B F",
     *(f"OpF{kind}{x} B F F" for kind in ("Ord", "Unord") for x in ORDER),
     "OpConvertFToU U F", "OpConvertFToS N F", "OpConvertUToF F N", "OpConvertSToF F N",
-    *(f"Op{x} I I I" for x in "IAdd ISub IMul BitwiseAnd BitwiseOr BitwiseXor".split()), "OpNot I I", "OpSNegate I I",
+    *(f"Op{x} I I I" for x in ["IAdd", "ISub", "IMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor"]), "OpNot I I", "OpSNegate I I",
     "OpUDiv U U U", "OpUMod U U U", *(f"OpS{x} S S S" for x in ("Div", "Rem", "Mod")),
     *(f"OpShift{x} I I {y}" for x in ("LeftLogical", "RightLogical", "RightArithmetic") for y in "IJ"),
     "OpBitReverse W W", "OpBitCount W W", "OpBitFieldInsert W W W u32 u32", *(f"OpBitField{x}Extract W W u32 u32" for x in "SU"),
@@ -36,7 +37,8 @@ _ROWS = [
 ]  # fmt: skip
 ROWS = tuple(tuple(row.split()) for row in _ROWS)
 #: These are made by methods of Numeric, which write more than one instruction.
-METHODS = ("dot", "dot", "dot", "dot", "two", "two", "parts", "product", "matrix", "contracted", "quotient", "bitcast", "insert", "extract", "shuffle", "construct")
+METHODS = (*["dot"] * 4, *["two"] * 2, "parts", "product", "matrix", "contracted", "quotient", "bitcast", "insert", "extract",
+           "shuffle", "construct")  # fmt: skip
 
 
 class Functions(Numeric):
@@ -95,7 +97,7 @@ class Functions(Numeric):
         elif name == "bitcast":
             self._bitcast(rng.choice((scalar, integer)) + size, 1)
         elif name in ("insert", "extract", "shuffle", "construct"):
-            type_ = rng.choice([x for x in self.scalars]) + rng.choice(["v2", "v3", "v4"])
+            type_ = rng.choice(list(self.scalars)) + rng.choice(["v2", "v3", "v4"])
             if name == "extract":
                 self._extract(shape(type_).scalar, 1)
             else:

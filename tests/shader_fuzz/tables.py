@@ -32,8 +32,9 @@ class Table(Functions, Generator):
         self.kind = kind or rng.choice(KINDS)
         super().__init__(seed, size, "fragment" if self.kind == "groups" and rng.random() < 0.35 else "compute")
         self.rng = rng
-        some = rng.sample(INTEGERS, rng.randint(1, 3)) + rng.sample(FLOATS, rng.choice([1, 1, 2] if self.kind == "numbers" else [0, 1, 1]))
-        if self.kind == "numbers" and rng.random() < 0.5 or "f16" in some and rng.random() < 0.5 or self.stage == "fragment":
+        floats = rng.choice([1, 2, 2, 3] if self.kind == "numbers" else [0, 1, 1])
+        some = rng.sample(INTEGERS, rng.randint(1, 3)) + rng.sample(FLOATS, floats)
+        if (self.kind == "numbers" and rng.random() < 0.4) or ("f16" in some and rng.random() < 0.5) or self.stage == "fragment":
             some.append("f32")
         self.scalars = tuple(sorted({"u32", "bool", *some}))
         self.local_size = rng.choice([4, 8, 12, 24, 20] if self.kind == "groups" else [24, 16, 23, 20])
@@ -102,8 +103,7 @@ class Table(Functions, Generator):
             sizes = ["", "", "v2", "v3", "v4"]
             sizes += [f"m{rng.randint(2, 4)}x{rng.randint(2, 4)}"] if scalar[0] == "f" else []
             if rng.random() < 0.1:
-                type_ = rng.choice([x for x in self.scalars if x[0] != "f"])
-                self.table.append((type_, self.specialised(type_)))
+                self.specialised_row()
                 return
             if rng.random() < 0.75:
                 self.any_function()
@@ -118,9 +118,17 @@ class Table(Functions, Generator):
             ways = [self.vote, self.ballot, self.ballot, *[self.reduce] * 3, self.atomic, *[self.typed_atomic] * 3]
             ways += [] if self.inside else [self.guarded, *[self.shuffle] * 3, self.exchange_any]
         else:
-            ways = [self.vote, self.ballot, self.reduce, self.atomic, self.typed_atomic, self.demote]
-            ways += [] if self.inside else [self.guarded, *[self.derivative] * 5]
+            ways = [self.vote, self.ballot, self.reduce, self.atomic, self.typed_atomic]
+            ways += [] if self.inside else [self.demote, *[self.derivative] * 5]
+            # Of helper invocations alone there is no first one, and what an operation takes from who is elsewhere is open.
+            ways += [] if self.inside or self.left else [self.guarded] * 2
         rng.choice(ways)()
+
+    def specialised_row(self) -> None:
+        """Operations of specialisation constants, several at once: they cost nothing when the shader runs."""
+        for _ in range(4):
+            type_ = self.rng.choice([x for x in self.scalars if x[0] != "f"])
+            self.table.append((type_, self.specialised(type_)))
 
     def guarded(self) -> None:
         """A few rows for some invocations only."""
@@ -217,7 +225,9 @@ class Table(Functions, Generator):
             return self.line(f"OpAtomicStore {pointer} {scope} {none} {operands[0]}")
         if op == "CompareExchange":
             operands = [none, self.value(type_), self.value(type_)]
-        self.emit(f"OpAtomic{op}", type_, pointer, scope, none, *operands)
+        there = self.emit(f"OpAtomic{op}", type_, pointer, scope, none, *operands, keep=type_[0] != "f")
+        if type_[0] == "f":  # the bits of a NaN that was there may be any
+            self.number_of(type_, there)
         return None
 
     def read(self) -> None:
@@ -225,11 +235,9 @@ class Table(Functions, Generator):
         roots = [p for p in self.roots if p.storage != "Workgroup"]
         root = self.rng.choice(roots)
         way, type_ = self.some_way(root.type)
-        while shape(type_).kind in ("array", "struct"):
-            more, type_ = self.some_leaf(type_)
-            way += more
-        id_ = self.emit("OpLoad", type_, self.chain(root, way, type_, 5))
-        self.table.append((type_, id_))
+        if root.id in ("%tin", "%tout") and self.rng.random() < 0.3:  # all of an invocation's element
+            way, type_ = [0, "*0"], "SD"
+        self.taken_apart(type_, super().emit("OpLoad", type_, self.chain(root, way, type_, 5)))
 
     # -- the whole
 
@@ -292,7 +300,7 @@ class Table(Functions, Generator):
 
 
 def any_program(seed: int, size: int = 0, stage: str = "") -> Program:
-    """What a seed stands for when programs are tried until the time is over: somewhat more tables than programs with control flow, of any size."""
+    """What a seed stands for when programs are tried until the time is over: tables, somewhat fewer programs with control flow."""
     rng = random.Random(seed * 31 + 7)
     if not stage and rng.random() < 0.55:
         return Table(seed, size or rng.choice((30, 60))).program()

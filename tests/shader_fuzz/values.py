@@ -135,7 +135,9 @@ class Values:
         ops = ["IAdd", "ISub", "IMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor"]
         ops += ["ShiftLeftLogical", "ShiftRightLogical", "ShiftRightArithmetic"]
         # spirv-val wants unsigned results of an unsigned division.
-        ops += ["UDiv", "UMod"] * 2 if scalar[0] == of[0] == "u" else ["SDiv", "SMod", "SRem"] * 2
+        ops += ["UDiv", "UMod"] * 2 if scalar[0] == of[0] == "u" else ["SDiv", "SMod", "SRem"] * 3
+        if rng.random() < 0.4:  # a small divisor, factor or shift
+            b = d.specialised(of, rng.choice([2, 3, 5, 7] if of[0] == "u" else [-3, 2, 3, -5, 7]))
         return d.operation(rng.choice(ops), scalar, a, b)
 
     def number(self, scalar: str) -> int | float | bool:
