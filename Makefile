@@ -232,7 +232,7 @@ fuzz-corpus: build fuzz-build ## what was found worth keeping joins cpp/fuzz/cor
 
 # --- random shaders by the compiler and by the reference interpreter; what differs is made small, printed and left in build/fuzz-shaders
 fuzz-shaders: build $(VENV)/.stamp-test ## random shaders against the reference interpreter for TIME seconds, from FUZZ_SEED on (FUZZ_ARGS=--thorough)
-	$(PY) -m tests.shader_fuzz --seconds $(TIME) --first $(or $(FUZZ_SEED),1) $(FUZZ_ARGS)
+	$(PY) -m tests.shader_fuzz --seconds $(TIME) --first $(or $(FUZZ_SEED),1) --jobs $(JOBS) $(FUZZ_ARGS)
 
 faults: build $(VENV)/.stamp-test ## COUNT (200) signals, forks, dying threads, full address spaces and kills at random times, the state checked after each
 	$(PY) -m tests.faults --count $(or $(COUNT),200)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.oracle.shaders import glsl450, invocation, stages, words
-from tests.shader_fuzz import compare, reduce
+from tests.shader_fuzz import compare, functions, reduce, tables
 from tests.shader_fuzz.program import Generator
 
 import spirv
@@ -90,6 +90,24 @@ def test_random_programs(seed: int) -> None:
     compare.check(Generator(first + seed, 16).program())
 
 
+@pytest.mark.parametrize("kind", sorted(set(tables.KINDS)))
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_tables(kind: str, seed: int) -> None:
+    """Operations on edge cases, each table by one of the compiler's variants."""
+    first = int(os.environ.get("TILEGPU_FUZZ_SEED", "0"))
+    compare.sample(tables.Table(first + seed, 24, kind).program())
+
+
+def test_every_function_has_a_row() -> None:
+    """Tables choose among all whose bits Vulkan says: not sines and their kind, nor what 180 by pi is."""
+    rows = {row[0] for row in functions.ROWS} | {"Modf", "ModfStruct", "Frexp", "FrexpStruct", "Radians", "Degrees"}
+    assert set(glsl450.TABLE) - set(glsl450.WITHIN) - rows == set()
+    simple = {op for op in invocation.arithmetic.TABLE if op.startswith(("OpF", "OpI", "OpS", "OpU", "OpBit", "OpShift", "OpConvert"))}
+    by_methods = {"OpFDiv", "OpIAddCarry", "OpISubBorrow", "OpUMulExtended", "OpSMulExtended", "OpBitcast"}
+    dots = {f"Op{x}Dot{y}" for x in ("S", "U", "SU") for y in ("", "AccSat")}
+    assert simple - rows - by_methods - dots == {"OpUndef"}
+
+
 ADDS = """%at = OpAccessChain %puint %out %u0 %i
 %x = OpIAdd %uint %i %u3
 %y = OpIMul %uint %x %x
@@ -110,7 +128,7 @@ def test_reduction_keeps_what_is_asked_for() -> None:
     def interesting(candidate: bytes) -> bool:
         return any(i.op == wanted for i in words.parse(candidate).instructions)
 
-    small = reduce.reduced(module, interesting, 150)
+    small = reduce.reduced(module, interesting, 300)
     assert interesting(small) and reduce.is_valid(small)
     assert len(small) < len(module) / 2
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,8 @@ RECIPES = (
     ("--graphics-robust-access",),
     ("--unify-const", "--fold-spec-const-op-composite", "--workaround-1209"),
 )
+#: How often each variant is taken where a program runs by one alone.
+SHARES = {(4, "quick"): 6, (8, "quick"): 4, (16, "quick"): 3, (4, "optimised"): 3, (8, "optimised"): 2, (16, "optimised"): 2}
 _devices: dict[tuple[int, str], tg.Device] = {}
 
 
@@ -168,32 +171,51 @@ def _words(found: Results, wanted: Results) -> str:
     return "; ".join(lines)
 
 
+def assembled(program: Program, validate: bool = True) -> bytes:
+    """The module as it was written."""
+    vulkan = "vulkan1.1" if program.version == "1.3" else "vulkan1.2"
+    return spirv.assemble(program.text, validate=validate, version=program.version, vulkan=vulkan)
+
+
+def compare_one(program: Program, words: bytes, passes: tuple[str, ...], variants: Iterable[tuple[int, str]]) -> int:
+    """Raises Difference. Executions: one for each number of lanes and kind of code."""
+    try:
+        wanted = interpreted(program, words)
+    except EndlessError:
+        return 0
+    count = 0
+    for width, code in variants:
+        try:
+            text = _words(compiled(program, words, width, code), wanted)
+        except tg.Error as error:
+            text = f"refused: {error}"
+        count += 1
+        if text:
+            how = f"seed {program.seed}, {program.stage}, {' '.join(passes) or 'as written'}, {width} lanes, {code}"
+            raise Difference(replace(program, text=""), words, width, code, f"{how}: {text}")
+    return count
+
+
 def check(program: Program, *, thorough: bool = True) -> int:
-    """Raises Difference. Executions: modules by the compiler's variants.
+    """Raises Difference. Executions: the module, and what spirv-opt makes of it, by the compiler's variants.
 
     Not ``thorough``: each number of lanes by one kind of code, which changes from program to program.
     """
     choose = random.Random(program.seed)
-    vulkan = "vulkan1.1" if program.version == "1.3" else "vulkan1.2"
-    module = spirv.assemble(program.text, version=program.version, vulkan=vulkan)
-    recipe = choose.choice(RECIPES)
+    module, recipe = assembled(program), choose.choice(RECIPES)
     count = 0
     for passes in ((), recipe):
         words = optimised(module, passes)
         if passes and words == module:
             continue
-        try:
-            wanted = interpreted(program, words)
-        except EndlessError:
-            continue
-        for width in LANES:
-            for code in CODES if thorough else (choose.choice(CODES),):
-                try:
-                    text = _words(compiled(program, words, width, code), wanted)
-                except tg.Error as error:
-                    text = f"refused: {error}"
-                count += 1
-                if text:
-                    how = f"seed {program.seed}, {program.stage}, {' '.join(passes) or 'as written'}, {width} lanes, {code}"
-                    raise Difference(replace(program, text=""), words, width, code, f"{how}: {text}")
+        variants = [(width, code) for width in LANES for code in (CODES if thorough else (choose.choice(CODES),))]
+        count += compare_one(program, words, passes, variants)
     return count
+
+
+def sample(program: Program, recipes: float = 0.25) -> int:
+    """Raises Difference. One execution by one of the variants, cheap ones more often; through spirv-opt as often as ``recipes`` says."""
+    choose = random.Random(program.seed)
+    passes = choose.choice(RECIPES) if choose.random() < recipes else ()
+    variant = choose.choices(list(SHARES), list(SHARES.values()))[0]
+    return compare_one(program, optimised(assembled(program, validate=False), passes), passes, [variant])

@@ -293,10 +293,13 @@ class Flows(Numeric):
         """One side of a selection."""
         self.open(label, [source])
         self.statements(self.rng.randint(1, 3), depth + 1)
+        if self.at is not None and self.function.result != "void" and self.rng.random() < 0.25:  # an early return
+            return self.end_function()
         if self.at is not None and self.rng.random() < 0.12 and self.jump():
-            return
+            return None
         if self.at is not None:
             edges.append(self.branch(merge))
+        return None
 
     def selection(self, depth: int) -> None:
         """if, if-else; either side may be empty."""

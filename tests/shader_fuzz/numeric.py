@@ -304,13 +304,17 @@ class Numeric(Values):
             )
             return self.ext(name, type_, self.value("u32", depth))
         if op == "Ldexp":
-            return self.ext(op, type_, self.value(type_, depth), self.value(like(type_, "i32"), depth))
+            return self.ext(op, type_, self.value(type_, depth), self.value(like(type_, self.exponent()), depth))
         second = type_ if op == "Modf" else like(type_, "i32")
         name = f"S2_{type_}_{second}"
         self.d.structs.setdefault(name, [type_, second])
         both = self.ext(f"{op}Struct", name, self.value(type_, depth))
         self.emit("OpCompositeExtract", second, both, "1")
         return self.emit("OpCompositeExtract", type_, both, "0")
+
+    def exponent(self) -> str:
+        """A type of exponents."""
+        return self.scalar_of(("i16", "i32", "i64")) or "i32"
 
     def _to_float(self, type_: str, depth: int) -> str:
         s, rng = shape(type_), self.rng

@@ -10,6 +10,7 @@ import random
 from dataclasses import dataclass, field
 
 import numpy as np
+from tests.shader_fuzz.edges import patterns
 from tests.shader_fuzz.flow import Function
 from tests.shader_fuzz.palette import FLOATS, INTEGERS, Declarations, Member, bits, extent_B, pattern, placed, shape
 from tests.shader_fuzz.specials import SHARED_ATOMICS, Specials
@@ -17,7 +18,7 @@ from tests.shader_fuzz.values import WORDS, Flow, Place
 
 INTERFACE = ("%id", "%local_id", "%coord", "%color", "%index", "%position")
 WIDTH_PX, HEIGHT_PX = 6, 4  # of fragment programs: as many invocations
-BUFFERS = {"in": 0, "tin": 1, "tout": 2, "uni": 3, "out": 4, "atomic": 5}
+BUFFERS = {"in": 0, "tin": 1, "tout": 2, "uni": 3, "out": 4, "atomic": 5, "tail": 6}
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Generator(Specials):
         self.local_size = rng.choice([1, 3, 4, 6, 8, 12, 16, 20])
         self.groups = max(1, rng.randint(1, 24 // self.local_size))
         self.variable_pointers = rng.random() < 0.25
+        self.edges = 0.5  # share of edge cases among what the typed input holds
 
     @property
     def count(self) -> int:
@@ -83,7 +85,7 @@ class Generator(Specials):
         inner = [(self.any_type(bools=False), False) for _ in range(rng.randint(1, 3))]
         self.add_struct("SN", placed(inner, d.layouts))
         size, align = extent_B("SN", d.layouts)
-        members: list[tuple[str, bool]] = [("u32", False)]
+        members: list[tuple[str, bool]] = [("u32", False), *((x, False) for x in self.more_members())]
         for _ in range(rng.randint(3, 6)):
             base = self.any_type(bools=False)
             row_major = shape(base).kind == "matrix" and rng.random() < 0.5
@@ -105,6 +107,10 @@ class Generator(Specials):
             uniform += [("A3_f32v3_L16", False), ("f32m3x3", rng.random() < 0.5), ("f32v4", False)]
         self.add_block("SU", placed(uniform, d.layouts, 16))
         self.add_block("SP", placed([("u32", False), ("u32v2", False), ("A3_u32_L4", False)], d.layouts))
+
+    def more_members(self) -> list[str]:
+        """Types that the typed buffers' element has for sure."""
+        return []
 
     def add_struct(self, name: str, members: list[Member]) -> None:
         """A structure with a layout."""
@@ -331,6 +337,10 @@ class Generator(Specials):
         if self.at is not None:
             self.end_function()
         functions.append(body)
+        return self.whole(functions)
+
+    def whole(self, functions: list[Function]) -> Program:
+        """With its data."""
         return Program(self.seed, self.stage, self.text(functions), self.version, self.local_size, self.groups, self.data(),
                        np.array([self.rng.randrange(4), 3, 5, 7, 0xFFFFFFFF, 11, 2], "u4").tobytes(), self.d.layouts)  # fmt: skip
 
@@ -411,7 +421,8 @@ class Generator(Specials):
             numbers[20:] = floats[20:]
         uniform[: 4 * len(numbers)] = numbers.tobytes()
         atomics = np.concatenate([rng.choice(interesting, count), np.full(len(SHARED_ATOMICS), 0x0000FF0F, "u4")])
-        return {0: words.tobytes(), 1: elements, 2: bytes(self.element_B * count), 3: bytes(uniform), 4: bytes(self.result_B * count),
+        there = b"".join(self.element("SD", rng) for _ in range(count))
+        return {0: words.tobytes(), 1: elements, 2: there, 3: bytes(uniform), 4: bytes(self.result_B * count),
                 5: atomics.astype("u4").tobytes()}  # fmt: skip
 
     def element(self, struct: str, rng: np.random.Generator) -> bytes:
@@ -437,26 +448,16 @@ class Generator(Specials):
 
     def data_word(self, scalar: str, rng: np.random.Generator) -> int:
         """A pattern."""
-        n = bits(scalar)
+        n, r = bits(scalar), rng.random()
+        if scalar[0] == "f" and n > 16 and r < 0.03:  # an integer that a program carries in a float, which is a NaN
+            return (1 << n) - 1 - int(rng.integers(1 << 20))
+        if r < self.edges:
+            found = patterns(scalar)
+            return found[rng.integers(len(found))]
         if scalar[0] == "f":
-            special = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("inf"), float("nan")]
-            values = [*special, *(float(rng.normal() * scale) for scale in (1, 3, 30, 0.1, 1, 3, 1e4, 3e9))]
-            if n > 16 and rng.random() < 0.05:  # an integer that a program carries in a float, which is a NaN
-                return (1 << n) - 1 - int(rng.integers(1 << 20))
-            value = values[rng.integers(len(values))]
+            value = float(rng.normal() * rng.choice([0.1, 1, 3, 30, 1e4, 3e9]))
             return pattern(value if n > 16 or abs(value) < 60000 else 7.25, n)
-        edge = [
-            0,
-            1,
-            2,
-            3,
-            n - 1,
-            (1 << n) - 1,
-            1 << n - 1,
-            int(rng.integers(0, 256)),
-            int(rng.integers(0, 1 << min(n, 62))),
-        ]
-        return edge[rng.integers(len(edge))] & (1 << n) - 1
+        return int(rng.integers(0, 256 if r < 0.6 else 1 << min(n, 62))) & (1 << n) - 1
 
 
 __all__ = ["Declarations", "Flow", "Generator", "Program"]

@@ -200,7 +200,8 @@ _PASSES = ("--eliminate-dead-functions", "--eliminate-dead-branches", "--cfg-cle
            "--eliminate-dead-code-aggressive", "--ccp", "--simplify-instructions", "--eliminate-dead-variables",
            "--inline-entry-points-exhaustive")  # fmt: skip
 _NAMING = {"OpName", "OpMemberName", "OpDecorate", "OpMemberDecorate"}
-_SIDE_EFFECTS = {"OpStore", "OpCopyMemory", "OpControlBarrier", "OpMemoryBarrier", "OpFunctionCall", "OpDemoteToHelperInvocation",
+#: Barriers stay: without them invocations race, and a race is a difference of its own.
+_SIDE_EFFECTS = {"OpStore", "OpCopyMemory", "OpMemoryBarrier", "OpFunctionCall", "OpDemoteToHelperInvocation",
                  "OpAtomicStore", "OpAssumeTrueKHR"}  # fmt: skip
 
 

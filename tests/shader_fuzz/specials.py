@@ -141,8 +141,16 @@ class Specials(Flows):
         op = self.rng.choice(["Elect", "All", "Any", "AllEqual"])
         if op != "Elect":
             self.d.need("GroupNonUniformVote")
-        operands = [] if op == "Elect" else [self.value("bool" if op != "AllEqual" else self.rng.choice(self.scalars))]
+        type_ = self.rng.choice(self.scalars) if op == "AllEqual" else "bool"
+        operands = [] if op == "Elect" else [self.value(type_) if self.rng.random() < 0.5 else self.one_differs(type_)]
         self.scoped(op, "bool", *operands)
+
+    def one_differs(self, type_: str) -> str:
+        """A value that one place of four has, the others have another."""
+        d = self.d
+        place = self.emit("OpBitwiseAnd", "u32", self.invocation, d.constant("u32", 3), keep=False)
+        here = self.emit("OpIEqual", "bool", place, d.constant("u32", self.rng.randrange(4)), keep=False)
+        return self.emit("OpSelect", type_, here, self.constant(type_), self.constant(type_), keep=False)
 
     def ballot(self) -> None:
         """And what is made of one."""

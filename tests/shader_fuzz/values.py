@@ -9,9 +9,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from tests.shader_fuzz import edges
 from tests.shader_fuzz.palette import FLOATS, Declarations, bits, shape
 
 WORDS = 64  # of the input buffer
+ORDERS = ("LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual")
 
 
 @dataclass
@@ -111,40 +113,43 @@ class Values:
     def specialised(self, scalar: str) -> str:
         """A specialisation constant, or an operation of some."""
         rng, d = self.rng, self.d
-        a = d.specialised(scalar, self.number(scalar))
-        if rng.random() < 0.4 or scalar[0] == "f" or (scalar != "bool" and bits(scalar) != 32):
-            return a
-        b = d.specialised(scalar, self.number(scalar))
+        if rng.random() < 0.3 or scalar[0] == "f":
+            return d.specialised(scalar, self.number(scalar))
+        of = rng.choice([x for x in self.scalars if x[0] != "f"]) if rng.random() < 0.3 else scalar
+        a, b = (d.specialised(of, self.number(of)) for _ in range(2))
         if scalar == "bool":
-            return d.operation(rng.choice(["LogicalAnd", "LogicalOr", "LogicalEqual", "LogicalNotEqual"]), scalar, a, b)
-        ops = [
-            "IAdd",
-            "ISub",
-            "IMul",
-            "BitwiseAnd",
-            "BitwiseOr",
-            "BitwiseXor",
-            "ShiftLeftLogical",
-            "ShiftRightLogical",
-            "ShiftRightArithmetic",
-        ]
-        ops += ["UDiv", "UMod"] if scalar[0] == "u" else ["SDiv", "SMod", "SRem"]
+            ops = ["LogicalAnd", "LogicalOr", "LogicalEqual", "LogicalNotEqual"]
+            if of != "bool":
+                ops = ["IEqual", "INotEqual", *(m + x for m in "US" for x in ORDERS)]
+            return d.operation(rng.choice(ops), scalar, a, b)
+        if rng.random() < 0.2 or of == "bool":
+            truth = d.specialised("bool", rng.random() < 0.5)
+            return d.operation("Select", scalar, truth, *(d.specialised(scalar, self.number(scalar)) for _ in range(2)))
+        if bits(of) != bits(scalar):
+            unsigned = scalar[0] == "u" and self.modern
+            if scalar[0] == "u" and not unsigned:  # UConvert: SPIR-V 1.4
+                return d.specialised(scalar, self.number(scalar))
+            return d.operation("UConvert" if unsigned else "SConvert", scalar, a)
+        if rng.random() < 0.15:
+            return d.operation(rng.choice(["SNegate", "Not"]), scalar, a)
+        ops = ["IAdd", "ISub", "IMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor"]
+        ops += ["ShiftLeftLogical", "ShiftRightLogical", "ShiftRightArithmetic"]
+        # spirv-val wants unsigned results of an unsigned division.
+        ops += ["UDiv", "UMod"] * 2 if scalar[0] == of[0] == "u" else ["SDiv", "SMod", "SRem"] * 3
+        if rng.random() < 0.4:  # a small divisor, factor or shift
+            b = d.specialised(of, rng.choice([2, 3, 5, 7] if of[0] == "u" else [-3, 2, 3, -5, 7]))
         return d.operation(rng.choice(ops), scalar, a, b)
 
     def number(self, scalar: str) -> int | float | bool:
         rng = self.rng
         if scalar == "bool":
             return rng.random() < 0.5
+        n, r = bits(scalar), rng.random()
+        if r < 0.5:
+            return edges.value(scalar, rng.choice(edges.patterns(scalar)))
         if scalar[0] == "f":
-            exact = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1.5, 100.0, -0.375, 1024.0, float("inf"), float("nan")]
-            large = [3e9, -5e9, 65536.0, 2.0**31] if scalar != "f16" else [60000.0]
-            return rng.choice([*exact, *large, *(rng.uniform(-4, 4) for _ in range(8))])
-        n, is_signed = bits(scalar), scalar[0] == "i"
-        edge = rng.choice(
-            [0, 1, 2, 3, 5, 7, 8, n - 1, n, (1 << n - 1) - 1, 1 << n - 1, (1 << n) - 1, rng.getrandbits(n)]
-        )
-        edge &= (1 << n) - 1
-        return edge - (1 << n) if is_signed and edge >> n - 1 else edge
+            return rng.choice([1.0, -1.0, 0.5, 2.0, -3.0, 1.5, 100.0, -0.375, *(rng.uniform(-4, 4) for _ in range(8))])
+        return edges.value(scalar, rng.choice([rng.randrange(9), rng.getrandbits(n)]) & (1 << n) - 1)
 
     def pick(self, type_: str) -> str | None:
         """A value that is there."""

@@ -71,6 +71,9 @@ def execute(m: Module, i: Instruction, values: dict[int, Value]) -> Value:
         new = _CHANGES[i.op](old, values[i.operands[3]], bits)
     if isinstance(pointer, images.TexelPointer):
         pointer.store(new & mask(bits))
+    elif isinstance(pointer, memory.BufferPointer):  # a word: of a NaN that is moved all bits stay
+        at = pointer.offset_B
+        pointer.buffer.data[at : at + bits // 8] = numbers.word_bytes(new & mask(bits), bits)
     else:
-        memory.store(m, pointer, new & mask(bits))
+        memory.store(m, pointer, new & mask(bits), whole_words=True)
     return None if i.op == "OpAtomicStore" else old

@@ -166,7 +166,10 @@ def _reduce(
 
     out = tuple(component(k) for k in range(parts))
     result: Value = out if isinstance(given, tuple) else out[0]
-    return rounded(result, own_bits) if m.scalar(i.type).kind == "float" else result
+    if m.scalar(i.type).kind != "float":
+        return result
+    # Arithmetic, also where nothing was combined: of NaN there is one.
+    return each(lambda x: numbers.canonical(x, own_bits) if own_bits > 16 else x, rounded(result, own_bits))
 
 
 def active_cluster(values: list[Value]) -> int:

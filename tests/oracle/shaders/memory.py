@@ -22,6 +22,7 @@ class Cell:
 
     type: int
     value: Value
+    shared: bool = False  # other invocations see it: of NaN that is stored there is one
 
 
 @dataclass(frozen=True)
@@ -157,13 +158,25 @@ def load(module: Module, pointer: Pointer) -> Value:
     return _load_bytes(module, pointer)
 
 
-def store(module: Module, pointer: Pointer, value: Value) -> None:
-    """Writes all of a value."""
+def store(module: Module, pointer: Pointer, value: Value, whole_words: bool = False) -> None:
+    """Writes all of a value. ``whole_words``: of NaN too all bits."""
     if isinstance(pointer, CellPointer):
+        if pointer.cell.shared and not whole_words:
+            value = one_nan(module, pointer.type, value)
         pointer.cell.value = inserted(pointer.cell.value, list(pointer.path), value)
     else:
         assert isinstance(pointer, BufferPointer)
         _store_bytes(module, pointer, value)
+
+
+def one_nan(module: Module, type_: int, value: Value) -> Value:
+    """A value as memory holds it."""
+    t = module.types[type_]
+    if t.kind == "struct":
+        return tuple(one_nan(module, k, x) for k, x in zip(t.members, value, strict=True))
+    if isinstance(value, tuple):
+        return tuple(one_nan(module, t.element, x) for x in value)
+    return numbers.canonical(value, t.bits) if t.kind == "float" else value
 
 
 def inserted(whole: Value, path: list[int], part: Value) -> Value:

@@ -125,8 +125,10 @@ def sqrt(a: int, bits: int) -> int:
 def fma(a: int, b: int, c: int, bits: int) -> int:
     """a * b + c, rounded once."""
     x, y, z = decode(a, bits), decode(b, bits), decode(c, bits)
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+    if not (math.isfinite(x) and math.isfinite(y)):
         return encode(x * y + z, bits)
+    if not math.isfinite(z):  # whatever the product is: it may be too large for a float64, but it is a number
+        return encode(z, bits)
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:
         # An exact zero: with the sign that both terms have; +0 where they differ.

@@ -42,7 +42,7 @@ class Program:
         for id_, i in self.module.variables.items():
             if i.operands[0] in classes:
                 type_ = self.module.types[i.type].element
-                self.shared[id_] = CellPointer(Cell(type_, self.module.zero(type_)), type_)
+                self.shared[id_] = CellPointer(Cell(type_, self.module.zero(type_), shared=True), type_)
 
     def variables(self, inputs: Mapping[str | int, Value]) -> dict[int, Value]:
         """Of one invocation. ``inputs``: by the built-in's name or the location."""
