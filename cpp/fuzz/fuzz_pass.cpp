@@ -66,7 +66,8 @@ struct Scene {
   Ptr<Device> device;
   uint32_t width = 1, height = 1, views = 1;
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
-  bool plain = false;  ///< opaque, tested and written: then much is hidden
+  bool plain = false;   ///< opaque, tested and written: then much is hidden
+  bool blocks = false;  ///< plain, and rectangles whose sides lie within a pixel of blocks of 4x4: bounds of blocks are met there
   std::vector<Target> colors;
   Target depth{};
   VkResolveModeFlagBits depth_mode = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT;
@@ -114,6 +115,8 @@ struct Scene {
   void choose_images() {
     width = 1 + c.below(70), height = 1 + c.below(50), views = c.seldom(6) ? 2 : 1, samples = c.of(kSamples);
     plain = c.seldom(3);
+    blocks = plain && c.coin();
+    if (blocks) width = 4 + c.below(17), height = 4 + c.below(13), samples = c.of(kSamples);
     colors.resize(c.below(4) ? 1 + c.below(2) : 0);
     depth.format = c.of(kDepths);
     if (colors.empty() && !depth.format.name) depth.format = kDepths[0];
@@ -188,11 +191,13 @@ struct Scene {
     info.vertex_bindings = {{{0, sizeof(FlatVertex), VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
     info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
     info.topology = c.of(kTopologies), info.primitive_restart = c.coin();
+    if (blocks) info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
     if (has_depth(depth.format.format)) info.depth_format = depth.format.format;
     if (has_stencil(depth.format.format)) info.stencil_format = depth.format.format;
     raster_state(info);
     blend_state(info);
     Fragment fragment = static_cast<Fragment>(c.below(2) ? 0 : c.below(static_cast<uint32_t>(Fragment::count)));
+    if (fragment == Fragment::smooth) info.multisample.alpha_to_coverage = false;
     if (fragment == Fragment::depth) info.rasterization.depth_clamp = false;
     if (fragment == Fragment::depth && !has_depth(depth.format.format)) fragment = Fragment::plain;
     if (plain) {
@@ -203,9 +208,11 @@ struct Scene {
       info.depth_stencil.depth_compare = kOrders[(width & 1) * 2 + c.below(2)];  // one direction in a pass
       info.blend.logic_op_enable = false;
       for (auto& a : info.blend.attachments) a = {.colorWriteMask = 15};
-      if (c.below(3)) fragment = Fragment::plain;
+      constexpr Fragment kKills[] = {Fragment::plain,       Fragment::plain, Fragment::plain, Fragment::holes,
+                                     Fragment::early_holes, Fragment::mask,  Fragment::depth};
+      fragment = blocks ? Fragment::plain : c.of(kKills);
     }
-    const Ptr<ShaderModule> vertex = fuzz::own_shader(fuzz::flat_vertex_text(views > 1), VK_SHADER_STAGE_VERTEX_BIT);
+    const Ptr<ShaderModule> vertex = fuzz::own_shader(fuzz::flat_vertex_text(fragment, views > 1), VK_SHADER_STAGE_VERTEX_BIT);
     const Ptr<ShaderModule> shader = fuzz::own_shader(fuzz::flat_fragment_text(fragment, names), VK_SHADER_STAGE_FRAGMENT_BIT);
     if (!vertex || !shader) fuzz::finding("a shader of the fuzzer's own does not compile: " + fuzz::flat_fragment_text(fragment, names));
     info.stages = {{vertex, {}}, {shader, {}}};
@@ -230,8 +237,10 @@ struct Scene {
   }
   VkClearValue depth_value() {
     VkClearValue value{};
-    const float z = static_cast<float>(c.below(17)) / 16;
-    value.depthStencil = {z, c.byte()};
+    float z = static_cast<float>(c.below(17)) / 16;
+    if (plain && c.coin()) z = width & 1 ? 0 : 1;  // as kOrders goes
+    constexpr uint8_t kEnds[] = {0, 255, 1, 254};  // where operations clamp and wrap
+    value.depthStencil = {z, c.coin() ? c.of(kEnds) : c.byte()};
     return value;
   }
   void clear_depth(const VkClearValue& value, const VkRect2D& area) {
@@ -318,10 +327,11 @@ struct Scene {
   std::vector<FlatVertex> vertices(const VkViewport& v, const Made& made, bool shared) {
     const bool is_list = made.state.topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, lone = is_list && !shared;
     std::vector<FlatVertex> all(3 * (1 + c.below(7)));
-    const bool sloped = c.seldom(4), coarse = c.coin(), small = c.seldom(3);
-    constexpr float kBeyond[] = {-0.25f, 1.25f};
+    const bool sloped = c.seldom(4) && !blocks, coarse = c.coin(), small = c.seldom(3);
+    constexpr float kBeyond[] = {-0.25f, 1.25f}, kFar[] = {1, 1, 2, 0.5f, 4};
     float z = static_cast<float>(1 + c.below(15)) / 16;
-    float x0 = 0, y0 = 0;
+    float x0 = 0, y0 = 0, sides[4] = {};
+    if (blocks) all.resize(6 * (1 + c.below(5)));
     for (size_t k = 0; k < all.size(); k++) {
       if (k % 3 == 0 && lone)
         z = c.seldom(12) && made.fragment != Fragment::depth ? c.of(kBeyond) : static_cast<float>(1 + c.below(15)) / 16;
@@ -331,8 +341,17 @@ struct Scene {
       if (coarse) at[0] = std::floor(at[0]) + 0.5f, at[1] = std::floor(at[1]) + 0.5f;
       if (k % 3 == 0) x0 = at[0], y0 = at[1];
       if (small && k % 3) at[0] = x0 + static_cast<float>(px % 128) / 16 - 4, at[1] = y0 + static_cast<float>(py % 128) / 16 - 4;
+      if (blocks) {
+        if (k % 6 == 0)
+          for (float& side : sides)
+            side = static_cast<float>(4 * static_cast<int>(c.below(8)) - 4) + static_cast<float>(static_cast<int>(c.below(33)) - 16) / 16;
+        constexpr int kSides[6][2] = {{0, 2}, {1, 2}, {0, 3}, {1, 2}, {1, 3}, {0, 3}};
+        for (int i = 0; i < 2; i++) at[i] = sides[kSides[k % 6][i]];
+        if (k % 6 == 3) z = all[k - 1].position[2];
+      }
       const float own = sloped ? static_cast<float>(2 + c.below(13)) / 16 : z;
-      all[k] = {{(at[0] - v.x) / v.width * 2 - 1, (at[1] - v.y) / v.height * 2 - 1, own, 1}, {}};
+      const float w = made.fragment == Fragment::smooth ? c.of(kFar) : 1;
+      all[k] = {{((at[0] - v.x) / v.width * 2 - 1) * w, ((at[1] - v.y) / v.height * 2 - 1) * w, own * w, w}, {}};
       const uint32_t seed = c.byte();
       for (uint32_t i = 0; i < 4; i++) all[k].color[i] = static_cast<float>((seed * (2 * i + 3) + i * 17) % 65) / 64;
       all[k].color[0] = std::floor(all[k].color[0] * 16) / 16;
@@ -353,7 +372,7 @@ struct Scene {
     if (c.seldom(4) && made.fragment != Fragment::depth)
       d.viewport.minDepth = static_cast<float>(c.below(5)) / 8, d.viewport.maxDepth = 1 - static_cast<float>(c.below(5)) / 8;
     d.scissor = c.seldom(3) ? rect({{0, 0}, {width, height}}) : VkRect2D{{0, 0}, {width, height}};
-    const bool indexed = c.seldom(3);
+    const bool indexed = !blocks && c.seldom(3);
     d.vertices = vertices(d.viewport, made, indexed);
     tell(made), tell("\n    scissor"), tell(d.scissor),
         tell(", viewport %g %g %g %g, %g to %g, %zu vertices", d.viewport.x, d.viewport.y, d.viewport.width, d.viewport.height,
@@ -413,12 +432,12 @@ struct Scene {
   void check_color(uint32_t number, const VkRect2D& resolved) const {
     const Target& t = colors[number];
     const fuzz::TexelModel& format = model->color(number);
-    const auto compare = [&](const fuzz::Color& codes, uint32_t unsure, const uint8_t* at, const char* what, uint32_t x, uint32_t y,
-                             uint32_t s, uint32_t layer) {
+    const auto compare = [&](const fuzz::Color& codes, double more, uint32_t unsure, const uint8_t* at, const char* what, uint32_t x,
+                             uint32_t y, uint32_t s, uint32_t layer) {
       const fuzz::Color got = format.read(at);
       for (uint32_t k = 0; k < 4; k++) {
         if (!format.bits_of(k) || unsure >> k & 1) continue;
-        const double want = format.value_of(k, codes[k]), slack = format.is_float() ? 3e-5 * std::max(1.0, std::abs(want)) : 1e-7;
+        const double want = format.value_of(k, codes[k]), slack = more + (format.is_float() ? 3e-5 * std::max(1.0, std::abs(want)) : 1e-7);
         const bool half = format.is_float() && format.bits_of(k) == 16;
         if (std::abs(got[k] - want) > slack + (half ? std::abs(want) * 0x1p-10 : 0)) wrong(t, what, x, y, s, layer, k, got[k], want);
       }
@@ -426,17 +445,22 @@ struct Scene {
     each_texel(t.view, VK_IMAGE_ASPECT_COLOR_BIT, format.size_B(),
                [&](uint32_t layer, uint32_t x, uint32_t y, uint32_t s, const uint8_t* at) {
                  const fuzz::ModelSample& sample = model->at(layer, x, y, s);
-                 if (!sample.unknown) compare(sample.color[number], sample.unsure[number], at, "attachment", x, y, s, layer);
+                 if (!sample.unknown)
+                   compare(sample.color[number], sample.slack[number], sample.unsure[number], at, "attachment", x, y, s, layer);
                });
     if (!t.resolve) return;
     each_texel(t.resolve, VK_IMAGE_ASPECT_COLOR_BIT, format.size_B(),
                [&](uint32_t layer, uint32_t x, uint32_t y, uint32_t, const uint8_t* at) {
                  if (!inside(resolved, x, y)) return;
                  uint32_t unsure = 0;
+                 float slack = 0;
+                 for (uint32_t s = 0; s < static_cast<uint32_t>(samples); s++)
+                   slack = std::max(slack, model->at(layer, x, y, s).slack[number]);
                  const fuzz::Color mean =
                      format.is_integer() ? model->at(layer, x, y, 0).color[number] : model->average(number, layer, x, y, unsure);
                  if (format.is_integer() && model->at(layer, x, y, 0).unknown) return;
-                 compare(mean, unsure, at, "resolve", x, y, 0, layer);
+                 if (format.is_integer()) unsure = model->at(layer, x, y, 0).unsure[number];
+                 compare(mean, slack, unsure, at, "resolve", x, y, 0, layer);
                });
   }
 

@@ -46,6 +46,12 @@ SamplerCreateInfo sampler_info(fuzz::Choices& c, const vk::FormatInfo& format, b
   s.address_u = mode(), s.address_v = mode(), s.address_w = mode();
   s.non_seamless_cube_map = s.address_w & 1;  // which cubes don't ask for
   if (c.coin()) s.mip_lod_bias = c.unit() * 4 - 2, s.min_lod = c.unit() * 2, s.max_lod = s.min_lod + c.unit() * 3;
+  if (linear && c.seldom(4)) {  // as most are, and as code of their own is there for
+    s.mag_filter = s.min_filter = VK_FILTER_LINEAR, s.max_anisotropy = 1;
+    s.reduction_mode = VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
+    for (VkSamplerAddressMode* m : {&s.address_u, &s.address_v})
+      if (*m == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) *m = VK_SAMPLER_ADDRESS_MODE_REPEAT;
+  }
   s.border_color = static_cast<VkBorderColor>(c.below(3) * 2 + (integer ? 1 : 0));
   if (c.seldom(3)) {
     s.border_color = integer ? VK_BORDER_COLOR_INT_CUSTOM_EXT : VK_BORDER_COLOR_FLOAT_CUSTOM_EXT;
@@ -79,9 +85,11 @@ struct Case {
         if (f.sampled && !f.needs_conversion()) all->insert(all->end(), f.is_compressed() ? 1 : 2, &f);
       return all;
     }();
-    constexpr VkFormat kUsual[] = {
-        VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R8_UNORM,
-        VK_FORMAT_D32_SFLOAT,     VK_FORMAT_D16_UNORM};
+    constexpr VkFormat kUsual[] = {VK_FORMAT_R8G8B8A8_UNORM,      VK_FORMAT_R8G8B8A8_UNORM,
+                                   VK_FORMAT_B8G8R8A8_UNORM,      VK_FORMAT_R8G8B8A8_SRGB,
+                                   VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R16G16B16A16_SFLOAT,
+                                   VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R8_UNORM,
+                                   VK_FORMAT_D32_SFLOAT,          VK_FORMAT_D16_UNORM};
     const uint32_t number = c.half();
     format = number & 0x8000 ? vk::find_format(c.of(kUsual)) : (*formats)[number % formats->size()];
     lanes = 4u << c.below(3);

@@ -139,11 +139,35 @@ std::span<const int[2]> sample_places(uint32_t samples) {
 
 /// A primitive in the framebuffer.
 struct PassModel::Placed {
+  /// "Basic Polygon Rasterization": with perspective, at a pixel's centre, whether that is covered or not. Below 0: floats make of it what
+  /// they like. `slack`: how far they may be off.
+  Color smooth(double px, double py, double& slack) const {
+    const auto at = [&](int k, double& ax, double& ay) { ax = static_cast<double>(x[k]) / 256, ay = static_cast<double>(y[k]) / 256; };
+    double x0, y0, x1, y1, x2, y2;
+    at(0, x0, y0), at(1, x1, y1), at(2, x2, y2);
+    const double whole = (x1 - x0) * (y2 - y0) - (y1 - y0) * (x2 - x0),
+                 size = std::max({std::abs(x1 - x0), std::abs(y1 - y0), std::abs(x2 - x0), std::abs(y2 - y0), 1.0});
+    double l[3];
+    l[1] = ((px - x0) * (y2 - y0) - (py - y0) * (x2 - x0)) / whole, l[2] = ((x1 - x0) * (py - y0) - (y1 - y0) * (px - x0)) / whole;
+    l[0] = 1 - l[1] - l[2];
+    double sum = 0;
+    Color out{};
+    for (size_t k = 0; k < 3; k++) {
+      sum += l[k] * q[k];
+      for (size_t c = 0; c < 4; c++) out[c] += l[k] * q[k] * corner[k][c];
+    }
+    for (double& v : out) v /= sum;
+    // A thin triangle's coordinates change quickly, as does a quotient whose divisor is small.
+    slack = 4e-6 * (1 + size * size / std::abs(whole)) * 16 / std::min(sum, 1.0);
+    if (!(sum > 0.1) || slack > 0.01 || std::max({l[0], l[1], l[2]}) > 2) slack = -1;
+    return out;
+  }
   int64_t x[3], y[3];  // subpixels
   double z[3], bias = 0, z_slack = 0, zx = 0, zy = 0;
   double least = 0, most = 1;  // what depth is clamped to
   bool front = true, point = false;
-  Color color{};
+  Color color{}, corner[3] = {};
+  double q[3] = {1, 1, 1};
   uint32_t number = 0;
   bool covers(int64_t px, int64_t py) const {
     if (point) return px >= x[0] && px < x[1] && py >= y[0] && py < y[1];
@@ -189,7 +213,7 @@ void PassModel::clear_color(uint32_t target, const VkClearValue& value, const Vk
     const double given = !format.is_integer() ? static_cast<double>(value.color.float32[k]) : static_cast<double>(value.color.int32[k]);
     color[k] = format.code_of(k, given, unsure), all |= uint32_t{unsure} << k;
   }
-  each(area, [&](ModelSample& s) { s.color[target] = color, s.unsure[target] = static_cast<uint8_t>(all); });
+  each(area, [&](ModelSample& s) { s.color[target] = color, s.slack[target] = 0, s.unsure[target] = static_cast<uint8_t>(all); });
 }
 
 void PassModel::clear_depth(float depth, const VkRect2D& area) {
@@ -252,10 +276,12 @@ void PassModel::primitive(const ModelDraw& draw, const Primitive& p, const VkRec
   bool outside = false;
   for (int k = 0; k < 3; k++) {
     const float* at = p.corner[k]->position;
-    t.x[k] = static_cast<int64_t>(std::nearbyint((v.x + (at[0] + 1.0) * 0.5 * v.width) * kSubpixels));
-    t.y[k] = static_cast<int64_t>(std::nearbyint((v.y + (at[1] + 1.0) * 0.5 * v.height) * kSubpixels));
-    t.z[k] = v.minDepth + static_cast<double>(at[2]) * (v.maxDepth - v.minDepth);
-    outside |= at[2] < 0 || at[2] > 1;  // then all three are: such primitives are flat
+    const double q = t.q[k] = 1.0 / at[3];
+    t.x[k] = static_cast<int64_t>(std::nearbyint((v.x + (at[0] * q + 1) * 0.5 * v.width) * kSubpixels));
+    t.y[k] = static_cast<int64_t>(std::nearbyint((v.y + (at[1] * q + 1) * 0.5 * v.height) * kSubpixels));
+    t.z[k] = v.minDepth + at[2] * q * (v.maxDepth - v.minDepth);
+    for (size_t c = 0; c < 4; c++) t.corner[k][c] = p.corner[k]->color[layer ? (c + 1) % 4 : c];
+    outside |= at[2] < 0 || at[2] * q > 1;  // then all three are: such primitives are flat
   }
   if (outside && raster.clips_depth()) return;
   t.point = state.topology == VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
@@ -273,7 +299,7 @@ void PassModel::primitive(const ModelDraw& draw, const Primitive& p, const VkRec
     const double dz1 = t.z[1] - t.z[0], dz2 = t.z[2] - t.z[0], whole = dx1 * dy2 - dx2 * dy1;
     t.zx = (dz1 * dy2 - dz2 * dy1) / whole, t.zy = (dz2 * dx1 - dz1 * dx2) / whole;
     if (t.zx != 0 || t.zy != 0) t.z_slack = 0x1p-21 + (std::abs(t.zx) + std::abs(t.zy)) * 0x1p-15;
-    if (area_2 < 0) std::swap(t.x[1], t.x[2]), std::swap(t.y[1], t.y[2]);
+    if (area_2 < 0) std::swap(t.x[1], t.x[2]), std::swap(t.y[1], t.y[2]), std::swap(t.q[1], t.q[2]), std::swap(t.corner[1], t.corner[2]);
   }
   if (raster.depth_bias_enable && !t.point && depth_bits_) {
     double r = std::ldexp(1.0, -static_cast<int>(depth_bits_));
@@ -315,6 +341,8 @@ void PassModel::fragment(const ModelDraw& draw, const Placed& t, uint32_t x, uin
   if (holes && (x ^ y) & 2) kept = 0;
   if (draw.fragment == Fragment::mask) kept = t.number * 5 + 3;
   Color source = t.color;
+  double slack = 0;
+  if (draw.fragment == Fragment::smooth && !t.point) source = t.smooth(x + 0.5, y + 0.5, slack);
   if (draw.fragment == Fragment::facing && !t.front) std::reverse(source.begin(), source.end());
   if (state.multisample.alpha_to_coverage) kept &= (1u << static_cast<uint32_t>(std::clamp(source[3], 0.0, 1.0) * sample_count_ + 0.5)) - 1;
   const bool early = draw.fragment == Fragment::early_holes;
@@ -329,7 +357,7 @@ void PassModel::fragment(const ModelDraw& draw, const Placed& t, uint32_t x, uin
     if (!pass || !(kept & 1u << s)) continue;
     Color own = source;
     if (draw.fragment == Fragment::sample_number) own[0] = s / 16.0;
-    blend(draw, sample, own);
+    blend(draw, sample, own, slack);
   }
 }
 
@@ -367,7 +395,7 @@ bool PassModel::tests(const ModelDraw& draw, const Placed& t, ModelSample& sampl
   return true;
 }
 
-void PassModel::blend(const ModelDraw& draw, ModelSample& sample, const Color& source) {
+void PassModel::blend(const ModelDraw& draw, ModelSample& sample, const Color& source, double slack) {
   const GraphicsState& state = *draw.state;
   assert(state.blend.attachments.size() >= colors_.size());
   for (uint32_t target = 0; target < colors_.size(); target++) {
@@ -386,12 +414,13 @@ void PassModel::blend(const ModelDraw& draw, ModelSample& sample, const Color& s
     const bool logic = state.blend.logic_op_enable;
     const bool blends = how.blendEnable && !logic && !format.is_integer();
     uint8_t& unknown = sample.unsure[target];
+    if (how.colorWriteMask == 15 && !blends && !logic) sample.slack[target] = 0;
     const uint32_t before = unknown;
     for (uint32_t c = 0; c < 4; c++) {
       const uint32_t bits = format.bits_of(c);
       if (!(how.colorWriteMask >> c & 1) || !bits) continue;
       double value = s[c];
-      bool unsure = (blends || logic) && before & (1u << c | 8u);
+      bool unsure = ((blends || logic) && before & (1u << c | 8u)) || (blends && sample.slack[target] > 0);
       if (blends) {
         const bool alpha = c == 3;
         const VkBlendFactor sf = alpha ? how.srcAlphaBlendFactor : how.srcColorBlendFactor;
@@ -401,6 +430,13 @@ void PassModel::blend(const ModelDraw& draw, ModelSample& sample, const Color& s
         if (!format.is_fixed()) unsure |= !(std::abs(value) < 100);  // tolerances are of numbers near 1
       }
       double code = format.code_of(c, value, unsure);
+      if (slack != 0) {
+        bool tie = false;
+        const bool as_float = format.is_float() && bits == 32;
+        unsure |= slack < 0 || blends || logic || format.is_integer();
+        if (!as_float) unsure |= format.code_of(c, value - slack, tie) != format.code_of(c, value + slack, tie);
+      }
+      sample.slack[target] = static_cast<float>(std::max(static_cast<double>(sample.slack[target]), slack));
       if (logic && !format.is_float() && !format.is_srgb()) {
         const auto word = [](double v) { return static_cast<uint32_t>(static_cast<int64_t>(v)); };
         const uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1, out = logical(state.blend.logic_op, word(code), word(old[c])) & mask;
@@ -431,9 +467,11 @@ Color PassModel::average(uint32_t target, uint32_t layer, uint32_t x, uint32_t y
   return sum;
 }
 
-std::string flat_vertex_text(bool views) {
+std::string flat_vertex_text(Fragment fragment, bool views) {
   return std::string("#version 450\n") + (views ? "#extension GL_EXT_multiview : require\n" : "") +
-         "layout(location = 0) in vec4 position;\nlayout(location = 1) in vec4 color;\nlayout(location = 0) flat out vec4 v;\n"
+         "layout(location = 0) in vec4 position;\nlayout(location = 1) in vec4 color;\nlayout(location = 0) " +
+         (fragment == Fragment::smooth ? "" : "flat ") +
+         "out vec4 v;\n"
          "void main() { gl_Position = position; gl_PointSize = 1.0 + 3.0 * color.y; v = " +
          (views ? "gl_ViewIndex != 0 ? color.yzwx : color" : "color") + "; }";
 }
@@ -445,11 +483,12 @@ std::string flat_fragment_text(Fragment fragment, std::span<const char* const> c
                                "gl_SampleMask[0] = int(v.NUMBER * 64.0) * 5 + 3;",
                                "if (!gl_FrontFacing) c = c.wzyx;",
                                "if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 2) != 0) discard;",
-                               "c.x = float(gl_SampleID) / 16.0;"};
+                               "c.x = float(gl_SampleID) / 16.0;",
+                               ""};
   assert(fragment < Fragment::count);
   std::string text = "#version 450\n", writes;
   if (fragment == Fragment::early_holes) text += "layout(early_fragment_tests) in;\n";
-  text += "layout(location = 0) flat in vec4 v;\n";
+  text += std::string("layout(location = 0) ") + (fragment == Fragment::smooth ? "" : "flat ") + "in vec4 v;\n";
   for (size_t k = 0; k < colors.size(); k++) {
     const TexelModel format(colors[k], false);
     const std::string prefix = !format.is_integer() ? "" : format.is_signed() ? "i" : "u", number = std::to_string(k);

@@ -14,8 +14,8 @@
 
 namespace tilegpu::fuzz {
 
-/// What a fragment shader does beside writing its flat colour.
-enum class Fragment : uint8_t { plain, holes, depth, mask, facing, early_holes, sample_number, count };
+/// What a fragment shader does beside writing its flat colour; smooth: the colour is interpolated, with perspective.
+enum class Fragment : uint8_t { plain, holes, depth, mask, facing, early_holes, sample_number, smooth, count };
 
 struct FlatVertex {
   float position[4], color[4];
@@ -38,6 +38,7 @@ struct ModelSample {
   double depth = 0, depth_slack = 0;
   uint32_t stencil = 0;
   bool unknown = false;    ///< whether it passed some test is
+  float slack[2] = {};     ///< of a colour of floats that was interpolated
   uint8_t unsure[2] = {};  ///< components of a colour whose rounding is
 };
 
@@ -70,7 +71,7 @@ class PassModel {
   void primitive(const ModelDraw& draw, const Primitive& p, const VkRect2D& area, uint32_t layer);
   void fragment(const ModelDraw& draw, const Placed& placed, uint32_t x, uint32_t y, uint32_t layer);
   bool tests(const ModelDraw& draw, const Placed& placed, ModelSample& sample, double x, double y);
-  void blend(const ModelDraw& draw, ModelSample& sample, const Color& source);
+  void blend(const ModelDraw& draw, ModelSample& sample, const Color& source, double slack);
   double depth_code(double z, double& slack) const;
 
   uint32_t width_, height_, layers_, sample_count_, depth_bits_ = 0;
@@ -79,8 +80,8 @@ class PassModel {
   std::vector<ModelSample> samples_;
 };
 
-/// GLSL with the outputs that the formats want; `views`: gl_ViewIndex turns the colour.
-std::string flat_vertex_text(bool views);
+/// GLSL, with the outputs that the formats want; `views`: gl_ViewIndex turns the colour.
+std::string flat_vertex_text(Fragment fragment, bool views);
 std::string flat_fragment_text(Fragment fragment, std::span<const char* const> colors);
 /// Places of samples in sixteenths, from the specification's table.
 std::span<const int[2]> sample_places(uint32_t samples);
