@@ -369,8 +369,10 @@ struct Scene {
     d.viewport = {
         -static_cast<float>(c.below(8)) - 8, -static_cast<float>(c.below(8)) - 8, std::max(vw, 128.0f), std::max(vh, 128.0f), 0, 1};
     if (c.coin()) d.viewport.y += d.viewport.height, d.viewport.height = -d.viewport.height;
-    if (c.seldom(4) && made.fragment != Fragment::depth)
+    if (c.seldom(4) && made.fragment != Fragment::depth) {
       d.viewport.minDepth = static_cast<float>(c.below(5)) / 8, d.viewport.maxDepth = 1 - static_cast<float>(c.below(5)) / 8;
+      if (c.coin()) std::swap(d.viewport.minDepth, d.viewport.maxDepth);
+    }
     d.scissor = c.seldom(3) ? rect({{0, 0}, {width, height}}) : VkRect2D{{0, 0}, {width, height}};
     const bool indexed = !blocks && c.seldom(3);
     d.vertices = vertices(d.viewport, made, indexed);

@@ -96,7 +96,8 @@ struct Case {
     stencil = format->stencil_bits && (!format->depth_bits || c.coin());
     compares = format->depth_bits && !stencil && c.coin();
     view.type = static_cast<VkImageViewType>(c.below(7));
-    if (c.coin()) view.type = c.coin() ? VK_IMAGE_VIEW_TYPE_2D : VK_IMAGE_VIEW_TYPE_CUBE;
+    constexpr VkImageViewType kTypes[] = {VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_CUBE, VK_IMAGE_VIEW_TYPE_3D};
+    if (c.coin()) view.type = c.of(kTypes);
     if (compares && view.type == VK_IMAGE_VIEW_TYPE_3D) view.type = VK_IMAGE_VIEW_TYPE_2D;
     size(c);
     sampler = sampler_info(c, *format, is_integer());
@@ -353,9 +354,11 @@ fuzz::SampleAnswer answer_of(const fuzz::SamplingModel& model, const fuzz::Model
     case SampleOp::fetch:
       return model.fetch(q);
     case SampleOp::size: {
-      const auto level = std::min(static_cast<size_t>(q.lod), view.levels.size() - 1);
+      const auto levels = static_cast<double>(view.levels.size());
+      const auto level = static_cast<size_t>(std::clamp(q.lod, 0.0, levels - 1));
       const fuzz::ModelLevel& l = view.levels[level];
       fuzz::SampleAnswer a;
+      a.unsure = q.lod <= -1 || q.lod >= levels;
       a.value = {static_cast<double>(view.levels.size()), static_cast<double>(l.width), 0, 0};
       size_t next = 2;
       if (!model.is_line()) a.value[next++] = l.height;
