@@ -28,8 +28,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "fuzz"
 CORES, FILES = ROOT / "cpp" / "fuzz", ROOT / "tests"
-MODEL_TESTS = ("tests/test_framebuffer_model.py", "tests/test_shader_errors.py", "tests/test_gltf.py", "tests/test_model_attack.py",
-               "tests/test_argument_kinds.py")  # fmt: skip
+#: Those that say what is right come first, and again and again.
+MODEL_TESTS = ("tests/test_mixed_oracle.py", "tests/test_framebuffer_model.py", "tests/test_compressed_formats.py", "tests/test_ycbcr.py",
+               "tests/test_fragment_ops.py", "tests/test_storage_images.py", "tests/test_line_rasterization.py",
+               "tests/test_shader_errors.py", "tests/test_gltf.py", "tests/test_model_attack.py", "tests/test_argument_kinds.py")  # fmt: skip
 #: Of one case; beyond it is a finding.
 CASE_SECONDS, CASE_MB = 25, 4000
 MOST_B = {"spirv": 24 << 10, "capture": 64 << 10, "glsl": 8 << 10, "render": 1024, "texture": 4096, "cache": 64 << 10, "driver": 1024}
@@ -160,16 +162,21 @@ def run_shaders(fuzzer: Fuzzer, seconds: float) -> None:
 
 
 def run_model(fuzzer: Fuzzer, seconds: float) -> None:
-    """The suite's own random cases, from another seed each time."""
-    end, seed, cases = time.monotonic() + seconds, int(os.environ.get("TILEGPU_FUZZ_SEED", time.time())) % 1_000_000, 400
-    while time.monotonic() < end - 20:
-        env = os.environ | {"TILEGPU_FUZZ_CASES": str(cases), "TILEGPU_FUZZ_SEED": str(seed)}
-        done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", *MODEL_TESTS], cwd=ROOT, env=env, capture_output=True, text=True,
-                              check=False)  # fmt: skip
-        fuzzer.executions += cases * len(MODEL_TESTS)
-        if done.returncode:
-            fuzzer.findings.append(f"TILEGPU_FUZZ_SEED={seed} TILEGPU_FUZZ_CASES={cases}: {done.stdout[-3000:]}")
-            print(f"{fuzzer.name}: {fuzzer.findings[-1]}", flush=True)
+    """The suite's own random cases, a file after the other, from another seed each time."""
+    end, seed, cases = time.monotonic() + seconds, int(os.environ.get("TILEGPU_FUZZ_SEED", time.time())) % 1_000_000, 100
+    while (left := end - time.monotonic()) > 20:
+        for test in MODEL_TESTS:
+            env = os.environ | {"TILEGPU_FUZZ_CASES": str(cases), "TILEGPU_FUZZ_SEED": str(seed)}
+            try:
+                done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", test], cwd=ROOT, env=env, capture_output=True, text=True,
+                                      timeout=max(left, 5), check=False)  # fmt: skip
+            except subprocess.TimeoutExpired:
+                return
+            fuzzer.executions += cases
+            if done.returncode:
+                fuzzer.findings.append(f"TILEGPU_FUZZ_SEED={seed} TILEGPU_FUZZ_CASES={cases} {test}: {done.stdout[-3000:]}")
+                print(f"{fuzzer.name}: {fuzzer.findings[-1]}", flush=True)
+            left = end - time.monotonic()
         seed += 1
 
 
