@@ -31,7 +31,8 @@ CORES, FILES = ROOT / "cpp" / "fuzz", ROOT / "tests"
 #: Those that say what is right come first, and again and again.
 MODEL_TESTS = ("tests/test_mixed_oracle.py", "tests/test_framebuffer_model.py", "tests/test_compressed_formats.py", "tests/test_ycbcr.py",
                "tests/test_fragment_ops.py", "tests/test_storage_images.py", "tests/test_line_rasterization.py",
-               "tests/test_shader_errors.py", "tests/test_gltf.py", "tests/test_model_attack.py", "tests/test_argument_kinds.py")  # fmt: skip
+               "tests/test_shader_errors.py", "tests/test_gltf.py", "tests/test_model_attack.py",
+               "tests/test_argument_kinds.py")  # fmt: skip
 #: Of one case; beyond it is a finding.
 CASE_SECONDS, CASE_MB = 25, 4000
 MOST_B = {"spirv": 24 << 10, "capture": 64 << 10, "glsl": 8 << 10, "render": 1024, "texture": 4096, "cache": 64 << 10, "driver": 1024}
