@@ -116,7 +116,12 @@ struct Scene {
     width = 1 + c.below(70), height = 1 + c.below(50), views = c.seldom(6) ? 2 : 1, samples = c.of(kSamples);
     plain = c.seldom(3);
     blocks = plain && c.coin();
-    if (blocks) width = 4 + c.below(17), height = 4 + c.below(13), samples = c.of(kSamples);
+    if (blocks) {
+      constexpr VkSampleCountFlagBits kSeveral[] = {VK_SAMPLE_COUNT_2_BIT, VK_SAMPLE_COUNT_4_BIT, VK_SAMPLE_COUNT_4_BIT,
+                                                    VK_SAMPLE_COUNT_8_BIT};
+      width = 4 + 2 * c.below(9), height = 4 + c.below(13), samples = c.of(kSeveral);
+      if (c.coin()) hsr.reset();
+    }
     colors.resize(c.below(4) ? 1 + c.below(2) : 0);
     depth.format = c.of(kDepths);
     if (colors.empty() && !depth.format.name) depth.format = kDepths[0];

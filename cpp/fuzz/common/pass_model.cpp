@@ -454,8 +454,11 @@ Color PassModel::average(uint32_t target, uint32_t layer, uint32_t x, uint32_t y
   for (uint32_t s = 0; s < sample_count_; s++) {
     const ModelSample& sample = at(layer, x, y, s);
     unsure |= sample.unknown ? 15 : sample.unsure[target];
-    for (uint32_t c = 0; c < 4; c++)
-      sum[c] += format.is_srgb() && c < 3 ? format.value_of(c, sample.color[target][c]) : sample.color[target][c];
+    for (uint32_t c = 0; c < 4; c++) {
+      double code = sample.color[target][c];
+      if (format.is_fixed() && format.is_signed()) code = std::max(code, 1 - std::ldexp(1.0, static_cast<int>(format.bits_of(c)) - 1));
+      sum[c] += format.is_srgb() && c < 3 ? format.value_of(c, code) : code;
+    }
   }
   for (uint32_t c = 0; c < 4; c++) {
     sum[c] /= sample_count_;
