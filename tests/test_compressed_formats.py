@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.oracle import compressed_astc
 
 import tilegpu as tg
 
+SEED = int(os.environ.get("TILEGPU_FUZZ_SEED", "0"))  # `make fuzz`: other blocks each time
 FLOAT = "r32g32b32a32_sfloat"
 FULL = """#version 450
 void main() { gl_Position = vec4(vec2((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex >> 1) * 4 - 1), 0.5, 1.0); }"""
@@ -41,7 +43,7 @@ def legal_astc(name: str, block: NDArray[np.uint8], i: int, rng: np.random.Gener
 
 def random_blocks(name: str, rows: int, columns: int, seed: int = 0) -> NDArray[np.uint8]:
     """(rows, columns, bytes): every mode, the reserved ones among them, and endpoints that are equal or the other way round."""
-    rng = np.random.default_rng([seed, *name.encode()])
+    rng = np.random.default_rng([seed + 100 * SEED, *name.encode()])
     size_B = oracle.block_B(name)
     blocks = rng.integers(0, 256, (rows * columns, size_B), dtype=np.uint8)
     for i, block in enumerate(blocks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.oracle import ycbcr as oracle
 
 import tilegpu as tg
 
+SEED = int(os.environ.get("TILEGPU_FUZZ_SEED", "0"))  # `make fuzz`: other places and conversions each time
 SIZE = (12, 10)
 COUNT = 512
 SAMPLES = """#version 450
@@ -51,7 +53,7 @@ def frame(dev: tg.Device, name: str, planes: list[np.ndarray], size: tuple[int, 
 
 def places(seed: int = 0) -> np.ndarray:
     """Coordinates inside, outside, on borders of texels and between; levels of detail that magnify and that don't."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed + 1000 * SEED)
     out = np.zeros((COUNT, 4), np.float32)
     out[:, :2] = rng.uniform(-0.3, 1.3, (COUNT, 2))
     out[:128, :2] = rng.integers(-4, 30, (128, 2)) / (2 * np.array(SIZE))
@@ -88,7 +90,7 @@ def wanted(name: str, planes: list[np.ndarray], how: oracle.Conversion, at: np.n
 
 
 def choices(name: str, seed: int, count: int) -> list[tuple[oracle.Conversion, str, str]]:
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed + 1000 * SEED)
     subsampled = oracle.Format(name).chroma != (1, 1)
     out = []
     for _ in range(count):
