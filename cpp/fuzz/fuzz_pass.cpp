@@ -258,7 +258,10 @@ struct Scene {
   template <class... Numbers>
   void tell(const char* format, Numbers... numbers) {
     char text[512];
-    std::snprintf(text, sizeof text, format, numbers...);
+    if constexpr (sizeof...(numbers) > 0)
+      std::snprintf(text, sizeof text, format, numbers...);
+    else
+      std::snprintf(text, sizeof text, "%s", format);
     story += text;
   }
   void tell(const VkRect2D& r) { tell(" (%d, %d) + (%u, %u)", r.offset.x, r.offset.y, r.extent.width, r.extent.height); }
