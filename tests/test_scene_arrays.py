@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -114,6 +115,7 @@ def test_indices_with_a_sign_are_the_same_memory(dtype: str) -> None:
     assert _draw(indices=np.array([[0, 9], [1, 9], [2, 9]], dtype)[:, 0]) == [255] * 4
 
 
+@pytest.mark.skipif("TILEGPU_SANITIZED" in os.environ, reason="what is freed is kept back there: no id comes again")
 def test_views_that_were_made_before_are_of_the_same_memory() -> None:
     """Another array may have the id of one that is gone, whose view somebody keeps."""
     rows, ids, kept = np.arange(100, dtype="f4").reshape(50, 2), set(), []
