@@ -110,6 +110,32 @@ void names_are_null_or_there() {
   CHECK(!p.GetDeviceProcAddr(p.device, "vkEnumeratePhysicalDevices"));
 }
 
+// "Device-level commands which are part of the core version specified by apiVersion ... will always return a valid function pointer":
+// sapien asks for 1.3 and calls them without looking at the device's version.
+void commands_of_the_version_that_is_asked_for() {
+  Program p;
+  VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+  application.apiVersion = VK_API_VERSION_1_3;
+  VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+  info.pApplicationInfo = &application;
+  VkInstance instance = nullptr;
+  CHECK(p.CreateInstance(&info, nullptr, &instance) == VK_SUCCESS);
+  uint32_t one = 1;
+  VkPhysicalDevice physical = nullptr;
+  CHECK(p.EnumeratePhysicalDevices(instance, &one, &physical) == VK_SUCCESS);
+  const float priority = 1;
+  const VkDeviceQueueCreateInfo queues{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, 0, 1, &priority};
+  VkDeviceCreateInfo create{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+  create.queueCreateInfoCount = 1, create.pQueueCreateInfos = &queues;
+  VkDevice device = nullptr;
+  CHECK(p.CreateDevice(physical, &create, nullptr, &device) == VK_SUCCESS);
+  for (const char* name : {"vkWaitSemaphores", "vkCmdPipelineBarrier2", "vkCmdBeginRendering", "vkGetBufferDeviceAddress"})
+    CHECK_MESSAGE(p.GetDeviceProcAddr(device, name) && !p.GetDeviceProcAddr(p.device, name), name);
+  CHECK(!p.GetDeviceProcAddr(device, "vkCmdPushConstants2"));  // of 1.4
+  p.DestroyDevice(device, nullptr);
+  p.DestroyInstance(instance, nullptr);
+}
+
 struct Named {
   const char* name;
   icd::Level level;
@@ -425,6 +451,7 @@ void a_wait_may_come_before_its_signal() {
 
 int main() {
   names_are_null_or_there();
+  commands_of_the_version_that_is_asked_for();
   commands_of_the_version_are_there();
   what_is_not_there_is_refused_and_named();
   a_triangle_has_the_bits_of_the_core();

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
+#include "shader/module/implied_capabilities.hpp"
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -144,10 +146,91 @@ void capabilities_that_nobody_declared() {
   p.DestroyShaderModule(p.device, module, nullptr);
 }
 
+// ShaderLayer and ShaderViewportIndex are of SPIR-V 1.5: a module of 1.3 means the extension's capability.
+void capabilities_of_a_later_version() {
+  GlslSource source;
+  source.text =
+      "#version 450\n#extension GL_ARB_shader_viewport_layer_array : require\nvoid main() { gl_Position = vec4(0); gl_Layer = 0; }";
+  source.stage = VK_SHADER_STAGE_VERTEX_BIT;
+  auto words = compile_glsl(source);
+  if (!CHECK(words)) return;
+  constexpr uint32_t kCapability = 2U << 16 | 17, kShaderLayer = 69;
+  const uint32_t declares[] = {kCapability, kShaderLayer};
+  CHECK(std::search(words->begin(), words->end(), std::begin(declares), std::end(declares)) != words->end());
+  (*words)[1] = 0x00010300;
+  const std::vector<uint32_t> before = *words;
+  const auto names = shader::declare_implied_capabilities(*words);
+  CHECK(names.size() == 1 && std::string_view(names[0]) == "ShaderViewportIndexLayerEXT" && words->size() == before.size() + 10);
+  CHECK(!ShaderModule::create(before, "as it was") && ShaderModule::create(*words, "as it is meant"));
+  CHECK(shader::declare_implied_capabilities(*words).empty());
+}
+
+// What Zink binds: one layer where the shader has an array, and the other way round. Layer 0 is what there is.
+void views_that_are_arrays_or_not() {
+  Program p;
+  constexpr VkImageUsageFlags kUses = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT;
+  const auto image = p.image(VK_FORMAT_R32_UINT, kSide_px, kSide_px, kUses);
+  const auto out = p.buffer(64, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+  VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+  info.image = image.image, info.viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY, info.format = VK_FORMAT_R32_UINT;
+  info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  VkImageView layered = nullptr;
+  CHECK(p.CreateImageView(p.device, &info, nullptr, &layered) == VK_SUCCESS);
+  const auto storage_image = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+  const VkDescriptorSetLayout sets = p.set_layout({{0, storage_image, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
+                                                   {1, storage_image, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
+                                                   {2, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}});
+  const VkPipelineLayout layout = p.pipeline_layout({sets});
+  const VkDescriptorSet set = p.descriptor_set(sets);
+  const VkDescriptorImageInfo views[] = {{nullptr, image.view, VK_IMAGE_LAYOUT_GENERAL}, {nullptr, layered, VK_IMAGE_LAYOUT_GENERAL}};
+  const VkDescriptorBufferInfo words{out.buffer, 0, VK_WHOLE_SIZE};
+  VkWriteDescriptorSet writes[3] = {};
+  for (uint32_t k = 0; k < 3; k++) {
+    writes[k].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, writes[k].dstSet = set, writes[k].dstBinding = k,
+    writes[k].descriptorCount = 1;
+    writes[k].descriptorType = k < 2 ? storage_image : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    if (k < 2) writes[k].pImageInfo = &views[k];
+    if (k == 2) writes[k].pBufferInfo = &words;
+  }
+  p.UpdateDescriptorSets(p.device, 3, writes, 0, nullptr);
+  const VkPipeline kernel = p.compute_pipeline(R"(#version 450
+layout(local_size_x = 1) in;
+layout(binding = 0, r32ui) uniform uimage2DArray many;
+layout(binding = 1, r32ui) uniform uimage2D one;
+layout(binding = 2) buffer Words { uint words[]; };
+void main() {
+  imageStore(many, ivec3(1, 2, 0), uvec4(11));
+  imageStore(many, ivec3(3, 2, 1), uvec4(99));
+  imageStore(one, ivec2(5, 6), uvec4(22));
+  words[0] = imageLoad(one, ivec2(1, 2)).x;
+  words[1] = imageLoad(many, ivec3(5, 6, 0)).x;
+  words[2] = imageLoad(one, ivec2(3, 2)).x;
+  words[3] = uint(imageSize(many).z);
+})",
+                                               layout);
+  const VkCommandBuffer c = p.begin();
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, kernel);
+  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, nullptr);
+  p.CmdDispatch(c, 1, 1, 1);
+  p.run(c);
+  uint32_t found[4];
+  std::memcpy(found, out.data, sizeof found);
+  CHECK(found[0] == 11 && found[1] == 22 && found[2] == 99 && found[3] == 1);  // of a view without layers any is the one
+  CHECK(p.heard("type of the view of image") && p.heard("is 2d, allowed is 2d_array") && p.heard("is 2d_array, allowed is 2d"));
+  p.DestroyPipeline(p.device, kernel, nullptr);
+  p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, sets, nullptr);
+  p.DestroyImageView(p.device, layered, nullptr);
+  p.destroy(image);
+  p.destroy(out);
+}
+
 }  // namespace
 
 int main() {
   usages_that_nobody_named();
+  views_that_are_arrays_or_not();
+  capabilities_of_a_later_version();
   types_that_do_not_agree();
   capabilities_that_nobody_declared();
   return finish("test_vulkan_tolerance");

@@ -296,7 +296,7 @@ def ply(choose: random.Random, folder: Path) -> Known:
         column("quality", tuple(_PLY))
     names = list(columns)
     choose.shuffle(names)
-    length, index = choose.choice(("u1", "u2", "i4")), choose.choice(("u1", "u2", "i4", "u4"))
+    length, index = choose.choice(("u1", "i1", "u2", "i2", "i4")), choose.choice(("u1", "u2", "i4", "u4"))
     extra = choose.random() < 0.4
     head = ["ply", f"format {({'': 'ascii', '<': 'binary_little_endian', '>': 'binary_big_endian'})[order]} 1.0", "comment known"]
     head += [f"element vertex {count}"] + [f"property {choose.choice(_PLY[columns[name][0]])} {name}" for name in names]

@@ -87,6 +87,13 @@ Status check_texels_fit(const DeviceState& device, const Program& program, const
   return check_format(device, program, use, name, object_name("buffer", buffer.label), format, format.is_integer());
 }
 
+/// Arrays and what is none. Texels are reached as the view says: one that is no array has one layer, whichever is asked for.
+bool differ_in_layers(VkImageViewType a, VkImageViewType b) {
+  if (a > b) std::swap(a, b);
+  return (a == VK_IMAGE_VIEW_TYPE_1D && b == VK_IMAGE_VIEW_TYPE_1D_ARRAY) ||
+         (a == VK_IMAGE_VIEW_TYPE_2D && b == VK_IMAGE_VIEW_TYPE_2D_ARRAY);
+}
+
 /// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
 Status check_view_fits(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
                        const ImageView& view, VkDescriptorType descriptor) {
@@ -116,8 +123,11 @@ Status check_view_fits(const DeviceState& device, const Program& program, const 
   if (attachment && info.aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT))
     return wrong("aspects", "depth and stencil", "one of them", "make a view of the one");
   for (const ReflectedType* type : use.types) {
-    if (type->dim != info.type && !attachment)
-      return wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
+    if (type->dim != info.type && !attachment) {
+      Error rule = wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
+      if (!differ_in_layers(type->dim, info.type)) return rule;
+      if (Status ok = device::forbid(device, std::move(rule)); !ok) return ok;
+    }
     if (type->multisampled != multisampled)
       return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
   }

@@ -20,6 +20,8 @@ namespace {
 constexpr uint64_t kInvocationsOfCall = 1 << 14;
 /// Runs of workgroups for each thread: who is done takes of others'.
 constexpr uint64_t kRunsOfThread = 16;
+// Whether to go on is asked between runs: none has many more invocations than so many, unless there would be too many of them.
+constexpr uint64_t kInvocationsOfRun = 1 << 22, kMostRuns = 1 << 24;
 
 Status check_groups(const std::array<uint32_t, 3>& groups, const std::string& who) {
   for (size_t k = 0; k < 3; k++)
@@ -111,13 +113,18 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, const Dispat
                      " invocations; an indirect dispatch may have " + std::to_string(limits.indirect_budget) +
                      " invocations, nothing was run. Write other numbers, or give the device a larger indirect_budget"};
   const bool ordered = limits.ordered && run.traits.orders_groups;
-  const uint64_t runs = ordered ? 1 : std::min<uint64_t>(count, pool_.threads() * kRunsOfThread);
+  const uint64_t by_size = std::min(count / std::max<uint64_t>(1, kInvocationsOfRun / run.invocations), kMostRuns);
+  const uint64_t runs = std::min(count, std::max<uint64_t>(ordered ? 1 : pool_.threads() * kRunsOfThread, by_size));
+  const auto first_of = [&](uint64_t i) { return count / runs * i + std::min(i, count % runs); };
+  const auto one = [&](uint32_t worker, uint64_t i) { run_groups(run, worker, first_of(i), first_of(i + 1)); };
   memory_.resize(pool_.threads());
   if (count && dispatch.sets) mark_written(*dispatch.sets);  // before: what fails half-way has written too
   try {
-    if (count)
-      pool_.run("dispatch", static_cast<uint32_t>(runs),
-                [&](uint32_t worker, uint32_t i) { run_groups(run, worker, count * i / runs, count * (i + 1) / runs); });
+    if (count && ordered)  // one behind the other, on one thread
+      for (uint64_t i = 0; i < runs && !cancelled && !run.loops_ended; ++i)
+        pool_.run("dispatch", 1, [&](uint32_t worker, uint32_t) { one(worker, i); });
+    else if (count)
+      pool_.run("dispatch", static_cast<uint32_t>(runs), one);
   } catch (const std::bad_alloc& refused) {
     memory_.clear();
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, who + "the system refused " + refused_text(refused, "the memory of workgroups") +
@@ -127,7 +134,7 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, const Dispat
            count * run.invocations,
            run.traits.shared_memory_B,
            run.kernel.lanes,
-           static_cast<uint32_t>(std::min<uint64_t>(runs, pool_.threads())),
+           ordered ? 1 : static_cast<uint32_t>(std::min<uint64_t>(runs, pool_.threads())),
            ordered,
            run.frames_B,
            now_ms() - start_ms};

@@ -20,9 +20,11 @@ constexpr uint32_t kLeastInterfaceVersion = 5;  // below it the loader takes eve
 PFN_vkVoidFunction of_device(VkDevice device, const char* name) {
   const EntryPoint* row = find_entry_point(name);
   if (!row || row->level != Level::device) return nullptr;
-  // VK_KHR_maintenance5: no commands of versions behind the one that the program asked for.
-  const uint32_t version =
-      device->features.maintenance5 ? std::min(capabilities().api_version, device->instance->api_version) : capabilities().api_version;
+  // "Device-level commands which are part of the core version specified by apiVersion when creating the instance will always return a valid
+  // function pointer", whatever the device's version: programs that ask for 1.3 call by these names what they enabled as extensions. With
+  // VK_KHR_maintenance5 there are none of versions behind the one that was asked for.
+  const uint32_t wanted = device->instance->api_version;
+  const uint32_t version = device->features.maintenance5 ? wanted : std::max(capabilities().api_version, wanted);
   const bool core = row->version && row->version <= version;
   return core || row->extensions.any_of(device->extensions) || row->extensions.any_of(device->instance->extensions) ? row->function
                                                                                                                     : nullptr;

@@ -57,7 +57,8 @@ class Taken {
     if (taken_) return Ok{};
     const uint64_t limit_B = resource::memory_limit_B(), has_B = resource::allocated_B(), left_B = limit_B - std::min(limit_B, has_B);
     const std::string most = "at most " + std::to_string(left_B) + ", which the images and buffers of this process have left of " +
-                             std::to_string(limit_B) + " (TILEGPU_MEMORY_MB, or what the machine or the control group has)";
+                             std::to_string(limit_B) +
+                             " (TILEGPU_MEMORY_MB, or seven eighths of what the machine or the control group has)";
     return field_error(kName, "size_B", std::to_string(size_B_), most,
                        "let go of images, or use smaller ones, fewer samples or fewer layers", VK_ERROR_OUT_OF_DEVICE_MEMORY);
   }

@@ -7,6 +7,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/field_error.hpp"
 
@@ -28,16 +32,41 @@ uint64_t number_in(const char* path, const char* line_format, uint64_t otherwise
 }
 
 struct ControlGroup {
-  const char *limit, *usage;
+  std::string limit, usage;
 };
-/// Of version 2, and of version 1.
-constexpr ControlGroup kGroups[] = {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-                                    {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
+
+/// This process's of version 2 and of version 1, and all that they lie in: the least limit counts. A container shows its own as the root.
+std::vector<ControlGroup> control_groups() {
+  std::vector<ControlGroup> groups;
+  const auto add = [&](const std::string& folder, const char* limit, const char* usage) {
+    groups.push_back({folder + limit, folder + usage});
+  };
+  const auto add_all = [&](std::string path, const std::string& root, const char* limit, const char* usage) {
+    for (; !path.empty() && path != "/"; path.resize(path.rfind('/'))) add(root + path, limit, usage);
+    add(root, limit, usage);
+  };
+  std::string of_2, of_1;
+  if (FILE* const file = std::fopen("/proc/self/cgroup", "re")) {
+    char line[4096];
+    while (std::fgets(line, sizeof line, file)) {
+      const std::string_view text(line, std::strcspn(line, "\n"));  // "4:memory:/path", or "0::/path"
+      const size_t first = text.find(':'), second = first == text.npos ? first : text.find(':', first + 1);
+      if (second == text.npos || text.size() < second + 2 || text[second + 1] != '/') continue;
+      const std::string_view controllers = text.substr(first + 1, second - first - 1);
+      if (controllers.empty()) of_2 = text.substr(second + 1);
+      if (("," + std::string(controllers) + ",").find(",memory,") != std::string::npos) of_1 = text.substr(second + 1);
+    }
+    std::fclose(file);
+  }
+  add_all(of_2, "/sys/fs/cgroup", "/memory.max", "/memory.current");
+  add_all(of_1, "/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+  return groups;
+}
 
 uint64_t find_most_memory_B() {
   uint64_t most_B = number_in("/proc/meminfo", "MemTotal: %llu", uint64_t{1} << 22) << 10;
-  for (const ControlGroup& group : kGroups)
-    if (const uint64_t limit_B = number_in(group.limit, "%llu", 0)) most_B = std::min(most_B, limit_B);
+  for (const ControlGroup& group : control_groups())
+    if (const uint64_t limit_B = number_in(group.limit.c_str(), "%llu", 0)) most_B = std::min(most_B, limit_B);
   assert(most_B > 0);
   return most_B;
 }
@@ -62,7 +91,7 @@ uint64_t most_memory_B() {
 uint64_t memory_limit_B() {
   static const uint64_t limit_B = [] {
     const uint64_t given_B = limit_of_environment_B();
-    return given_B ? given_B : most_memory_B();
+    return given_B ? given_B : most_memory_B() / 8 * 7;
   }();
   return limit_B;
 }
@@ -75,9 +104,9 @@ Status check_memory_limit() {
 
 uint64_t free_memory_B() {
   uint64_t free_B = number_in("/proc/meminfo", "MemAvailable: %llu", uint64_t{1} << 22) << 10;
-  for (const ControlGroup& group : kGroups)
-    if (const uint64_t limit_B = number_in(group.limit, "%llu", 0))
-      free_B = std::min(free_B, limit_B - std::min(limit_B, number_in(group.usage, "%llu", 0)));
+  for (const ControlGroup& group : control_groups())
+    if (const uint64_t limit_B = number_in(group.limit.c_str(), "%llu", 0))
+      free_B = std::min(free_B, limit_B - std::min(limit_B, number_in(group.usage.c_str(), "%llu", 0)));
   return free_B;
 }
 

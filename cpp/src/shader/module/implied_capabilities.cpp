@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <set>
 #include <span>
 #include <spirv/unified1/spirv.hpp>
+#include <string_view>
 
 namespace tilegpu::shader {
 namespace {
@@ -38,12 +40,42 @@ constexpr Need kNeeds[] = {
     {spv::DecorationBuiltIn, spv::BuiltInViewportIndex, "MultiViewport", kViewports},
 };
 
+/// ShaderLayer and ShaderViewportIndex are names of SPIR-V 1.5. A module before it that has them (Mesa's Zink makes such) means the
+/// extension's capability, which is both.
+bool declare_by_extension(std::vector<uint32_t>& words) {
+  constexpr uint32_t kVersion_1_5 = 0x00010500;
+  constexpr std::string_view kExtension = "SPV_EXT_shader_viewport_index_layer";
+  if (words.size() <= kHeader_words || words[1] >= kVersion_1_5) return false;
+  bool found = false, extended = false;
+  size_t after_capabilities = kHeader_words;
+  for (size_t at = kHeader_words; at < words.size();) {
+    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
+    if (length == 0 || length > words.size() - at || (op != spv::OpCapability && op != spv::OpExtension)) break;
+    const bool named = op == spv::OpCapability && length == 2 &&
+                       (words[at + 1] == spv::CapabilityShaderLayer || words[at + 1] == spv::CapabilityShaderViewportIndex);
+    if (named) words[at + 1] = spv::CapabilityShaderViewportIndexLayerEXT, found = true;
+    if (op == spv::OpExtension) {
+      const auto* text = reinterpret_cast<const char*>(&words[at + 1]);
+      extended = extended || std::string_view(text, strnlen(text, size_t{length - 1} * 4)) == kExtension;
+    }
+    at += length;
+    if (op == spv::OpCapability) after_capabilities = at;
+  }
+  if (!found || extended) return found;
+  std::vector<uint32_t> extension(1 + kExtension.size() / 4 + 1);
+  extension[0] = static_cast<uint32_t>(extension.size()) << spv::WordCountShift | spv::OpExtension;
+  std::memcpy(&extension[1], kExtension.data(), kExtension.size());
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(after_capabilities), extension.begin(), extension.end());
+  return true;
+}
+
 }  // namespace
 
 std::vector<const char*> declare_implied_capabilities(std::vector<uint32_t>& words) {
   std::set<uint32_t> declared;
   std::vector<const char*> names;
   std::vector<uint32_t> added;
+  const bool extended = declare_by_extension(words);
   for (size_t at = kHeader_words; at < words.size();) {
     const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
     if (length == 0 || length > words.size() - at || op == spv::OpFunction) break;  // no instruction, or behind all decorations
@@ -61,6 +93,7 @@ std::vector<const char*> declare_implied_capabilities(std::vector<uint32_t>& wor
   }
   if (!added.empty()) words.insert(words.begin() + kHeader_words, added.begin(), added.end());
   assert(names.size() * 2 == added.size());
+  if (extended) names.push_back("ShaderViewportIndexLayerEXT");
   return names;
 }
 
