@@ -217,10 +217,10 @@ def chosen(options: argparse.Namespace) -> list[Fuzzer]:
 
 def make_seeds() -> None:
     """Once for each build of the extension: captures and entries of the disk cache are those of its version."""
-    import tilegpu._core
+    import tilegpu.vulkan
 
-    made = WORK / "seeds" / "manifest"
-    if not made.exists() or made.stat().st_mtime < Path(tilegpu._core.__file__).stat().st_mtime:
+    made, library = WORK / "seeds" / "manifest", tilegpu.vulkan.manifest().parent / "libtilegpu.so"
+    if not made.exists() or made.stat().st_mtime < library.stat().st_mtime:
         shutil.rmtree(WORK / "seeds", ignore_errors=True)
         subprocess.run([sys.executable, "-m", "tests.file_fuzz.seeds", str(WORK / "seeds")], cwd=ROOT, check=True,
                        stderr=subprocess.DEVNULL)  # fmt: skip

@@ -83,10 +83,10 @@ void test_wrong_views_are_found() {
       auto dropped = large.begin();
       must(large.record(dropped));
     }
-    auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .label = "layers"}));
+    auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .type = VK_IMAGE_TYPE_1D, .label = "a line"}));
     must(image->ensure_memory());
     must(large.textures->write(
-        0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_2D_ARRAY})), .sampler = large.sampler}));
+        0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_1D})), .sampler = large.sampler}));
     auto cb = large.begin();
     Status recorded = large.record(cb);
     if (recorded) must(cb->end_rendering()), must(cb->end());
@@ -167,9 +167,9 @@ void test_samplers_of_another_set() {
     return cb->draw(3, 1, 0, 0);
   };
   must(record());
-  auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .label = "layers"}));
+  auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .type = VK_IMAGE_TYPE_1D, .label = "a line"}));
   must(image->ensure_memory());
-  must(fresh->write(0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_2D_ARRAY})), .sampler = {}}));
+  must(fresh->write(0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_1D})), .sampler = {}}));
   refused(record(), "element 500");
 }
 

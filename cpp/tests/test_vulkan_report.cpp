@@ -25,10 +25,11 @@ std::string text_of(const std::string& path) {
 // Registered first, so called last.
 void look() {
   const std::string text = text_of(report);
-  for (const char* part :
-       {"<!doctype html>", "\"label\": \"shadow / cascade 0\"", "\"triangle pipeline\"", "\"target\"", "\"draws\": 1,",
-        "\"color0\": {\"load\": 0, \"clear\": 0, \"store\": 6400", "\"techniques\": [", "\"passes_left_out\": 0",
-        "2 subpasses are 2 tile passes; subpass 1 begins another tile pass: a subpass without attachments", "\"made\": 2"})
+  for (const char* part : {"<!doctype html>", "\"label\": \"shadow / cascade 0\"", "\"triangle pipeline\"", "\"target\"", "\"draws\": 1,",
+                           "\"color0\": {\"load\": 0, \"clear\": 0, \"store\": 6400", "\"techniques\": [", "\"passes_left_out\": 0",
+                           "2 subpasses are 2 tile passes; subpass 1 begins another tile pass: a subpass without attachments",
+                           "\"made\": 2", "size_B is 0, allowed is 1 to 2^40; give the buffer the size of its data\", \"",
+                           "\"warnings\": [\"", "is one without transfer_dst"})
     CHECK_MESSAGE(text.find(part) != std::string::npos,
                   std::string(part) + " is not in the report of " + std::to_string(text.size()) + " B");
   const bool captured = !text_of(capture).empty();
@@ -102,7 +103,20 @@ void make_subpasses(Program& p) {
   p.DestroyRenderPass(p.device, pass, nullptr);
 }
 
+// What is refused, and what is done although Vulkan forbids it: a report has both.
+void make_mistakes(Program& p) {
+  const VkBufferCreateInfo nothing{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+  VkBuffer none = nullptr;
+  for (int k = 0; k < 2; k++) CHECK(p.CreateBuffer(p.device, &nothing, nullptr, &none) < 0);
+  const auto words = p.buffer(64, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+  const VkCommandBuffer c = p.begin();
+  p.CmdFillBuffer(c, words.buffer, 0, VK_WHOLE_SIZE, 7);
+  p.run(c);
+  p.destroy(words);
+}
+
 void draw(Program& p) {
+  make_mistakes(p);
   make_subpasses(p), make_subpasses(p);
   const VkRenderPass pass = p.one_subpass();
   const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, 40, 40, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);

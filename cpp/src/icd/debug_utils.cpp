@@ -57,6 +57,8 @@ void CallMessengers::say(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const 
 }
 
 void say(VkInstance instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity, const std::string& text) {
+  if (severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT)
+    if (Explained* const report = Explained::asked()) report->said(severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT, text);
   const auto messengers = infos_of(instance, instance->messengers);
   const auto callbacks = infos_of(instance, instance->report_callbacks);
   for (const auto& info : messengers) call(info, severity, kType, data_of(text));

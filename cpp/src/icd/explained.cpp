@@ -123,6 +123,10 @@ bool ends_with(const std::string& text, const char* end) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
 
+std::string said_text(const std::string& text, uint64_t times) {
+  return times == 1 ? text : text + " (" + std::to_string(times) + " times)";
+}
+
 }  // namespace
 
 std::string next_label() {
@@ -266,6 +270,10 @@ std::string Explained::json() const {
   JsonArray errors;
   for (const std::string& error : errors_) errors.add(json_text(error));
   if (!pending_.empty()) errors.add(json_text(std::to_string(pending_.size()) + " submissions had not ended when the report was written"));
+  JsonArray warnings;
+  const std::lock_guard guard(said_lock_);
+  for (const auto& [text, times] : refused_) errors.add(json_text(said_text(text, times)));
+  for (const auto& [text, times] : warned_) warnings.add(json_text(said_text(text, times)));
   return JsonObject()
       .text("tilegpu", version())
       .text("program", program_name())
@@ -273,6 +281,7 @@ std::string Explained::json() const {
       .number("passes_left_out", uint64_t{left_out_})
       .number("dispatches_left_out", uint64_t{dispatches_left_out_})
       .raw("errors", errors.json())
+      .raw("warnings", warnings.json())
       .raw("names", names.json())
       .raw("render_passes", made.json())
       .raw("passes", lines_json(passes_))
@@ -283,6 +292,13 @@ std::string Explained::json() const {
 void Explained::named(const std::string& label, const std::string& name) {
   const std::lock_guard guard(lock_);
   if (!label.empty()) names_[label] = name;
+}
+
+void Explained::said(bool refused, const std::string& text) {
+  constexpr size_t kMost = 1000;  // different ones
+  const std::lock_guard guard(said_lock_);
+  auto& of_kind = refused ? refused_ : warned_;
+  if (of_kind.size() < kMost || of_kind.count(text)) of_kind[text]++;
 }
 
 void Explained::made_pass(const std::string& text) {

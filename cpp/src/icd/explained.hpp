@@ -30,6 +30,8 @@ class Explained {
   void named(const std::string& label, const std::string& name);
   /// Of a render pass that was made: which of its subpasses are one tile pass, what forbade the others, what is read from memory.
   void made_pass(const std::string& text);
+  /// A call that was refused, or that did what Vulkan forbids: what the driver said of it.
+  void said(bool refused, const std::string& text);
   /// Waits for what was submitted, and writes the report as it is then. A process that submitted nothing writes none: another may have.
   void write();
   /// The same, for the last time.
@@ -57,12 +59,14 @@ class Explained {
   std::deque<Pending> pending_;
   std::condition_variable changed_;
   std::thread writer_;
-  bool is_new_ = false, ending_ = false;      // something to write; nothing more is
-  std::vector<std::string> passes_;           // as JSON
-  std::vector<std::string> dispatches_;       // the same
-  std::vector<std::string> errors_;           // of submissions
-  std::map<std::string, std::string> names_;  // of labels
-  std::map<std::string, uint64_t> made_;      // texts of render passes: how many of them were made
+  bool is_new_ = false, ending_ = false;              // something to write; nothing more is
+  std::vector<std::string> passes_;                   // as JSON
+  std::vector<std::string> dispatches_;               // the same
+  std::vector<std::string> errors_;                   // of submissions
+  std::map<std::string, std::string> names_;          // of labels
+  std::map<std::string, uint64_t> made_;              // texts of render passes: how many of them were made
+  mutable std::mutex said_lock_;                      // innermost: calls fail while the other one is held
+  std::map<std::string, uint64_t> refused_, warned_;  // texts: how often
 };
 
 /// A label that no other object of the process has: "#17". Reports and messages say it where a program gives no name.

@@ -81,6 +81,8 @@ const profiles = [...new Set(report.passes.map(p => p.framebuffer.layout.profile
 document.getElementById('about').textContent = `${report.program}, tilegpu ${report.tilegpu}, profile ${profiles || 'none'}: ${report.passes.length} passes, ${report.dispatches.length} dispatches` +
   (report.passes_left_out ? `; ${report.passes_left_out} more were left out (TILEGPU_REPORT_PASSES)` : '') + (report.dispatches_left_out ? `; ${report.dispatches_left_out} more dispatches were left out` : '') + '.';
 for (const error of report.errors) add(document.getElementById('frames'), make('p', error, 'off'));
+if (report.warnings.length) add(document.getElementById('frames'), add(make('details'), make('summary', `What the driver warned of (${report.warnings.length})`),
+  add(make('ul'), ...report.warnings.map(w => make('li', w)))));
 if (report.render_passes.length) add(document.getElementById('frames'), add(make('details'), make('summary', 'Subpasses: which are one tile pass, and what forbade it'),
   table(['render pass', 'made'], report.render_passes.map(r => [r.text.replace(/^render pass: /, ''), count(r.made)]))));
 const frames = new Map();
