@@ -13,8 +13,8 @@ namespace tilegpu::resource {
 uint64_t most_memory_B();
 /// What the system would give now without swapping, or the control group has left where that is less.
 uint64_t free_memory_B();
-/// What images and buffers may have together: TILEGPU_MEMORY_MB where the environment has it, else seven eighths of most_memory_B(), so that
-/// code, passes and the program itself have some.
+/// What images and buffers may have together: TILEGPU_MEMORY_MB where the environment has it, else seven eighths of most_memory_B(), so
+/// that code, passes and the program itself have some.
 uint64_t memory_limit_B();
 /// An error where TILEGPU_MEMORY_MB is no number of megabytes.
 Status check_memory_limit();
