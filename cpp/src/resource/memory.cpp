@@ -106,8 +106,8 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_B) {
   auto memory = Ptr<DeviceMemory>(new DeviceMemory());
   memory->data_ = data;
   memory->size_B_ = size_B;
-  memory->contents_ = std::make_shared<resource::MemoryContents>();
   taken.keep();
+  memory->contents_ = std::make_shared<resource::MemoryContents>();
   return memory;
 }
 
