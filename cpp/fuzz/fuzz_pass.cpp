@@ -83,15 +83,7 @@ struct Scene {
 
   explicit Scene(fuzz::Choices choices) : c(choices) {}
 
-  Ptr<ImageView> image(VkFormat format, VkSampleCountFlagBits of) const {
-    ImageCreateInfo info;
-    info.format = format, info.samples = of, info.width_px = width, info.height_px = height, info.array_layers = views;
-    info.label = "image";
-    Ptr<Image> made = fuzz::take(Image::create(info), "an image");
-    fuzz::take(made->ensure_memory(), "memory");
-    return fuzz::take(ImageView::create({.image = made, .type = views > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D}),
-                      "a view");
-  }
+  Ptr<ImageView> image(VkFormat format, VkSampleCountFlagBits of) const { return fuzz::target(format, of, width, height, 0, views); }
 
   void choose_device() {
     DeviceCreateInfo info;

@@ -241,15 +241,7 @@ struct Scene {
     if (depth && samples > 1 && c.coin()) depth_resolve = image(depth, VK_SAMPLE_COUNT_1_BIT);
   }
 
-  Ptr<ImageView> image(VkFormat format, VkSampleCountFlagBits of) const {
-    ImageCreateInfo info;
-    info.format = format, info.samples = of, info.width_px = width_px, info.height_px = height_px, info.array_layers = views;
-    info.label = "image";
-    Ptr<Image> made = fuzz::take(Image::create(info), "an image");
-    fuzz::take(made->ensure_memory(), "memory");
-    return fuzz::take(ImageView::create({.image = made, .type = views > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D}),
-                      "a view");
-  }
+  Ptr<ImageView> image(VkFormat format, VkSampleCountFlagBits of) const { return fuzz::target(format, of, width_px, height_px, 0, views); }
 
   bool check(const Status& status) {
     if (!status && result.refused.empty()) result.refused = status.error().message;

@@ -112,13 +112,16 @@ Ptr<Sampler> sampler(bool compares) {
   return take(Sampler::create(info), "a sampler");
 }
 
-Ptr<ImageView> target(VkFormat format, VkSampleCountFlagBits samples, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage) {
+Ptr<ImageView> target(VkFormat format, VkSampleCountFlagBits samples, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage,
+                      uint32_t layers) {
   ImageCreateInfo info;
+  info.array_layers = layers;
   info.format = format, info.samples = samples, info.width_px = width_px, info.height_px = height_px, info.usage = usage;
   info.label = "target";
   Ptr<Image> image = take(Image::create(info), "a target");
   take(image->ensure_memory(), "memory of a target");
-  return take(ImageView::create({.image = image}), "a view of a target");
+  return take(ImageView::create({.image = image, .type = layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D}),
+              "a view of a target");
 }
 
 void append(std::vector<uint8_t>& to, const Image& image) {

@@ -19,7 +19,9 @@ Ptr<Buffer> patterned_buffer(uint64_t size_B, VkBufferUsageFlags usage);
 /// Null where there is no such image.
 Ptr<ImageView> patterned_view(const ReflectedType& type);
 Ptr<Sampler> sampler(bool compares);
-Ptr<ImageView> target(VkFormat format, VkSampleCountFlagBits samples, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage = 0);
+/// With several layers: all of them.
+Ptr<ImageView> target(VkFormat format, VkSampleCountFlagBits samples, uint32_t width_px, uint32_t height_px, VkImageUsageFlags usage = 0,
+                      uint32_t layers = 1);
 
 /// All bytes of an image, or none if it never had memory.
 void append(std::vector<uint8_t>& to, const Image& image);

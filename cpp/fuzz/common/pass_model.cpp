@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "common/compare_op.hpp"
+
 namespace tilegpu::fuzz {
 namespace {
 
@@ -18,25 +20,6 @@ constexpr int kPlaces4[4][2] = {{6, 2}, {14, 6}, {2, 10}, {10, 14}};
 constexpr int kPlaces8[8][2] = {{9, 5}, {7, 11}, {13, 9}, {5, 3}, {3, 13}, {1, 7}, {11, 15}, {15, 1}};
 constexpr int kPlaces16[16][2] = {{9, 9},  {7, 5}, {5, 10}, {12, 7}, {3, 6}, {10, 13}, {13, 11}, {11, 3},
                                   {6, 14}, {8, 1}, {4, 2},  {2, 12}, {0, 8}, {15, 4},  {14, 15}, {1, 0}};
-
-bool passes(VkCompareOp op, double a, double b) {
-  switch (op) {
-    case VK_COMPARE_OP_LESS:
-      return a < b;
-    case VK_COMPARE_OP_EQUAL:
-      return a == b;
-    case VK_COMPARE_OP_LESS_OR_EQUAL:
-      return a <= b;
-    case VK_COMPARE_OP_GREATER:
-      return a > b;
-    case VK_COMPARE_OP_NOT_EQUAL:
-      return a != b;
-    case VK_COMPARE_OP_GREATER_OR_EQUAL:
-      return a >= b;
-    default:
-      return op == VK_COMPARE_OP_ALWAYS;
-  }
-}
 
 uint32_t stencil_after(VkStencilOp op, uint32_t old, uint32_t reference) {
   switch (op) {

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "common/compare_op.hpp"
+
 namespace tilegpu::fuzz {
 namespace {
 
@@ -44,25 +46,6 @@ struct FaceRule {
 };
 constexpr FaceRule kFaces[6] = {{2, -1, 1, -1, 0, 1}, {2, 1, 1, -1, 0, -1}, {0, 1, 2, 1, 1, 1},
                                 {0, 1, 2, -1, 1, -1}, {0, 1, 1, -1, 2, 1},  {0, -1, 1, -1, 2, -1}};
-
-bool passes(VkCompareOp op, double reference, double depth) {
-  switch (op) {
-    case VK_COMPARE_OP_LESS:
-      return reference < depth;
-    case VK_COMPARE_OP_EQUAL:
-      return reference == depth;
-    case VK_COMPARE_OP_LESS_OR_EQUAL:
-      return reference <= depth;
-    case VK_COMPARE_OP_GREATER:
-      return reference > depth;
-    case VK_COMPARE_OP_NOT_EQUAL:
-      return reference != depth;
-    case VK_COMPARE_OP_GREATER_OR_EQUAL:
-      return reference >= depth;
-    default:
-      return op == VK_COMPARE_OP_ALWAYS;
-  }
-}
 
 double length(const double v[3]) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "icd/objects.hpp"
+#include "tilegpu/fork_mutex.hpp"
 
 namespace tilegpu::icd {
 
@@ -65,7 +66,7 @@ class Explained {
   std::vector<std::string> errors_;                   // of submissions
   std::map<std::string, std::string> names_;          // of labels
   std::map<std::string, uint64_t> made_;              // texts of render passes: how many of them were made
-  mutable std::mutex said_lock_;                      // innermost: calls fail while the other one is held
+  mutable ForkMutex said_lock_;                       // innermost: calls fail while the other one is held, and children of a fork fail too
   std::map<std::string, uint64_t> refused_, warned_;  // texts: how often
 };
 
