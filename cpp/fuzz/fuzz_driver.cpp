@@ -9,9 +9,9 @@
 #include <mutex>
 #include <thread>
 
+#include "base/memory_budget.hpp"
 #include "common/bench.hpp"
 #include "driver/world.hpp"
-#include "resource/memory_budget.hpp"
 
 using namespace tilegpu;
 
@@ -63,11 +63,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
   const Watchdog watchdog;
   constexpr fuzz::DeviceShape kShapes[] = {{"1", "4", "64"}, {"2", "8", "32"}, {"2", "16", "128"}};
   const auto run = [&](const fuzz::DeviceShape& shape) {
-    const uint64_t before_B = resource::allocated_B();
+    const uint64_t before_B = allocated_B();
     fuzz::World world(fuzz::Choices(data, size_B), shape);
     world.run();
-    if (!world.abandoned && resource::allocated_B() != before_B)
-      fuzz::finding(std::to_string(resource::allocated_B() - before_B) + " bytes of memory were not given back");
+    if (!world.abandoned && allocated_B() != before_B)
+      fuzz::finding(std::to_string(allocated_B() - before_B) + " bytes of memory were not given back");
     if (!world.abandoned && !world.core.expired()) fuzz::finding("an object is left, which holds the device");
     return world.bytes();
   };

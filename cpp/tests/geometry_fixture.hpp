@@ -157,9 +157,10 @@ struct Scene {
     plan_chunks(p, plans);
     chunks.clear();
     GeometryWorker worker;
+    std::vector<ChunkPiece> rest;
     for (const ChunkPlan& plan : plans) {
       chunks.push_back(std::make_unique<Chunk>());
-      worker.process_chunk(p, plan, *chunks.back());
+      worker.process_chunk(p, plan, *chunks.back(), rest);
     }
     std::vector<const Chunk*> pointers;
     for (const auto& chunk : chunks) pointers.push_back(chunk.get());

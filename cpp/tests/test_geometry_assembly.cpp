@@ -278,10 +278,11 @@ void test_census_counts_different_vertices() {
     lay_out_census(pass, layout);
     census.begin(layout, on_this_thread);
     GeometryWorker worker;
+    std::vector<ChunkPiece> rest;
     Chunk chunk;
     ChunkPlans plans;
     plan_chunks(pass, plans);
-    for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk);
+    for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk, rest);
     CHECK(census.count(on_this_thread) == expected + 4 * 50 + 9 + 30);
   }
 }
@@ -360,8 +361,9 @@ void test_chunks_do_not_depend_on_workers() {
   for (uint32_t worker = 0; worker < 2; worker++)
     threads.emplace_back([&, worker] {
       GeometryWorker w;
+      std::vector<ChunkPiece> rest;
       for (size_t i = other.size(); i-- > 0;)
-        if (i % 2 == worker) w.process_chunk(pass, scene.plans[i], other[i]);
+        if (i % 2 == worker) w.process_chunk(pass, scene.plans[i], other[i], rest);
     });
   for (auto& thread : threads) thread.join();
   CHECK(scene.plans.size() > 4);

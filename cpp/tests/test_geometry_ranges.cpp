@@ -149,10 +149,11 @@ void test_what_is_named_is_shaded_once() {
   lay_out_census(pass, layout);
   census.begin(layout, on_this_thread);
   GeometryWorker worker;
+  std::vector<ChunkPiece> rest;
   Chunk chunk;
   ChunkPlans plans;
   plan_chunks(pass, plans);
-  for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk);
+  for (const ChunkPlan& plan : plans) worker.process_chunk(pass, plan, chunk, rest);
   CHECK(census.count(on_this_thread) == named.size());
 }
 

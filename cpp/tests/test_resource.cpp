@@ -44,7 +44,7 @@ void expect_error(const Expected<T>& result, const std::string& words) {
 
 void memory_and_buffers() {
   expect_error(DeviceMemory::allocate(0), "size_B is 0");
-  expect_error(DeviceMemory::allocate(~0ull), "which the images and buffers of this process have left");
+  expect_error(DeviceMemory::allocate(~0ull), "bytes that this process has left of");
   auto memory = DeviceMemory::allocate(5000);
   CHECK(memory && reinterpret_cast<uintptr_t>(*(*memory)->map()) % 4096 == 0 && (*(*memory)->map())[4999] == 0, "zeroed pages");
   expect_error((*memory)->map(5000), "offset_B of map is 5000, allowed is 0 to 4999");

@@ -163,19 +163,65 @@ void test_grid_with_origin() {
   plan_chunks(pass, plans);
   Chunk chunk;
   GeometryWorker worker;
-  worker.process_chunk(pass, plans[0], chunk);
+  std::vector<ChunkPiece> rest;
+  worker.process_chunk(pass, plans[0], chunk, rest);
   CHECK(chunk.runs.size() == 4 && chunk.entries.size() == 4);
   pass.render_area = {{64, 96}, {20, 20}};
-  worker.process_chunk(pass, plans[0], chunk);
+  worker.process_chunk(pass, plans[0], chunk, rest);
   CHECK(chunk.runs.size() == 1 && chunk.runs[0].bin == 0);
   pass.render_area = {{0, 0}, {0, 0}};
-  worker.process_chunk(pass, plans[0], chunk);
+  worker.process_chunk(pass, plans[0], chunk, rest);
   CHECK(chunk.runs.empty() && chunk.records.empty());
+}
+
+// Triangles in 16,384 bins each (of the second instance in half of them): a plan's chunk of them would be a gigabyte. It ends where it is
+// full, and its rest is all that lacks.
+void test_a_full_chunk_leaves_a_rest(uint32_t instances, bool indexed) {
+  Scene scene;
+  shader_config = {};
+  constexpr uint32_t kTriangles = 4096;
+  scene.width_px = scene.height_px = 4096;
+  scene.positions = {at_px(0, 0, 0.5f, 4096, 4096), at_px(8192, 0, 0.5f, 4096, 4096), at_px(0, 8192, 0.5f, 4096, 4096)};
+  const uint32_t of_each = kTriangles / instances;
+  if (indexed) {
+    std::vector<uint32_t> indices(of_each * 3);
+    for (uint32_t i = 0; i < indices.size(); i++) indices[i] = i % 3;
+    scene.vertex_ranges = true;
+    scene.draw_indexed(indices, instances);
+  } else {
+    while (scene.positions.size() < of_each * 3) scene.positions.push_back(scene.positions[scene.positions.size() - 3]);
+    scene.draw(of_each * 3, 0, instances);
+  }
+  shader_config = {};
+  const GeometryPass pass = scene.pass();
+  ChunkPlans plans;
+  plan_chunks(pass, plans);
+  GeometryWorker worker;
+  Chunk chunk;
+  size_t records = 0, chunks = 0;
+  uint64_t primitives = 0, most_B = 0;
+  for (const ChunkPlan& plan : plans) {
+    std::vector<ChunkPiece> rest(plan.pieces.begin(), plan.pieces.end()), pieces;
+    for (; !rest.empty(); chunks++) {
+      pieces.swap(rest);
+      worker.process_chunk(pass, {pieces, nullptr, false}, chunk, rest);
+      CHECK(chunk.records.size() > 0, "a chunk makes some progress");
+      if (chunk.records.empty()) return;
+      records += chunk.records.size(), primitives += chunk.stats.primitives_in;
+      most_B = std::max<uint64_t>(most_B, chunk.stats.peak_arena_B);
+    }
+  }
+  CHECK(records == kTriangles && primitives == kTriangles, "%zu records of %llu primitives", records,
+        static_cast<unsigned long long>(primitives));
+  CHECK(chunks > plans.size() && most_B < kMostChunk_B + (uint64_t{20} << 20), "%zu chunks, at most %llu bytes", chunks,
+        static_cast<unsigned long long>(most_B));
 }
 
 }  // namespace
 
 int main() {
+  for (const uint32_t instances : {1u, 2u})
+    for (const bool indexed : {false, true}) test_a_full_chunk_leaves_a_rest(instances, indexed);
   test_bins_are_complete_and_in_order();
   test_only_triangles_without_samples_are_left_out();
   test_grid_with_origin();

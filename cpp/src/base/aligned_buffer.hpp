@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "base/host_memory.hpp"
 #include "base/red_zone.hpp"
@@ -17,7 +16,7 @@ class AlignedBuffer {
     if (size_B > size_B_) {
       data_.reset(), size_B_ = asked_B_ = 0;  // where the system refuses, the buffer is empty
       const size_t wanted_B = (size_B + 4095) & ~size_t{4095};
-      data_.reset(static_cast<uint8_t*>(allocate_host(wanted_B, "the memory of a tile")));
+      data_ = host_bytes(wanted_B, "the memory of a tile");
       size_B_ = wanted_B;
     }
     asked_B_ = size_B;
@@ -28,10 +27,7 @@ class AlignedBuffer {
   size_t size_B() const { return asked_B_; }
 
  private:
-  struct Free {
-    void operator()(uint8_t* p) const { free_host(p); }
-  };
-  std::unique_ptr<uint8_t, Free> data_;
+  HostBytes data_;
   size_t size_B_ = 0, asked_B_ = 0;
 };
 

@@ -28,7 +28,7 @@ class Arena {
     swap(other);
     return *this;
   }
-  ~Arena() { free_host(data_); }
+  ~Arena() { free_host(data_, bytes_of(capacity_)); }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -83,6 +83,7 @@ class Arena {
   }
 
  private:
+  static size_t bytes_of(size_t capacity) { return (capacity * sizeof(T) + kAlign_B - 1) / kAlign_B * kAlign_B; }
   void swap(Arena& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
@@ -91,10 +92,9 @@ class Arena {
   __attribute__((noinline)) void grow(size_t capacity) {
     if (capacity < capacity_ * 2) capacity = capacity_ * 2;
     if (capacity < 64) capacity = 64;
-    const size_t bytes = (capacity * sizeof(T) + kAlign_B - 1) / kAlign_B * kAlign_B;
-    void* memory = allocate_host(bytes, "records of the geometry phase");
+    void* memory = allocate_host(bytes_of(capacity), "records of the geometry phase");
     if (size_) std::memcpy(memory, static_cast<const void*>(data_), size_ * sizeof(T));
-    free_host(data_);
+    free_host(data_, bytes_of(capacity_));
     data_ = static_cast<T*>(memory);
     capacity_ = capacity;
   }

@@ -7,12 +7,43 @@
 #include <cassert>
 #include <exception>
 
+#include "base/memory_budget.hpp"
+
 namespace tilegpu {
 namespace {
 
 std::atomic<bool> limit_expected{false};
 
 }  // namespace
+
+void* allocate_host(size_t size_B, const char* wanted) {
+  assert(wanted);
+  if (!take_working_memory(size_B)) throw OutOfMemory(wanted, size_B, OutOfMemory::By::process, memory_left_B());
+  void* memory = ::operator new(size_B, kHostAlign, std::nothrow);
+  if (memory) return memory;
+  give_working_memory_back(size_B);
+  throw OutOfMemory(wanted, size_B);
+}
+
+void free_host(void* memory, size_t size_B) {
+  if (!memory) return;
+  ::operator delete(memory, kHostAlign);
+  give_working_memory_back(size_B);
+}
+
+void* allocate_recorded(size_t size_B) {
+  constexpr const char* kWanted = "what is recorded";
+  if (!take_working_memory(size_B)) throw OutOfMemory(kWanted, size_B, OutOfMemory::By::process, memory_left_B());
+  void* memory = ::operator new(size_B, std::nothrow);
+  if (memory) return memory;
+  give_working_memory_back(size_B);
+  throw OutOfMemory(kWanted, size_B);
+}
+
+void free_recorded(void* memory, size_t size_B) {
+  ::operator delete(memory);
+  give_working_memory_back(size_B);
+}
 
 void prepare_thread() {
   volatile int touched = std::uncaught_exceptions();
@@ -35,8 +66,12 @@ void expect_memory_limit() { limit_expected = true; }
 
 std::string refused_text(const std::bad_alloc& error, const char* otherwise) {
   assert(otherwise);
-  if (const auto* known = dynamic_cast<const OutOfMemory*>(&error)) return std::to_string(known->size_B) + " bytes for " + known->wanted;
-  return std::string("memory for ") + otherwise;
+  const auto* known = dynamic_cast<const OutOfMemory*>(&error);
+  if (!known) return std::string("the system refused memory for ") + otherwise;
+  const std::string what = std::to_string(known->size_B) + " bytes for " + known->wanted;
+  if (known->by == OutOfMemory::By::system) return "the system refused " + what;
+  if (known->by == OutOfMemory::By::one) return what + " are more than " + std::to_string(known->most_B) + ", which is the limit";
+  return what + " are more than the " + left_text(known->most_B);
 }
 
 }  // namespace tilegpu

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cassert>
+#include <chrono>
+#include <utility>
 
 #include "tilegpu/compiler.hpp"
 #include "tilegpu/long_work.hpp"
@@ -16,7 +18,24 @@ std::atomic<decltype(LongWorkCalls::begin)> the_begin{nullptr};
 std::atomic<decltype(LongWorkCalls::end)> the_end{nullptr};  // whoever finds a begin finds its end
 std::atomic<bool (*)()> the_goes_on{nullptr};
 
+// Who asks takes Python's lock for it: not more often than so.
+constexpr std::chrono::milliseconds kBetweenAsking{10};
+thread_local const std::function<void()>* asked = nullptr;
+thread_local std::chrono::steady_clock::time_point asked_last;
+
 }  // namespace
+
+AskedWhileWorking::AskedWhileWorking(const std::function<void()>* ask) : before_(std::exchange(asked, ask)) {}
+AskedWhileWorking::~AskedWhileWorking() { asked = before_; }
+
+bool is_cancelled(const std::atomic<bool>& cancelled) {
+  if (!asked || cancelled.load(std::memory_order_relaxed)) return cancelled.load(std::memory_order_relaxed);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_last < kBetweenAsking) return false;
+  asked_last = now;
+  (*asked)();
+  return cancelled.load(std::memory_order_relaxed);
+}
 
 void set_long_work(const LongWorkCalls& calls) {
   assert(!calls.begin == !calls.end);

@@ -59,8 +59,8 @@ class Writer {
     put(static_cast<uint32_t>(value));
   }
   void text(std::string& value, const char*) { put_text(value); }
-  template <class T, class Fields>
-  void list(std::vector<T>& items, size_t least_B, uint64_t most, const char*, Fields fields) {
+  template <class T, class Allocator, class Fields>
+  void list(std::vector<T, Allocator>& items, size_t least_B, uint64_t most, const char*, Fields fields) {
     assert(items.size() <= most);
     (void)most;
     put_count(items.size());
@@ -141,8 +141,8 @@ class Reader {
     fail(std::string(what) + " is " + std::to_string(given) + ", which it can't be");
   }
   void text(std::string& value, const char* what) { value = get_text(what); }
-  template <class T, class Fields>
-  void list(std::vector<T>& items, size_t least_B, uint64_t most, const char* what, Fields fields) {
+  template <class T, class Allocator, class Fields>
+  void list(std::vector<T, Allocator>& items, size_t least_B, uint64_t most, const char* what, Fields fields) {
     items.resize(get_count(least_B, most, what));
     for (T& item : items)
       if (ok()) fields(item);

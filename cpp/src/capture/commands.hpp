@@ -93,7 +93,7 @@ void condition_fields(References<A> r, command::Condition& c) {
 
 // Regions or ranges; the smallest, of two buffers or a range, takes 20 bytes.
 template <class A, class Region>
-void region_list(A& a, std::vector<Region>& regions) {
+void region_list(A& a, HostVector<Region>& regions) {
   a.list(regions, 20, kMostItems, "regions", [&](Region& region) { fields(a, region); });
 }
 

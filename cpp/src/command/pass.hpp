@@ -9,6 +9,7 @@
 #include <deque>
 #include <set>
 
+#include "base/host_memory.hpp"
 #include "command/condition.hpp"
 #include "command/draw.hpp"
 #include "descriptor/set_memory.hpp"
@@ -112,26 +113,26 @@ struct Pass {
   VkRect2D render_area{};
   /// What scissors are cut with. In a window it is the whole framebuffer, so that primitives are clipped as in a pass over all of it.
   VkRect2D scissor_area() const { return framebuffer.layout.is_window() ? VkRect2D{{0, 0}, {width_px, height_px}} : render_area; }
-  std::deque<DrawState> states;
-  std::vector<Bound> bound;                           // of each state
-  std::vector<Ptr<const pipeline::Resolved>> coming;  // of states: whose code was not there when they were recorded
-  std::vector<BoundVertexBuffer> vertex_buffers;
-  std::deque<PushBlock> pushes;
-  std::deque<BoundSets> sets;
+  HostDeque<DrawState> states;
+  HostVector<Bound> bound;                           // of each state
+  HostVector<Ptr<const pipeline::Resolved>> coming;  // of states: whose code was not there when they were recorded
+  HostVector<BoundVertexBuffer> vertex_buffers;
+  HostDeque<PushBlock> pushes;
+  HostDeque<BoundSets> sets;
   bool has_late_sets = false;
   bool uses_addresses = false, writes_addresses = false;  // some draw: memory by address
-  std::deque<ClearCall> clears;
-  std::vector<DrawCall> draws;
+  HostDeque<ClearCall> clears;
+  HostVector<DrawCall> draws;
   uint64_t executed_draws = 0;  // one for each view and viewport, indirect ones too
-  std::vector<IndirectDraw> indirects;
-  std::vector<RecordedCommand> commands;
-  std::vector<ExecutedPart> executed;
-  std::vector<size_t> part_ends;      // in commands, of a pass that was suspended and resumed; empty: in one piece
-  std::vector<ActiveQuery> queries;   // occlusion
-  std::vector<ActiveQuery> counting;  // of other types
-  std::vector<TransformFeedback> transform_feedback;
-  std::vector<Condition> conditions;
-  std::vector<std::shared_ptr<const void>> keep_alive;
+  HostVector<IndirectDraw> indirects;
+  HostVector<RecordedCommand> commands;
+  HostVector<ExecutedPart> executed;
+  HostVector<size_t> part_ends;      // in commands, of a pass that was suspended and resumed; empty: in one piece
+  HostVector<ActiveQuery> queries;   // occlusion
+  HostVector<ActiveQuery> counting;  // of other types
+  HostVector<TransformFeedback> transform_feedback;
+  HostVector<Condition> conditions;
+  HostVector<std::shared_ptr<const void>> keep_alive;
   framebuffer::Feedback feedback;          // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;   // that shaders may write; images may lie there too
   std::set<Ptr<ImageView>> written_views;  // the same of storage images

@@ -28,7 +28,7 @@ using Command =
 struct Recording {
   Ptr<Device> device;
   VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-  std::vector<Command> commands;
+  HostVector<Command> commands;
   /// Of a secondary with inheritance info, whose commands are these alone: what becomes part of the pass that executes it. It has no
   /// framebuffer; its areas are the largest there are.
   Ptr<const Pass> part;

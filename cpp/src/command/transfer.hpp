@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/host_memory.hpp"
 #include "tilegpu/event.hpp"
 #include "tilegpu/rendering.hpp"
 
@@ -12,7 +13,7 @@ namespace tilegpu::command {
 
 struct CopyBuffer {
   Ptr<Buffer> source, destination;
-  std::vector<VkBufferCopy2> regions;
+  HostVector<VkBufferCopy2> regions;
 };
 
 struct FillBuffer {
@@ -24,47 +25,47 @@ struct FillBuffer {
 struct UpdateBuffer {
   Ptr<Buffer> buffer;
   uint64_t offset_B = 0;
-  std::vector<uint8_t> bytes;
+  HostVector<uint8_t> bytes;
 };
 
 struct CopyBufferToImage {
   Ptr<Buffer> source;
   Ptr<Image> destination;
-  std::vector<VkBufferImageCopy2> regions;
+  HostVector<VkBufferImageCopy2> regions;
 };
 
 struct CopyImageToBuffer {
   Ptr<Image> source;
   Ptr<Buffer> destination;
-  std::vector<VkBufferImageCopy2> regions;
+  HostVector<VkBufferImageCopy2> regions;
 };
 
 struct CopyImage {
   Ptr<Image> source, destination;
-  std::vector<VkImageCopy2> regions;
+  HostVector<VkImageCopy2> regions;
 };
 
 struct BlitImage {
   Ptr<Image> source, destination;
-  std::vector<VkImageBlit2> regions;
+  HostVector<VkImageBlit2> regions;
   VkFilter filter = VK_FILTER_NEAREST;
 };
 
 struct ResolveImage {
   Ptr<Image> source, destination;
-  std::vector<VkImageResolve2> regions;
+  HostVector<VkImageResolve2> regions;
 };
 
 struct ClearColorImage {
   Ptr<Image> image;
   VkClearColorValue value{};
-  std::vector<VkImageSubresourceRange> ranges;
+  HostVector<VkImageSubresourceRange> ranges;
 };
 
 struct ClearDepthStencilImage {
   Ptr<Image> image;
   VkClearDepthStencilValue value{};
-  std::vector<VkImageSubresourceRange> ranges;
+  HostVector<VkImageSubresourceRange> ranges;
 };
 
 /// Not Vulkan's: the chain of blits that everybody writes, as one command.
@@ -92,7 +93,7 @@ struct SetEvent {
   bool set = true;  // else reset
 };
 struct WaitEvents {
-  std::vector<Ptr<Event>> events;
+  HostVector<Ptr<Event>> events;
 };
 
 struct WriteTimestamp {

@@ -14,7 +14,7 @@ namespace tilegpu::descriptor {
 
 namespace {
 
-uint8_t* allocate_bytes(uint32_t size_B) { return static_cast<uint8_t*>(allocate_host(std::max(size_B, 16u), "a descriptor set")); }
+HostBytes allocate_bytes(uint32_t size_B) { return host_bytes(std::max(size_B, 16u), "a descriptor set"); }
 
 uint64_t next_serial() {
   static std::atomic<uint64_t> last{0};
@@ -190,7 +190,7 @@ Status without_exceptions(Call call) {
   try {
     return call();
   } catch (const std::bad_alloc& refused) {
-    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: the system refused " + refused_text(refused, "a descriptor")};
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: " + refused_text(refused, "a descriptor")};
   }
 }
 

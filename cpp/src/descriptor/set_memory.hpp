@@ -70,13 +70,10 @@ struct SetMemory {
   /// The contents are about to change.
   void changes();
 
-  struct Free {
-    void operator()(uint8_t* p) const { free_host(p); }
-  };
   Ptr<const DescriptorSetLayout> layout;
   Ptr<Textures> textures;
   uint32_t variable_count = 0;
-  std::unique_ptr<uint8_t, Free> bytes;
+  HostBytes bytes;
   std::vector<Element> elements;
   uint64_t serial;    // of these contents; never given again
   Findings findings;  // about these contents

@@ -49,7 +49,7 @@ Error lose(Recorder& recorder, const char* call, const std::bad_alloc& refused) 
   recorder.open.reset(), recorder.making.reset(), recorder.ended.reset();
   recorder.stage = CommandBufferState::invalid;
   return {VK_ERROR_OUT_OF_HOST_MEMORY,
-          std::string(call) + ": the system refused " + refused_text(refused, "the command") + "; begin the command buffer again"};
+          std::string(call) + ": " + refused_text(refused, "the command") + "; begin the command buffer again"};
 }
 
 VkRect2D intersect(const VkRect2D& a, const VkRect2D& b) {

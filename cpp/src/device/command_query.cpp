@@ -138,7 +138,7 @@ Status CommandBuffer::wait_events(std::vector<Ptr<Event>> events) {
     if (Status ok = device::require_recording(r, "wait_events"); !ok) return ok;
     if (r.inherits)
       return invalid("wait_events: a secondary command buffer that is part of a pass can't wait; the one that executes it can");
-    r.making->commands.emplace_back(command::WaitEvents{std::move(events)});  // the open pass comes behind it
+    r.making->commands.emplace_back(command::WaitEvents{{events.begin(), events.end()}});  // the open pass comes behind it
     return Ok{};
   });
 }

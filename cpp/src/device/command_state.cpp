@@ -85,7 +85,7 @@ Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, u
       if (!memory) return memory.error();
       pushed = std::make_shared<DescriptorSet>(std::move(*memory));
     } catch (const std::bad_alloc& refused) {
-      return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "push_descriptor: the system refused " + refused_text(refused, "the set")};
+      return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "push_descriptor: " + refused_text(refused, "the set")};
     }
   }
   // Draws that were recorded keep the memory that they have; the set goes on with a copy.

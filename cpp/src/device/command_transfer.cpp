@@ -33,7 +33,7 @@ Status forbid_sides(const device::Recorder& recorder, const char* command, const
 }
 
 template <class T>
-std::vector<T> list(std::span<const T> items) {
+HostVector<T> list(std::span<const T> items) {
   return {items.begin(), items.end()};
 }
 

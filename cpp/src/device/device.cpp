@@ -15,6 +15,7 @@
 #include "base/at_exit.hpp"
 #include "base/host_memory.hpp"
 #include "base/long_work.hpp"
+#include "base/memory_budget.hpp"
 #include "base/replaying.hpp"
 #include "descriptor/set_memory.hpp"
 #include "device/device_state.hpp"
@@ -23,7 +24,6 @@
 #include "geometry/vertex_fetch.hpp"
 #include "pipeline/create.hpp"
 #include "pipeline/kernel.hpp"
-#include "resource/memory_budget.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "tilegpu/cpu.hpp"
 #include "tilegpu/device_info.hpp"
@@ -116,7 +116,7 @@ Device::~Device() {
 
 Expected<Ptr<Device>> Device::create(const DeviceCreateInfo& info) {
   if (Status ok = check_cpu(); !ok) return ok.error();
-  if (Status ok = resource::check_memory_limit(); !ok) return ok.error();
+  if (Status ok = check_memory_limit(); !ok) return ok.error();
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: " + text}; };
   if (info.lanes != 0 && info.lanes != 4 && info.lanes != 8 && info.lanes != 16)
     return invalid("lanes is " + std::to_string(info.lanes) + "; allowed are 4, 8, 16 and 0 (chosen from the CPU)");
@@ -204,7 +204,7 @@ Expected<Ptr<DescriptorSet>> Device::create_descriptor_set(Ptr<const DescriptorS
     if (!memory) return memory.error();
     return std::make_shared<DescriptorSet>(std::move(*memory));
   } catch (const std::bad_alloc& refused) {
-    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: no memory: " + refused_text(refused, "a descriptor set")};
+    return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "descriptor set: " + refused_text(refused, "a descriptor set")};
   }
 }
 

@@ -40,7 +40,7 @@ uint64_t corners_B(const Image& image, const VkImageSubresourceLayers& part, con
                 {static_cast<uint32_t>(high.x - low.x), static_cast<uint32_t>(high.y - low.y), static_cast<uint32_t>(high.z - low.z)});
 }
 
-uint64_t ranges_B(const Image& image, const std::vector<VkImageSubresourceRange>& ranges) {
+uint64_t ranges_B(const Image& image, const HostVector<VkImageSubresourceRange>& ranges) {
   uint64_t bytes = 0;
   for (VkImageSubresourceRange range : ranges) {
     if (!transfer::resolve_range(image, range)) continue;

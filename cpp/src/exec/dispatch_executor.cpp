@@ -127,8 +127,8 @@ Status DispatchExecutor::execute(const command::Dispatch& dispatch, const Dispat
       pool_.run("dispatch", static_cast<uint32_t>(runs), one);
   } catch (const std::bad_alloc& refused) {
     memory_.clear();
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, who + "the system refused " + refused_text(refused, "the memory of workgroups") +
-                                                    "; some workgroups were run, others not"};
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                 who + refused_text(refused, "the memory of workgroups") + "; some workgroups were run, others not"};
   }
   stats = {run.groups,
            count * run.invocations,

@@ -62,7 +62,7 @@ HiddenSurfaceRemoval hsr_of(const command::Pass& pass, const PassOptions& option
 }  // namespace
 
 void PassExecutor::State::release() {
-  geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear();
+  geometry_workers.clear(), tile_workers.clear(), chunks.clear(), used_chunks.clear(), rests.clear();
   binned = records::BinnedGeometry();
   wave = WaveBinning();
   drawn.clear(), drawn_ever.clear();
@@ -88,7 +88,7 @@ Status PassExecutor::run_or_release(PassRun& run) {
     state_->release();
     run.out.stats = {};
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
-                 "pass '" + run.pass.info.label + "': the system refused " + refused_text(refused, state_->phase) +
+                 "pass '" + run.pass.info.label + "': " + refused_text(refused, state_->phase) +
                      "; the pass is not done, and its images are as they were, but for tiles that were finished before; draw fewer "
                      "primitives in one pass, use smaller images, or give the process more memory"};
   }

@@ -14,7 +14,7 @@ namespace tilegpu::exec {
 struct PassPlan {
   // Only where what is executed is not what was recorded: first the draws that were, then indirect ones, then those for other views and
   // viewports than the first.
-  std::vector<command::DrawCall> expanded;
+  HostVector<command::DrawCall> expanded;
   std::vector<uint32_t> variant_of;             // of these last ones: the draw that they came from
   std::deque<command::DrawState> other_states;  // for other viewports
   std::vector<command::PassCommand> commands;

@@ -39,9 +39,10 @@ struct PassExecutor::State {
   ThreadPool& pool;
   std::deque<geometry::GeometryWorker> geometry_workers;  // one for each thread
   std::deque<tile::TileWorker> tile_workers;
-  uint64_t runs = 0;                                    // so far
-  std::vector<std::unique_ptr<records::Chunk>> chunks;  // arenas keep their capacity
-  std::vector<const records::Chunk*> used_chunks;       // of the part that is being gathered, in order
+  uint64_t runs = 0;                                     // so far
+  std::vector<std::unique_ptr<records::Chunk>> chunks;   // arenas keep their capacity
+  std::vector<const records::Chunk*> used_chunks;        // of the part that is being gathered, in order
+  std::vector<std::vector<geometry::ChunkPiece>> rests;  // of the wave's chunks, where they were full
   records::BinnedGeometry binned;
   WaveBinning wave;
   std::map<std::string, uint64_t> samples_passed;  // of passes by their key: the autotuner's history (render_mode.hpp)

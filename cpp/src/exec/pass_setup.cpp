@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstdlib>
 
 #include "base/simd.hpp"
 #include "exec/pass_run.hpp"
@@ -11,6 +12,16 @@
 namespace tilegpu::exec {
 
 namespace {
+
+/// Tests make chunks smaller than any that comes of a pass by itself.
+uint64_t most_chunk_B() {
+  static const uint64_t most_B = [] {
+    const char* const text = std::getenv("TILEGPU_CHUNK_KB");
+    const unsigned long given_KB = text ? std::strtoul(text, nullptr, 10) : 0;
+    return given_KB ? std::min(uint64_t{given_KB} << 10, geometry::kMostChunk_B) : geometry::kMostChunk_B;
+  }();
+  return most_B;
+}
 
 records::BinGrid bin_grid(const command::Pass& pass, const tile_io::HostTile& tile) {
   records::BinGrid grid;
@@ -134,6 +145,7 @@ void set_up_tiles(PassRun& run) {
   assert(options.lanes == 4 || options.lanes == 8 || options.lanes == 16);
   context.lanes = options.lanes;
   context.tile.wide = wide_vectors(options.lanes);
+  context.cancelled = &run.cancelled;
   context.fpk_quads = options.fpk_quads;
   context.loop_iterations = options.loop_iterations;
   context.hsr = run.hsr;
@@ -211,6 +223,8 @@ void set_up_geometry(PassRun& run) {
   geometry.vertex_ranges = options.vertex_batch == 0;
   geometry.vertex_group = profile.vertex_group;
   geometry.wide = wide_vectors(options.lanes);
+  geometry.cancelled = &run.cancelled;
+  geometry.most_chunk_B = most_chunk_B();
   // The end of a chunk cuts a batch of vertices: a modelled GPU's are all of one size, whatever its heap.
   const bool small = run.heap_B < kHeapOfLargeChunks_B || immediate;
   const uint64_t most_primitives = small ? geometry::kChunkPrimitives : run.plan->chunk_primitives;

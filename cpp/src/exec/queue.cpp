@@ -44,8 +44,8 @@ Status run(const std::function<Status()>& work) {
   try {
     return work();
   } catch (const std::bad_alloc& refused) {
-    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, "a transfer: the system refused " + refused_text(refused, "its working memory") +
-                                                    "; use smaller images or give the process more memory"};
+    return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                 "a transfer: " + refused_text(refused, "its working memory") + "; use smaller images or give the process more memory"};
   }
 }
 

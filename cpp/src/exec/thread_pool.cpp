@@ -1,7 +1,11 @@
 // exec/thread_pool.cpp -- see thread_pool.hpp.
 #include "exec/thread_pool.hpp"
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
@@ -15,6 +19,7 @@
 
 #include "base/host_memory.hpp"
 #include "base/intrinsics.hpp"
+#include "base/long_work.hpp"
 #include "exec/job_recorder.hpp"
 
 namespace tilegpu::exec {
@@ -47,6 +52,13 @@ constexpr int kSpins = 2000;
 // Who draws frame after frame asks for the next pass within so long of the last one. A worker that sleeps then is late by 50 microseconds
 // or more (measured: by all that a clear takes, on kernels that put short work on the processor of who wakes it).
 constexpr std::chrono::microseconds kAwake{250};
+
+// std::atomic's own waits have no end but the change.
+void wait_while(std::atomic<uint32_t>& word, uint32_t value, const timespec* at_most) {
+  static_assert(sizeof word == 4 && std::atomic<uint32_t>::is_always_lock_free);
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, at_most, nullptr, 0);
+}
+void wake(std::atomic<uint32_t>& word) { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
 
 /// True: it has changed from `seen`; false: it has not for kAwake.
 bool changes_soon(const std::atomic<uint32_t>& generation, uint32_t seen) {
@@ -94,6 +106,7 @@ void ThreadPool::start() {
 
 void ThreadPool::run(const char* phase, uint32_t count, const std::function<void(uint32_t, uint32_t)>& job) {
   if (count == 0) return;
+  const AskedWhileWorking asked(poll_);
   if (recorder_) {
     // Each job is its own worker's, as if nobody took others': what workers do once a pass, and what is summed over them, is there too.
     const auto owned = [&](uint32_t, uint32_t i) {
@@ -124,7 +137,7 @@ void ThreadPool::run(const char* phase, uint32_t count, const std::function<void
     if (spin < kSpins)
       spin_pause();
     else
-      busy_.wait(busy, std::memory_order_acquire);
+      sleep_until_done(busy);
   }
   if (failure_) {
     out_of_memory_.clear();
@@ -133,6 +146,15 @@ void ThreadPool::run(const char* phase, uint32_t count, const std::function<void
 }
 
 // The only exception that a job may end with; it must not leave the thread.
+// Until fewer than `busy` workers are, or it is time to ask again whether to go on: a job may be long, and be another's.
+void ThreadPool::sleep_until_done(uint32_t busy) {
+  constexpr timespec kBetweenPolls{0, 20'000'000};
+  caller_sleeps_.store(true);
+  if (busy_.load() == busy) wait_while(busy_, busy, poll_ ? &kBetweenPolls : nullptr);
+  caller_sleeps_.store(false);
+  if (poll_) (*poll_)();
+}
+
 void ThreadPool::take_job(uint32_t worker, uint32_t index) {
   assert(job_ && worker < threads_);
   try {
@@ -180,7 +202,7 @@ void ThreadPool::work(uint32_t worker) {
     seen++;
     if (stop_) return;
     take_jobs(worker);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+    if (busy_.fetch_sub(1) == 1 && caller_sleeps_.load()) wake(busy_);  // who sets the flag looks at the number then
   }
 }
 

@@ -30,7 +30,8 @@ class ThreadPool {
   /// threads; returns when all are done. `worker` is in [0, threads()); no two calls with the same worker overlap. Must not be called from
   /// a job. When memory runs out in a job (std::bad_alloc), the jobs not yet begun are dropped and the exception goes on from here.
   void run(const char* phase, uint32_t count, const std::function<void(uint32_t worker, uint32_t index)>& job);
-  /// What run()'s caller calls before each job that it takes; null: nothing.
+  /// What run()'s caller calls before each job that it takes, and while it waits for others'; is_cancelled() calls it within its jobs.
+  /// Null: nothing.
   void set_poll(const std::function<void()>* poll) { poll_ = poll; }
   /// Not null: runs are recorded, all on their callers' threads. Not to be called while anything runs.
   void set_recorder(JobRecorder* recorder) { recorder_ = recorder; }
@@ -38,6 +39,7 @@ class ThreadPool {
  private:
   void start();
   void work(uint32_t worker);
+  void sleep_until_done(uint32_t busy);
   void take_jobs(uint32_t worker);
   void take_job(uint32_t worker, uint32_t index);
   bool next_job(uint32_t worker, uint32_t& index);
@@ -48,6 +50,7 @@ class ThreadPool {
   // Lines of their own: who waits for the next run reads the first, while those that end count themselves out on the second.
   alignas(64) std::atomic<uint32_t> generation_{0};  // grows with every run; waited upon
   alignas(64) std::atomic<uint32_t> busy_{0};
+  std::atomic<bool> caller_sleeps_{false};
   /// Jobs that nobody has taken yet of a worker's own: the first in the low half, their end in the high one.
   struct alignas(64) Jobs {
     std::atomic<uint64_t> left{0};

@@ -150,7 +150,7 @@ void render_bin(PassRun& run, framebuffer::Part part, uint32_t bin, Worker& work
   region.clears_depth = !(context.keeps.lists && draws);
   tile_io::load_tile(pass.framebuffer, context.tile, region, worker.memory(), worker.ledger(), part);
   if (draws) worker.run(context, bin);
-  if (run.dry) return;
+  if (run.dry || run.cancelled.load(std::memory_order_relaxed)) return;
   finish_bin(run, region, part, worker, draws);
   keep_trace();
 }

@@ -55,6 +55,8 @@ class Binner {
     const uint32_t bin = first_bin_ + static_cast<uint32_t>(y) * grid_.columns + static_cast<uint32_t>(x0);
     spans_.push_back({record, 1, bin, static_cast<uint32_t>(x1 - x0 + 1)});
   }
+  /// Of the chunk so far: at least what finish() makes.
+  uint64_t most_entries(size_t records) const { return spans_.size() * uint64_t{grid_.columns} + records; }
   /// Returns the records of each tile, added up.
   uint64_t finish(records::Chunk& chunk);
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/long_work.hpp"
 #include "records/records.hpp"
 
 namespace tilegpu::hsr {
@@ -27,6 +28,12 @@ inline constexpr uint32_t kChunkPrimitives = 4096, kSmallestChunk = 1024, kLarge
 /// vertex_range.hpp); batches of all else end at that.
 inline constexpr uint32_t kMaxVertexBatch = 64;
 
+/// A chunk whose memory is more than this ends behind the batch, patch or workgroup that made it so, and its rest is a chunk of its own.
+/// Plans know how many primitives there are, but neither how many bins each is in nor what shaders make of it.
+inline constexpr uint64_t kMostChunk_B = uint64_t{32} << 20;
+/// What one patch, one primitive or one workgroup may make: it is not cut.
+inline constexpr uint64_t kMostOfOne_B = uint64_t{1} << 30;
+
 struct GeometryPass {
   std::span<const command::DrawCall> draws;
   std::span<const PassCommand> commands;
@@ -36,17 +43,19 @@ struct GeometryPass {
   uint32_t width_px = 0, height_px = 0;  // of the framebuffer
   bool window = false;                   // the render area is a part of it whose primitives are cut as in the whole
   uint32_t samples = 1;
-  uint32_t vertex_batch = 32;                     // unique vertices in a batch, 3..kMaxVertexBatch
-  uint32_t vertex_group = 0;                      // vertices of a request to the GPU's cache of vertices; 0: it has none, but batches
-  bool vertex_ranges = false;                     // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
-  bool wide = false;                              // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
-  uint32_t chunk_primitives = kChunkPrimitives;   // at most kLargestChunk; less where a small heap must be split finely
-  uint32_t draws_a_part = 0;                      // a part of a pass takes no more; 0: any number
-  bool traced = false;                            // chunks say which primitive and instance a record is of
-  std::span<const hsr::VertexDeferral> deferral;  // deferred vertex shading, by draw; empty: off
-  float deferred_triangle_px2 = 0;                // bounding box of the largest triangle that is deferred
-  bool counts_draws = false;                      // PassStats::draw_vertices, and what is fetched: for models of GPUs
-  class VertexCensus* census = nullptr;           // counts different vertices (geometry/census.hpp), if anybody asks
+  uint32_t vertex_batch = 32;                           // unique vertices in a batch, 3..kMaxVertexBatch
+  uint32_t vertex_group = 0;                            // vertices of a request to the GPU's cache of vertices; 0: it has none, but batches
+  bool vertex_ranges = false;                           // pieces whose indices are dense need no batches (geometry/vertex_range.hpp)
+  bool wide = false;                                    // AVX-512 (TILEGPU_WIDE of base/simd.hpp)
+  uint32_t chunk_primitives = kChunkPrimitives;         // at most kLargestChunk; less where a small heap must be split finely
+  uint32_t draws_a_part = 0;                            // a part of a pass takes no more; 0: any number
+  bool traced = false;                                  // chunks say which primitive and instance a record is of
+  std::span<const hsr::VertexDeferral> deferral;        // deferred vertex shading, by draw; empty: off
+  float deferred_triangle_px2 = 0;                      // bounding box of the largest triangle that is deferred
+  bool counts_draws = false;                            // PassStats::draw_vertices, and what is fetched: for models of GPUs
+  class VertexCensus* census = nullptr;                 // counts different vertices (geometry/census.hpp), if anybody asks
+  uint64_t most_chunk_B = kMostChunk_B;                 // of each
+  const std::atomic<bool>* cancelled = &kNotCancelled;  // what is asked now and then: nobody wants the rest
 };
 
 /// A piece of one draw: primitives [first_primitive, +primitive_count) of instances [instance, +instance_count). More than one
@@ -57,6 +66,7 @@ struct ChunkPiece {
   // Primitive restart only; both relative to DrawCall::first: the index that completes the first primitive, and the one with
   // which its strip, fan or list begins.
   uint32_t restart_index = 0, restart_begin = 0;
+  uint32_t restart_skip = 0;  // of a rest: primitives that these two are before the first
 };
 struct ChunkPlan {
   std::span<const ChunkPiece> pieces;  // empty: a clear
@@ -101,8 +111,10 @@ class GeometryWorker {
   /// Loops of shaders may go so many times round; what they left of it.
   void begin_pass(uint64_t loop_iterations);
   const shader::LoopBudget& loops() const;
-  /// `next`: what this thread does afterwards, probably; its indices are fetched ahead.
-  void process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next = nullptr);
+  /// `rest`: what of the plan is left where the chunk is full (kMostChunk_B), else empty. `next`: what this thread does afterwards,
+  /// probably; its indices are fetched ahead.
+  void process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, std::vector<ChunkPiece>& rest,
+                     const ChunkPlan* next = nullptr);
 
  private:
   struct State;

@@ -7,6 +7,13 @@
 
 namespace tilegpu::geometry {
 
+/// The piece that a rest is of, as far as it went before it.
+inline ChunkPiece with_skipped(ChunkPiece piece) {
+  assert(piece.restart_skip <= piece.first_primitive);
+  piece.first_primitive -= piece.restart_skip, piece.primitive_count += piece.restart_skip;
+  return piece;
+}
+
 /// Three vertex indices for each primitive (lines and points repeat the last), vertex offset not yet added. `bytes` may be
 /// unaligned: it may be the index buffer itself.
 struct IndexTriples {

@@ -23,9 +23,6 @@ namespace {
 
 /// Slots of vertices that one primitive has for itself come behind those of all vertices.
 constexpr uint32_t kOwnVertices = kMaxMeshVertices;
-/// Varyings of a chunk are found by 32 bits, and a chunk is whole: where one workgroup of a task shader starts more than memory has, the
-/// pass ends as where memory ran out.
-constexpr uint64_t kMostVaryings = UINT32_MAX - uint64_t{kMaxMeshVertices + kMaxMeshPrimitives} * kMaxVaryingComponents * kBatchStride;
 
 uint64_t invocations_of(const shader::StageTraits& traits) {
   return uint64_t{traits.workgroup_size[0]} * traits.workgroup_size[1] * traits.workgroup_size[2];
@@ -153,8 +150,6 @@ void GeometryWorker::State::draw_mesh(Piece& p, uint32_t workgroup) {
   const auto count = static_cast<uint32_t>(s.triples.size() / 3);
   const bool all_written = stages.mesh_rows.size() == draw.components;
   p.out.primitive_id_step = 0;
-  if (p.chunk.varyings.size() > kMostVaryings || p.chunk.records.size() > UINT32_MAX - kMostVaryings / kMaxMeshPrimitives)
-    throw OutOfMemory("what the mesh shaders make that one workgroup of a task shader starts", p.chunk.varyings.size() * sizeof(float));
   for (uint32_t done = 0; done < count && p.draws;) {
     done += tags.fill(reinterpret_cast<const uint8_t*>(s.triples.data() + size_t{done} * 3), count - done, p.limit, 0, batch);
     batch.first_primitive = workgroup;
@@ -195,7 +190,7 @@ void GeometryWorker::State::run_mesh(Piece& p, const std::array<uint32_t, 3>& gr
 void GeometryWorker::State::draw_meshes(Piece& p) {
   MeshScratch& s = meshes;
   const pipeline::ResolvedStage* const task = draw.resolved->stages.find(VK_SHADER_STAGE_TASK_BIT_EXT);
-  for (uint32_t i = 0; i < p.piece.primitive_count && !loops.spent_stage; ++i) {
+  for (uint32_t i = 0; i < p.piece.primitive_count && !loops.spent_stage && !p.stopped; stops_stages(p, ++i)) {
     const uint32_t at = p.piece.first_primitive + i;
     if (!task) {
       run_mesh(p, p.call.groups, at, at);
@@ -207,7 +202,7 @@ void GeometryWorker::State::draw_meshes(Piece& p) {
     p.stats.task_invocations += invocations_of(task->traits);
     const std::array<uint32_t, 3> groups = {args.made[0], args.made[1], args.made[2]};
     const uint64_t count = command::mesh_workgroups(groups);
-    for (uint64_t k = 0; k < count && !loops.spent_stage; ++k) run_mesh(p, groups, k, at);
+    for (uint64_t k = 0; k < count && !loops.spent_stage && !is_cancelled(*p.pass.cancelled); ++k) run_mesh(p, groups, k, at);
   }
 }
 

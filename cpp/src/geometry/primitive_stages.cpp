@@ -190,7 +190,7 @@ void GeometryWorker::State::run_geometry(Piece& p, const StageVertices& from, co
   s.emitted_words.resize(words_of_run * modes.invocations), s.emitted_ends.resize(ends_of_run * modes.invocations);
   s.emitted.resize(size_t{modes.invocations} * kLanes);
   uint8_t* const memory = s.geometry_memory.data();
-  for (uint32_t first = 0; first < count; first += lanes) {
+  for (uint32_t first = 0; first < count && !is_cancelled(*p.pass.cancelled); first += lanes) {
     const uint32_t n = std::min(lanes, count - first);
     for (const pipeline::RowWord& word : stages.geometry_inputs)
       for (uint32_t v = 0; v < std::min(modes.input_vertices, word.to.vertices); ++v) {
@@ -336,21 +336,31 @@ void GeometryWorker::State::draw_primitives(Piece& p) {
   shade_vertices(p);
   p.stats.indices += uint64_t{p.piece.primitive_count} * vertices;
   if (stages.tessellates) {
-    for (uint32_t i = 0; i < p.piece.primitive_count; ++i) tessellate_patch(p, i * vertices, p.piece.first_primitive + i);
+    for (uint32_t i = 0; i < p.piece.primitive_count && !p.stopped; ++i) {
+      tessellate_patch(p, i * vertices, p.piece.first_primitive + i);
+      stops_stages(p, i + 1);
+    }
+    if (p.stopped) p.stats.indices -= uint64_t{p.piece.primitive_count - p.primitives_done} * vertices;
     return;
   }
   s.ids.resize(p.piece.primitive_count);
   for (uint32_t i = 0; i < p.piece.primitive_count; ++i) s.ids[i] = p.piece.first_primitive + i;
-  run_geometry(p, s.vertices, s.named.slot.data(), vertices, s.ids.data(), p.piece.primitive_count);
+  for (uint32_t done = 0; done < p.piece.primitive_count && !p.stopped;) {
+    const uint32_t count = std::min(p.piece.primitive_count - done, draw.resolved->lanes);
+    run_geometry(p, s.vertices, s.named.slot.data() + size_t{done} * vertices, vertices, s.ids.data() + done, count);
+    done += count;
+    stops_stages(p, done);
+  }
+  if (p.stopped) p.stats.indices -= uint64_t{p.piece.primitive_count - p.primitives_done} * vertices;
 }
 
 // Vertices and memory that all instances of the piece share.
 void GeometryWorker::State::begin_primitives(Piece& p) {
   PrimitiveScratch& s = primitives;
   const PrimitiveStages& stages = draw.resolved->primitives;
-  const uint32_t fetched = fetch_primitives(p.call, p.piece, p.call.state->rasterization.provoking_vertex_last, s.indices);
+  const uint32_t fetched = fetch_primitives(p.call, with_skipped(p.piece), p.call.state->rasterization.provoking_vertex_last, s.indices);
   assert(fetched == (stages.tessellates ? p.call.state->patch_control_points : stages.geometry.input_vertices));
-  s.named.find(s.indices.data(), size_t{p.piece.primitive_count} * fetched);
+  s.named.find(s.indices.data() + size_t{p.piece.restart_skip} * fetched, size_t{p.piece.primitive_count} * fetched);
   p.args.clip_distance = batch.clip_distance;
   if (stages.tessellates) {
     const auto& control = draw.resolved->traits(VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT);

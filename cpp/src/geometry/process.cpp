@@ -11,6 +11,12 @@
 
 namespace tilegpu::geometry {
 
+// Triangles of a range between two looks at the chunk's memory: whole groups of those that are culled together.
+static constexpr uint32_t kRangeSlice = 16 * 16;
+
+// A record is in all bins at most: of 8192x8192 pixels these take 4 MB.
+static size_t records_between_looks(const GeometryPass& pass) { return pass.most_chunk_B < kMostChunk_B ? 1 : 64; }
+
 // A shader writes whole vectors, and a block's rows follow each other: past the last vertex they must end in the row.
 static bool needs_block(uint32_t used, uint32_t vertices) {
   return used + (vertices + shader::kMaxLanes - 1) / shader::kMaxLanes * shader::kMaxLanes > kBatchStride;
@@ -82,14 +88,70 @@ static void forget_varyings(Output& out, size_t varyings_before, uint32_t shared
   return p.pass.vertex_ranges && only_triangles(p) && range.begin(p.triples.bytes, p.piece.primitive_count);
 }
 
+// What the chunk takes, or will at most.
+[[gnu::always_inline]] inline uint64_t GeometryWorker::State::made_B(const Chunk& chunk) const {
+  const size_t records = chunk.records.size();
+  return records * sizeof(TriangleRecord) + chunk.varyings.size() * sizeof(float) + chunk.captured_words.size() * sizeof(uint32_t) +
+         binner.most_entries(records) * sizeof(uint32_t);
+}
+
+// Asked behind each batch, `done` primitives of the instance with it: whether the rest is for another chunk. That is looked at after some
+// records; a stipple that runs on from line to line is not cut.
+[[gnu::always_inline]] inline bool GeometryWorker::State::stops(Piece& p, uint32_t done) {
+  return __builtin_expect(p.chunk.records.size() >= next_look, 0) && stops_if_full(p, done);
+}
+
+[[gnu::noinline]] bool GeometryWorker::State::stops_if_full(Piece& p, uint32_t done) {
+  next_look = p.chunk.records.size() + records_between_looks(p.pass);
+  if (made_B(p.chunk) <= p.pass.most_chunk_B || !strip_starts.empty()) return false;
+  p.primitives_done = done;
+  return p.stopped = true;
+}
+
+// The same behind each patch, primitive or workgroup of draws whose shaders may make much of each, and be long about it.
+bool GeometryWorker::State::stops_stages(Piece& p, uint32_t done) {
+  if (!is_cancelled(*p.pass.cancelled)) return stops_if_full(p, done);
+  p.primitives_done = done;
+  return p.stopped = true;
+}
+
+// Within one patch, primitive or workgroup nothing is cut.
+void GeometryWorker::State::check_room(const Piece& p) const {
+  const uint64_t taken_B = made_B(p.chunk);
+  if (taken_B > kMostOfOne_B)
+    throw OutOfMemory("what shaders make of one patch, primitive or workgroup", taken_B, OutOfMemory::By::one, kMostOfOne_B);
+}
+
+// The piece's last instance so far is not done, or only that is: what is left of it, and of all, is for another chunk.
+[[gnu::noinline]] void GeometryWorker::State::leave_rest(const Piece& p, uint32_t instances_begun) {
+  stopped = true;
+  assert(rest && instances_begun >= 1 && instances_begun <= p.piece.instance_count);
+  const bool restarts = p.call.state->primitive_restart && p.call.indexed;
+  ChunkPiece left = p.piece;
+  left.instance += instances_begun - 1, left.instance_count = 1;
+  left.first_primitive += p.primitives_done, left.primitive_count -= p.primitives_done;
+  if (restarts) left.restart_skip += p.primitives_done;
+  if (left.primitive_count) rest->push_back(left);
+  ChunkPiece others = p.piece;
+  others.instance += instances_begun, others.instance_count -= instances_begun;
+  if (others.instance_count) rest->push_back(others);
+  whole_instances_left = others.instance_count;
+  unfinished = uint64_t{others.instance_count} * p.piece.primitive_count + left.primitive_count;
+}
+
 void GeometryWorker::State::draw_range(Piece& p) {
   assert(draw.kind == PrimitiveKind::triangle && p.triples.bytes);
   const VertexRange::Shaded shaded = range.shade(draw, p.args, p.vertex_offset, std::exchange(ahead, {}));
   p.stats.vertices_shaded += shaded.vertices;
   if (p.pass.counts_draws) p.stats.draw_vertices.back().vertices_in_batches += shaded.vertices;
   p.stats.vertex_batches += shaded.calls;
-  p.stats.indices += p.piece.primitive_count * 3;
-  assemble_range(draw, p.piece.draw, p.triples.bytes, p.piece.primitive_count, p.piece.first_primitive, range, p.out);
+  for (uint32_t done = 0; done < p.piece.primitive_count && !p.stopped;) {
+    const uint32_t count = std::min(p.piece.primitive_count - done, kRangeSlice);
+    assemble_range(draw, p.piece.draw, p.triples.bytes + size_t{done} * 12, count, p.piece.first_primitive + done, range, p.out);
+    done += count;
+    p.stats.indices += count * 3;
+    stops(p, done);
+  }
 }
 
 // Batches of more vertices than the shader takes in one call.
@@ -113,6 +175,7 @@ void GeometryWorker::State::draw_wide_batches(Piece& p, uint32_t instance) {
     p.stats.indices += count * 3;
     assemble_range(draw, p.piece.draw, range.slots(), count, p.piece.first_primitive + done, range, p.out);
     done += count;
+    if (stops(p, done)) return;
   }
 }
 
@@ -251,6 +314,7 @@ void GeometryWorker::State::assemble_runs(Piece& p) {
 }
 
 GeometryWorker::State::Before GeometryWorker::State::begin_batch(Piece& p) {
+  check_room(p);
   return {p.chunk.varyings.size(), p.chunk.records.size(), p.out.shared_used};
 }
 
@@ -304,7 +368,10 @@ template <bool kUsual>
       assemble_triangles(draw, p.piece.draw, batch, all_of(batch), p.out);
     else
       assemble(p);
-    if (p.chunk.records.size() > records_before) continue;
+    if (p.chunk.records.size() > records_before) {
+      if (stops(p, done)) return;
+      continue;
+    }
     // Nothing was left of the batch: its vertices need not be kept.
     forget_varyings(p.out, varyings_before, shared_before);
     if (p.out.extra_varyings >= varyings_before) p.out.extra_used = kBatchStride;
@@ -323,6 +390,14 @@ template <bool kUsual>
 }
 
 inline bool GeometryWorker::State::draws_anything() const { return (!draw.empty || draw.writes_viewport_index) && rasterizes(*draw.state); }
+
+// Of a rest of strips with restarts those before it are fetched too: where strips begin is known by them.
+[[gnu::always_inline]] inline IndexTriples GeometryWorker::State::fetch_triples(const command::DrawCall& call, const ChunkPiece& piece) {
+  if (__builtin_expect(piece.restart_skip == 0, 1)) return fetch_indices(call, piece, indices);
+  IndexTriples triples = fetch_indices(call, with_skipped(piece), indices);
+  triples.bytes += size_t{piece.restart_skip} * 12;
+  return triples;
+}
 
 // Indices are fetched here, but for draws whose stages find their own.
 [[gnu::always_inline]] inline Piece GeometryWorker::State::fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
@@ -343,7 +418,7 @@ inline bool GeometryWorker::State::draws_anything() const { return (!draw.empty 
           .captures = call.transform_feedback >= 0,
           .chooses = common.chooses,
           .sequence = sequence,
-          .triples = sequence || common.stages ? IndexTriples{} : fetch_indices(call, piece, indices),
+          .triples = sequence || common.stages ? IndexTriples{} : fetch_triples(call, piece),
           .args = args};
 }
 
@@ -354,6 +429,7 @@ template <class Step>
     if (p.pass.traced) p.chunk.instances.push_back({static_cast<uint32_t>(p.chunk.records.size()), p.piece.instance + i});
     if (__builtin_expect(p.pass.counts_draws, 0)) fetched.fetch_instance(p.call.first_instance, p.piece.instance + i);
     step(p.piece.instance + i);
+    if (__builtin_expect(p.stopped, 0)) return leave_rest(p, i + 1);
   }
 }
 
@@ -382,12 +458,20 @@ void GeometryWorker::State::process_piece(const GeometryPass& pass, const ChunkP
   out.chunk->stats.primitives_in += primitives;
   if (stages) out.went_in += primitives;
   if (!has_effect(call)) return;
+  draw_piece(pass, piece, out);
+  if (__builtin_expect(unfinished != 0, 0)) {
+    out.chunk->stats.primitives_in -= unfinished;
+    if (stages) out.went_in -= unfinished;
+  }
+}
 
+[[gnu::always_inline]] inline void GeometryWorker::State::draw_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out) {
+  const command::DrawCall& call = pass.draws[piece.draw];
   Piece p = fetch_piece(pass, piece, out);
   begin_piece(p);
   out.primitive_id_step = 1;
   if (__builtin_expect(draw.line.stippled, 0)) begin_stipple(call, piece);
-  if (__builtin_expect(stages, 0)) {
+  if (__builtin_expect(common.stages, 0)) {
     if (draw.resolved->primitives.meshes) {
       begin_meshes();
       return each_instance(p, [&](uint32_t) { draw_meshes(p); });
@@ -424,8 +508,8 @@ void GeometryWorker::State::count_piece(const GeometryPass& pass, const ChunkPie
   records::StageCounts counts = counted_so_far(out.chunk->stats, out);
   counts.counted = call.counted;
   const bool meshes = call.state->resolved->primitives.meshes;  // nothing is assembled before them
-  if (!meshes) counts.primitives = uint64_t{piece.primitive_count} * piece.instance_count;
-  if (piece.first_primitive == 0 && !meshes) counts.vertices = assembled_vertices(call) * piece.instance_count;
+  if (!meshes) counts.primitives = uint64_t{piece.primitive_count} * piece.instance_count - unfinished;
+  if (piece.first_primitive == 0 && !meshes) counts.vertices = assembled_vertices(call) * (piece.instance_count - whole_instances_left);
   counts.vertex_invocations -= before.vertex_invocations;
   counts.patches -= before.patches, counts.evaluation_invocations -= before.evaluation_invocations;
   counts.geometry_invocations -= before.geometry_invocations, counts.geometry_primitives -= before.geometry_primitives;
@@ -465,8 +549,12 @@ void GeometryWorker::begin_pass(uint64_t loop_iterations) { state_->loops = {loo
 
 const shader::LoopBudget& GeometryWorker::loops() const { return state_->loops; }
 
-void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, const ChunkPlan* next) {
+void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& plan, Chunk& chunk, std::vector<ChunkPiece>& rest,
+                                   const ChunkPlan* next) {
+  assert(pass.cancelled);
   State& s = *state_;
+  rest.clear();
+  s.rest = &rest, s.stopped = false, s.next_look = records_between_looks(pass), s.unfinished = 0, s.whole_instances_left = 0;
   chunk.clear = plan.clear;
   chunk.records.clear();
   chunk.primitive_id.clear();
@@ -506,7 +594,8 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
     const ChunkPiece& piece = next->pieces.front();
     s.ahead = {indices_in_place(pass.draws[piece.draw], piece).bytes, size_t{piece.primitive_count} * 12};
   }
-  for (const ChunkPiece& piece : plan.pieces) {
+  for (size_t i = 0; i < plan.pieces.size(); i++) {
+    const ChunkPiece& piece = plan.pieces[i];
     const uint32_t counted = pass.draws[piece.draw].counted;
     if (__builtin_expect(pass.counts_draws, 0))
       s.note_vertices(pass, piece, out);
@@ -514,6 +603,10 @@ void GeometryWorker::process_chunk(const GeometryPass& pass, const ChunkPlan& pl
       s.count_piece(pass, piece, out);
     else
       s.process_piece(pass, piece, out);
+    if (__builtin_expect(s.stopped, 0)) {
+      rest.insert(rest.end(), plan.pieces.begin() + static_cast<ptrdiff_t>(i + 1), plan.pieces.end());
+      break;
+    }
   }
   const uint64_t entries = s.binner.finish(chunk);
 

@@ -28,7 +28,9 @@ struct Piece {
   bool chooses;   // layer, viewport, number or shading rate of each primitive
   bool sequence;  // vertices in order, three each
   IndexTriples triples;
-  shader::VertexArgs& args;  // the worker's
+  shader::VertexArgs& args;      // the worker's
+  uint32_t primitives_done = 0;  // where it stopped: of the instance at hand
+  bool stopped = false;          // the chunk is full, or nobody wants the rest
 };
 
 /// What a state says of each of its pieces.
@@ -60,12 +62,19 @@ struct GeometryWorker::State {
   Arena<uint8_t> scratch;
   shader::LoopBudget loops;
   alignas(64) float no_varyings[kBatchStride];
-  VertexFetch fetched;          // where draws are counted
-  PrimitiveScratch primitives;  // of draws with tessellation or geometry shaders
+  VertexFetch fetched;                      // where draws are counted
+  std::vector<ChunkPiece>* rest = nullptr;  // of the chunk, where it is full
+  bool stopped = false;                     // it is
+  size_t next_look = 0;                     // records of the chunk at which its memory is looked at again
+  uint64_t unfinished = 0;                  // of the last piece: primitives that went there
+  uint32_t whole_instances_left = 0;        // the same: instances of which all is there
+  PrimitiveScratch primitives;              // of draws with tessellation or geometry shaders
   MeshScratch meshes;
 
   void begin_stipple(const command::DrawCall& call, const ChunkPiece& piece);
   void process_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  void draw_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
+  IndexTriples fetch_triples(const command::DrawCall& call, const ChunkPiece& piece);
   bool has_effect(const command::DrawCall& call) const;
   bool draws_anything() const;
   Piece fetch_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
@@ -74,6 +83,12 @@ struct GeometryWorker::State {
   void draw_wide_batches(Piece& p, uint32_t instance);
   template <class Step>
   void each_instance(Piece& p, const Step& step);
+  uint64_t made_B(const Chunk& chunk) const;
+  bool stops(Piece& p, uint32_t done);
+  bool stops_if_full(Piece& p, uint32_t done);
+  bool stops_stages(Piece& p, uint32_t done);
+  void check_room(const Piece& p) const;
+  void leave_rest(const Piece& p, uint32_t instances_begun);
   void note_vertices(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
   void count_piece(const GeometryPass& pass, const ChunkPiece& piece, Output& out);
 

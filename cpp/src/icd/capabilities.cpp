@@ -13,8 +13,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/memory_budget.hpp"
 #include "icd/wanted.hpp"
-#include "resource/memory_budget.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
 #include "vk/shading_rates.hpp"
@@ -599,7 +599,7 @@ Properties make_properties() {
   p.transformFeedbackStreamsLinesTriangles = p.transformFeedbackRasterizationStreamSelect = VK_TRUE;
   p.maxMultiviewInstanceIndex = (1u << 27) - 1;
   p.robustStorageBufferAccessSizeAlignment = p.robustUniformBufferAccessSizeAlignment = 4;
-  p.maxMemoryAllocationSize = resource::memory_limit_B();
+  p.maxMemoryAllocationSize = memory_limit_B();
   p.maxBufferSize = p.maxMemoryAllocationSize;
   p.maxTimelineSemaphoreValueDifference = ~uint64_t{0};
   p.framebufferIntegerColorSampleCounts = VK_SAMPLE_COUNT_1_BIT;
@@ -658,7 +658,7 @@ Capabilities make() {
   set_rasterization(c.core.limits);
   c.queue_family = {VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT, 1, 64, {1, 1, 1}};
   c.memory.memoryHeapCount = 1;
-  c.memory.memoryHeaps[kHeap] = {resource::memory_limit_B(), VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+  c.memory.memoryHeaps[kHeap] = {memory_limit_B(), VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
   c.memory.memoryTypeCount = 2;
   c.memory.memoryTypes[kTypeHost] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,

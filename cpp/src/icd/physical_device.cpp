@@ -3,9 +3,9 @@
 // In: structures to fill. Out: filled. Source: Vulkan specification, "Devices and Queues", "Limits", "Features", "Formats".
 #include <algorithm>
 
+#include "base/memory_budget.hpp"
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
-#include "resource/memory_budget.hpp"
 
 namespace tilegpu::icd {
 
@@ -131,8 +131,9 @@ void VKAPI_CALL GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice, VkPhysicalD
   if (!budget) return;
   std::fill_n(budget->heapBudget, VK_MAX_MEMORY_HEAPS, VkDeviceSize{0});
   std::fill_n(budget->heapUsage, VK_MAX_MEMORY_HEAPS, VkDeviceSize{0});
-  budget->heapUsage[kHeap] = resource::allocated_B();
-  budget->heapBudget[kHeap] = std::min(capabilities().memory.memoryHeaps[kHeap].size, resource::allocated_B() + resource::free_memory_B());
+  const uint64_t used_B = allocated_B() + working_memory_B();
+  budget->heapUsage[kHeap] = used_B;
+  budget->heapBudget[kHeap] = std::min(capabilities().memory.memoryHeaps[kHeap].size, used_B + free_memory_B());
 }
 
 void VKAPI_CALL GetPhysicalDeviceFormatProperties(VkPhysicalDevice, VkFormat format, VkFormatProperties* pFormatProperties) {

@@ -186,12 +186,16 @@ const shader::VaryingLayout& Program::written_by(VkShaderStageFlagBits stage) co
 
 namespace {
 
-std::shared_ptr<Program> begin_program(const std::string& label, const Ptr<const PipelineLayout>& layout) {
+constexpr uint64_t kProgram_B = 20u << 10;  // measured, of two small shaders, with the pipeline and what is resolved
+
+Expected<std::shared_ptr<Program>> begin_program(const std::string& label, const Ptr<const PipelineLayout>& layout) {
   static std::atomic<uint64_t> programs{0};
   auto program = std::make_shared<Program>();
   program->id = ++programs;
   program->label = label;
   program->layout = layout;
+  program->memory = MemoryShare(kProgram_B);
+  if (!program->memory) return MemoryShare::refused("pipeline '" + label + "'", kProgram_B);
   return program;
 }
 
@@ -205,7 +209,9 @@ Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& inf
   if (kind != VK_SHADER_STAGE_COMPUTE_BIT)
     return named({VK_ERROR_INITIALIZATION_FAILED, "module '" + given.module->label() + "' is a " + stage_name(kind) +
                                                       " shader; a compute pipeline takes a compute shader"});
-  auto program = begin_program(info.label, info.layout);
+  Expected<std::shared_ptr<Program>> begun = begin_program(info.label, info.layout);
+  if (!begun) return begun.error();
+  const std::shared_ptr<Program> program = std::move(*begun);
   Stage stage{kind, given.module, given.specialization, nullptr, {}, {}};
   auto reflection = given.module->reflect(given.specialization);
   if (!reflection) return named(reflection.error());
@@ -219,7 +225,9 @@ Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& inf
 }
 
 Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate) {
-  auto program = begin_program(info.label, info.layout);
+  Expected<std::shared_ptr<Program>> begun = begin_program(info.label, info.layout);
+  if (!begun) return begun.error();
+  const std::shared_ptr<Program> program = std::move(*begun);
   program->color_formats = info.color_formats;
   program->attachment_locations = info.attachment_locations;
   program->tolerate = tolerate;

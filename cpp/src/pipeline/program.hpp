@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "base/memory_budget.hpp"
 #include "pipeline/primitive_stages.hpp"
 #include "pipeline/stage_list.hpp"
 #include "shader/compiler.hpp"
@@ -64,6 +65,7 @@ struct Program {
   std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
   std::function<void(const std::string&)> tolerate;  // DeviceCreateInfo's
+  MemoryShare memory;                                // with what is resolved of it
 
   /// Does code read `args.sets`?
   bool reads_sets() const { return used_sets || uses_addresses; }

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/field_error.hpp"
+#include "base/memory_budget.hpp"
 #include "base/red_zone.hpp"
 #include "base/sealed_file.hpp"
 #include "resource/address_space.hpp"
-#include "resource/memory_budget.hpp"
 #include "resource/memory_contents.hpp"
 
 namespace tilegpu {
@@ -47,19 +47,15 @@ Status check_size(uint64_t size_B) {
 /// Of what all images and buffers of the process may have; given back where the memory can't be had, or else with it.
 class Taken {
  public:
-  explicit Taken(uint64_t size_B) : size_B_(size_B), taken_(resource::take_memory(size_B)) {}
+  explicit Taken(uint64_t size_B) : size_B_(size_B), taken_(take_memory(size_B)) {}
   ~Taken() {
-    if (taken_) resource::give_memory_back(size_B_);
+    if (taken_) give_memory_back(size_B_);
   }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
   Status status() const {
     if (taken_) return Ok{};
-    const uint64_t limit_B = resource::memory_limit_B(), has_B = resource::allocated_B(), left_B = limit_B - std::min(limit_B, has_B);
-    const std::string most = "at most " + std::to_string(left_B) + ", which the images and buffers of this process have left of " +
-                             std::to_string(limit_B) +
-                             " (TILEGPU_MEMORY_MB, or seven eighths of what the machine or the control group has)";
-    return field_error(kName, "size_B", std::to_string(size_B_), most,
+    return field_error(kName, "size_B", std::to_string(size_B_), "at most the " + left_text(memory_left_B()),
                        "let go of images, or use smaller ones, fewer samples or fewer layers", VK_ERROR_OUT_OF_DEVICE_MEMORY);
   }
   /// The memory gives it back from here on.
@@ -193,7 +189,7 @@ DeviceMemory::~DeviceMemory() {
   if (!data_) return;
   allow(data_, mapped_size_B(size_B_));
   munmap(data_, mapped_size_B(size_B_));
-  resource::give_memory_back(size_B_);
+  give_memory_back(size_B_);
 }
 
 Expected<Ptr<Buffer>> Buffer::create(const BufferCreateInfo& info) {

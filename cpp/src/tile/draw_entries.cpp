@@ -442,7 +442,12 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
   const records::Chunk& chunk = *segment.chunk;
   const uint32_t* entries = chunk.entries.data() + segment.first;
   const records::TriangleRecord* records = chunk.records.data();
-  for (uint32_t i = from; i < to;) {
+  constexpr uint32_t kBetweenLooks = 1024;
+  for (uint32_t i = from, look = from + kBetweenLooks; i < to;) {
+    if (i >= look) {
+      if (is_cancelled(*w.pass->cancelled)) return to;  // nobody wants the rest
+      look = i + kBetweenLooks;
+    }
     if (!enter_draw(w, draw_of(records[entries[i]]))) return i;
     const records::TriangleRecord* batch[kBatch];
     const uint32_t taken = take_batch(w, records, entries + i, to - i, batch), first = i;

@@ -155,12 +155,18 @@ void clear_in_bin(Worker& w, const command::ClearCall& clear) {
   tile_io::clear_in_tile(w.pass->tile, region, clear.attachment, clear.aspects, clear.value, clear.rect, w.buffers.memory.data());
 }
 
+// Asking is dearer than looking, and most bins have few segments.
+bool goes_on(const PassContext& pass, uint32_t segment) {
+  constexpr uint32_t kBetweenAsking = 64;
+  return segment % kBetweenAsking ? !pass.cancelled->load(std::memory_order_relaxed) : !is_cancelled(*pass.cancelled);
+}
+
 void draw_bin(Worker& w, const records::BinnedGeometry& binned, uint32_t bin) {
   bool may_start = w.prepass.enabled, any_order = !kTraced && begin_any_order(w, w.covers, w.filter);
   const uint32_t end = binned.first_segment[bin + 1];
   if (w.prepass.census.on())
     w.prepass.census.begin_bin(std::span(binned.segments).subspan(binned.first_segment[bin], end - binned.first_segment[bin]));
-  for (uint32_t i = binned.first_segment[bin]; i < end; i++) {
+  for (uint32_t i = binned.first_segment[bin]; i < end && goes_on(*w.pass, i); i++) {
     prefetch_segments(binned, i, end);
     if (const command::ClearCall* clear = binned.segments[i].chunk->clear) {
       clear_in_bin(w, *clear);

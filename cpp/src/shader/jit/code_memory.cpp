@@ -9,6 +9,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "base/host_memory.hpp"
+#include "base/memory_budget.hpp"
 #include "shader/jit/checked_code.hpp"
 #include "shader/jit/relocation.hpp"
 
@@ -90,17 +92,28 @@ bool wants_slot(const Elf64_Sym& symbol, RelocationTo to) {
 }  // namespace
 
 CodeMemory::~CodeMemory() {
-  for (const Chunk& chunk : chunks_) munmap(chunk.start, chunk.size_B);
+  for (const Chunk& chunk : chunks_) {
+    munmap(chunk.start, chunk.size_B);
+    give_working_memory_back(chunk.size_B);
+  }
 }
 
 /// Writable pages of nobody else's: what is executed already stays as it is.
-uint8_t* CodeMemory::take_pages(size_t size_B) {
+Expected<uint8_t*> CodeMemory::take_pages(size_t size_B) {
   assert(size_B != 0 && size_B % page_B() == 0);
   std::lock_guard lock(mutex_);
   if (size_B > left_B_) {
     const size_t chunk_B = std::max(size_B, kChunk_B);
+    chunks_.reserve(chunks_.size() + 1);
+    const auto refuse = [&](OutOfMemory::By who) {
+      return Error{VK_ERROR_OUT_OF_HOST_MEMORY, refused_text(OutOfMemory("machine code", chunk_B, who, memory_left_B()), "machine code")};
+    };
+    if (!take_working_memory(chunk_B)) return refuse(OutOfMemory::By::process);
     void* memory = mmap(nullptr, chunk_B, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
+    if (memory == MAP_FAILED) {
+      give_working_memory_back(chunk_B);
+      return refuse(OutOfMemory::By::system);
+    }
     chunks_.push_back({static_cast<uint8_t*>(memory), chunk_B});
     next_ = chunks_.back().start, left_B_ = chunk_B;
   }
@@ -142,8 +155,9 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
   }
   uint64_t slot = round_up(size_B, kSlot_B);
   const size_t pages_B = round_up(std::max<uint64_t>(slot + slots * kSlot_B, 1), page_B());
-  uint8_t* base = take_pages(pages_B);
-  if (!base) return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + std::to_string(pages_B) + " bytes for code"};
+  Expected<uint8_t*> pages = take_pages(pages_B);
+  if (!pages) return pages.error();
+  uint8_t* const base = *pages;
   for (size_t k = 0; k < o.sections.size(); ++k) {
     const Elf64_Shdr& s = o.sections[k];
     if (!is_loaded(s)) continue;

@@ -24,7 +24,7 @@ class CodeMemory {
   Expected<void*> place(const std::string& object, const std::string& function);
 
  private:
-  uint8_t* take_pages(size_t size_B);
+  Expected<uint8_t*> take_pages(size_t size_B);
 
   struct Chunk {
     uint8_t* start;

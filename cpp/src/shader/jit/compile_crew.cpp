@@ -47,7 +47,7 @@ Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>
       try {
         if (Status done = tasks[k](); !done) errors[k] = done.error();
       } catch (const std::bad_alloc& refused) {  // must not leave a thread
-        errors[k] = Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
+        errors[k] = Error{VK_ERROR_OUT_OF_HOST_MEMORY, refused_text(refused, "compiling")};
       }
     }
   };

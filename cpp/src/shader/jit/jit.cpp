@@ -26,6 +26,7 @@ namespace tilegpu::shader {
 namespace {
 
 constexpr uint32_t kCodeVersion = 2;
+constexpr uint64_t kEntry_B = 1024;  // a function beside its key and its code
 
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }
 
@@ -127,7 +128,15 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, 
   for (bool waited = false;; waited = true) {
     std::unique_lock<std::mutex> lock(s.mutex);
     auto [found, inserted] = s.entries.try_emplace(full_key);
-    if (inserted) found->second = std::make_shared<Entry>();
+    if (inserted) {
+      auto fresh = std::make_shared<Entry>();
+      fresh->memory = MemoryShare(kEntry_B + key.bytes().size());
+      if (!fresh->memory) {
+        s.entries.erase(found);
+        return MemoryShare::refused(std::string("the code for ") + key.kind(), kEntry_B + key.bytes().size());
+      }
+      found->second = std::move(fresh);
+    }
     entry = found->second;
     const bool left_behind = !entry->done && !entry->begun && entry->made_in_fork != fork_number();  // its thread is the parent's
     if (inserted || left_behind || (entry->reserved && entry->done && !entry->slot.address)) {

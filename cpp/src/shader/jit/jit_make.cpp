@@ -240,7 +240,7 @@ bool Jit::State::make_begun(const std::shared_ptr<Entry>& entry) {
       is_last = true;  // as in make()
       return make_optimised(begun->build, begun->name, kind, begun->full_key);
     } catch (const std::bad_alloc& refused) {  // must not leave a thread
-      return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
+      return Error{VK_ERROR_OUT_OF_HOST_MEMORY, refused_text(refused, "compiling")};
     }
   }();
   if (made) {

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/memory_budget.hpp"
 #include "shader/jit/background_crew.hpp"
 #include "shader/jit/code_memory.hpp"
 #include "shader/jit/compile_crew.hpp"
@@ -48,6 +49,7 @@ struct Entry {
   std::unique_ptr<Begun> begun;           // until somebody takes it to make it
   CodeSlot slot;
   Error error;
+  MemoryShare memory;  // with its key, until the device ends
 };
 
 struct Jit::State {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/memory_budget.hpp"
 #include "shader/compiler.hpp"
 #include "shader/spirv/module.hpp"
 #include "tilegpu/fork_mutex.hpp"
@@ -22,6 +23,7 @@ struct ModuleFacts {
   std::map<Specialization, ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
   std::map<Specialization, Reflection> reflections;   // other than the module's own
   bool grown = true;                                  // since it was last written to disk
+  MemoryShare memory;                                 // of the module, its words and what was parsed of them
 };
 
 /// The constants of a specialised stage (spirv/limits.hpp); parses the module first, if need be. The error names the module.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/long_work.hpp"
 #include "command/draw.hpp"
 #include "hsr/depth_filter.hpp"
 #include "hsr/lrz_pass.hpp"
@@ -54,9 +55,10 @@ struct PassContext {
   bool depth_known = false;                       // every depth word was cleared to depth_background
   trace::State* trace = nullptr;                  // of traced workers
   ShadingRateTexels shading_rates;
-  uint32_t averaged_colors = 0;  // tile_io::averaged_colors
-  bool counts_draws = false;     // PassStats::draw_vertices: for models of GPUs
-  bool keeps_depth = true;       // depth leaves the tile, is resolved, or read after drawing
+  uint32_t averaged_colors = 0;                         // tile_io::averaged_colors
+  bool counts_draws = false;                            // PassStats::draw_vertices: for models of GPUs
+  bool keeps_depth = true;                              // depth leaves the tile, is resolved, or read after drawing
+  const std::atomic<bool>* cancelled = &kNotCancelled;  // asked now and then: nobody wants the rest
 };
 
 /// What the plans of its draws depend on.

@@ -1,5 +1,5 @@
-// resource/memory_budget.cpp -- see memory_budget.hpp. In: allocations, files of the system, the environment. Out: bytes.
-#include "resource/memory_budget.hpp"
+// base/memory_budget.cpp -- see memory_budget.hpp. In: allocations, files of the system, the environment. Out: bytes.
+#include "base/memory_budget.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,10 +14,12 @@
 
 #include "base/field_error.hpp"
 
-namespace tilegpu::resource {
+namespace tilegpu {
 namespace {
 
-std::atomic<uint64_t> g_allocated_B = 0;
+std::atomic<uint64_t> g_allocated_B = 0;  // by images and buffers
+std::atomic<uint64_t> g_working_B = 0;    // by all else
+std::atomic<uint64_t> g_all_B = 0;        // the sum, which the limit is of
 
 /// The number of the first line that fits; `otherwise` where there is none, as where a limit is "max".
 uint64_t number_in(const char* path, const char* line_format, uint64_t otherwise) {
@@ -110,18 +112,49 @@ uint64_t free_memory_B() {
   return free_B;
 }
 
-bool take_memory(uint64_t size_B) {
+namespace {
+
+bool take(std::atomic<uint64_t>& part, uint64_t size_B) {
   const uint64_t limit_B = memory_limit_B();
-  uint64_t before_B = g_allocated_B.load(std::memory_order_relaxed);
+  uint64_t before_B = g_all_B.load(std::memory_order_relaxed);
   do {
     if (size_B > limit_B || before_B > limit_B - size_B) return false;
-  } while (!g_allocated_B.compare_exchange_weak(before_B, before_B + size_B, std::memory_order_relaxed));
+  } while (!g_all_B.compare_exchange_weak(before_B, before_B + size_B, std::memory_order_relaxed));
+  part.fetch_add(size_B, std::memory_order_relaxed);
   return true;
 }
-void give_memory_back(uint64_t size_B) {
-  [[maybe_unused]] const uint64_t before_B = g_allocated_B.fetch_sub(size_B, std::memory_order_relaxed);
-  assert(before_B >= size_B);
+
+void give_back(std::atomic<uint64_t>& part, uint64_t size_B) {
+  [[maybe_unused]] const uint64_t part_B = part.fetch_sub(size_B, std::memory_order_relaxed),
+                                  before_B = g_all_B.fetch_sub(size_B, std::memory_order_relaxed);
+  assert(part_B >= size_B && before_B >= size_B);
 }
+
+}  // namespace
+
+bool take_memory(uint64_t size_B) { return take(g_allocated_B, size_B); }
+void give_memory_back(uint64_t size_B) { give_back(g_allocated_B, size_B); }
 uint64_t allocated_B() { return g_allocated_B; }
 
-}  // namespace tilegpu::resource
+bool take_working_memory(uint64_t size_B) {
+  if (size_B >= kAsksSystem_B && size_B > free_memory_B()) return false;
+  return take(g_working_B, size_B);
+}
+void give_working_memory_back(uint64_t size_B) { give_back(g_working_B, size_B); }
+uint64_t working_memory_B() { return g_working_B; }
+
+Error MemoryShare::refused(const std::string& who, uint64_t size_B) {
+  return {VK_ERROR_OUT_OF_HOST_MEMORY, who + ": some " + std::to_string(size_B) + " bytes are more than the " + left_text(memory_left_B())};
+}
+
+uint64_t memory_left_B() {
+  const uint64_t limit_B = memory_limit_B();
+  return std::min(limit_B - std::min<uint64_t>(limit_B, g_all_B), free_memory_B());
+}
+
+std::string left_text(uint64_t left_B) {
+  return std::to_string(left_B) + " bytes that this process has left of " + std::to_string(memory_limit_B()) +
+         " (TILEGPU_MEMORY_MB, or seven eighths of what the machine or the control group has; or less, where others have it)";
+}
+
+}  // namespace tilegpu
