@@ -21,8 +21,9 @@ class BackgroundCrew {
   BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes);
   ~BackgroundCrew();
   BackgroundCrew(const BackgroundCrew&) = delete;
-  /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller.
-  void add(std::function<void()> task);
+  /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller. `instead`: a short task, which does
+  /// not throw either, for one that the crew's end drops or leaves behind.
+  void add(std::function<void()> task, std::function<void()> instead = {});
   /// Before all others, and whoever holds.
   void add_urgent(std::function<void()> task);
   /// A task on the calling thread, which no fork cuts in two either. Not from within a task.
@@ -45,7 +46,10 @@ class BackgroundCrew {
 
  private:
   friend struct Forks;
-  void put(std::function<void()> task, bool urgent);
+  struct Task {
+    std::function<void()> run, instead;
+  };
+  void put(Task task, bool urgent);
   std::unique_ptr<State> state_;
 };
 

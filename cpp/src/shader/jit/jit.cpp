@@ -154,7 +154,7 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, 
   }
   Status made = Ok{};
   if (when == When::later) {
-    Expected<std::unique_ptr<Begun>> begun = s.begin(full_key, key, build, entry->slot);
+    Expected<std::unique_ptr<Begun>> begun = s.begin(full_key, key, build, entry);
     if (begun && *begun) {
       {
         std::lock_guard lock(s.mutex);

@@ -1,8 +1,9 @@
 // shader/jit/jit_make.cpp -- code for a key: from disk, quickly, begun for later, or optimised.
 //
-// In: keys and callbacks that fill modules. Out: addresses in slots. A compile runs in its own LLVM context with a target machine of its
-// own, so that threads compile at once (jit_emit.hpp). Untrusted shaders reach this file as IR: the module is verified
-// before the optimiser sees it (LLVM aborts on broken IR). Source: docs/decisions.md, 41 and 362.
+// In: keys and callbacks that fill modules. Out: addresses in slots; on disk optimised code, or quick code where the process ended before
+// that was made. A compile runs in its own LLVM context with a target machine of its own, so that threads compile at once (jit_emit.hpp).
+// Untrusted shaders reach this file as IR: the module is verified before the optimiser sees it (LLVM aborts on broken IR).
+// Source: docs/decisions.md, 41, 362 and 490.
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -25,6 +26,11 @@ std::string quick_name(const std::string& name) {
   assert(name.starts_with("tg_"));
   return kQuickPrefix + name.substr(3);
 }
+
+/// Code that took some 20 ms and more to make: beside it a file is cheap.
+constexpr size_t kKeptAtOnce_B = 64u << 10;
+
+CacheKey quick_key(const CacheKey& full_key) { return CacheKey(full_key.bytes + "quick"); }
 
 }  // namespace
 
@@ -70,13 +76,15 @@ Expected<void*> Jit::State::link(const std::string& object, const std::string& n
   return address;
 }
 
-Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
+Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind, std::string* object_out) {
   const std::string own_name = quick_name(name);
   Expected<std::unique_ptr<Work>> work = build_ir(build, own_name, kind);
   if (!work) return work.error();
   Expected<std::string> object = generate(**work, Tier::quick, own_name, kind);
   if (!object) return object.error();
-  return link(*object, own_name, kind);
+  Expected<void*> address = link(*object, own_name, kind);
+  if (address && object_out) *object_out = std::move(*object);
+  return address;
 }
 
 Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key) {
@@ -90,29 +98,44 @@ Expected<void*> Jit::State::make_optimised(const Build& build, const std::string
 }
 
 void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
-                                const std::shared_ptr<Entry>& entry) {
+                                const std::shared_ptr<Entry>& entry, std::string quick_object) {
   assert(background && entry->slot.address.load());
-  background->add([this, build, name, kind = std::string(kind), full_key, entry] {
+  // A process that ends before the optimised code is made leaves the next what it had itself. Large code it leaves at once, whatever its
+  // end.
+  bool is_kept = quick_object.empty();
+  if (quick_object.size() >= kKeptAtOnce_B) cache->store(quick_key(*full_key), quick_object), is_kept = true;
+  std::function<void()> keep;
+  if (!is_kept && !cache->directory().empty())
+    keep = [this, full_key, object = std::move(quick_object)] { cache->store(quick_key(*full_key), object); };
+  const auto optimise = [this, build, name, kind = std::string(kind), full_key, entry, is_kept] {
     const double start = now_ms();
     // Without memory for it the quick code stays.
     if (check_compile_memory("the code generator")) {
       try {
-        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key)) entry->slot.address.store(*better);
+        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key)) {
+          entry->slot.address.store(*better);
+          if (is_kept) cache->remove(quick_key(*full_key));
+        }
       } catch (const std::bad_alloc&) {
       }
     }
     entry->slot.last.store(true);
     std::lock_guard lock(mutex);
     stats.compile_ms += now_ms() - start;
-  });
+  };
+  background->add(optimise, std::move(keep));
 }
 
-/// From disk; an error where it is not there, or not to be used.
+/// Optimised code from disk; an error where it is not there, or not to be used.
 Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string& name, const char* kind) {
+  if (!emit_options.dump_directory.empty() || (!background && tier != Tier::optimised)) return error("not on disk");
+  return load_object(*full_key, name, kind);
+}
+
+Expected<void*> Jit::State::load_object(const CacheKey& key, const std::string& name, const char* kind) {
   const double start = now_ms();
   std::string object;
-  if (!emit_options.dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(*full_key, object))
-    return error("not on disk");
+  if (!cache->load(key, object)) return error("not on disk");
   if (Expected<std::string> foreign = foreign_symbol(object); !foreign || !foreign->empty()) return error("not ours");
   Expected<void*> address = link(object, name, kind);
   if (!address) return address;
@@ -120,6 +143,23 @@ Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string&
   stats.functions_from_disk++;
   stats.load_ms += now_ms() - start;
   return address;
+}
+
+/// Optimised, or quick code that an earlier process left, with the optimised to follow.
+bool Jit::State::take_from_disk(const CacheKeyPtr& full_key, const std::string& name, const char* kind, const Build& build,
+                                const std::shared_ptr<Entry>& entry) {
+  CodeSlot& slot = entry->slot;
+  if (Expected<void*> address = load(full_key, name, kind)) {
+    slot.address.store(*address);
+    slot.last.store(true);
+    return true;
+  }
+  if (!background || tier != Tier::quick || cache->directory().empty()) return false;
+  Expected<void*> address = load_object(quick_key(*full_key), quick_name(name), kind);
+  if (!address) return false;
+  slot.address.store(*address);
+  optimise_later(build, name, kind, full_key, entry, "");
+  return true;
 }
 
 void Jit::State::make_offer(Offer offer) {
@@ -164,11 +204,7 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
   const std::string name = "tg_" + full_key->hash.hex();
   const char* kind = key.kind();
   const double start = now_ms();
-  if (Expected<void*> address = load(full_key, name, kind)) {
-    entry->slot.address.store(*address);
-    entry->slot.last.store(true);
-    return Ok{};
-  }
+  if (take_from_disk(full_key, name, kind, build, entry)) return Ok{};
   if (!compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);
   if (Status room = check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
@@ -181,14 +217,16 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
       if (crew) crew->release();
     }
   } hold(background.get());
-  Expected<void*> address = tier == Tier::quick ? make_quick(build, name, kind) : make_optimised(build, name, kind, full_key);
+  std::string quick_object;
+  Expected<void*> address =
+      tier == Tier::quick ? make_quick(build, name, kind, &quick_object) : make_optimised(build, name, kind, full_key);
   // Quick code keeps every value on the stack; where that is too much, optimised code may do.
   const bool too_large = !address && tier == Tier::quick && address.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
   if (too_large) address = make_optimised(build, name, kind, full_key);
   if (!address) return address.error();
   entry->slot.address.store(*address);
   if (background && !too_large)
-    optimise_later(build, name, kind, full_key, entry);
+    optimise_later(build, name, kind, full_key, entry, std::move(quick_object));
   else
     entry->slot.last.store(true);
   std::lock_guard lock(mutex);
@@ -198,16 +236,13 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
 }
 
 /// Null: it was on disk, or has to be made at once.
-Expected<std::unique_ptr<Begun>> Jit::State::begin(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, CodeSlot& slot) {
+Expected<std::unique_ptr<Begun>> Jit::State::begin(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build,
+                                                   const std::shared_ptr<Entry>& entry) {
   if (!background || tier != Tier::quick || compilers) return std::unique_ptr<Begun>();
   if (!compile_goes_on()) return compile_interrupted(std::string("the code for ") + key.kind());
   if (Status room = check_compile_memory("the code generator"); !room) return room.error();
   auto begun = std::make_unique<Begun>(Begun{nullptr, "tg_" + full_key->hash.hex(), key.kind(), full_key, build});
-  if (Expected<void*> address = load(full_key, begun->name, key.kind())) {
-    slot.address.store(*address);
-    slot.last.store(true);
-    return std::unique_ptr<Begun>();
-  }
+  if (take_from_disk(full_key, begun->name, key.kind(), build, entry)) return std::unique_ptr<Begun>();
   const double start = now_ms();
   Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name(begun->name), key.kind());
   if (!work) return work.error();
@@ -230,12 +265,17 @@ bool Jit::State::make_begun(const std::shared_ptr<Entry>& entry) {
   const double start = now_ms();
   const char* const kind = begun->kind.c_str();
   bool is_last = false;
+  std::string quick_object;
   Expected<void*> made = [&]() -> Expected<void*> {
     try {
       const std::string name = quick_name(begun->name);
       Expected<std::string> object = generate(*begun->work, Tier::quick, name, kind);
       begun->work = nullptr;
-      if (object) return link(*object, name, kind);
+      if (object) {
+        Expected<void*> address = link(*object, name, kind);
+        if (address) quick_object = std::move(*object);
+        return address;
+      }
       if (object.error().code != VK_ERROR_OUT_OF_DEVICE_MEMORY) return object.error();
       is_last = true;  // as in make()
       return make_optimised(begun->build, begun->name, kind, begun->full_key);
@@ -248,7 +288,7 @@ bool Jit::State::make_begun(const std::shared_ptr<Entry>& entry) {
     if (is_last)
       entry->slot.last.store(true);
     else
-      optimise_later(begun->build, begun->name, kind, begun->full_key, entry);
+      optimise_later(begun->build, begun->name, kind, begun->full_key, entry, std::move(quick_object));
   }
   {
     std::lock_guard lock(mutex);
