@@ -79,9 +79,10 @@ static bool ends_invocation(spv::Op op) { return op == spv::OpKill || op == spv:
 Status Analysis::prepare() {
   d.varying.assign(m.bound, 0), d.escape.assign(m.bound, 0), d.dynamic.assign(m.bound, 0);
   d.unmasked_store.assign(m.instructions.size(), 0);
+  const DecidedBranches decided = decide_branches(m, constants);
   for (uint32_t id : m.reachable) {
     const Function& function = m.functions.at(id);
-    Expected<FunctionTree> tree = build_tree(m, function);
+    Expected<FunctionTree> tree = build_tree(m, function, decided);
     if (!tree) return tree.error();
     FunctionFacts& f = d.functions[id];
     f.tree = std::move(*tree);
