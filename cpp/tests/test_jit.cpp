@@ -441,6 +441,30 @@ void test_interrupted_for_another() {
   }
 }
 
+/// Who waits for LLVM is asked meanwhile, and leaves at once; the function is made by who wants it next.
+void test_interrupted_in_llvm() {
+  const Jit::Build chain = [](LLVMModuleRef module, const char* name) -> Status {
+    Ir ir(module, 8);
+    Value f = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+    ir.at(ir.block(f, "entry"));
+    Value p = LLVMGetParam(f, 0), x = ir.load(ir.vf32, p, 4), sum = x;
+    for (int k = 0; k < 9000; ++k) sum = ir.fma(sum, x, ir.fk(static_cast<float>(k)));
+    ir.store(sum, p, 4);
+    LLVMBuildRetVoid(ir.builder);
+    return Ok{};
+  };
+  for (const bool tiered : {false, true}) {
+    auto jit = Jit::create({8, "", "off", tiered});
+    asked = 0;
+    set_compile_goes_on([] { return ++asked < 3; });  // before it, and then while LLVM is at it
+    auto left = (*jit)->function(key_of(1), chain);
+    CHECK(!left && left.error().message.find("compiling was interrupted") != std::string::npos);
+    set_compile_goes_on(nullptr);
+    auto made = (*jit)->function(key_of(1), chain);
+    CHECK(made && (*made)->address);
+  }
+}
+
 /// What nobody has to have is made by the next who wants it.
 void test_interrupted_offer() {
   auto jit = Jit::create({8, "", "off"});
@@ -746,6 +770,7 @@ int main() {
   test_reserved();
   test_crew();
   test_interrupted_for_another();
+  test_interrupted_in_llvm();
   test_interrupted_offer();
   test_identity();
   test_requests_have_a_size();

@@ -25,8 +25,6 @@
 namespace tilegpu::shader {
 namespace {
 
-// Who renders goes first, but a busy machine still gets its better code soon: about a third of a thread's share.
-constexpr int kNicer = 5;
 // From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
 constexpr std::chrono::milliseconds kCalm{10};
 
@@ -45,6 +43,7 @@ Registry& registry() {
 struct BackgroundCrew::State {
   const uint32_t most_threads;
   const std::chrono::milliseconds finishes;
+  const int nicer;
   std::shared_mutex gate;  // shared while a task runs; a fork holds it. Taken before the next.
   std::mutex mutex;        // of everything below
   std::condition_variable changed;
@@ -59,7 +58,7 @@ struct BackgroundCrew::State {
   std::vector<std::thread> threads;
   bool ending = false;  // within end(): a crew's owner and the process may end it at once
 
-  State(uint32_t most, std::chrono::milliseconds end_takes) : most_threads(most), finishes(end_takes) {}
+  State(uint32_t most, std::chrono::milliseconds end_takes, int gives_way) : most_threads(most), finishes(end_takes), nicer(gives_way) {}
 
   bool may_begin() const {
     return !forks && (!urgent.empty() || stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from));
@@ -69,7 +68,7 @@ struct BackgroundCrew::State {
   void work() {
     prepare_thread();
     // Of this thread alone, as Linux has it.
-    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);
+    if (nicer) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nicer);
     for (;;) {
       {
         std::unique_lock lock(mutex);
@@ -191,7 +190,7 @@ struct Forks {
     for (BackgroundCrew* crew : registry().crews) {
       // Threads and those who wait are the parent's: what knows of them is left alone and replaced.
       BackgroundCrew::State* old = crew->state_.release();
-      crew->state_ = std::make_unique<BackgroundCrew::State>(old->most_threads, old->finishes);
+      crew->state_ = std::make_unique<BackgroundCrew::State>(old->most_threads, old->finishes, old->nicer);
       crew->state_->urgent = std::move(old->urgent);
       crew->state_->tasks = std::move(old->tasks);
     }
@@ -199,7 +198,8 @@ struct Forks {
   }
 };
 
-BackgroundCrew::BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes) : state_(std::make_unique<State>(threads, finishes)) {
+BackgroundCrew::BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes, int nicer)
+    : state_(std::make_unique<State>(threads, finishes, nicer)) {
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(Forks::prepare, Forks::parent, Forks::child);

@@ -17,8 +17,11 @@ class BackgroundCrew {
  public:
   /// What an end, of a crew or of the process, waits for code of functions that nobody calls any more; one function alone may take minutes.
   static constexpr std::chrono::milliseconds kAtEnd{3000};
+  /// A busy machine still gets its better code soon: about a third of a thread's share.
+  static constexpr int kNicer = 5;
   /// `finishes`: for so long its end does what still waits; what has begun it waits for in any case.
-  BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes);
+  /// `nicer`: by how much its threads give way to those that render.
+  BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes, int nicer = kNicer);
   ~BackgroundCrew();
   BackgroundCrew(const BackgroundCrew&) = delete;
   /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller. `instead`: a short task, which does

@@ -8,7 +8,11 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
+#include <atomic>
 #include <cassert>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/host_memory.hpp"
@@ -69,6 +73,46 @@ Expected<std::string> Jit::State::generate(Work& work, Tier of, const std::strin
   return object;
 }
 
+/// What may take seconds is LLVM's, which nothing interrupts: a thread of its own does it, and who waits may leave. Then it ends between
+/// two of its stages, and is nobody's.
+Expected<std::string> Jit::State::generate_apart(std::unique_ptr<Work> work, Tier of, const std::string& name, const char* kind) {
+  if (compilers || has_small_frame(work->module, emit_options.sve_bits)) return generate(*work, of, name, kind);
+  struct Job {
+    std::unique_ptr<Work> work;
+    std::atomic<bool> stop{false};
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::optional<Expected<std::string>> object;
+  };
+  const auto job = std::make_shared<Job>();
+  job->work = std::move(work);
+  apart->add_urgent([this, job, of, name, kind = std::string(kind)] {
+    const StopsCompiles scope(job->stop);
+    const auto made = [&]() -> Expected<std::string> {
+      try {
+        return generate(*job->work, of, name, kind.c_str());
+      } catch (const std::bad_alloc& refused) {  // must not leave a thread
+        return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
+      }
+    };
+    Expected<std::string> object = made();
+    job->work = nullptr;
+    const std::lock_guard lock(job->mutex);
+    job->object = std::move(object);
+    job->ended.notify_all();
+  });
+  std::unique_lock lock(job->mutex);
+  while (!job->ended.wait_for(lock, kAskMeanwhile, [&] { return job->object.has_value(); })) {
+    lock.unlock();
+    if (!compile_goes_on()) {
+      job->stop = true;
+      return compile_interrupted(std::string("the code for ") + kind);
+    }
+    lock.lock();
+  }
+  return std::move(*job->object);
+}
+
 Expected<void*> Jit::State::link(const std::string& object, const std::string& name, const char* kind) {
   Expected<void*> address = code.place(object, name);
   if (!address) return error("linking: " + address.error().message);
@@ -76,21 +120,24 @@ Expected<void*> Jit::State::link(const std::string& object, const std::string& n
   return address;
 }
 
-Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind, std::string* object_out) {
+Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind, bool waits, std::string* object_out) {
   const std::string own_name = quick_name(name);
   Expected<std::unique_ptr<Work>> work = build_ir(build, own_name, kind);
   if (!work) return work.error();
-  Expected<std::string> object = generate(**work, Tier::quick, own_name, kind);
+  Expected<std::string> object =
+      waits ? generate_apart(std::move(*work), Tier::quick, own_name, kind) : generate(**work, Tier::quick, own_name, kind);
   if (!object) return object.error();
   Expected<void*> address = link(*object, own_name, kind);
   if (address && object_out) *object_out = std::move(*object);
   return address;
 }
 
-Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key) {
+Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
+                                           bool waits) {
   Expected<std::unique_ptr<Work>> work = build_ir(build, name, kind);
   if (!work) return work.error();
-  Expected<std::string> object = generate(**work, Tier::optimised, name, kind);
+  Expected<std::string> object =
+      waits ? generate_apart(std::move(*work), Tier::optimised, name, kind) : generate(**work, Tier::optimised, name, kind);
   if (!object) return object.error();
   Expected<void*> address = link(*object, name, kind);
   if (address) cache->store(*full_key, *object);
@@ -112,7 +159,7 @@ void Jit::State::optimise_later(const Build& build, const std::string& name, con
     // Without memory for it the quick code stays.
     if (check_compile_memory("the code generator")) {
       try {
-        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key)) {
+        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key, false)) {
           entry->slot.address.store(*better);
           if (is_kept) cache->remove(quick_key(*full_key));
         }
@@ -181,8 +228,9 @@ void Jit::State::make_offer(Offer offer) {
     // Without memory for it, it is done without.
     if (check_compile_memory("the code generator")) {
       try {
-        Expected<void*> made = tier == Tier::quick && !background ? make_quick(offer.build, name, kind)
-                                                                  : make_optimised(offer.build, name, kind, offer.full_key);
+        const bool waits = !background;
+        Expected<void*> made = tier == Tier::quick && waits ? make_quick(offer.build, name, kind, waits)
+                                                            : make_optimised(offer.build, name, kind, offer.full_key, waits);
         if (made) slot.address.store(*made);
         if (!made && is_interrupted(made.error())) return put_back();
       } catch (const std::bad_alloc&) {
@@ -219,10 +267,10 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
   } hold(background.get());
   std::string quick_object;
   Expected<void*> address =
-      tier == Tier::quick ? make_quick(build, name, kind, &quick_object) : make_optimised(build, name, kind, full_key);
+      tier == Tier::quick ? make_quick(build, name, kind, true, &quick_object) : make_optimised(build, name, kind, full_key, true);
   // Quick code keeps every value on the stack; where that is too much, optimised code may do.
   const bool too_large = !address && tier == Tier::quick && address.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  if (too_large) address = make_optimised(build, name, kind, full_key);
+  if (too_large) address = make_optimised(build, name, kind, full_key, true);
   if (!address) return address.error();
   entry->slot.address.store(*address);
   if (background && !too_large)
@@ -278,7 +326,7 @@ bool Jit::State::make_begun(const std::shared_ptr<Entry>& entry) {
       }
       if (object.error().code != VK_ERROR_OUT_OF_DEVICE_MEMORY) return object.error();
       is_last = true;  // as in make()
-      return make_optimised(begun->build, begun->name, kind, begun->full_key);
+      return make_optimised(begun->build, begun->name, kind, begun->full_key, false);
     } catch (const std::bad_alloc& refused) {  // must not leave a thread
       return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
     }
