@@ -441,6 +441,43 @@ void test_interrupted_for_another() {
   }
 }
 
+/// Functions of very many blocks are not optimised, whose time would be as the square of these: of those that are, a chain is one block.
+void test_many_blocks() {
+  const auto chain = [](uint32_t blocks) -> Jit::Build {
+    return [blocks](LLVMModuleRef module, const char* name) -> Status {
+      Ir ir(module, 8);
+      Value f = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+      ir.at(ir.block(f, "entry"));
+      Value p = LLVMGetParam(f, 0), x = ir.load(ir.vf32, p, 4);
+      ir.store(ir.fadd(ir.fmul(x, x), ir.fk(4)), p, 4);
+      for (uint32_t k = 1; k < blocks; ++k) {
+        Block next = ir.block(f, "next");
+        ir.br(next);
+        ir.at(next);
+      }
+      LLVMBuildRetVoid(ir.builder);
+      CHECK(has_too_many_blocks(module) == (blocks > kMostOptimisedBlocks));
+      return Ok{};
+    };
+  };
+  for (const uint32_t blocks : {kMostOptimisedBlocks, kMostOptimisedBlocks + 1}) {
+    const std::string directory = temporary_directory();
+    setenv("TILEGPU_DUMP", directory.c_str(), 1);
+    auto jit = Jit::create({8, "", "off"});
+    unsetenv("TILEGPU_DUMP");
+    auto f = (*jit)->function(key_of(blocks), chain(blocks));
+    if (CHECK(f)) run_and_check((*f)->address, 4, 8);
+    size_t labels = 0;
+    for (const std::string& file : files_in(directory)) {
+      std::ifstream in(file);
+      for (std::string line; file.ends_with(".after.ll") && std::getline(in, line);) labels += line.find("preds =") != std::string::npos;
+      unlink(file.c_str());
+    }
+    rmdir(directory.c_str());
+    CHECK(blocks > kMostOptimisedBlocks ? labels > 8000 : labels < 10, "%zu labels", labels);
+  }
+}
+
 /// Who waits for LLVM is asked meanwhile, and leaves at once; the function is made by who wants it next.
 void test_interrupted_in_llvm() {
   const Jit::Build chain = [](LLVMModuleRef module, const char* name) -> Status {
@@ -770,6 +807,7 @@ int main() {
   test_reserved();
   test_crew();
   test_interrupted_for_another();
+  test_many_blocks();
   test_interrupted_in_llvm();
   test_interrupted_offer();
   test_identity();

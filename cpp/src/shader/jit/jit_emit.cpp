@@ -83,6 +83,13 @@ bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits) {
   return frame_B < kMaxStackFrame_B;
 }
 
+bool has_too_many_blocks(LLVMModuleRef module) {
+  assert(module);
+  uint64_t blocks = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) blocks += LLVMCountBasicBlocks(f);
+  return blocks > kMostOptimisedBlocks;
+}
+
 std::string pass_pipelines() {
   std::string all = kPasses;
   for (const char* more : {kSlicePasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses}) all += std::string(";") + more;

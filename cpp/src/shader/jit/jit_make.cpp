@@ -134,10 +134,18 @@ Expected<void*> Jit::State::make_quick(const Build& build, const std::string& na
 
 Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
                                            bool waits) {
+  const auto emit = [&](std::unique_ptr<Work> work, Tier of) {
+    return waits ? generate_apart(std::move(work), of, name, kind) : generate(*work, of, name, kind);
+  };
   Expected<std::unique_ptr<Work>> work = build_ir(build, name, kind);
   if (!work) return work.error();
-  Expected<std::string> object =
-      waits ? generate_apart(std::move(*work), Tier::optimised, name, kind) : generate(**work, Tier::optimised, name, kind);
+  const bool quickly = has_too_many_blocks((*work)->module);
+  Expected<std::string> object = emit(std::move(*work), quickly ? Tier::quick : Tier::optimised);
+  if (quickly && !object && object.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY) {  // its frame is too large: as in make()
+    work = build_ir(build, name, kind);
+    if (!work) return work.error();
+    object = emit(std::move(*work), Tier::optimised);
+  }
   if (!object) return object.error();
   Expected<void*> address = link(*object, name, kind);
   if (address) cache->store(*full_key, *object);

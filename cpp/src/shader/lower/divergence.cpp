@@ -88,6 +88,15 @@ Status Analysis::prepare() {
     f.tree = std::move(*tree);
     f.constructs.resize(f.tree.constructs.size());
     for (uint32_t p : function.parameters) function_of_parameter[p] = id;
+    for (uint32_t b = 0; b < function.blocks.size(); ++b) {
+      if (f.tree.region_of_block[b] == kNone) continue;
+      for (uint32_t k = function.blocks[b].first; k < function.blocks[b].end; ++k)
+        each_id(m, m.instructions[k], [&](uint32_t named) {
+          const Instruction* variable = m.find(named);
+          if (variable && variable->op == spv::OpVariable && m.storage_of(named) == spv::StorageClassFunction)
+            f.uses[named].push_back({b, k});
+        });
+    }
     each_block(f, [&](const BasicBlock& b, uint32_t region) {
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];

@@ -349,7 +349,7 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
   return true;
 }
 
-/// Arranges the cases of a switch so that each comes before the one that it falls into.
+/// Arranges the cases of a switch so that each comes before the one that it falls into, and a default that does nothing behind all others.
 bool Builder::order_cases(uint32_t c) {
   Construct& construct = tree.constructs[c];
   const auto count = static_cast<uint32_t>(construct.cases.size());
@@ -368,10 +368,14 @@ bool Builder::order_cases(uint32_t c) {
       waiting[item.case_index]++;
     }
   }
+  const auto& nothing = tree.regions[construct.regions[0]].items;  // the default's
+  const bool is_empty = nothing.size() == 1 && nothing[0].kind == ItemKind::jump && nothing[0].construct == c &&
+                        nothing[0].jump == JumpKind::merge && waiting[0] == 0;
   std::vector<bool> placed(count, false);
-  while (order.size() < count) {
-    uint32_t next = kNone;
-    for (uint32_t k = 0; k < count && next == kNone; ++k) {
+  for (uint32_t first = is_empty ? 1 : 0; order.size() < count;) {
+    while (first < count && placed[first]) ++first;
+    uint32_t next = is_empty && order.size() + 1 == count ? 0 : kNone;
+    for (uint32_t k = first; k < count && next == kNone; ++k) {
       if (!placed[k] && waiting[k] == 0) next = k;
     }
     if (next == kNone) return fail("the cases of a switch fall through in a circle");
