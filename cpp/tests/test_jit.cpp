@@ -223,6 +223,52 @@ void test_tiers() {
   for (uint32_t k = 0; k < 40; k++) CHECK((*jit)->function(key_of(400 + k), build));
 }
 
+/// A process that ends before its optimised code is made leaves quick code, so that none makes a function that an earlier one has used.
+/// Each Jit here is as a process: the first ends while its crew's only thread is about one function, and another waits.
+void test_three_processes() {
+  const std::string directory = temporary_directory();
+  std::atomic<bool> goes_on{false};
+  std::atomic<int> made{0};
+  const Jit::Build build = [&](LLVMModuleRef module, const char* name) -> Status {
+    made++;
+    const bool is_optimised = std::string(name).starts_with("tg_");
+    for (int k = 0; k < 20000 && is_optimised && !goes_on; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return square_plus(8, 3)(module, name);
+  };
+  const auto use_both = [&](Jit& jit) {
+    for (uint32_t k = 0; k < 2; ++k) {
+      auto f = jit.function(key_of(900 + k), build, k ? When::later : When::now);
+      if (CHECK(f && jit.finish(*f))) run_and_check((*f)->address, 3, 8);
+    }
+  };
+  const auto files = [&] { return files_in(directory + "/objects").size(); };
+  {
+    auto jit = Jit::create({8, "", directory, true, 1});
+    use_both(**jit);
+    CHECK((*jit)->stats().functions_compiled == 2 && files() == 0);
+    std::thread later([&] {
+      std::this_thread::sleep_for(BackgroundCrew::kAtEnd + std::chrono::milliseconds(500));
+      goes_on = true;
+    });
+    jit->reset();
+    later.join();
+  }
+  CHECK(made == 3 && files() == 2, "%d made, %zu files", made.load(), files());  // two quickly, one optimised
+  {
+    auto jit = Jit::create({8, "", directory, true, 1});
+    use_both(**jit);
+    CHECK((*jit)->stats().functions_compiled == 0 && (*jit)->stats().functions_from_disk == 2);
+    (*jit)->wait();
+    CHECK(made == 4 && files() == 2);  // its optimised code is in the place of the other
+  }
+  auto jit = Jit::create({8, "", directory, true, 1});
+  use_both(**jit);
+  CHECK((*jit)->stats().functions_from_disk == 2 && (*jit)->stats().functions_waiting == 0 && made == 4);
+  for (const auto& f : files_in(directory + "/objects")) unlink(f.c_str());
+  rmdir((directory + "/objects").c_str());
+  rmdir(directory.c_str());
+}
+
 /// Functions that are begun: the callback has run, LLVM's work is the crew's, or that of who needs the code first.
 void test_coming() {
   const auto refuse = [](LLVMModuleRef, const char*) -> Status { return Error{VK_ERROR_INVALID_SHADER_NV, "not today"}; };
@@ -395,6 +441,67 @@ void test_interrupted_for_another() {
   }
 }
 
+/// Functions of very many blocks are not optimised, whose time would be as the square of these: of those that are, a chain is one block.
+void test_many_blocks() {
+  const auto chain = [](uint32_t blocks) -> Jit::Build {
+    return [blocks](LLVMModuleRef module, const char* name) -> Status {
+      Ir ir(module, 8);
+      Value f = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+      ir.at(ir.block(f, "entry"));
+      Value p = LLVMGetParam(f, 0), x = ir.load(ir.vf32, p, 4);
+      ir.store(ir.fadd(ir.fmul(x, x), ir.fk(4)), p, 4);
+      for (uint32_t k = 1; k < blocks; ++k) {
+        Block next = ir.block(f, "next");
+        ir.br(next);
+        ir.at(next);
+      }
+      LLVMBuildRetVoid(ir.builder);
+      CHECK(has_too_many_blocks(module) == (blocks > kMostOptimisedBlocks));
+      return Ok{};
+    };
+  };
+  for (const uint32_t blocks : {kMostOptimisedBlocks, kMostOptimisedBlocks + 1}) {
+    const std::string directory = temporary_directory();
+    setenv("TILEGPU_DUMP", directory.c_str(), 1);
+    auto jit = Jit::create({8, "", "off"});
+    unsetenv("TILEGPU_DUMP");
+    auto f = (*jit)->function(key_of(blocks), chain(blocks));
+    if (CHECK(f)) run_and_check((*f)->address, 4, 8);
+    size_t labels = 0;
+    for (const std::string& file : files_in(directory)) {
+      std::ifstream in(file);
+      for (std::string line; file.ends_with(".after.ll") && std::getline(in, line);) labels += line.find("preds =") != std::string::npos;
+      unlink(file.c_str());
+    }
+    rmdir(directory.c_str());
+    CHECK(blocks > kMostOptimisedBlocks ? labels > 8000 : labels < 10, "%zu labels", labels);
+  }
+}
+
+/// Who waits for LLVM is asked meanwhile, and leaves at once; the function is made by who wants it next.
+void test_interrupted_in_llvm() {
+  const Jit::Build chain = [](LLVMModuleRef module, const char* name) -> Status {
+    Ir ir(module, 8);
+    Value f = ir.function(name, LLVMFunctionType(ir.void_type, &ir.ptr, 1, 0));
+    ir.at(ir.block(f, "entry"));
+    Value p = LLVMGetParam(f, 0), x = ir.load(ir.vf32, p, 4), sum = x;
+    for (int k = 0; k < 9000; ++k) sum = ir.fma(sum, x, ir.fk(static_cast<float>(k)));
+    ir.store(sum, p, 4);
+    LLVMBuildRetVoid(ir.builder);
+    return Ok{};
+  };
+  for (const bool tiered : {false, true}) {
+    auto jit = Jit::create({8, "", "off", tiered});
+    asked = 0;
+    set_compile_goes_on([] { return ++asked < 3; });  // before it, and then while LLVM is at it
+    auto left = (*jit)->function(key_of(1), chain);
+    CHECK(!left && left.error().message.find("compiling was interrupted") != std::string::npos);
+    set_compile_goes_on(nullptr);
+    auto made = (*jit)->function(key_of(1), chain);
+    CHECK(made && (*made)->address);
+  }
+}
+
 /// What nobody has to have is made by the next who wants it.
 void test_interrupted_offer() {
   auto jit = Jit::create({8, "", "off"});
@@ -479,6 +586,37 @@ void test_an_end_in_bounded_time() {
       });
   }
   CHECK(done > 0 && done < kTasks, "%d of %d tasks", done.load(), kTasks);
+}
+
+/// What a crew drops, or leaves running at the end of the process, has something short done in its place; what was done has not.
+void test_instead() {
+  std::atomic<int> instead{0};
+  const auto count = [&] { instead++; };
+  {
+    BackgroundCrew crew(1, std::chrono::milliseconds(0));
+    crew.add([] {}, count);
+    crew.wait();
+    CHECK(instead == 0);
+    crew.hold();
+    crew.add([] {}, count), crew.add([] {}, count);
+  }
+  CHECK(instead == 2);
+  std::atomic<bool> begun{false}, ends{false}, ended{false};
+  auto* crew = new BackgroundCrew(1, BackgroundCrew::kAtEnd);  // its thread is left behind
+  crew->add(
+      [&] {
+        begun = true;
+        while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ended = true;
+      },
+      count);
+  while (!begun) std::this_thread::yield();
+  BackgroundCrew::end_all();
+  CHECK(instead == 3 && !ended);
+  ends = true;
+  while (!ended) std::this_thread::yield();
+  delete crew;
+  CHECK(instead == 3);
 }
 
 /// Somebody waits for what a crew does while the process ends it: the list of its threads is looked at by both.
@@ -663,17 +801,21 @@ int main() {
   test_schedule();
   test_cache();
   test_tiers();
+  test_three_processes();
   test_coming();
   test_sharing();
   test_reserved();
   test_crew();
   test_interrupted_for_another();
+  test_many_blocks();
+  test_interrupted_in_llvm();
   test_interrupted_offer();
   test_identity();
   test_requests_have_a_size();
   test_background();
   test_placing();
   test_refusals();
+  test_instead();
   test_two_ends();
   test_wait_while_it_ends();
   test_an_end_in_bounded_time();

@@ -332,6 +332,20 @@ void test_temporaries_of_the_key() {
   CHECK(!fs::exists(old) && fs::exists(young) && fs::exists(other) && fs::exists(folder.key_file()));
 }
 
+/// Entries go by when they were used last, not by when they were written: reading one that is old makes it young.
+void test_used_entries_stay() {
+  Folder folder;
+  const ObjectCache cache(folder.cache());
+  cache.store(key_of(1), object_of(1)), cache.store(key_of(2), object_of(2));
+  const std::string used = file_of(folder, 1), other = file_of(folder, 2);
+  const timespec then[2] = {{std::time(nullptr) - 7200, 0}, {std::time(nullptr) - 7200, 0}};
+  for (const std::string& path : {used, other}) CHECK(utimensat(AT_FDCWD, path.c_str(), then, 0) == 0);
+  CHECK(loads(cache, 1) == 1);
+  CHECK(fs::last_write_time(used) > fs::last_write_time(other));
+  cache.remove(key_of(2));
+  CHECK(!fs::exists(other) && loads(cache, 2) == 0 && cache.used().size() == 1);
+}
+
 /// A child that makes its own cache and stores until it is killed.
 pid_t start_writer(const Folder& folder, int seed) {
   const pid_t child = fork();
@@ -490,6 +504,7 @@ int main() {
   test_keys_that_can_not_be_read_now();
   test_no_renameat2();
   test_temporaries_of_the_key();
+  test_used_entries_stay();
   test_killed();
   test_many_processes();
   test_full_disk();

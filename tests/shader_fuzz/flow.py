@@ -250,11 +250,35 @@ class Flows(Numeric):
         return way, whole
 
     def condition(self) -> str:
-        """The same for all invocations, or not."""
-        if self.rng.random() < 0.25:
+        """The same for all invocations, or not, or decided by constants."""
+        k = self.rng.random()
+        if k > 0.88:
+            return self.decided()
+        if k < 0.25:
             a, b = self.rng.choice(self.uniforms), self.d.constant("u32", self.rng.randrange(8))
             return self.emit(self.rng.choice(["OpULessThan", "OpIEqual", "OpINotEqual"]), "bool", a, b)
         return self.value("bool")
+
+    def decided(self) -> str:
+        """What constants say, by instructions of the function: one way is never taken."""
+        rng, d = self.rng, self.d
+        kind = self.scalar_of(("u32", "i32", "u16", "i8", "u64", "i64")) or "u32"
+        operands = [
+            d.specialised(kind, rng.randrange(3)) if rng.random() < 0.5 else d.constant(kind, rng.randrange(3))
+            for _ in range(2)
+        ]
+        if rng.random() < 0.3:
+            op = rng.choice(["OpIAdd", "OpISub", "OpIMul", "OpBitwiseXor", "OpUMod", "OpShiftLeftLogical"])
+            if op == "OpUMod" and kind[0] != "u":
+                op = "OpSMod"
+            operands[0] = self.emit(op, kind, operands[0], d.constant(kind, rng.choice([1, 2, 5])), keep=False)
+        truth = self.emit(
+            rng.choice(["OpIEqual", "OpINotEqual", "OpULessThan", "OpSGreaterThan"]), "bool", *operands, keep=False
+        )
+        if rng.random() < 0.3:  # one operand may do
+            op = rng.choice(["OpLogicalAnd", "OpLogicalOr"])
+            truth = self.emit(op, "bool", *rng.sample([truth, self.value("bool")], 2), keep=False)
+        return truth
 
     def jump(self) -> bool:
         """Ends the block by a way out."""
@@ -452,10 +476,13 @@ class Flows(Numeric):
 
     def switch(self, depth: int) -> None:
         """One to three cases, some of which fall into the next; a default of its own, at the merge block, or one of the cases."""
-        rng = self.rng
+        rng, d = self.rng, self.d
         kind = self.scalar_of(("u32", "i32", "u16", "i8", "u64", "i64")) or "u32"
         selector = self.emit("OpBitwiseAnd", kind, self.value(kind), self.d.constant(kind, 3))
-        if rng.random() < 0.2:
+        k = rng.random()
+        if k > 0.88:
+            selector = rng.choice([d.specialised, d.constant])(kind, rng.randrange(4))
+        elif k < 0.2:
             kind, selector = "u32", self.rng.choice(self.uniforms)
         merge = self.new("L")
         cases = [self.new("L") for _ in range(rng.randint(1, 3))]

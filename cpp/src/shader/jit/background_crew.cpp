@@ -9,11 +9,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/at_exit.hpp"
@@ -23,8 +25,6 @@
 namespace tilegpu::shader {
 namespace {
 
-// Who renders goes first, but a busy machine still gets its better code soon: about a third of a thread's share.
-constexpr int kNicer = 5;
 // From one compile that somebody waits for to the next: from a pipeline to the samplers of its first draw.
 constexpr std::chrono::milliseconds kCalm{10};
 
@@ -43,10 +43,12 @@ Registry& registry() {
 struct BackgroundCrew::State {
   const uint32_t most_threads;
   const std::chrono::milliseconds finishes;
+  const int nicer;
   std::shared_mutex gate;  // shared while a task runs; a fork holds it. Taken before the next.
   std::mutex mutex;        // of everything below
   std::condition_variable changed;
-  std::deque<std::function<void()>> urgent, tasks;
+  std::deque<Task> urgent, tasks;
+  std::list<std::function<void()>> left_behind;  // `instead` of what runs
   uint32_t running = 0;
   bool stop = false;
   bool left = false;   // the process ended meanwhile: threads may still run
@@ -56,7 +58,7 @@ struct BackgroundCrew::State {
   std::vector<std::thread> threads;
   bool ending = false;  // within end(): a crew's owner and the process may end it at once
 
-  State(uint32_t most, std::chrono::milliseconds end_takes) : most_threads(most), finishes(end_takes) {}
+  State(uint32_t most, std::chrono::milliseconds end_takes, int gives_way) : most_threads(most), finishes(end_takes), nicer(gives_way) {}
 
   bool may_begin() const {
     return !forks && (!urgent.empty() || stop || hurried || (!holds && std::chrono::steady_clock::now() >= calm_from));
@@ -66,7 +68,7 @@ struct BackgroundCrew::State {
   void work() {
     prepare_thread();
     // Of this thread alone, as Linux has it.
-    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);
+    if (nicer) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nicer);
     for (;;) {
       {
         std::unique_lock lock(mutex);
@@ -84,15 +86,17 @@ struct BackgroundCrew::State {
       std::unique_lock lock(mutex);
       if (!waiting() || !may_begin()) continue;
       auto& from = urgent.empty() ? tasks : urgent;
-      std::function<void()> task = std::move(from.front());
+      Task task = std::move(from.front());
       from.pop_front();
       running++;
+      const auto instead = left_behind.insert(left_behind.end(), std::move(task.instead));
       lock.unlock();
-      task();
-      task = nullptr;
+      task.run();
+      task.run = nullptr;
       lock.lock();
       assert(running > 0);
       running--;
+      left_behind.erase(instead);
       if (!waiting() && running == 0) changed.notify_all();
     }
   }
@@ -103,6 +107,17 @@ struct BackgroundCrew::State {
       while (threads.size() < std::min<size_t>(most_threads, waiting() + running)) threads.emplace_back([this] { work(); });
     } catch (const std::system_error&) {  // fewer threads, the same code
     }
+  }
+
+  /// The mutex is held. Returned: what is to be done instead, without it.
+  std::vector<std::function<void()>> drop() {
+    std::vector<std::function<void()>> instead;
+    for (Task& task : tasks)
+      if (task.instead) instead.push_back(std::move(task.instead));
+    urgent.clear(), tasks.clear();
+    for (auto& one : left_behind)
+      if (left && one) instead.push_back(std::exchange(one, nullptr));
+    return instead;
   }
 
   /// One after the other. Nothing: another one is about it, and is so still at `until`.
@@ -127,18 +142,20 @@ struct BackgroundCrew::State {
 
   /// False: tasks still run, at `until`, or when the process ended before (it is asked twice, by the front end and by the process).
   bool end(std::optional<std::chrono::steady_clock::time_point> until) {
+    std::vector<std::function<void()>> dropped;
     {
       std::unique_lock lock(mutex);
       stop = true;
-      if (!finishes.count()) urgent.clear(), tasks.clear();
+      if (!finishes.count()) dropped = drop();
       changed.notify_all();
       const auto done = [this] { return !waiting() && running == 0; };
       if (until && !left)
         left = !changed.wait_until(lock, *until, done);
       else if (!left)
         changed.wait_for(lock, finishes, done);  // then threads end with what they are about
-      urgent.clear(), tasks.clear();
+      for (auto& instead : drop()) dropped.push_back(std::move(instead));
     }
+    for (const auto& instead : dropped) instead();
     for (std::thread& thread : threads) left ? thread.detach() : thread.join();
     std::lock_guard lock(mutex);  // who waits looks at the list
     threads.clear();
@@ -173,7 +190,7 @@ struct Forks {
     for (BackgroundCrew* crew : registry().crews) {
       // Threads and those who wait are the parent's: what knows of them is left alone and replaced.
       BackgroundCrew::State* old = crew->state_.release();
-      crew->state_ = std::make_unique<BackgroundCrew::State>(old->most_threads, old->finishes);
+      crew->state_ = std::make_unique<BackgroundCrew::State>(old->most_threads, old->finishes, old->nicer);
       crew->state_->urgent = std::move(old->urgent);
       crew->state_->tasks = std::move(old->tasks);
     }
@@ -181,7 +198,8 @@ struct Forks {
   }
 };
 
-BackgroundCrew::BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes) : state_(std::make_unique<State>(threads, finishes)) {
+BackgroundCrew::BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes, int nicer)
+    : state_(std::make_unique<State>(threads, finishes, nicer)) {
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(Forks::prepare, Forks::parent, Forks::child);
@@ -200,8 +218,8 @@ BackgroundCrew::~BackgroundCrew() {
 
 bool BackgroundCrew::end() { return state_->end_alone().value(); }
 
-void BackgroundCrew::put(std::function<void()> task, bool urgent) {
-  assert(task);
+void BackgroundCrew::put(Task task, bool urgent) {
+  assert(task.run && !(urgent && task.instead));
   State& s = *state_;
   {
     std::lock_guard lock(s.mutex);
@@ -217,11 +235,11 @@ void BackgroundCrew::put(std::function<void()> task, bool urgent) {
       tasks.pop_back();
     }
   }
-  task();
+  task.run();
 }
 
-void BackgroundCrew::add(std::function<void()> task) { put(std::move(task), false); }
-void BackgroundCrew::add_urgent(std::function<void()> task) { put(std::move(task), true); }
+void BackgroundCrew::add(std::function<void()> task, std::function<void()> instead) { put({std::move(task), std::move(instead)}, false); }
+void BackgroundCrew::add_urgent(std::function<void()> task) { put({std::move(task), {}}, true); }
 
 void BackgroundCrew::run_here(const std::function<void()>& task) {
   assert(task);

@@ -17,12 +17,16 @@ class BackgroundCrew {
  public:
   /// What an end, of a crew or of the process, waits for code of functions that nobody calls any more; one function alone may take minutes.
   static constexpr std::chrono::milliseconds kAtEnd{3000};
+  /// A busy machine still gets its better code soon: about a third of a thread's share.
+  static constexpr int kNicer = 5;
   /// `finishes`: for so long its end does what still waits; what has begun it waits for in any case.
-  BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes);
+  /// `nicer`: by how much its threads give way to those that render.
+  BackgroundCrew(uint32_t threads, std::chrono::milliseconds finishes, int nicer = kNicer);
   ~BackgroundCrew();
   BackgroundCrew(const BackgroundCrew&) = delete;
-  /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller.
-  void add(std::function<void()> task);
+  /// A task must not throw. Where no thread can be had, and after end_all(), it is done by the caller. `instead`: a short task, which does
+  /// not throw either, for one that the crew's end drops or leaves behind.
+  void add(std::function<void()> task, std::function<void()> instead = {});
   /// Before all others, and whoever holds.
   void add_urgent(std::function<void()> task);
   /// A task on the calling thread, which no fork cuts in two either. Not from within a task.
@@ -45,7 +49,10 @@ class BackgroundCrew {
 
  private:
   friend struct Forks;
-  void put(std::function<void()> task, bool urgent);
+  struct Task {
+    std::function<void()> run, instead;
+  };
+  void put(Task task, bool urgent);
   std::unique_ptr<State> state_;
 };
 

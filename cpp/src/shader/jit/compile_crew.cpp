@@ -35,6 +35,9 @@ bool compile_goes_on() {
   return goes_on;
 }
 
+StopsCompiles::StopsCompiles(std::atomic<bool>& stop) : outer_(std::exchange(stopped, &stop)) {}
+StopsCompiles::~StopsCompiles() { stopped = outer_; }
+
 Error compile_interrupted(const std::string& what) { return {kInterrupted, what + ": compiling was interrupted"}; }
 bool is_interrupted(const Error& error) { return error.code == kInterrupted; }
 

@@ -4,6 +4,7 @@
 // when one has to be compiled (it is neither in memory nor on disk) do other threads take tasks too, so that a warm cache pays for none.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,16 @@ Status run_compiles(uint32_t threads, const std::vector<std::function<Status()>>
 /// False once who waits for this thread's compiles wants no more of them: Ctrl-C (tilegpu/compiler.hpp, set_compile_goes_on). It stays so
 /// until run_compiles returns, on all of its threads. To be asked without a lock of one's own.
 bool compile_goes_on();
+/// While it lives, this thread's compiles go on until `stop` is set, by who waits for them elsewhere.
+class StopsCompiles {
+ public:
+  explicit StopsCompiles(std::atomic<bool>& stop);
+  ~StopsCompiles();
+  StopsCompiles(const StopsCompiles&) = delete;
+
+ private:
+  std::atomic<bool>* outer_;
+};
 /// How often who waits for another thread's compile asks that.
 inline constexpr std::chrono::milliseconds kAskMeanwhile{20};
 /// What a compile is that ended for that. It says nothing about what was compiled: who waits for the same compiles it himself.

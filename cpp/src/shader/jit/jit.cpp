@@ -91,6 +91,8 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
     s.background =
         std::make_unique<BackgroundCrew>((info.threads + 1) / 2, leaves ? BackgroundCrew::kAtEnd : std::chrono::milliseconds::zero());
 
+  s.apart = std::make_unique<BackgroundCrew>(std::max(info.threads, 1u), std::chrono::milliseconds::zero(), 0);
+
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
   CodeKey environment("tilegpu");
@@ -113,7 +115,10 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
 }
 
 Jit::~Jit() {
-  if (state_ && state_->background && !state_->background->end()) static_cast<void>(state_.release());  // the process ends
+  bool ended = true;
+  if (state_)
+    for (BackgroundCrew* crew : {state_->apart.get(), state_->background.get()}) ended = (!crew || crew->end()) && ended;
+  if (!ended) static_cast<void>(state_.release());  // the process ends
 }
 
 Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, When when) {
@@ -163,7 +168,7 @@ Expected<const CodeSlot*> Jit::function(const CodeKey& key, const Build& build, 
   }
   Status made = Ok{};
   if (when == When::later) {
-    Expected<std::unique_ptr<Begun>> begun = s.begin(full_key, key, build, entry->slot);
+    Expected<std::unique_ptr<Begun>> begun = s.begin(full_key, key, build, entry);
     if (begun && *begun) {
       {
         std::lock_guard lock(s.mutex);

@@ -5,7 +5,8 @@
 //
 // With `tiered` a function that is neither in memory nor on disk is ready with code of LLVM's quickest level, in half of the time, and runs
 // up to 1.5 times longer; the same IR, optimised, follows from the background and goes to disk. TILEGPU_CODE=quick or optimised: one of
-// the two only (quick code is neither kept on disk nor are functions read from there).
+// the two only (quick code is neither kept on disk nor are functions read from there). A process that ends before optimised code is there
+// leaves the next its quick code.
 #pragma once
 
 #include <functional>

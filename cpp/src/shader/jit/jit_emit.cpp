@@ -13,6 +13,7 @@
 #include "shader/ir/lane_access.hpp"
 #include "shader/ir/sampler_types.hpp"
 #include "shader/jit/checked_code.hpp"
+#include "shader/jit/compile_crew.hpp"
 #include "shader/jit/exact_selects.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/jit/jit_schedule.hpp"
@@ -82,6 +83,13 @@ bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits) {
   return frame_B < kMaxStackFrame_B;
 }
 
+bool has_too_many_blocks(LLVMModuleRef module) {
+  assert(module);
+  uint64_t blocks = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) blocks += LLVMCountBasicBlocks(f);
+  return blocks > kMostOptimisedBlocks;
+}
+
 std::string pass_pipelines() {
   std::string all = kPasses;
   for (const char* more : {kSlicePasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses}) all += std::string(";") + more;
@@ -115,7 +123,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
   const auto run_more = [&](const char* passes) {
-    if (!failed) failed = LLVMRunPasses(module, passes, machine, pass_options);
+    if (!failed && compile_goes_on()) failed = LLVMRunPasses(module, passes, machine, pass_options);
   };
   if (!failed && answer_lane_steps(module)) run_more(of == Tier::quick ? "function(simplifycfg)" : kAnsweredPasses);
   if (LLVMGetNamedFunction(module, "llvm.coro.begin")) {
@@ -132,6 +140,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
       LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
     failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
   LLVMDisposePassBuilderOptions(pass_options);
+  if (!failed && !compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);
   const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
   if (options.wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler")))
     add_text_attribute(function, kWideSchedule);

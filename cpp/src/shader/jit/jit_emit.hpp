@@ -55,6 +55,10 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
                                   const EmitOptions& options);
 /// Whether the quick code's frame is far below kMaxStackFrame_B, by what the IR has.
 bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits);
+/// Whether LLVM's optimised code generation would take minutes: how long values live is worked out by blocks, and its time grows as their
+/// square (500 scattered stores in the cases of a switch are 17,000 blocks and 13 s). Quick code does for such.
+bool has_too_many_blocks(LLVMModuleRef module);
+inline constexpr uint32_t kMostOptimisedBlocks = 8192;
 /// Of optimised code, as text: what determines it beside the module and the target.
 std::string pass_pipelines();
 

@@ -1,13 +1,18 @@
 // shader/jit/jit_make.cpp -- code for a key: from disk, quickly, begun for later, or optimised.
 //
-// In: keys and callbacks that fill modules. Out: addresses in slots. A compile runs in its own LLVM context with a target machine of its
-// own, so that threads compile at once (jit_emit.hpp). Untrusted shaders reach this file as IR: the module is verified
-// before the optimiser sees it (LLVM aborts on broken IR). Source: docs/decisions.md, 41 and 362.
+// In: keys and callbacks that fill modules. Out: addresses in slots; on disk optimised code, or quick code where the process ended before
+// that was made. A compile runs in its own LLVM context with a target machine of its own, so that threads compile at once (jit_emit.hpp).
+// Untrusted shaders reach this file as IR: the module is verified before the optimiser sees it (LLVM aborts on broken IR).
+// Source: docs/decisions.md, 41, 362 and 490.
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 
+#include <atomic>
 #include <cassert>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/host_memory.hpp"
@@ -25,6 +30,11 @@ std::string quick_name(const std::string& name) {
   assert(name.starts_with("tg_"));
   return kQuickPrefix + name.substr(3);
 }
+
+/// Code that took some 20 ms and more to make: beside it a file is cheap.
+constexpr size_t kKeptAtOnce_B = 64u << 10;
+
+CacheKey quick_key(const CacheKey& full_key) { return CacheKey(full_key.bytes + "quick"); }
 
 }  // namespace
 
@@ -63,6 +73,46 @@ Expected<std::string> Jit::State::generate(Work& work, Tier of, const std::strin
   return object;
 }
 
+/// What may take seconds is LLVM's, which nothing interrupts: a thread of its own does it, and who waits may leave. Then it ends between
+/// two of its stages, and is nobody's.
+Expected<std::string> Jit::State::generate_apart(std::unique_ptr<Work> work, Tier of, const std::string& name, const char* kind) {
+  if (compilers || has_small_frame(work->module, emit_options.sve_bits)) return generate(*work, of, name, kind);
+  struct Job {
+    std::unique_ptr<Work> work;
+    std::atomic<bool> stop{false};
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::optional<Expected<std::string>> object;
+  };
+  const auto job = std::make_shared<Job>();
+  job->work = std::move(work);
+  apart->add_urgent([this, job, of, name, kind = std::string(kind)] {
+    const StopsCompiles scope(job->stop);
+    const auto made = [&]() -> Expected<std::string> {
+      try {
+        return generate(*job->work, of, name, kind.c_str());
+      } catch (const std::bad_alloc& refused) {  // must not leave a thread
+        return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
+      }
+    };
+    Expected<std::string> object = made();
+    job->work = nullptr;
+    const std::lock_guard lock(job->mutex);
+    job->object = std::move(object);
+    job->ended.notify_all();
+  });
+  std::unique_lock lock(job->mutex);
+  while (!job->ended.wait_for(lock, kAskMeanwhile, [&] { return job->object.has_value(); })) {
+    lock.unlock();
+    if (!compile_goes_on()) {
+      job->stop = true;
+      return compile_interrupted(std::string("the code for ") + kind);
+    }
+    lock.lock();
+  }
+  return std::move(*job->object);
+}
+
 Expected<void*> Jit::State::link(const std::string& object, const std::string& name, const char* kind) {
   Expected<void*> address = code.place(object, name);
   if (!address) return error("linking: " + address.error().message);
@@ -70,19 +120,32 @@ Expected<void*> Jit::State::link(const std::string& object, const std::string& n
   return address;
 }
 
-Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind) {
+Expected<void*> Jit::State::make_quick(const Build& build, const std::string& name, const char* kind, bool waits, std::string* object_out) {
   const std::string own_name = quick_name(name);
   Expected<std::unique_ptr<Work>> work = build_ir(build, own_name, kind);
   if (!work) return work.error();
-  Expected<std::string> object = generate(**work, Tier::quick, own_name, kind);
+  Expected<std::string> object =
+      waits ? generate_apart(std::move(*work), Tier::quick, own_name, kind) : generate(**work, Tier::quick, own_name, kind);
   if (!object) return object.error();
-  return link(*object, own_name, kind);
+  Expected<void*> address = link(*object, own_name, kind);
+  if (address && object_out) *object_out = std::move(*object);
+  return address;
 }
 
-Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key) {
+Expected<void*> Jit::State::make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
+                                           bool waits) {
+  const auto emit = [&](std::unique_ptr<Work> work, Tier of) {
+    return waits ? generate_apart(std::move(work), of, name, kind) : generate(*work, of, name, kind);
+  };
   Expected<std::unique_ptr<Work>> work = build_ir(build, name, kind);
   if (!work) return work.error();
-  Expected<std::string> object = generate(**work, Tier::optimised, name, kind);
+  const bool quickly = has_too_many_blocks((*work)->module);
+  Expected<std::string> object = emit(std::move(*work), quickly ? Tier::quick : Tier::optimised);
+  if (quickly && !object && object.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY) {  // its frame is too large: as in make()
+    work = build_ir(build, name, kind);
+    if (!work) return work.error();
+    object = emit(std::move(*work), Tier::optimised);
+  }
   if (!object) return object.error();
   Expected<void*> address = link(*object, name, kind);
   if (address) cache->store(*full_key, *object);
@@ -90,29 +153,44 @@ Expected<void*> Jit::State::make_optimised(const Build& build, const std::string
 }
 
 void Jit::State::optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
-                                const std::shared_ptr<Entry>& entry) {
+                                const std::shared_ptr<Entry>& entry, std::string quick_object) {
   assert(background && entry->slot.address.load());
-  background->add([this, build, name, kind = std::string(kind), full_key, entry] {
+  // A process that ends before the optimised code is made leaves the next what it had itself. Large code it leaves at once, whatever its
+  // end.
+  bool is_kept = quick_object.empty();
+  if (quick_object.size() >= kKeptAtOnce_B) cache->store(quick_key(*full_key), quick_object), is_kept = true;
+  std::function<void()> keep;
+  if (!is_kept && !cache->directory().empty())
+    keep = [this, full_key, object = std::move(quick_object)] { cache->store(quick_key(*full_key), object); };
+  const auto optimise = [this, build, name, kind = std::string(kind), full_key, entry, is_kept] {
     const double start = now_ms();
     // Without memory for it the quick code stays.
     if (check_compile_memory("the code generator")) {
       try {
-        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key)) entry->slot.address.store(*better);
+        if (Expected<void*> better = make_optimised(build, name, kind.c_str(), full_key, false)) {
+          entry->slot.address.store(*better);
+          if (is_kept) cache->remove(quick_key(*full_key));
+        }
       } catch (const std::bad_alloc&) {
       }
     }
     entry->slot.last.store(true);
     std::lock_guard lock(mutex);
     stats.compile_ms += now_ms() - start;
-  });
+  };
+  background->add(optimise, std::move(keep));
 }
 
-/// From disk; an error where it is not there, or not to be used.
+/// Optimised code from disk; an error where it is not there, or not to be used.
 Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string& name, const char* kind) {
+  if (!emit_options.dump_directory.empty() || (!background && tier != Tier::optimised)) return error("not on disk");
+  return load_object(*full_key, name, kind);
+}
+
+Expected<void*> Jit::State::load_object(const CacheKey& key, const std::string& name, const char* kind) {
   const double start = now_ms();
   std::string object;
-  if (!emit_options.dump_directory.empty() || (!background && tier != Tier::optimised) || !cache->load(*full_key, object))
-    return error("not on disk");
+  if (!cache->load(key, object)) return error("not on disk");
   if (Expected<std::string> foreign = foreign_symbol(object); !foreign || !foreign->empty()) return error("not ours");
   Expected<void*> address = link(object, name, kind);
   if (!address) return address;
@@ -120,6 +198,23 @@ Expected<void*> Jit::State::load(const CacheKeyPtr& full_key, const std::string&
   stats.functions_from_disk++;
   stats.load_ms += now_ms() - start;
   return address;
+}
+
+/// Optimised, or quick code that an earlier process left, with the optimised to follow.
+bool Jit::State::take_from_disk(const CacheKeyPtr& full_key, const std::string& name, const char* kind, const Build& build,
+                                const std::shared_ptr<Entry>& entry) {
+  CodeSlot& slot = entry->slot;
+  if (Expected<void*> address = load(full_key, name, kind)) {
+    slot.address.store(*address);
+    slot.last.store(true);
+    return true;
+  }
+  if (!background || tier != Tier::quick || cache->directory().empty()) return false;
+  Expected<void*> address = load_object(quick_key(*full_key), quick_name(name), kind);
+  if (!address) return false;
+  slot.address.store(*address);
+  optimise_later(build, name, kind, full_key, entry, "");
+  return true;
 }
 
 void Jit::State::make_offer(Offer offer) {
@@ -141,8 +236,9 @@ void Jit::State::make_offer(Offer offer) {
     // Without memory for it, it is done without.
     if (check_compile_memory("the code generator")) {
       try {
-        Expected<void*> made = tier == Tier::quick && !background ? make_quick(offer.build, name, kind)
-                                                                  : make_optimised(offer.build, name, kind, offer.full_key);
+        const bool waits = !background;
+        Expected<void*> made = tier == Tier::quick && waits ? make_quick(offer.build, name, kind, waits)
+                                                            : make_optimised(offer.build, name, kind, offer.full_key, waits);
         if (made) slot.address.store(*made);
         if (!made && is_interrupted(made.error())) return put_back();
       } catch (const std::bad_alloc&) {
@@ -164,11 +260,7 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
   const std::string name = "tg_" + full_key->hash.hex();
   const char* kind = key.kind();
   const double start = now_ms();
-  if (Expected<void*> address = load(full_key, name, kind)) {
-    entry->slot.address.store(*address);
-    entry->slot.last.store(true);
-    return Ok{};
-  }
+  if (take_from_disk(full_key, name, kind, build, entry)) return Ok{};
   if (!compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);
   if (Status room = check_compile_memory("the code generator"); !room) return room.error();
   before_compile();
@@ -181,14 +273,16 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
       if (crew) crew->release();
     }
   } hold(background.get());
-  Expected<void*> address = tier == Tier::quick ? make_quick(build, name, kind) : make_optimised(build, name, kind, full_key);
+  std::string quick_object;
+  Expected<void*> address =
+      tier == Tier::quick ? make_quick(build, name, kind, true, &quick_object) : make_optimised(build, name, kind, full_key, true);
   // Quick code keeps every value on the stack; where that is too much, optimised code may do.
   const bool too_large = !address && tier == Tier::quick && address.error().code == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  if (too_large) address = make_optimised(build, name, kind, full_key);
+  if (too_large) address = make_optimised(build, name, kind, full_key, true);
   if (!address) return address.error();
   entry->slot.address.store(*address);
   if (background && !too_large)
-    optimise_later(build, name, kind, full_key, entry);
+    optimise_later(build, name, kind, full_key, entry, std::move(quick_object));
   else
     entry->slot.last.store(true);
   std::lock_guard lock(mutex);
@@ -198,16 +292,13 @@ Status Jit::State::make(const CacheKeyPtr& full_key, const CodeKey& key, const B
 }
 
 /// Null: it was on disk, or has to be made at once.
-Expected<std::unique_ptr<Begun>> Jit::State::begin(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, CodeSlot& slot) {
+Expected<std::unique_ptr<Begun>> Jit::State::begin(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build,
+                                                   const std::shared_ptr<Entry>& entry) {
   if (!background || tier != Tier::quick || compilers) return std::unique_ptr<Begun>();
   if (!compile_goes_on()) return compile_interrupted(std::string("the code for ") + key.kind());
   if (Status room = check_compile_memory("the code generator"); !room) return room.error();
   auto begun = std::make_unique<Begun>(Begun{nullptr, "tg_" + full_key->hash.hex(), key.kind(), full_key, build});
-  if (Expected<void*> address = load(full_key, begun->name, key.kind())) {
-    slot.address.store(*address);
-    slot.last.store(true);
-    return std::unique_ptr<Begun>();
-  }
+  if (take_from_disk(full_key, begun->name, key.kind(), build, entry)) return std::unique_ptr<Begun>();
   const double start = now_ms();
   Expected<std::unique_ptr<Work>> work = build_ir(build, quick_name(begun->name), key.kind());
   if (!work) return work.error();
@@ -230,15 +321,20 @@ bool Jit::State::make_begun(const std::shared_ptr<Entry>& entry) {
   const double start = now_ms();
   const char* const kind = begun->kind.c_str();
   bool is_last = false;
+  std::string quick_object;
   Expected<void*> made = [&]() -> Expected<void*> {
     try {
       const std::string name = quick_name(begun->name);
       Expected<std::string> object = generate(*begun->work, Tier::quick, name, kind);
       begun->work = nullptr;
-      if (object) return link(*object, name, kind);
+      if (object) {
+        Expected<void*> address = link(*object, name, kind);
+        if (address) quick_object = std::move(*object);
+        return address;
+      }
       if (object.error().code != VK_ERROR_OUT_OF_DEVICE_MEMORY) return object.error();
       is_last = true;  // as in make()
-      return make_optimised(begun->build, begun->name, kind, begun->full_key);
+      return make_optimised(begun->build, begun->name, kind, begun->full_key, false);
     } catch (const std::bad_alloc& refused) {  // must not leave a thread
       return Error{VK_ERROR_OUT_OF_HOST_MEMORY, refused_text(refused, "compiling")};
     }
@@ -248,7 +344,7 @@ bool Jit::State::make_begun(const std::shared_ptr<Entry>& entry) {
     if (is_last)
       entry->slot.last.store(true);
     else
-      optimise_later(begun->build, begun->name, kind, begun->full_key, entry);
+      optimise_later(begun->build, begun->name, kind, begun->full_key, entry, std::move(quick_object));
   }
   {
     std::lock_guard lock(mutex);

@@ -78,8 +78,10 @@ struct Jit::State {
 
   std::unique_ptr<BackgroundCrew> background;  // null: one tier only
   Tier tier = Tier::optimised;                 // that one, or the first
+  std::unique_ptr<BackgroundCrew> apart;       // makes what takes long, for threads that wait and may be interrupted
 
   ~State() {
+    apart.reset();
     background.reset();
     for (const auto& machines : idle_machines)
       for (LLVMTargetMachineRef m : machines) LLVMDisposeTargetMachine(m);
@@ -103,15 +105,22 @@ struct Jit::State {
   }
   Expected<std::unique_ptr<Work>> build_ir(const Build& build, const std::string& name, const char* kind) const;
   Expected<std::string> generate(Work& work, Tier of, const std::string& name, const char* kind);
+  Expected<std::string> generate_apart(std::unique_ptr<Work> work, Tier of, const std::string& name, const char* kind);
   Expected<void*> link(const std::string& object, const std::string& name, const char* kind);
-  Expected<void*> make_quick(const Build& build, const std::string& name, const char* kind);
-  Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key);
+  /// `object`: what was linked, where it is to be kept. `waits`: somebody does, who may be interrupted; not for a crew's tasks.
+  Expected<void*> make_quick(const Build& build, const std::string& name, const char* kind, bool waits, std::string* object = nullptr);
+  Expected<void*> make_optimised(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key, bool waits);
+  /// `quick_object`: goes to disk where the optimised one does not come to it; empty: it is there.
   void optimise_later(const Build& build, const std::string& name, const char* kind, const CacheKeyPtr& full_key,
-                      const std::shared_ptr<Entry>& entry);
+                      const std::shared_ptr<Entry>& entry, std::string quick_object);
   Expected<void*> load(const CacheKeyPtr& full_key, const std::string& name, const char* kind);
+  Expected<void*> load_object(const CacheKey& key, const std::string& name, const char* kind);
+  bool take_from_disk(const CacheKeyPtr& full_key, const std::string& name, const char* kind, const Build& build,
+                      const std::shared_ptr<Entry>& entry);
   Status make(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, const std::shared_ptr<Entry>& entry);
   void make_offer(Offer offer);
-  Expected<std::unique_ptr<Begun>> begin(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build, CodeSlot& slot);
+  Expected<std::unique_ptr<Begun>> begin(const CacheKeyPtr& full_key, const CodeKey& key, const Build& build,
+                                         const std::shared_ptr<Entry>& entry);
   bool make_begun(const std::shared_ptr<Entry>& entry);
   /// Until another thread has done with it. False: this one was interrupted before.
   bool await(std::unique_lock<std::mutex>& lock, const Entry& entry) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ constexpr char kMagic[8] = {'T', 'G', 'O', 'B', 'J', '0', '0', '3'};
 constexpr uint64_t kMaxEntry_B = 64ull << 20;
 constexpr uint64_t kStoresBetweenPrunes = 128;
 constexpr uint64_t kMaxDirectory_B = 512ull << 20;  // pruned to half of it, oldest first
+constexpr int64_t kUsedEvery_s = 3600;              // how exactly it is known when an entry was used
 
 struct Header {
   char magic[8];
@@ -43,8 +45,8 @@ uint64_t mix(uint64_t h) {
   return h ^ (h >> 32);
 }
 
-/// Keeps the directory bounded: removes what killed processes left, here and beside the key, and the least recently written entries. Looks
-/// at every file, so it is not for every start.
+/// Keeps the directory bounded: removes what killed processes left, here and beside the key, and the entries that were not used for
+/// longest. Looks at every file, so it is not for every start. A file's time is when it was written or, to the hour, used.
 void prune(const std::string& directory) {
   remove_old_temporaries(directory, "");
   remove_old_keys();
@@ -167,6 +169,7 @@ bool ObjectCache::read(const std::string& name, std::string& content) const {
       good = false;
     }
   }
+  if (good && s.st_mtime + kUsedEvery_s < static_cast<int64_t>(time(nullptr))) futimens(fd, nullptr);  // best effort
   close(fd);
   return good;
 }
@@ -199,6 +202,14 @@ void ObjectCache::store(const CacheKey& key, const std::string& object) const {
   write(key.hash.hex(), key.bytes, object);
   // By the key's hash, so that no process has to count: one store in kStoresBetweenPrunes.
   if (key.hash.low % kStoresBetweenPrunes == 0) prune(directory_);
+}
+
+void ObjectCache::remove(const CacheKey& key) const {
+  if (directory_.empty()) return;
+  const std::string name = key.hash.hex();
+  unlink((directory_ + "/" + name).c_str());
+  std::lock_guard lock(mutex_);
+  used_.erase(name);
 }
 
 std::string ObjectCache::export_entry(const std::string& name) const {

@@ -46,6 +46,7 @@ class ObjectCache {
   bool load(const CacheKey& key, std::string& object) const;
   /// Best effort: a full disk is no error. Written under a temporary name, then renamed.
   void store(const CacheKey& key, const std::string& object) const;
+  void remove(const CacheKey& key) const;
   /// An entry by its file's name, key and object in one, for another machine; "" where there is none that is good.
   std::string export_entry(const std::string& name) const;
   /// What export_entry gave there. False where it is none of this name, or can't be kept. Whoever made it has code run here.

@@ -142,7 +142,8 @@ struct Lowering {
   bool compute = false;
   bool slice = false;  // memory is written when the whole shader runs, and what nobody uses of a texture is not read
   Status status = Ok{};
-  uint64_t lowered = 0;  // counted against kMaxLoweredInstructions
+  uint64_t lowered = 0;    // counted against kMaxLoweredInstructions
+  uint32_t looked_at = 0;  // instructions, calls included: whether to go on is asked every so many
   uint32_t nesting = 0;
 
   // -- set by the entry points --------------------------------------------------------------------------------------------------

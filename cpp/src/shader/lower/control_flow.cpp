@@ -353,6 +353,21 @@ void Lowering::selection(uint32_t, uint32_t c) {
   exec = remaining(state.entry_exec, facts.outer_jumps);
 }
 
+/// Of a switch: which cases others jump into. Its regions were made one after the other.
+static std::vector<bool> cases_fallen_into(const FunctionTree& tree, uint32_t c) {
+  const Construct& construct = tree.constructs[c];
+  std::vector<bool> falls(construct.cases.size(), false);
+  const auto is_inside = [&](uint32_t r) {
+    while (r != kNone && tree.regions[r].construct != c) r = tree.regions[r].parent;
+    return r != kNone;
+  };
+  assert(construct.kind == ConstructKind::switch_ && !construct.regions.empty());
+  for (uint32_t r = *std::min_element(construct.regions.begin(), construct.regions.end()); r < tree.regions.size() && is_inside(r); ++r)
+    for (const Item& item : tree.regions[r].items)
+      if (item.kind == ItemKind::jump && item.jump == JumpKind::fallthrough && item.construct == c) falls[item.case_index] = true;
+  return falls;
+}
+
 void Lowering::switch_(uint32_t, uint32_t c) {
   const Construct& construct = frame().facts->tree.constructs[c];
   const ConstructFacts& facts = frame().facts->constructs[c];
@@ -385,22 +400,28 @@ void Lowering::switch_(uint32_t, uint32_t c) {
     }
   } else {
     selector = vary(selector);
-    std::vector<Value> masks;
-    Value matched = ir.false_mask();
-    for (const Case& one : construct.cases) {
+    // Each case's mask is found where the case stands: hundreds would be alive at once, and LLVM's time is as the square of that.
+    const auto chosen = [&](const Case& one) {
       Value mask = ir.false_mask();
       for (uint64_t literal : one.literals) mask = ir.or_(mask, ir.eq(selector, Ir::same(selector, literal)));
-      matched = ir.or_(matched, mask);
-      masks.push_back(mask);
-    }
+      return mask;
+    };
+    const std::vector<bool> falls = cases_fallen_into(frame().facts->tree, c);
     for (size_t k = 0; k < construct.cases.size(); ++k) {
-      if (construct.cases[k].is_default) masks[k] = ir.or_(masks[k], ir.not_(matched));
-      masks[k] = and_masks(state.entry_exec, masks[k]);
-      state.fall.push_back(mask_alloca("fall"));
+      state.fall.push_back(falls[k] ? mask_alloca("fall") : nullptr);
       state.arm_end.push_back(ir.block("case_end"));
     }
+    Value matched = ir.false_mask();  // so far
     for (size_t k = 0; k < construct.cases.size(); ++k) {
-      exec = ir.or_(masks[k], load_mask(state.fall[k]));
+      Value mask = chosen(construct.cases[k]);
+      matched = ir.or_(matched, mask);
+      if (construct.cases[k].is_default) {
+        Value any = matched;
+        for (size_t n = k + 1; n < construct.cases.size(); ++n) any = ir.or_(any, chosen(construct.cases[n]));
+        mask = ir.or_(mask, ir.not_(any));
+      }
+      exec = and_masks(state.entry_exec, mask);
+      if (state.fall[k]) exec = ir.or_(exec, load_mask(state.fall[k]));
       const uint32_t r = construct.regions[k];
       if (cost(r) > 16) {
         Block body = ir.block("case");
@@ -428,8 +449,8 @@ void Lowering::unrolled_loop(uint32_t c, const CountedLoop& counted) {
   };
   assert(counted.rounds <= kMostRounds && is_inside(tree.constructs[counted.test]));
   for (uint32_t round = 0; round <= counted.rounds && !failed(); ++round) {
-    for (uint32_t k = 0; k < tree.constructs.size(); ++k)
-      if (is_inside(tree.constructs[k])) frame().constructs[k] = {};
+    // Those within the loop were made right after it.
+    for (uint32_t k = c + 1; k < tree.constructs.size() && is_inside(tree.constructs[k]); ++k) frame().constructs[k] = {};
     ConstructState& state = frame().constructs[c];
     state = {};
     const bool is_last = round == counted.rounds;

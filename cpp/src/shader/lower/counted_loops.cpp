@@ -93,10 +93,12 @@ struct Counter {
   /// The selection that alone jumps to the loop's end; true where there is one and nothing else does.
   bool find_test(CountedLoop& found) const {
     uint32_t jumps = 0;
-    for (uint32_t r = 0; r < tree().regions.size(); ++r) {
+    // The loop's regions were made one after the other; only from within is its end jumped to.
+    const uint32_t first = construct().regions[0], tail = construct().regions[1];
+    for (uint32_t r = first; r < tree().regions.size(); ++r) {
+      if (!tree().encloses(first, r) && !tree().encloses(tail, r)) break;
       for (const Item& item : tree().regions[r].items) {
-        const bool inside = tree().encloses(construct().regions[0], r) || tree().encloses(construct().regions[1], r);
-        if (inside && (item.kind == ItemKind::return_ || item.kind == ItemKind::kill || item.kind == ItemKind::unreachable)) return false;
+        if ((item.kind == ItemKind::return_ || item.kind == ItemKind::kill || item.kind == ItemKind::unreachable)) return false;
         if (item.kind == ItemKind::jump && item.construct == loop && item.jump == JumpKind::merge) {
           ++jumps;
           found.test = tree().regions[r].construct, found.leaving_arm = tree().regions[r].arm;
@@ -145,17 +147,16 @@ struct Counter {
   /// Of a local variable: its one store in the loop, in a block that each round ends with. No other pointer leads to it.
   const Instruction* advance_of_variable(uint32_t variable, uint32_t& step) const {
     const Instruction *advance = nullptr, *declared = m.find(variable);
-    if (!declared || declared->op != spv::OpVariable) return nullptr;
-    for (uint32_t b = 0; b < function().blocks.size(); ++b) {
-      for (uint32_t k = function().blocks[b].first; k < function().blocks[b].end; ++k) {
-        const Instruction& i = m.instructions[k];
-        if (&i == declared || i.op == spv::OpLoad || !any_id(m, i, [&](uint32_t id) { return id == variable; })) continue;
-        if (!is_inside(b) && (i.op == spv::OpStore || i.op == spv::OpFunctionCall)) continue;
-        if (i.op != spv::OpStore || m.operand(i, 0) != variable || advance || tree().region_of_block[b] != construct().regions[1])
-          return nullptr;
-        advance = advance_of(m.operand(i, 1), variable, step);
-        if (!advance) return nullptr;
-      }
+    const auto uses = facts.uses.find(variable);
+    if (!declared || declared->op != spv::OpVariable || uses == facts.uses.end()) return nullptr;
+    for (const FunctionFacts::Use& use : uses->second) {
+      const Instruction& i = m.instructions[use.instruction];
+      if (i.op == spv::OpLoad) continue;
+      if (!is_inside(use.block) && (i.op == spv::OpStore || i.op == spv::OpFunctionCall)) continue;
+      if (i.op != spv::OpStore || m.operand(i, 0) != variable || advance || tree().region_of_block[use.block] != construct().regions[1])
+        return nullptr;
+      advance = advance_of(m.operand(i, 1), variable, step);
+      if (!advance) return nullptr;
     }
     return advance;
   }

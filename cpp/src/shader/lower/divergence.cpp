@@ -79,14 +79,24 @@ static bool ends_invocation(spv::Op op) { return op == spv::OpKill || op == spv:
 Status Analysis::prepare() {
   d.varying.assign(m.bound, 0), d.escape.assign(m.bound, 0), d.dynamic.assign(m.bound, 0);
   d.unmasked_store.assign(m.instructions.size(), 0);
+  const DecidedBranches decided = decide_branches(m, constants);
   for (uint32_t id : m.reachable) {
     const Function& function = m.functions.at(id);
-    Expected<FunctionTree> tree = build_tree(m, function);
+    Expected<FunctionTree> tree = build_tree(m, function, decided);
     if (!tree) return tree.error();
     FunctionFacts& f = d.functions[id];
     f.tree = std::move(*tree);
     f.constructs.resize(f.tree.constructs.size());
     for (uint32_t p : function.parameters) function_of_parameter[p] = id;
+    for (uint32_t b = 0; b < function.blocks.size(); ++b) {
+      if (f.tree.region_of_block[b] == kNone) continue;
+      for (uint32_t k = function.blocks[b].first; k < function.blocks[b].end; ++k)
+        each_id(m, m.instructions[k], [&](uint32_t named) {
+          const Instruction* variable = m.find(named);
+          if (variable && variable->op == spv::OpVariable && m.storage_of(named) == spv::StorageClassFunction)
+            f.uses[named].push_back({b, k});
+        });
+    }
     each_block(f, [&](const BasicBlock& b, uint32_t region) {
       for (uint32_t k = b.first; k < b.end; ++k) {
         const Instruction& i = m.instructions[k];

@@ -26,6 +26,11 @@ struct ConstructFacts {
 struct FunctionFacts {
   FunctionTree tree;
   std::vector<ConstructFacts> constructs;
+  /// Of local variables: instructions that name them, and in which block; once for each time that they do.
+  struct Use {
+    uint32_t block, instruction;
+  };
+  std::unordered_map<uint32_t, std::vector<Use>> uses;
   bool kills = false;  // contains discard, calls included
   bool return_varying = false;
 };

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cassert>
 
+#include "shader/jit/compile_crew.hpp"
 #include "shader/lower/context.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
 namespace {
+
+constexpr uint32_t kAskEvery = 1024;  // instructions: a few milliseconds
 
 bool is_product(spv::Op op) { return op == spv::OpFMul || op == spv::OpVectorTimesScalar; }
 
@@ -46,6 +49,10 @@ void Lowering::block(const BasicBlock& b, uint32_t) {
   for (uint32_t k = b.first; k < b.end && !failed(); ++k) {
     const Instruction& i = m.instructions[k];
     current = &i;
+    if (++looked_at % kAskEvery == 0 && !compile_goes_on()) {
+      if (status) status = compile_interrupted("shader '" + m.entry.name + "'");
+      return;
+    }
     if (i.type) {
       // A variable is as many as it has scalars in registers.
       const bool pointer = m.type(i.type).kind == Kind::pointer;

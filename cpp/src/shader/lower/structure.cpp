@@ -15,46 +15,26 @@ namespace {
 
 constexpr uint32_t kMaxDepth = 200;  // of nested constructs
 
-std::vector<uint32_t> successors(const Module& m, const BasicBlock& b) {
-  const Instruction& t = m.instructions[b.terminator];
-  if (t.op == spv::OpBranch) return {m.operand(t, 0)};
-  if (t.op == spv::OpBranchConditional) return {m.operand(t, 1), m.operand(t, 2)};
-  std::vector<uint32_t> labels;
-  if (t.op == spv::OpSwitch)
-    for (const Module::Case& one : m.cases(t)) labels.push_back(one.label);
-  return labels;
-}
-
 /// Blocks in which arms meet, by the block that dominates them immediately: those of several predecessors that no instruction names as a
 /// merge block, continue target or case, and that begin no loop. In reverse postorder.
-std::map<uint32_t, std::vector<uint32_t>> find_meets(const Module& m, const Function& f) {
+std::map<uint32_t, std::vector<uint32_t>> find_meets(const Module& m, const Function& f, const DecidedBranches& decided) {
   const auto count = static_cast<uint32_t>(f.blocks.size());
   std::vector<std::vector<uint32_t>> next(count), before(count);
   std::vector<bool> named(count, false);
   const auto index = [&](uint32_t label) { return f.block_of_label.at(label); };
   for (uint32_t b = 0; b < count; ++b) {
-    for (uint32_t label : successors(m, f.blocks[b])) next[b].push_back(index(label));
+    if (const uint32_t only = decided.of(f.id, b))
+      next[b] = {index(only)};
+    else
+      for (uint32_t label : successors(m, f.blocks[b])) next[b].push_back(index(label));
     if (f.blocks[b].merge != spv::OpNop) named[index(f.blocks[b].merge_block)] = true;
     if (f.blocks[b].merge == spv::OpLoopMerge) named[index(f.blocks[b].continue_block)] = named[b] = true;
     if (m.instructions[f.blocks[b].terminator].op == spv::OpSwitch)
       for (uint32_t to : next[b]) named[to] = true;
   }
-  // Postorder without recursion.
-  std::vector<uint32_t> order, number(count, kNone);
-  std::vector<std::pair<uint32_t, size_t>> path = {{0, 0}};
-  std::vector<bool> seen(count, false);
-  seen[0] = true;
-  while (!path.empty()) {
-    auto& [b, at] = path.back();
-    if (at < next[b].size()) {
-      const uint32_t to = next[b][at++];
-      if (!seen[to]) seen[to] = true, path.emplace_back(to, 0);
-      continue;
-    }
-    number[b] = static_cast<uint32_t>(order.size());
-    order.push_back(b);
-    path.pop_back();
-  }
+  const std::vector<uint32_t> order = postorder(next);
+  std::vector<uint32_t> number(count, kNone);
+  for (uint32_t k = 0; k < order.size(); ++k) number[order[k]] = k;
   for (uint32_t b : order)
     for (uint32_t to : next[b])
       if (std::find(before[to].begin(), before[to].end(), b) == before[to].end()) before[to].push_back(b);
@@ -91,10 +71,12 @@ std::map<uint32_t, std::vector<uint32_t>> find_meets(const Module& m, const Func
 struct Builder {
   const Module& m;
   const Function& f;
+  const DecidedBranches& decided;
   FunctionTree& tree;
   std::map<uint32_t, std::vector<uint32_t>> meets;
   std::vector<uint32_t> open;  // constructs around the current point, outermost first
   std::vector<bool> visited;
+  std::vector<bool> left = {}, continued = {};  // [constructs] something jumps to its merge block, to its continue target
   uint32_t order = 0;
   Status status = Ok{};
 
@@ -128,8 +110,12 @@ struct Builder {
     tree.constructs[construct].regions.push_back(id);
     return id;
   }
+  /// Nothing comes to the end of a construct: what follows is not reached. Asked where branches are decided; else the module says so
+  /// itself.
+  bool ends_at(uint32_t construct) const { return decided.taken.count(f.id) && !left[construct]; }
   uint32_t new_construct(ConstructKind kind, uint32_t region) {
     Construct& c = tree.constructs.emplace_back();
+    left.push_back(false), continued.push_back(false);
     c.kind = kind, c.parent_region = region;
     return static_cast<uint32_t>(tree.constructs.size() - 1);
   }
@@ -147,7 +133,7 @@ struct Builder {
   bool sequence(uint32_t region, uint32_t from, uint32_t label, bool stored = false);
   bool begins_with_phi(const BasicBlock& b) const { return b.first < b.end && m.instructions[b.first].op == spv::OpPhi; }
   uint32_t open_block(uint32_t& region, uint32_t header, uint32_t merge);
-  bool arms_that_meet(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
+  bool arms_that_meet(uint32_t region, const BasicBlock& b, uint32_t only, uint32_t& from, uint32_t& label, bool& ended);
   bool block_body(uint32_t region, uint32_t index, uint32_t& from, uint32_t& label, bool& ended);
   bool selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended);
   bool switch_(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& label, bool& ended);
@@ -163,6 +149,8 @@ bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label, bool stor
     if (find_join(label, jump)) {
       jump.from = from, jump.to = label;
       append(region, jump);
+      if (jump.jump == JumpKind::merge) left[jump.construct] = true;
+      if (jump.jump == JumpKind::continue_) continued[jump.construct] = true;
       return true;
     }
     const uint32_t index = f.block_of_label.at(label);
@@ -175,7 +163,9 @@ bool Builder::sequence(uint32_t region, uint32_t from, uint32_t label, bool stor
     }
     stored = false;
     if (b.merge == spv::OpLoopMerge) {
+      const auto c = static_cast<uint32_t>(tree.constructs.size());  // the loop's
       if (!loop(region, index, from)) return false;
+      if (ends_at(c)) return true;
       from = 0, label = b.merge_block;
       if (visited[f.block_of_label.at(label)]) return fail("the merge block of a loop is inside of it");
       continue;
@@ -204,10 +194,14 @@ bool Builder::block_body(uint32_t region, uint32_t index, uint32_t& from, uint32
       return true;
     case spv::OpBranchConditional: {
       const bool alike = m.operand(t, 1) == m.operand(t, 2);
-      if (meets.count(index) || (alike && b.merge == spv::OpSelectionMerge)) return arms_that_meet(region, b, t, from, label, ended);
+      const uint32_t only = alike ? m.operand(t, 1) : decided.of(f.id, index);
+      if (meets.count(index) || (only && b.merge == spv::OpSelectionMerge)) return arms_that_meet(region, b, only, from, label, ended);
+      if (only) return label = only, true;
       return selection(region, b, t, from, label, ended);
     }
     case spv::OpSwitch:
+      if (const uint32_t only = decided.of(f.id, index); only && b.merge == spv::OpSelectionMerge)
+        return arms_that_meet(region, b, only, from, label, ended);
       from = 0;  // the switch stores on all edges, that to its merge block among them
       return switch_(region, b, t, label, ended);
     case spv::OpReturn:
@@ -239,9 +233,10 @@ uint32_t Builder::open_block(uint32_t& region, uint32_t header, uint32_t merge) 
   return c;
 }
 
-/// A branch whose arms meet before its merge block (or that has one arm only):
+/// A branch whose arms meet before its merge block, or that has one arm only (`only`: its label, else 0):
 ///   block until merge { block until last meet { ... block until first meet { the branch }  first meet ... }  last meet ... }  merge
-bool Builder::arms_that_meet(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended) {
+bool Builder::arms_that_meet(uint32_t region, const BasicBlock& b, uint32_t only, uint32_t& from, uint32_t& label, bool& ended) {
+  const Instruction& t = m.instructions[b.terminator];
   [[maybe_unused]] const uint32_t outside = region;
   const bool merged = b.merge == spv::OpSelectionMerge;
   std::vector<uint32_t> joins;  // the first is reached first
@@ -254,8 +249,8 @@ bool Builder::arms_that_meet(uint32_t region, const BasicBlock& b, const Instruc
     open_block(region, b.label, joins[k]);
   }
   assert(regions.back() == outside);
-  if (m.operand(t, 1) == m.operand(t, 2)) {
-    if (!sequence(region, b.label, m.operand(t, 1))) return false;
+  if (only) {
+    if (!sequence(region, b.label, only)) return false;
   } else {
     const uint32_t c = new_construct(ConstructKind::selection, region);
     tree.constructs[c].condition = m.operand(t, 0);
@@ -270,8 +265,10 @@ bool Builder::arms_that_meet(uint32_t region, const BasicBlock& b, const Instruc
     open.pop_back();
     if (!sequence(regions[k], 0, joins[k])) return false;
   }
+  const uint32_t outermost = open.back();
   open.pop_back();
-  from = 0, label = joins.back(), ended = false;
+  from = 0, label = joins.back(), ended = ends_at(outermost);
+  if (ended) return true;
   if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its selection");
   return true;
 }
@@ -279,10 +276,7 @@ bool Builder::arms_that_meet(uint32_t region, const BasicBlock& b, const Instruc
 bool Builder::selection(uint32_t region, const BasicBlock& b, const Instruction& t, uint32_t& from, uint32_t& label, bool& ended) {
   const uint32_t targets[2] = {m.operand(t, 1), m.operand(t, 2)};
   const bool merged = b.merge == spv::OpSelectionMerge;
-  if (targets[0] == targets[1] && !merged) {
-    label = targets[0];
-    return true;
-  }
+  assert(targets[0] != targets[1]);
   const uint32_t c = new_construct(ConstructKind::selection, region);
   tree.constructs[c].condition = m.operand(t, 0);
   tree.constructs[c].header = b.label;
@@ -309,7 +303,8 @@ bool Builder::selection(uint32_t region, const BasicBlock& b, const Instruction&
   open.pop_back();
   from = b.label;
   if (merged) {
-    label = b.merge_block;
+    label = b.merge_block, ended = ends_at(c);
+    if (ended) return true;
     if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its selection");
     from = 0;
     return true;
@@ -349,13 +344,12 @@ bool Builder::switch_(uint32_t region, const BasicBlock& b, const Instruction& t
   }
   open.pop_back();
   if (!order_cases(c)) return false;
-  label = b.merge_block;
-  if (visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its switch");
-  ended = false;
+  label = b.merge_block, ended = ends_at(c);
+  if (!ended && visited[f.block_of_label.at(label)]) return fail("a merge block is inside of its switch");
   return true;
 }
 
-/// Arranges the cases of a switch so that each comes before the one that it falls into.
+/// Arranges the cases of a switch so that each comes before the one that it falls into, and a default that does nothing behind all others.
 bool Builder::order_cases(uint32_t c) {
   Construct& construct = tree.constructs[c];
   const auto count = static_cast<uint32_t>(construct.cases.size());
@@ -374,10 +368,14 @@ bool Builder::order_cases(uint32_t c) {
       waiting[item.case_index]++;
     }
   }
+  const auto& nothing = tree.regions[construct.regions[0]].items;  // the default's
+  const bool is_empty = nothing.size() == 1 && nothing[0].kind == ItemKind::jump && nothing[0].construct == c &&
+                        nothing[0].jump == JumpKind::merge && waiting[0] == 0;
   std::vector<bool> placed(count, false);
-  while (order.size() < count) {
-    uint32_t next = kNone;
-    for (uint32_t k = 0; k < count && next == kNone; ++k) {
+  for (uint32_t first = is_empty ? 1 : 0; order.size() < count;) {
+    while (first < count && placed[first]) ++first;
+    uint32_t next = is_empty && order.size() + 1 == count ? 0 : kNone;
+    for (uint32_t k = first; k < count && next == kNone; ++k) {
       if (!placed[k] && waiting[k] == 0) next = k;
     }
     if (next == kNone) return fail("the cases of a switch fall through in a circle");
@@ -416,7 +414,8 @@ bool Builder::loop(uint32_t region, uint32_t index, uint32_t from_outside) {
   if (!ended && !sequence(body, from, label)) return false;
   const uint32_t tail = new_region(region, c, 1);
   const uint32_t continue_index = f.block_of_label.at(b.continue_block);
-  if (continue_index != index && !visited[continue_index]) {
+  const bool is_reached = continued[c] || !decided.taken.count(f.id);
+  if (continue_index != index && !visited[continue_index] && is_reached) {
     if (!sequence(tail, 0, b.continue_block)) return false;
   } else {
     Item back;  // a loop of one block, or a continue block that nobody reaches
@@ -436,12 +435,13 @@ uint32_t FunctionTree::loop_around(uint32_t region) const {
   return kNone;
 }
 
-Expected<FunctionTree> build_tree(const Module& module, const Function& function) {
+Expected<FunctionTree> build_tree(const Module& module, const Function& function, const DecidedBranches& decided) {
   FunctionTree tree;
   tree.function = &function;
   tree.region_of_block.assign(function.blocks.size(), kNone);
   tree.order_of_block.assign(function.blocks.size(), 0);
-  Builder builder{module, function, tree, find_meets(module, function), {}, std::vector<bool>(function.blocks.size(), false)};
+  Builder builder{
+      module, function, decided, tree, find_meets(module, function, decided), {}, std::vector<bool>(function.blocks.size(), false)};
   builder.new_construct(ConstructKind::function, kNone);
   builder.new_region(kNone, 0, 0);
   builder.open.push_back(0);

@@ -1,10 +1,12 @@
 // shader/lower/structure.hpp -- a function's structured control flow as a tree: sequences of blocks, selections, switches, loops.
 //
-// In: a Function of the Module. Out: FunctionTree: regions (sequences of items) and the constructs that own them. Jumps name the
-// construct that they leave, so that divergence analysis and code generation need no graph.
+// In: a Function of the Module, which of its branches are decided. Out: FunctionTree: regions (sequences of items) and the constructs that
+// own them. Jumps name the construct that they leave, so that divergence analysis and code generation need no graph. A decided branch is
+// no selection: its one arm stands in a construct of kind `block`, and what is not reached stands nowhere.
 // Source: SPIR-V specification 1.6, section 2.11 "Structured Control Flow".
 #pragma once
 
+#include "shader/lower/decided_branches.hpp"
 #include "shader/spirv/module.hpp"
 
 namespace tilegpu::shader {
@@ -21,8 +23,8 @@ struct Item {
   uint32_t from = 0, to = 0;  // labels of the edge, for OpPhi: jump, edge; construct: into the loop's header (from 0: none)
 };
 
-/// A straight sequence (`edge`: into the next block, which has OpPhi); its last item is a jump, return, kill or unreachable, or a selection
-/// all of whose arms leave.
+/// A straight sequence (`edge`: into the next block, which has OpPhi); its last item is a jump, return, kill or unreachable, or a construct
+/// none of whose arms comes to its end.
 struct Region {
   std::vector<Item> items;
   uint32_t parent = kNone;  // region that holds the construct
@@ -55,7 +57,7 @@ struct FunctionTree {
   const Function* function = nullptr;
   std::vector<Region> regions;            // [0]: the body
   std::vector<Construct> constructs;      // [0]: the function
-  std::vector<uint32_t> region_of_block;  // kNone: unreachable block
+  std::vector<uint32_t> region_of_block;  // kNone: unreachable block, or one that decided branches pass by
   std::vector<uint32_t> order_of_block;   // position in emission order
 
   /// Is `outer` the region `inner`, or does it enclose it?
@@ -69,6 +71,6 @@ struct FunctionTree {
   uint32_t loop_around(uint32_t region) const;
 };
 
-Expected<FunctionTree> build_tree(const Module& module, const Function& function);
+Expected<FunctionTree> build_tree(const Module& module, const Function& function, const DecidedBranches& decided);
 
 }  // namespace tilegpu::shader

@@ -20,6 +20,7 @@
 #include "base/host_memory.hpp"
 #include "base/large_stack.hpp"
 #include "shader/module/glsl.hpp"
+#include "shader/module/glsl_size.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/shader.hpp"
 
@@ -257,6 +258,19 @@ static const TBuiltInResource& resources() {
   return known;
 }
 
+/// What glslang would take minutes or gigabytes for, though the text is short. Empty: it is not.
+std::string is_too_much(const GlslSource& source) {
+  if (source.text.size() <= kFlatSource_B && source.text.find("define") == std::string::npos && source.defines.empty()) return {};
+  const shader::GlslSize size = shader::measure_glsl(source.text, source.defines);
+  if (size.tokens > shader::kMaxGlslTokens)
+    return "with its macros the text has " + (size.tokens >= uint64_t{1} << 40 ? "more than 2^40" : std::to_string(size.tokens)) +
+           " tokens; at most " + std::to_string(shader::kMaxGlslTokens) + " are compiled";
+  if (size.cases > shader::kMaxSwitchCases)
+    return "a switch has " + std::to_string(size.cases) + " cases; at most " + std::to_string(shader::kMaxSwitchCases) +
+           " are allowed, SPIR-V's limit";
+  return {};
+}
+
 Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const GlslSource& source,
                                              std::vector<ShaderMessage>* messages_out) {
   if (Status room = check_compile_memory("a shader in GLSL"); !room) return room.error();
@@ -282,6 +296,10 @@ Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const Gl
          0,
          "the text has " + std::to_string(source.text.size()) + " bytes; at most " + std::to_string(kMaxSource_B) + " are allowed",
          {}});
+    return fail();
+  }
+  if (std::string wrong = is_too_much(source); !wrong.empty()) {
+    messages.push_back({source.file, 0, wrong, {}});
     return fail();
   }
   std::string preamble;

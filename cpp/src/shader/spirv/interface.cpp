@@ -406,18 +406,8 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
         work.push_back(m.operand(*i, 0));
         break;
       case spv::OpFunctionParameter:
-        for (uint32_t caller : m.reachable) {
-          for (const BasicBlock& b : m.functions.at(caller).blocks) {
-            for (uint32_t k = b.first; k < b.end; ++k) {
-              const Instruction& call = m.instructions[k];
-              if (call.op != spv::OpFunctionCall) continue;
-              const Function& f = m.functions.at(m.operand(call, 0));
-              for (uint32_t p = 0; p < f.parameters.size(); ++p) {
-                if (f.parameters[p] == at) work.push_back(m.operand(call, p + 1));
-              }
-            }
-          }
-        }
+        if (const auto passed = m.arguments.find(at); passed != m.arguments.end())
+          work.insert(work.end(), passed->second.begin(), passed->second.end());
         break;
       default:
         break;

@@ -512,7 +512,10 @@ Status Reader::read_calls() {
         each_id(m, i, [&](uint32_t named) {
           if (named < m.bound) m.used[named] = true;
         });
-        if (i.op == spv::OpFunctionCall && !visit(m.operand(i, 0), depth + 1)) return false;
+        if (i.op != spv::OpFunctionCall) continue;
+        if (!visit(m.operand(i, 0), depth + 1)) return false;
+        const std::vector<uint32_t>& parameters = m.functions.at(m.operand(i, 0)).parameters;
+        for (uint32_t p = 0; p < parameters.size() && p + 1 < i.count; ++p) m.arguments[parameters[p]].push_back(m.operand(i, p + 1));
       }
     }
     open.erase(id);

@@ -151,9 +151,10 @@ struct Module {
   bool variable_pointers = false;  // declared: to storage buffers at least
   uint32_t glsl450 = 0;            // id of the extended instruction set, 0: not imported
   EntryPoint entry;
-  std::map<uint32_t, Function> functions;  // by id
-  std::vector<uint32_t> reachable;         // functions that the entry point calls, itself first
-  std::vector<bool> used;                  // [bound] variables and constants that reachable functions name
+  std::map<uint32_t, Function> functions;                         // by id
+  std::vector<uint32_t> reachable;                                // functions that the entry point calls, itself first
+  std::unordered_map<uint32_t, std::vector<uint32_t>> arguments;  // of parameters: what reachable calls pass for them
+  std::vector<bool> used;                                         // [bound] variables and constants that reachable functions name
 
   uint32_t operand(const Instruction& i, uint32_t k) const {
     assert(i.first + size_t{i.count} <= words.size());

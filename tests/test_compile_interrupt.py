@@ -1,0 +1,44 @@
+"""Ctrl-C ends the wait for a function that LLVM takes long for, on a device without compilers of its own; the device works on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+HEAD = "#version 450\nlayout(local_size_x = 32) in; layout(std430, binding = 0) buffer Data { uint data[]; };\n"
+# Half a minute of LLVM's time and more: each load is one of each lane.
+LONG = HEAD + (
+    "void main() { uint x = data[gl_GlobalInvocationID.x];"
+    + "".join(f"x = x * {2 * k + 1}u + data[x & 15u];\n" for k in range(2000))
+    + "data[gl_GlobalInvocationID.x] = x; }"
+)
+SHORT = HEAD + "void main() { data[gl_GlobalInvocationID.x] += 1u; }"
+
+
+@pytest.mark.parametrize("code", ["tiered", "optimised"])
+def test_ctrl_c_ends_a_long_compile(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setenv("TILEGPU_CODE", code)
+    dev = tg.Device(threads=1, cache_dir="off")
+    words = tg.compile_glsl(LONG, "compute")
+    data = dev.buffer(np.zeros(64, "u4"))
+    dev.dispatch(dev.compute_pipeline(SHORT), 1, bind={"Data": data})
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            dev.compute_pipeline(words)
+        assert time.monotonic() - began < 15
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, handler)
+    dev.dispatch(dev.compute_pipeline(SHORT.replace("1u", "2u")), 1, bind={"Data": data})
+    assert data.numpy()[:32].tolist() == [3] * 32
