@@ -1,8 +1,10 @@
 // device/command_execute.cpp -- stage: recording, secondary command buffers. In: executable secondaries. Out: their draws in the open
 // pass, or a command that names them. Source: Vulkan specification, "Secondary Command Buffer Execution".
 #include <algorithm>
+#include <utility>
 
 #include "device/binding_tables.hpp"
+#include "device/feedback_loops.hpp"
 #include "device/join.hpp"
 #include "device/recorder.hpp"
 #include "device/transform_feedback_targets.hpp"
@@ -15,6 +17,37 @@ using device::pass_name;
 using device::Recorder;
 
 namespace {
+
+// What the part reads and writes; where it reads what was drawn before a barrier, another pass goes on with it.
+Status note_part(Recorder& r, const command::Pass& part) {
+  framebuffer::Feedback& f = r.open->feedback;
+  const uint32_t looped = std::exchange(f.looped, 0);
+  f.read_behind = 0;
+  if (Status ok = device::note_part(r.device->state(), *r.open, part); !ok) return ok;
+  auto splits = device::wants_split(*r.open, part);
+  if (!splits) return splits.error();
+  f.looped |= looped;
+  if (!*splits) {
+    device::note_barriers(*r.open, part);
+    return Ok{};
+  }
+  if (Status ok = device::split_pass(r, "a secondary command buffer"); !ok) return ok;
+  return note_part(r, part);
+}
+
+// Of the part's commands: that they fit the pass, which may be another than before.
+Status check_draws(Recorder& r, const command::Pass& part) {
+  command::Pass& pass = *r.open;
+  if (Status ok = device::note_transform_feedback(pass, part); !ok) return ok;
+  for (const command::ClearCall& clear : part.clears)
+    if (Status ok = device::forbid(r, device::check_clear(pass, clear, false)); !ok) return ok;
+  if (pass.executed_draws + part.executed_draws > records::kDrawMask)
+    return invalid(pass_name(pass) + ": execute_commands of a secondary command buffer ('" + part.info.label + "'): more than " +
+                   std::to_string(records::kDrawMask) + " draws in one pass");
+  for (size_t i = 0; i < part.states.size(); i++)
+    if (Status ok = device::prepare_deferral(r, pass, part.states[i]); !ok) return ok;
+  return Ok{};
+}
 
 // That a part fits the open pass: what pipelines were made for, queries, images, the number of draws.
 Status check_part(Recorder& r, const command::Recording& secondary) {
@@ -29,18 +62,11 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   if (r.active_query >= 0 && (!secondary.part_in_query || !part.queries.empty()))
     return invalid(who + "an occlusion query is active, and " +
                    (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
-  if (Status ok = device::note_part(r.device->state(), pass, part); !ok) return ok;
-  if (Status ok = device::note_transform_feedback(pass, part); !ok) return ok;
-  for (const command::ClearCall& clear : part.clears)
-    if (Status ok = device::forbid(r, device::check_clear(pass, clear, false)); !ok) return ok;
   if (part.info.view_mask != pass.info.view_mask)
     return invalid(who + "its inheritance info has view mask " + std::to_string(part.info.view_mask) + ", the pass has " +
                    std::to_string(pass.info.view_mask) + "; they must be the same");
-  if (pass.executed_draws + part.executed_draws > records::kDrawMask)
-    return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
-  for (size_t i = 0; i < part.states.size(); i++)
-    if (Status ok = device::prepare_deferral(r, pass, part.states[i]); !ok) return ok;
-  return Ok{};
+  if (Status ok = note_part(r, part); !ok) return ok;
+  return check_draws(r, part);
 }
 
 Status check_secondary(Recorder& r, const CommandBuffer* secondary) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/field_error.hpp"
+#include "device/feedback_loops.hpp"
 #include "device/recorder.hpp"
 #include "device/undefined_reads.hpp"
 #include "framebuffer/framebuffer.hpp"
@@ -42,10 +43,10 @@ void settle_operations(RenderingAttachment& a) {
   a.resolve_view = nullptr;
 }
 
-Status begin_pass(Recorder& r, const RenderingInfo& info) {
-  if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
-  if (r.open)
-    return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
+}  // namespace
+
+Status device::open_pass(Recorder& r, const RenderingInfo& info, bool checked) {
+  assert(!r.open && r.making);
   auto pass = std::make_unique<command::Pass>();
   pass->info = info;
   for (RenderingAttachment& a : pass->info.color) settle_operations(a);
@@ -53,7 +54,8 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   if (info.view_mask) pass->info.layer_count = static_cast<uint32_t>(std::bit_width(info.view_mask));
   pass->targets = targets_of(info);
   if (Status ok = framebuffer::make_in_place(pass->info, r.device->state().info.profile, pass->framebuffer); !ok) return ok;
-  if (Status ok = device::forbid(r, framebuffer::forbidden_of(pass->info)); !ok) return ok;
+  if (checked)
+    if (Status ok = device::forbid(r, framebuffer::forbidden_of(pass->info)); !ok) return ok;
   pass->feedback = framebuffer::begin_feedback(pass->info);
   const framebuffer::Layout& layout = pass->framebuffer.layout;
   pass->width_px = layout.width_px;
@@ -75,6 +77,15 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   return r.condition ? device::begin_condition(r) : Status(Ok{});
 }
 
+namespace {
+
+Status begin_pass(Recorder& r, const RenderingInfo& info) {
+  if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
+  if (r.open)
+    return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
+  return device::open_pass(r, info, true);
+}
+
 Status end_pass(Recorder& r) {
   if (!r.open) return invalid("end_rendering: no pass is open");
   if (r.inherits) return invalid("end_rendering: " + pass_name(*r.open) + " was not begun here; end the command buffer");
@@ -86,6 +97,8 @@ Status end_pass(Recorder& r) {
     return invalid(pass_name(*r.open) + ": end_rendering while conditional rendering is active; call end_conditional_rendering first");
   if (r.condition) device::end_condition(r);
   r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
+  for (command::EndQuery& query : r.ended_queries) r.making->commands.emplace_back(std::move(query));
+  r.ended_queries.clear();
   r.active_query = -1;
   return Ok{};
 }
@@ -115,8 +128,8 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
     return invalid(pass_name(pass) + ": clear_attachment of stencil: the pass has no stencil attachment");
   const uint32_t depth_stencil = (aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? 1u << shader::kInputDepth : 0) |
                                  (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << shader::kInputStencil : 0);
-  if (Status ok = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment"); !ok)
-    return ok;
+  Status noted = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment");
+  if (Status ok = device::allow_loops(r.device->state(), pass.feedback, std::move(noted)); !ok) return ok;
   if (Status ok = device::forbid(r, device::check_clear(pass, {attachment, aspects, value, rect, base_layer, layer_count}, r.inherits));
       !ok)
     return ok;

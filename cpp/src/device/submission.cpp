@@ -341,6 +341,7 @@ std::vector<std::string> Submission::lint(size_t pass) const {
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) cleared |= 1u << 9;
   }
   std::vector<std::string> lines = framebuffer::lint(record.framebuffer, found.stats, cleared);
+  if (!record.behind_barrier.empty()) lines.push_back(framebuffer::describe_split(record.framebuffer, found.stats, record.behind_barrier));
   if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
     for (std::string& line : blend_shaders(*this, pass)) lines.push_back(std::move(line));
   for (std::string& line : warnings(pass)) lines.push_back(std::move(line));

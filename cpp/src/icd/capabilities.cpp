@@ -91,6 +91,8 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_sampler_mirror_clamp_to_edge,
     Extension::KHR_sampler_ycbcr_conversion,
     Extension::KHR_separate_depth_stencil_layouts,
+    Extension::EXT_attachment_feedback_loop_dynamic_state,
+    Extension::EXT_attachment_feedback_loop_layout,
     Extension::EXT_blend_operation_advanced,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
@@ -192,6 +194,7 @@ void set_state_features(Features& f) {
   f.inlineUniformBlock = true;
   f.pipelineCreationCacheControl = true;
   f.advancedBlendCoherentOperations = true;  // draws blend in order anyway
+  f.attachmentFeedbackLoopLayout = f.attachmentFeedbackLoopDynamicState = true;
   f.colorWriteEnable = true;
   f.depthClipControl = true;
   f.depthClipEnable = true;
