@@ -21,9 +21,10 @@ namespace {
 // What the part reads and writes; where it reads what was drawn before a barrier, another pass goes on with it.
 Status note_part(Recorder& r, const command::Pass& part) {
   framebuffer::Feedback& f = r.open->feedback;
-  const uint32_t looped = std::exchange(f.looped, 0);
+  const uint32_t looped = std::exchange(f.looped, 0), loops = f.loops;
   f.read_behind = 0;
   if (Status ok = device::note_part(r.device->state(), *r.open, part); !ok) return ok;
+  f.loops = loops;  // the next draw's here, as before
   auto splits = device::wants_split(*r.open, part);
   if (!splits) return splits.error();
   f.looped |= looped;

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "base/field_error.hpp"
+#include "base/replaying.hpp"
 #include "device/feedback_loops.hpp"
 #include "device/recorder.hpp"
 #include "device/undefined_reads.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/make_in_place.hpp"
 #include "framebuffer/rendering_checks.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu {
 
@@ -43,12 +45,32 @@ void settle_operations(RenderingAttachment& a) {
   a.resolve_view = nullptr;
 }
 
+/// Of a device whose depths are unrestricted: hidden-surface removal orders words of 0..1, so that such a pass has none.
+void allow_depth(const Recorder& r, RenderingInfo& info) {
+  const VkFormat format = format_of(info.depth);
+  if (!Replaying::now()) info.unrestricted_depth = device::is_unrestricted(r, format);
+  if (info.unrestricted_depth) info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false, .hierarchical_z = false};
+  float& depth = info.depth.clear.depthStencil.depth;
+  depth = device::clear_depth(r, format, depth);
+}
+
 }  // namespace
+
+bool device::is_unrestricted(const Recorder& r, VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  return r.device->state().info.unrestricted_depth && info && info->depth_bits == 32;
+}
+
+float device::clear_depth(const Recorder& r, VkFormat format, float depth) {
+  if (device::is_unrestricted(r, format) || Replaying::now()) return depth;  // what is repeated was limited when it was recorded
+  return depth > 0 ? std::min(depth, 1.0f) : 0.0f;
+}
 
 Status device::open_pass(Recorder& r, const RenderingInfo& info, bool checked) {
   assert(!r.open && r.making);
   auto pass = std::make_unique<command::Pass>();
   pass->info = info;
+  allow_depth(r, pass->info);
   for (RenderingAttachment& a : pass->info.color) settle_operations(a);
   settle_operations(pass->info.depth), settle_operations(pass->info.stencil);
   if (info.view_mask) pass->info.layer_count = static_cast<uint32_t>(std::bit_width(info.view_mask));
@@ -134,6 +156,7 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
       !ok)
     return ok;
   command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area), base_layer, layer_count};
+  if (attachment < 0) clear.value.depthStencil.depth = device::clear_depth(r, pass.targets.depth, value.depthStencil.depth);
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
   return Ok{};

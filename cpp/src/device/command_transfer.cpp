@@ -131,7 +131,8 @@ Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearD
     if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
     if (Status ok = transfer::check_clear_depth_stencil_image(*image, ranges); !ok) return ok;
     if (Status ok = device::forbid(*recorder_, transfer::check_destination("clear_depth_stencil_image", *image)); !ok) return ok;
-    return device::add(*recorder_, command::ClearDepthStencilImage{image, value, list(ranges)}, "clear_depth_stencil_image");
+    const VkClearDepthStencilValue cleared{device::clear_depth(*recorder_, image->info().format, value.depth), value.stencil};
+    return device::add(*recorder_, command::ClearDepthStencilImage{image, cleared, list(ranges)}, "clear_depth_stencil_image");
   });
 }
 

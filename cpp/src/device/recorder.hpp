@@ -113,6 +113,10 @@ struct Recorder {
   std::vector<command::EndQuery> ended_queries;      // behind the open pass: queries that began in a pass that was split
 };
 
+/// Whether depth of the format may be any number (DeviceCreateInfo::unrestricted_depth).
+bool is_unrestricted(const Recorder& recorder, VkFormat format);
+/// Depth that a clear gives, as the device allows it: limited to 0..1 but for floats of any range.
+float clear_depth(const Recorder& recorder, VkFormat format, float depth);
 /// Begins a pass; no other is open. `checked`: what only portability forbids is asked; not of one that goes on.
 Status open_pass(Recorder& recorder, const RenderingInfo& info, bool checked);
 

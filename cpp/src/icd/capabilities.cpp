@@ -36,11 +36,13 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_xlib_surface,
     Extension::KHR_wayland_surface,
     Extension::EXT_headless_surface,
+    Extension::EXT_surface_maintenance1,
     Extension::EXT_debug_utils,
     Extension::EXT_debug_report,
     // device
     Extension::KHR_swapchain,
     Extension::KHR_swapchain_mutable_format,
+    Extension::EXT_swapchain_maintenance1,
     Extension::KHR_maintenance1,
     Extension::KHR_maintenance2,
     Extension::KHR_maintenance3,
@@ -64,6 +66,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_format_feature_flags2,
     Extension::KHR_external_memory,
     Extension::KHR_external_memory_fd,
+    Extension::EXT_external_memory_host,
     Extension::KHR_external_fence,
     Extension::KHR_external_semaphore,
     Extension::KHR_external_semaphore_fd,
@@ -99,8 +102,11 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_conditional_rendering,
     Extension::EXT_conservative_rasterization,
     Extension::EXT_sample_locations,
+    Extension::KHR_depth_clamp_zero_one,
+    Extension::EXT_depth_clamp_zero_one,
     Extension::EXT_depth_clip_control,
     Extension::EXT_depth_clip_enable,
+    Extension::EXT_depth_range_unrestricted,
     Extension::EXT_descriptor_indexing,
     Extension::EXT_extended_dynamic_state,
     Extension::EXT_extended_dynamic_state2,
@@ -160,12 +166,15 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_calibrated_timestamps,
     Extension::EXT_calibrated_timestamps,
     Extension::KHR_incremental_present,
+    Extension::KHR_present_id,
+    Extension::KHR_present_wait,
     Extension::EXT_host_image_copy,
     Extension::EXT_4444_formats,
     Extension::EXT_memory_budget,
     Extension::EXT_multi_draw,
     Extension::EXT_primitive_topology_list_restart,
     Extension::EXT_image_2d_view_of_3d,
+    Extension::EXT_image_sliced_view_of_3d,
     Extension::EXT_memory_priority,
     Extension::EXT_pageable_device_local_memory,
     Extension::EXT_pipeline_robustness,
@@ -290,11 +299,13 @@ Features make_features() {
   f.multiDrawIndirect = true;
   f.multiDraw = true;
   f.primitiveTopologyListRestart = f.primitiveTopologyPatchListRestart = true;
+  f.imageSlicedViewOf3D = true;
   f.image2DViewOf3D = f.sampler2DViewOf3D = true;
   f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
   f.depthClamp = true;
+  f.depthClampZeroOne = true;  // depth is limited to 0..1 anyway
   f.depthBiasClamp = true;
   f.depthBounds = true;
   f.alphaToOne = true;
@@ -323,6 +334,7 @@ Features make_features() {
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
+  f.presentId = f.presentWait = f.swapchainMaintenance1 = true;
   f.samplerFilterMinmax = true;
   f.minLod = f.shaderResourceMinLod = true;
   f.nonSeamlessCubeMap = true;
@@ -580,6 +592,7 @@ Properties make_properties() {
   p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
   p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
+  p.minImportedHostPointerAlignment = DeviceMemory::host_alignment_B();
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
   constexpr VkShaderStageFlags kWorkgroups = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_TASK_BIT_EXT | VK_SHADER_STAGE_MESH_BIT_EXT;
