@@ -13,6 +13,7 @@
 #include <iterator>
 #include <string>
 
+#include "command/recording.hpp"
 #include "icd/wanted.hpp"
 #include "resource/memory_budget.hpp"
 #include "shader_abi/abi.hpp"
@@ -143,6 +144,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_sampler_filter_minmax,
     Extension::EXT_filter_cubic,
     Extension::EXT_image_view_min_lod,
+    Extension::EXT_nested_command_buffer,
     Extension::EXT_non_seamless_cube_map,
     Extension::EXT_border_color_swizzle,
     Extension::EXT_custom_border_color,
@@ -334,6 +336,7 @@ Features make_features() {
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
+  f.nestedCommandBuffer = f.nestedCommandBufferRendering = f.nestedCommandBufferSimultaneousUse = true;
   f.presentId = f.presentWait = f.swapchainMaintenance1 = true;
   f.samplerFilterMinmax = true;
   f.minLod = f.shaderResourceMinLod = true;
@@ -592,6 +595,7 @@ Properties make_properties() {
   p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
   p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
+  p.maxCommandBufferNestingLevel = command::kMaxNesting;
   p.minImportedHostPointerAlignment = DeviceMemory::host_alignment_B();
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
