@@ -252,7 +252,7 @@ struct ImageViewCreateInfo {
   /// Sampling reads no level before it, counted in the image's levels; gathers and fetches of a level before its whole part give zeros.
   float min_lod = 0;
   /// Of a 3D view of one level, slices that its coordinate 0 and those behind it reach; the others are not in it. Default: all.
-  uint32_t first_slice = 0, slice_count = VK_REMAINING_3D_SLICES_EXT;
+  uint32_t first_slice = 0, slice_count = VK_REMAINING_ARRAY_LAYERS;
 };
 
 class TILEGPU_API ImageView {

@@ -447,7 +447,7 @@ Status check_view_type(const ImageViewCreateInfo& view, const ImageCreateInfo& i
 
 /// A part of a volume's slices (VK_EXT_image_sliced_view_of_3d).
 Status check_slices(const ImageViewCreateInfo& view, const std::string& name) {
-  const bool all = view.slice_count == VK_REMAINING_3D_SLICES_EXT;
+  const bool all = view.slice_count == VK_REMAINING_ARRAY_LAYERS;
   if (all && view.first_slice == 0) return Ok{};
   if (view.type != VK_IMAGE_VIEW_TYPE_3D)
     return field_error(name, "slice_count", number(view.slice_count), "all slices where the view is not 3d",
