@@ -195,6 +195,15 @@ def test_blit_mirrors_and_converts(dev: tg.Device) -> None:
     np.testing.assert_array_equal(target.numpy(), PIXELS[:, ::-1])
 
 
+def test_blits_of_nothing_are_mistakes(dev: tg.Device) -> None:
+    """Vulkan allows them; here somebody took two corners for a corner and a size."""
+    image, target = dev.texture(PIXELS).image, dev.image((5, 6), "r8g8b8a8_unorm")
+    with pytest.raises(tg.ValidationError, match=r"source_rect is \(2, 2, 2, 3\), which has no texels"):
+        dev.blit(image, target, source_rect=(2, 2, 2, 3))
+    with pytest.raises(tg.ValidationError, match=r"destination_rect is \(0, 3, 5, 3\), which has no texels"):
+        dev.blit(image, target, destination_rect=(0, 3, 5, 3))
+
+
 def test_clear_of_depth_and_stencil(dev: tg.Device) -> None:
     image = dev.image((3, 2), "d32_sfloat_s8_uint")
     dev.clear(image, depth=0.25, stencil=7)

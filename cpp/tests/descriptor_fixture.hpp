@@ -83,10 +83,11 @@ struct Bench {
   Ptr<const PipelineLayout> layout;
   Ptr<Image> target;
 
-  Bench(const std::string& declarations, const std::string& body, const Layouts& layouts, uint32_t lanes = 8, uint32_t threads = 1,
-        VkDescriptorSetLayoutCreateFlags flags = 0) {
+  Bench(
+      const std::string& declarations, const std::string& body, const Layouts& layouts, uint32_t lanes = 8, uint32_t threads = 1,
+      VkDescriptorSetLayoutCreateFlags flags = 0, std::function<void(const std::string&)> tolerate = [](const std::string&) {}) {
     // What Vulkan alone forbids goes on: these tests ask what it comes to (test_tolerance.cpp has the rules).
-    device = take(Device::create({.threads = threads, .lanes = lanes, .cache_dir = "off", .tolerate = [](const std::string&) {}}));
+    device = take(Device::create({.threads = threads, .lanes = lanes, .cache_dir = "off", .tolerate = std::move(tolerate)}));
     auto all = std::make_shared<PipelineLayout>();
     for (const auto& bindings : layouts) all->sets.push_back(take(DescriptorSetLayout::create(bindings, flags)));
     all->push_constants_B = 16;

@@ -207,13 +207,20 @@ struct Scene {
   }
   void record() {
     // A part of passes, with a query of its own and a clear; one that runs in a query; a secondary with a whole pass.
+    // Some execute others.
     auto part = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY), counted = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY),
-         whole = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+         whole = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY), nested = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY),
+         outer = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     const InheritanceInfo inheritance{{kColor}, kDepth, kDepth, 1, 0, false, "part"};
     InheritanceInfo in_query = inheritance;
     in_query.occlusion_query = true;
+    must(nested->begin(inheritance));
+    draw(*nested, true, 1);
+    must(nested->end());
     must(part->begin(inheritance));
     draw(*part, false, 2);  // the viewport is that of the pass
+    must(part->execute_commands({nested}));
+    draw(*part, false, 1);
     must(part->begin_query(queries, 1, true));
     draw(*part, random.coin(), 2);
     must(part->end_query(queries, 1));
@@ -227,6 +234,7 @@ struct Scene {
     draw(*whole, true, 2);
     must(whole->end_rendering());
     must(whole->end());
+    must(outer->begin()), must(outer->execute_commands({whole})), must(outer->end());
 
     auto cb = begin();
     must(cb->begin());
@@ -240,7 +248,7 @@ struct Scene {
     draw(*cb, true, 2);
     must(cb->execute_commands({}));
     must(cb->end_rendering());
-    must(cb->execute_commands({whole}));
+    must(cb->execute_commands({outer}));
     must(cb->end());
     primaries.push_back(cb);
     for (uint32_t i = 0; i < 3; i++) {  // one pass in three parts

@@ -582,6 +582,33 @@ void blits_of_volumes() {
         "a chain of volumes");
 }
 
+/// All texels of the destination lie at the corner of an empty source; what clamps there is the image's edge.
+void blits_of_empty_sources() {
+  const Ptr<Image> from = make_image(VK_FORMAT_R32_SFLOAT, 8, 4);
+  for (uint32_t y = 0; y < 4; ++y)
+    for (uint32_t x = 0; x < 8; ++x) {
+      const float value = static_cast<float>(10 * y + x);
+      std::memcpy(rows_of(*from, VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 0).at(x, y), &value, 4);
+    }
+  struct Case {
+    int32_t x, y;
+    VkFilter filter;
+    float value;
+  };
+  for (const Case& c :
+       {Case{3, 2, VK_FILTER_NEAREST, 23}, Case{8, 4, VK_FILTER_NEAREST, 37}, Case{3, 2, VK_FILTER_LINEAR, (12 + 13 + 22 + 23) / 4.0f},
+        Case{0, 4, VK_FILTER_LINEAR, 30}, Case{0, 4, VK_FILTER_CUBIC_EXT, 30.5625f}}) {
+    const Ptr<Image> to = make_image(VK_FORMAT_R32_SFLOAT, 5, 3);
+    const VkOffset3D point[2] = {{c.x, c.y, 0}, {c.x, c.y, 1}}, whole[2] = {{0, 3, 0}, {5, 0, 1}};
+    const VkImageBlit2 region = blit(point, whole);
+    CHECK(check_blit_image(*from, *to, one(region), c.filter), "check");
+    blit_image(*from, *to, one(region), c.filter, kPieces);
+    for (uint32_t y = 0; y < 3; ++y)
+      for (uint32_t x = 0; x < 5; ++x)
+        CHECK(texel_at(*to, 0, 0, 0, x, y).f[0] == c.value, "(%d, %d): %g, want %g", c.x, c.y, texel_at(*to, 0, 0, 0, x, y).f[0], c.value);
+  }
+}
+
 void buffers() {
   const Ptr<Buffer> a = make_buffer(20000), b = make_buffer(20000);
   for (uint64_t i = 0; i < 20000; ++i) a->data()[i] = static_cast<uint8_t>(i * 7);
@@ -689,7 +716,12 @@ void refusals() {
   expect_error(check_blit_image(*integer, *integer, one(whole), VK_FILTER_CUBIC_EXT), "not interpolated");
   expect_error(check_blit_image(*image, *wide, one(whole), static_cast<VkFilter>(2)), "nearest, linear or cubic");
   expect_error(check_blit_image(*image, *wide, one(outside), VK_FILTER_LINEAR), "(17, 16, 1)");
-  expect_error(check_blit_image(*image, *wide, one(empty), VK_FILTER_LINEAR), "different corners");
+  CHECK(check_blit_image(*image, *wide, one(empty), VK_FILTER_LINEAR), "regions may be empty");
+  const VkOffset3D no_depth[2] = {{0, 0, 1}, {16, 16, 1}};
+  const VkImageBlit2 beside = blit(no_depth, all), nothing = blit(all, flat), itself = blit(flat, flat);
+  expect_error(check_blit_image(*image, *wide, one(beside), VK_FILTER_LINEAR), "z is 0 and 1 where the image is not 3d");
+  CHECK(blits_nothing(nothing) && !blits_nothing(empty) && check_blit_image(*image, *image, one(itself), VK_FILTER_NEAREST), "nothing");
+  expect_error(check_blit_image(*image, *image, one(empty), VK_FILTER_NEAREST), "overlap");
   expect_error(check_blit_image(*image, *image, one(whole), VK_FILTER_LINEAR), "overlap");
   VkImageResolve2 resolve{};
   resolve.srcSubresource = resolve.dstSubresource = first;
@@ -732,6 +764,7 @@ int main() {
   random_copies();
   random_buffer_copies();
   blits_of_volumes();
+  blits_of_empty_sources();
   buffers();
   overlaps_of_memory();
   copies_round_trip();

@@ -264,7 +264,7 @@ void test_update_after_bind() {
                                                    {.binding = 1, .type = kTexture, .count = 2, .flags = kLate | kPartial}};
   for (uint32_t lanes : kAllLanes) {
     Bench bench("layout(set=0, binding=0) uniform A { uint a; }; layout(set=0, binding=1) uniform usampler2D t[2];",
-                "r = a + texture(t[0], vec2(0.5)).x + texelFetch(t[1], ivec2(0), 0).x;", {bindings}, lanes);
+                "r = a + texture(t[0], vec2(0.5)).x + texelFetch(t[1], ivec2(0), 0).x;", {bindings}, lanes, 1, 0, nullptr);
     auto set = bench.set();
     auto cb = bench.begin();
     cb->bind_descriptor_set(0, set);

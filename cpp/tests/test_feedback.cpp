@@ -90,11 +90,12 @@ void test_immutable_samplers() {
   for (const Case& c : {Case{0, 0, true, false}, Case{0, VK_LOD_CLAMP_NONE, true, true}, Case{1, 1, false, true}})
     for (const bool combined : {true, false}) {
       const auto sampler = levels(c.min_lod, c.max_lod);
-      const Bench bench =
-          combined ? Bench("layout(set=0, binding=0) uniform usampler2D t;", kBody,
-                           {{{.binding = 0, .type = kTexture, .immutable_samplers = {sampler}}}})
-                   : Bench("layout(set=0, binding=0) uniform utexture2D t; layout(set=0, binding=1) uniform sampler s;", kApart,
-                           {{{.binding = 0, .type = kImage}, {.binding = 1, .type = kSampler, .immutable_samplers = {sampler}}}});
+      const Bench bench = combined
+                              ? Bench("layout(set=0, binding=0) uniform usampler2D t;", kBody,
+                                      {{{.binding = 0, .type = kTexture, .immutable_samplers = {sampler}}}}, 8, 1, 0, nullptr)
+                              : Bench("layout(set=0, binding=0) uniform utexture2D t; layout(set=0, binding=1) uniform sampler s;", kApart,
+                                      {{{.binding = 0, .type = kImage}, {.binding = 1, .type = kSampler, .immutable_samplers = {sampler}}}},
+                                      8, 1, 0, nullptr);
       const Film film;
       auto set = take(bench.device->create_descriptor_set(bench.layout->sets[0], 0));
       must(set->write(0, 0, {.view = film.view(0, 2), .sampler = {}}));
@@ -107,7 +108,7 @@ void test_immutable_samplers() {
 void test_samplers_of_another_set() {
   const Bench bench("layout(set=0, binding=0) uniform utexture2D t; layout(set=1, binding=0) uniform sampler s[2];",
                     "r = textureLod(usampler2D(t, s[x / 16]), vec2((float(x) + 0.5) / 16.0, 0.5), 0.0).x;",
-                    {{{.binding = 0, .type = kImage}}, {{.binding = 0, .type = kSampler, .count = 2}}});
+                    {{{.binding = 0, .type = kImage}}, {{.binding = 0, .type = kSampler, .count = 2}}}, 8, 1, 0, nullptr);
   const Film film;
   const auto make = [&](uint32_t number) { return take(bench.device->create_descriptor_set(bench.layout->sets[number], 0)); };
   auto image = make(0);
@@ -124,7 +125,8 @@ void test_samplers_of_another_set() {
 
 /// Of a set that is written after the draw was recorded, what it holds then.
 void test_late_sets() {
-  const Bench bench("layout(set=0, binding=0) uniform usampler2D t;", kBody, {{{.binding = 0, .type = kTexture, .flags = kLate}}});
+  const Bench bench("layout(set=0, binding=0) uniform usampler2D t;", kBody, {{{.binding = 0, .type = kTexture, .flags = kLate}}}, 8, 1, 0,
+                    nullptr);
   const Film film;
   auto set = take(bench.device->create_descriptor_set(bench.layout->sets[0], 0));
   const auto write = [&](uint32_t base_level, uint32_t level_count) {
@@ -171,7 +173,7 @@ void test_conditions_of_buffers() {
 
 /// The parts of a suspended pass: each reads, and both are one pass.
 void test_parts_of_one_pass() {
-  const Bench bench("layout(set=0, binding=0) uniform usampler2D t;", kBody, {{{.binding = 0, .type = kTexture}}});
+  const Bench bench("layout(set=0, binding=0) uniform usampler2D t;", kBody, {{{.binding = 0, .type = kTexture}}}, 8, 1, 0, nullptr);
   for (const bool all : {true, false}) {
     const Film film;
     auto set = take(bench.device->create_descriptor_set(bench.layout->sets[0], 0));
@@ -196,9 +198,50 @@ void test_parts_of_one_pass() {
   }
 }
 
+/// What a device that tolerates it comes to, and what the pipeline may announce: each fragment reads what was there before the pass, or at
+/// the last barrier, where the pass is split and says so. What is read as a buffer stays refused.
+void test_loops() {
+  constexpr const char* kSquare = "r = texelFetch(t, ivec2(x, 0), 0).x * 3u + 1u;";
+  const Film film;
+  for (const bool announced : {true, false}) {
+    std::vector<std::string> told;
+    Bench bench("layout(set=0, binding=0) uniform usampler2D t;", kSquare, {{{.binding = 0, .type = kTexture}}}, 8, 2, 0,
+                [&](const std::string& text) { told.push_back(text); });
+    if (announced) {
+      GraphicsPipelineCreateInfo info = bench.pipeline->info();
+      info.feedback_loops = VK_IMAGE_ASPECT_COLOR_BIT;
+      bench.pipeline = take(bench.device->create_pipeline(info));
+    }
+    auto set = take(bench.device->create_descriptor_set(bench.layout->sets[0], 0));
+    must(set->write(0, 0, {.view = film.view(1, 1), .sampler = levels(0, 0)}));
+    auto cb = std::make_shared<CommandBuffer>(bench.device);
+    must(cb->begin()), must(cb->begin_rendering(film.rendering()));
+    cb->bind_pipeline(bench.pipeline), cb->bind_descriptor_set(0, set);
+    for (int i = 0; i < 3; ++i) cb->pipeline_barrier(), must(cb->draw(3, 1, 0, 0));
+    must(cb->end_rendering()), must(cb->end());
+    auto done = take(bench.device->submit({{cb}, {}}));
+    done->wait(-1);
+    CHECK(done->pass_count() == 4 && done->pass_label(0) == "pass" && done->pass_label(3) == "pass (behind a barrier)");
+    CHECK(done->lint(0).empty());
+    const std::string expected =
+        "pipeline 'p' reads what was drawn before a barrier, so that the pass goes on here: the part before stored all "
+        "that it had, and this one loads it, 64 B; an input attachment is read in the tile";
+    if (CHECK(done->lint(1).size() == 1)) CHECK_MESSAGE(done->lint(1)[0] == expected, done->lint(1)[0]);
+    CHECK(told.empty() == announced);
+    if (!announced && !told.empty()) CHECK_MESSAGE(told[0].find(kReads) != std::string::npos, told[0]);
+    const uint8_t* row = film.image->data() + film.image->layout(VK_IMAGE_ASPECT_COLOR_BIT, 1, 0).offset_B;
+    for (uint32_t x = 0; x < kWidth_px; ++x) {
+      uint32_t texel;
+      std::memcpy(&texel, row + 4 * x, 4);
+      CHECK(texel == 13);  // of 0: 1, 4, 13
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
+  test_loops();
   test_immutable_samplers();
   test_samplers_of_another_set();
   test_late_sets();

@@ -40,7 +40,11 @@ struct Scene : Program {
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRIMITIVE_TOPOLOGY_LIST_RESTART_FEATURES_EXT, &draws, VK_TRUE, VK_TRUE};
     VkPhysicalDeviceImage2DViewOf3DFeaturesEXT slices{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_2D_VIEW_OF_3D_FEATURES_EXT, &restart, VK_TRUE,
                                                       VK_TRUE};
-    remake_device({"VK_EXT_multi_draw", "VK_EXT_primitive_topology_list_restart", "VK_EXT_image_2d_view_of_3d"}, &slices);
+    VkPhysicalDeviceImageSlicedViewOf3DFeaturesEXT sliced{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_SLICED_VIEW_OF_3D_FEATURES_EXT, &slices,
+                                                          VK_TRUE};
+    remake_device(
+        {"VK_EXT_multi_draw", "VK_EXT_primitive_topology_list_restart", "VK_EXT_image_2d_view_of_3d", "VK_EXT_image_sliced_view_of_3d"},
+        &sliced);
     load(multi, "vkCmdDrawMultiEXT"), load(multi_indexed, "vkCmdDrawMultiIndexedEXT");
     load(bind_indices, "vkCmdBindIndexBuffer"), load(draw_indexed, "vkCmdDrawIndexed");
     pass = one_subpass(VK_FORMAT_R8G8B8A8_UINT);
@@ -206,6 +210,74 @@ void test_slices(Scene& p) {
   }
 }
 
+const char* const kSliced = R"(#version 450
+layout(local_size_x = 4, local_size_y = 4) in;
+layout(set = 0, binding = 0) uniform usampler3D sampled;
+layout(set = 0, binding = 1, r32ui) uniform uimage3D stored;
+void main() {
+  ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+  uint sizes = uint(textureSize(sampled, 0).z) * 1000 + uint(imageSize(stored).z) * 100;
+  for (int z = -1; z < 4; z++) imageStore(stored, ivec3(at, z), uvec4(sizes + imageLoad(stored, ivec3(at, z)).x + uint(z)));
+})";
+
+// A view of slices 1 and 2 of level 1 is these as a storage image, and all four as a texture; what lies beside them stays.
+void test_sliced_volumes(Scene& p) {
+  VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+  info.imageType = VK_IMAGE_TYPE_3D, info.format = VK_FORMAT_R32_UINT, info.extent = {8, 8, 8};
+  info.mipLevels = 2, info.arrayLayers = 1, info.samples = VK_SAMPLE_COUNT_1_BIT;
+  info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+  VkImage image = nullptr;
+  CHECK(p.CreateImage(p.device, &info, nullptr, &image) == VK_SUCCESS);
+  VkMemoryRequirements needs;
+  p.GetImageMemoryRequirements(p.device, image, &needs);
+  CHECK(p.BindImageMemory(p.device, image, p.allocate(needs.size), 0) == VK_SUCCESS);
+  VkImageViewSlicedCreateInfoEXT part{VK_STRUCTURE_TYPE_IMAGE_VIEW_SLICED_CREATE_INFO_EXT, nullptr, 1, 2};
+  VkImageViewCreateInfo of_part{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, &part, 0, image, VK_IMAGE_VIEW_TYPE_3D, info.format};
+  of_part.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 1, 1, 0, 1};
+  VkImageView view = nullptr;
+  CHECK(p.CreateImageView(p.device, &of_part, nullptr, &view) == VK_SUCCESS);
+  VkSamplerCreateInfo nearest{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+  VkSampler sampler = nullptr;
+  CHECK(p.CreateSampler(p.device, &nearest, nullptr, &sampler) == VK_SUCCESS);
+  const VkDescriptorType types[2] = {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE};
+  const VkDescriptorSetLayout set_layout =
+      p.set_layout({{0, types[0], 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}, {1, types[1], 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}});
+  const VkPipelineLayout layout = p.pipeline_layout({set_layout});
+  const VkDescriptorSet set = p.descriptor_set(set_layout);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const VkDescriptorImageInfo of{sampler, view, VK_IMAGE_LAYOUT_GENERAL};
+    const VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, i, 0, 1, types[i], &of};
+    p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  }
+  PFN_vkCmdClearColorImage clear = nullptr;
+  p.load(clear, "vkCmdClearColorImage");
+  const auto out = p.buffer(4 * 4 * 4 * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 1, 0, 1}, region.imageExtent = {4, 4, 4};
+  const VkCommandBuffer c = p.begin();
+  VkClearColorValue seven{};
+  seven.uint32[0] = 7;
+  const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 2, 0, 1};
+  clear(c, image, VK_IMAGE_LAYOUT_GENERAL, &seven, 1, &all);
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, p.compute_pipeline(kSliced, layout));
+  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, nullptr);
+  p.CmdDispatch(c, 1, 1, 1);
+  p.CmdCopyImageToBuffer(c, image, VK_IMAGE_LAYOUT_GENERAL, out.buffer, 1, &region);
+  p.run(c);
+  for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
+  for (uint32_t i = 0; i < 64; ++i) {
+    uint32_t got;
+    std::memcpy(&got, out.data + 4 * i, 4);
+    const uint32_t z = i / 16;
+    CHECK(got == (z == 1 || z == 2 ? 4000 + 200 + 7 + (z - 1) : 7));
+  }
+  for (const auto& [first, count] : {std::pair(4U, 1U), std::pair(2U, 3U), std::pair(0U, 0U)}) {
+    part.sliceOffset = first, part.sliceCount = count;
+    VkImageView none = nullptr;
+    CHECK(p.CreateImageView(p.device, &of_part, nullptr, &none) != VK_SUCCESS && p.heard("slice"));
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -214,5 +286,6 @@ int main() {
   test_wrong_stride(p);
   test_list_restart(p);
   test_slices(p);
+  test_sliced_volumes(p);
   return finish("test_vulkan_draws");
 }

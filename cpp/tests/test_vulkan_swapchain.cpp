@@ -55,7 +55,7 @@ struct Chain {
   }
 
   /// Clears the next image and presents it. `after`: a timeline; the commands wait until it is 1.
-  VkResult frame(VkSwapchainKHR chain, VkClearColorValue color, VkSemaphore after = nullptr) {
+  VkResult frame(VkSwapchainKHR chain, VkClearColorValue color, VkSemaphore after = nullptr, uint64_t id = 0, const void* next = nullptr) {
     uint32_t index = 0, count = 8;
     VkImage images[8];
     const VkResult got = acquire(p.device, chain, ~uint64_t{0}, nullptr, nullptr, &index);
@@ -74,6 +74,8 @@ struct Chain {
     CHECK(p.QueueSubmit(p.queue, 1, &submit, nullptr) == VK_SUCCESS);
     VkPresentInfoKHR info{VK_STRUCTURE_TYPE_PRESENT_INFO_KHR};
     info.swapchainCount = 1, info.pSwapchains = &chain, info.pImageIndices = &index;
+    const VkPresentIdKHR ids{VK_STRUCTURE_TYPE_PRESENT_ID_KHR, next, 1, &id};
+    info.pNext = id ? &ids : next;
     return present(p.queue, &info);
   }
 };
@@ -221,12 +223,117 @@ void a_device_ends_with_its_swapchains() {
   CHECK_MESSAGE(count_threads() == before, std::to_string(count_threads()) + " threads, " + std::to_string(before) + " before");
 }
 
+// VK_KHR_present_id, VK_KHR_present_wait: who waits for a picture waits until it is seen, by FIFO each, by MAILBOX it or a later one; for
+// one that nobody draws yet as long as they wish; a number that nobody presented is never reached.
+void presents_are_waited_for() {
+  Chain c;
+  VkPhysicalDevicePresentWaitFeaturesKHR waits{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR, nullptr, VK_TRUE};
+  VkPhysicalDevicePresentIdFeaturesKHR ids{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR, &waits, VK_TRUE};
+  const VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, &ids, VK_TRUE};
+  c.p.remake_device({"VK_KHR_swapchain", "VK_KHR_present_id", "VK_KHR_present_wait", "VK_KHR_timeline_semaphore"}, &timeline);
+  PFN_vkWaitForPresentKHR wait = nullptr;
+  PFN_vkSignalSemaphoreKHR signal = nullptr;
+  c.p.load(wait, "vkWaitForPresentKHR"), c.p.load(signal, "vkSignalSemaphoreKHR");
+  constexpr uint64_t kLong_ns = 10'000'000'000, kShort_ns = 20'000'000;
+  const Folder folder;
+  for (const VkPresentModeKHR mode : {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR}) {
+    const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, mode);
+    CHECK(wait(c.p.device, chain, 1, 0) == VK_TIMEOUT && wait(c.p.device, chain, 0, 0) == VK_SUCCESS);
+    const size_t before = folder.pictures().size();
+    for (uint64_t id = 10; id <= 50; id += 10) CHECK(c.frame(chain, {{1, 0, 0, 1}}, nullptr, id) == VK_SUCCESS);
+    CHECK(wait(c.p.device, chain, 35, kLong_ns) == VK_SUCCESS);  // that of 40
+    if (mode == VK_PRESENT_MODE_FIFO_KHR) CHECK(folder.pictures().size() >= before + 4);
+    CHECK(wait(c.p.device, chain, 50, kLong_ns) == VK_SUCCESS && wait(c.p.device, chain, 10, 0) == VK_SUCCESS);
+    CHECK(c.frame(chain, {{0, 1, 0, 1}}) == VK_SUCCESS);  // without a number
+    CHECK(wait(c.p.device, chain, 51, kShort_ns) == VK_TIMEOUT);
+    VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
+    VkSemaphore late = nullptr;
+    CHECK(c.p.CreateSemaphore(c.p.device, &info, nullptr, &late) == VK_SUCCESS);
+    CHECK(c.frame(chain, {{0, 0, 1, 1}}, late, 60) == VK_SUCCESS);
+    CHECK(wait(c.p.device, chain, 60, kShort_ns) == VK_TIMEOUT);  // it isn't drawn
+    const VkSemaphoreSignalInfo now{VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, nullptr, late, 1};
+    CHECK(signal(c.p.device, &now) == VK_SUCCESS && wait(c.p.device, chain, 60, kLong_ns) == VK_SUCCESS);
+    CHECK(c.p.QueueWaitIdle(c.p.queue) == VK_SUCCESS);
+    c.destroy(c.p.device, chain, nullptr), c.p.DestroySemaphore(c.p.device, late, nullptr);
+  }
+}
+
+// VK_EXT_swapchain_maintenance1: fences that presents signal, in order and also those of pictures that others overtake; a mode of each
+// present; images that are given back.
+void presents_signal_fences() {
+  Chain c;
+  const VkPhysicalDeviceSwapchainMaintenance1FeaturesEXT feature{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SWAPCHAIN_MAINTENANCE_1_FEATURES_EXT,
+                                                                 nullptr, VK_TRUE};
+  c.p.remake_device({"VK_KHR_swapchain", "VK_EXT_swapchain_maintenance1"}, &feature);
+  PFN_vkReleaseSwapchainImagesEXT release = nullptr;
+  c.p.load(release, "vkReleaseSwapchainImagesEXT");
+  const Folder folder;
+  std::vector<VkFence> fences(8);
+  for (VkFence& fence : fences) {
+    const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    CHECK(c.p.CreateFence(c.p.device, &info, nullptr, &fence) == VK_SUCCESS);
+  }
+  const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, VK_PRESENT_MODE_MAILBOX_KHR);
+  for (uint32_t i = 0; i < fences.size(); ++i) {  // the last four one after the other
+    const VkPresentModeKHR mode = i < 4 ? VK_PRESENT_MODE_MAILBOX_KHR : VK_PRESENT_MODE_FIFO_KHR;
+    const VkSwapchainPresentModeInfoEXT modes{VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODE_INFO_EXT, nullptr, 1, &mode};
+    const VkSwapchainPresentFenceInfoEXT signals{VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_FENCE_INFO_EXT, &modes, 1, &fences[i]};
+    CHECK(c.frame(chain, {{1, 0, 0, 1}}, nullptr, 0, &signals) == VK_SUCCESS);
+  }
+  CHECK(c.p.WaitForFences(c.p.device, 1, &fences.back(), VK_TRUE, 10'000'000'000) == VK_SUCCESS);
+  for (const VkFence fence : fences) CHECK(c.p.GetFenceStatus(c.p.device, fence) == VK_SUCCESS);
+  CHECK(folder.pictures().size() >= 4);  // those of FIFO each; of the others perhaps none
+  // Given back, it comes again.
+  uint32_t images[3] = {};
+  for (uint32_t& image : images) CHECK(c.acquire(c.p.device, chain, ~uint64_t{0}, nullptr, nullptr, &image) == VK_SUCCESS);
+  uint32_t none = 0;
+  CHECK(c.acquire(c.p.device, chain, 0, nullptr, nullptr, &none) == VK_NOT_READY);
+  VkReleaseSwapchainImagesInfoEXT info{VK_STRUCTURE_TYPE_RELEASE_SWAPCHAIN_IMAGES_INFO_EXT, nullptr, chain, 2, images};
+  CHECK(release(c.p.device, &info) == VK_SUCCESS);
+  CHECK(c.acquire(c.p.device, chain, 0, nullptr, nullptr, &none) == VK_SUCCESS && none == images[0]);
+  CHECK(release(c.p.device, &info) == VK_ERROR_VALIDATION_FAILED_EXT && c.p.heard("not acquired"));
+  for (const VkFence fence : fences) c.p.DestroyFence(c.p.device, fence, nullptr);
+  c.destroy(c.p.device, chain, nullptr);
+  const VkSwapchainPresentScalingCreateInfoEXT stretched{VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_SCALING_CREATE_INFO_EXT, nullptr,
+                                                         VK_PRESENT_SCALING_STRETCH_BIT_EXT};
+  VkSwapchainCreateInfoKHR wrong{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR, &stretched, 0, c.surface, 3, VK_FORMAT_R8G8B8A8_UNORM};
+  wrong.imageExtent = {kWidth_px, kHeight_px}, wrong.imageArrayLayers = 1, wrong.imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+  VkSwapchainKHR out = nullptr;
+  CHECK(c.create(c.p.device, &wrong, nullptr, &out) == VK_ERROR_INITIALIZATION_FAILED && c.p.heard("scalingBehavior"));
+}
+
+// VK_EXT_surface_maintenance1: all modes go together, none is scaled.
+void surfaces_say_which_modes_go_together() {
+  Chain c;
+  PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR query = nullptr;
+  c.p.load(query, "vkGetPhysicalDeviceSurfaceCapabilities2KHR");
+  for (const VkPresentModeKHR mode : {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR}) {
+    VkSurfacePresentModeEXT of{VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_EXT, nullptr, mode};
+    const VkPhysicalDeviceSurfaceInfo2KHR info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SURFACE_INFO_2_KHR, &of, c.surface};
+    VkPresentModeKHR modes[3] = {};
+    VkSurfacePresentModeCompatibilityEXT together{VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_COMPATIBILITY_EXT};
+    VkSurfacePresentScalingCapabilitiesEXT scaling{VK_STRUCTURE_TYPE_SURFACE_PRESENT_SCALING_CAPABILITIES_EXT, &together, 7, 7, 7};
+    VkSurfaceCapabilities2KHR out{VK_STRUCTURE_TYPE_SURFACE_CAPABILITIES_2_KHR, &scaling};
+    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 3);
+    CHECK(scaling.supportedPresentScaling == 0 && scaling.supportedPresentGravityX == 0 && scaling.supportedPresentGravityY == 0);
+    CHECK(scaling.minScaledImageExtent.width == 1 && scaling.maxScaledImageExtent.width == out.surfaceCapabilities.maxImageExtent.width);
+    together.pPresentModes = modes;
+    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 3 && modes[0] == mode);
+    together.presentModeCount = 1, modes[0] = VK_PRESENT_MODE_MAX_ENUM_KHR;
+    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 1 && modes[0] == mode);
+  }
+}
+
 }  // namespace
 
 int main() {
   pictures_come_in_order();
   pictures_wait_for_their_batch();
   what_is_presented_is_looked_at();
+  presents_are_waited_for();
+  presents_signal_fences();
+  surfaces_say_which_modes_go_together();
   a_device_ends_with_its_swapchains();
   return finish("test_vulkan_swapchain");
 }

@@ -318,6 +318,34 @@ void blits_begin_anywhere_in_compressed_blocks() {
   p.FreeMemory(p.device, memory, nullptr);
 }
 
+/// A region without texels in its destination is a blit of nothing, beside others that are done.
+void blits_may_be_empty() {
+  Program p;
+  PFN_vkCmdBlitImage blit = nullptr;
+  PFN_vkCmdClearColorImage clear = nullptr;
+  p.load(blit, "vkCmdBlitImage"), p.load(clear, "vkCmdClearColorImage");
+  constexpr VkImageUsageFlags kUse = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+  const auto from = p.image(VK_FORMAT_R8G8B8A8_UNORM, 8, 8, kUse), to = p.image(VK_FORMAT_R8G8B8A8_UNORM, 8, 8, kUse);
+  const auto out = p.buffer(8 * 8 * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  VkImageBlit regions[2] = {};
+  for (VkImageBlit& r : regions) {
+    r.srcSubresource = r.dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    r.srcOffsets[1] = r.dstOffsets[1] = {8, 8, 1};
+  }
+  regions[0].dstOffsets[1].x = 0;
+  for (const uint32_t count : {1U, 2U}) {
+    const VkCommandBuffer c = p.begin();
+    const VkClearColorValue red{{1, 0, 0, 1}}, blue{{0, 0, 1, 1}};
+    const VkImageSubresourceRange all{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    clear(c, from.image, VK_IMAGE_LAYOUT_GENERAL, &red, 1, &all);
+    clear(c, to.image, VK_IMAGE_LAYOUT_GENERAL, &blue, 1, &all);
+    blit(c, from.image, VK_IMAGE_LAYOUT_GENERAL, to.image, VK_IMAGE_LAYOUT_GENERAL, count, regions, VK_FILTER_LINEAR);
+    p.run_and_read(c, to, 8, out.buffer);
+    for (uint32_t i = 0; i < 64; ++i) CHECK(out.data[4 * i] == (count == 2 ? 255 : 0) && out.data[4 * i + 2] == (count == 2 ? 0 : 255));
+  }
+  p.destroy(from), p.destroy(to), p.destroy(out);
+}
+
 }  // namespace
 
 int main() {
@@ -328,5 +356,6 @@ int main() {
   private_data_ends_with_its_object();
   waits_end_when_the_device_is_lost();
   blits_begin_anywhere_in_compressed_blocks();
+  blits_may_be_empty();
   return test::finish("test_vulkan_valid");
 }

@@ -52,6 +52,11 @@ def blit(
         level = arguments.count(level, f"blit: {name}_level", _MAX_U32)
         layer = arguments.count(layer, f"blit: {name}_layer", _MAX_U32)
         corners = _corners(rect, image._level_size(level), f"blit: {name}_rect")
+        if any(a == b for a, b in zip(*corners, strict=True)):  # in Vulkan that is a blit of nothing; in Python a mistake
+            raise ValidationError(
+                f"blit: {name}_rect is {arguments.shown(rect)}, which has no texels; rects are two corners, (x0, y0, x1, y1), and not a "
+                "corner and a size"
+            )
         region += [(aspects, level, layer, layers), corners]
         if name == "source":
             low, high = (tuple(map(pick, *corners)) for pick in (min, max))

@@ -125,6 +125,8 @@ class TILEGPU_API CommandBuffer {
   void set_patch_control_points(uint32_t count);
   void set_tessellation_domain_origin(VkTessellationDomainOrigin origin);
   void set_rasterizer_discard_enable(bool enable);
+  /// For pipelines with feedback_loop_dynamic: aspects of attachments that shaders may read while they are drawn to.
+  void set_attachment_feedback_loop_enable(VkImageAspectFlags aspects);
   void set_line_width(float width);
   void set_polygon_mode(VkPolygonMode mode);
   void set_line_rasterization_mode(VkLineRasterizationModeEXT mode);
@@ -219,6 +221,8 @@ class TILEGPU_API CommandBuffer {
                                    std::span<const VkImageSubresourceRange> ranges);
   /// Not Vulkan's: levels 1 and up of all layers.
   Status generate_mipmaps(Ptr<Image> image);
+  /// Within a pass: a draw behind it that reads what was drawn before it, as a texture, ends the pass and goes on in another one, which
+  /// loads what the first stored. Outside there is nothing to wait for.
   void pipeline_barrier();
   Status reset_query_pool(Ptr<QueryPool> pool, uint32_t first, uint32_t count);
   /// When the command is executed: all before it is done. Set and reset belong outside passes; a wait inside one comes before it.

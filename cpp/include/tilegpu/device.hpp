@@ -33,6 +33,9 @@ struct DeviceCreateInfo {
   /// forgets it: passes that clear depth find bits and texels of the pass before, and pictures may lack what is there.
   bool lrz_flush = true;
   RenderMode render_mode = RenderMode::gmem;  ///< an error but for gmem where the profile has no GMEM
+  /// VK_EXT_depth_range_unrestricted: depths in formats of floats are any number, and not limited to 0..1: of viewports, clears, bounds and
+  /// shaders. Passes with such a format go without hidden-surface removal, which orders words of 0..1. The others are as ever.
+  bool unrestricted_depth = false;
   /// What Vulkan forbids though its outcome is plain here is an error (a use that no usage names, a clear beyond the render area, the
   /// least of a colour's samples, types that do not agree, capabilities nobody declared). With a function it is done all the
   /// same and said to it, from any thread: for who must run programs as they are.

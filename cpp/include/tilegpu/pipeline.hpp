@@ -66,6 +66,11 @@ struct GraphicsPipelineCreateInfo : GraphicsState {
   std::array<uint32_t, kMaxColorAttachments> attachment_locations = {0, 1, 2, 3, 4, 5, 6, 7};
   /// Depth, stencil: left alone, whatever the state says. A subpass may be without what the pass that it is part of has.
   VkImageAspectFlags untested_aspects = 0;
+  /// VK_EXT_attachment_feedback_loop_layout: aspects of attachments that shaders may read as textures while they are drawn to: at its own
+  /// pixel a fragment reads what was there when the pass began, or at the last barrier in it. `feedback_loop_dynamic`: as the command
+  /// buffer says.
+  VkImageAspectFlags feedback_loops = 0;
+  bool feedback_loop_dynamic = false;
   std::string label;
 };
 

@@ -83,6 +83,7 @@ struct RenderingInfo {
   uint32_t single_sampled_samples = 0;
   FramebufferDesc desc;
   std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's
+  bool unrestricted_depth = false;          ///< not given, but the device's (DeviceCreateInfo), where depth is floats
   bool trace_tiles = false;                 ///< keep what moved for each bin: Submission::tile_trace
   std::string label;
 };

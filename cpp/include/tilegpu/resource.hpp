@@ -35,6 +35,13 @@ class TILEGPU_API DeviceMemory {
   /// The same bytes as those that `export_fd` gave a descriptor of, here or in another process. The descriptor stays the caller's. An error
   /// (VK_ERROR_INVALID_EXTERNAL_HANDLE) for one of anything else, or of fewer bytes.
   static Expected<Ptr<DeviceMemory>> import_fd(int fd, uint64_t size_B);
+  /// The host's own bytes, from the beginning of a page to the end of one, which stay its: it keeps them readable and writable for as long
+  /// as this lives. They count as mapped, as it may write them at any time. They are not among what the process's images and buffers may
+  /// have (TILEGPU_MEMORY_MB). An error (VK_ERROR_INVALID_EXTERNAL_HANDLE) where they can't be read and written, or not the page behind
+  /// them, of which code reads some bytes that it does not use: where nothing is there, one is put there.
+  static Expected<Ptr<DeviceMemory>> import_host(void* data, uint64_t size_B);
+  /// Of a page: what import_host wants beginnings and sizes to be multiples of.
+  static uint64_t host_alignment_B();
   /// A new descriptor of shared memory; the caller closes it.
   Expected<int> export_fd() const;
   ~DeviceMemory();
@@ -60,6 +67,8 @@ class TILEGPU_API DeviceMemory {
   uint8_t* data_ = nullptr;
   uint64_t size_B_ = 0;
   std::shared_ptr<SealedFile> file_;  // of shared memory
+  bool of_host_ = false;              // imported: not ours to give back
+  bool page_behind_ = false;          // of such: ours is the page behind it
   std::shared_ptr<resource::MemoryContents> contents_;
 };
 
@@ -242,6 +251,8 @@ struct ImageViewCreateInfo {
   Ptr<SamplerYcbcrConversion> ycbcr = nullptr;  ///< what a format that lies in planes, or is packed 4:2:2, must have to be read as a whole
   /// Sampling reads no level before it, counted in the image's levels; gathers and fetches of a level before its whole part give zeros.
   float min_lod = 0;
+  /// Of a 3D view of one level, slices that its coordinate 0 and those behind it reach; the others are not in it. Default: all.
+  uint32_t first_slice = 0, slice_count = VK_REMAINING_ARRAY_LAYERS;
 };
 
 class TILEGPU_API ImageView {

@@ -2,6 +2,7 @@
 #include "capture/collect.hpp"
 
 #include <cassert>
+#include <unordered_set>
 
 #include "device/device_state.hpp"
 #include "pipeline/program.hpp"
@@ -17,6 +18,7 @@ struct Collector {
   Objects& objects;
   std::unordered_map<const DeviceMemory*, const uint8_t*>& contents;
   BoundMemories& bound_memories;
+  std::unordered_set<const command::Recording*>* visited;
 
   void add(const Ptr<Buffer>& buffer) {
     if (!buffer) return;
@@ -106,9 +108,10 @@ struct Collector {
   }
   void add(const Ptr<const command::Recording>& secondary) {
     assert(secondary && secondary->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    if (!objects.secondaries.add(secondary)) return;
+    if (!visited->insert(secondary.get()).second) return;
     if (secondary->part) add(*secondary->part);
     for (const command::Command& command : secondary->commands) std::visit(*this, command);
+    objects.secondaries.add(secondary);  // behind those that it executes, as they are read
   }
   void operator()(const Ptr<const Pass>& c) { add(*c); }
   void operator()(const command::CopyBuffer& c) { add(c.source), add(c.destination); }
@@ -138,7 +141,8 @@ struct Collector {
 
 Collected collect(Device& device, const std::vector<Ptr<const command::Recording>>& recordings) {
   Collected out;
-  Collector collector{device, out.objects, out.contents, out.bound_memories};
+  std::unordered_set<const command::Recording*> visited;
+  Collector collector{device, out.objects, out.contents, out.bound_memories, &visited};
   for (const auto& recording : recordings) {
     assert(recording && recording->device.get() == &device);
     for (const command::Command& command : recording->commands) std::visit(collector, command);

@@ -90,6 +90,7 @@ void fields(A& a, ImageViewCreateInfo& i) {
   a.number(i.format, "format");
   a.below(i.aspects, 8, "aspects");
   a.number(i.base_level, "level"), a.number(i.level_count, "levels"), a.number(i.base_layer, "layer"), a.number(i.layer_count, "layers");
+  a.number(i.first_slice, "slice"), a.number(i.slice_count, "slices");
   for (VkComponentSwizzle* s : {&i.swizzle.r, &i.swizzle.g, &i.swizzle.b, &i.swizzle.a}) a.below(*s, VK_COMPONENT_SWIZZLE_A + 1, "swizzle");
   conversion(a, i.ycbcr);
   a.number(i.min_lod, "min_lod");
@@ -329,6 +330,7 @@ void fields(A& a, RenderingInfo& i) {
   HiddenSurfaceRemoval hsr = i.hsr.value_or(HiddenSurfaceRemoval{});
   a.flag(own, "hsr"), fields(a, hsr);
   i.hsr = own ? std::optional(hsr) : std::nullopt;
+  a.flag(i.unrestricted_depth, "unrestricted depth");
   a.flag(i.trace_tiles, "trace"), a.text(i.label, "label");
 }
 

@@ -71,6 +71,7 @@ struct Bound {
   Ptr<Buffer> index_buffer;
   uint32_t first_vertex_buffer = 0, vertex_buffers = 0;  // in Pass::vertex_buffers
   const BoundSets* sets = nullptr;                       // of this pass, or of a piece that it keeps; null: no shader reads one
+  uint32_t feedback_loops = 0;                           // targets that its shaders may read (framebuffer::Feedback::loops)
 };
 
 /// What a pipeline must have been made for.
@@ -133,6 +134,7 @@ struct Pass {
   HostVector<TransformFeedback> transform_feedback;
   HostVector<Condition> conditions;
   HostVector<std::shared_ptr<const void>> keep_alive;
+  std::string behind_barrier;              // of a pass that goes on where another was split: who reads what was drawn before
   framebuffer::Feedback feedback;          // of the part of a secondary command buffer: without targets
   std::set<Ptr<Buffer>> written_buffers;   // that shaders may write; images may lie there too
   std::set<Ptr<ImageView>> written_views;  // the same of storage images

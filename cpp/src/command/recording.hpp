@@ -25,6 +25,11 @@ using Command =
                  ResolveImage, ClearColorImage, ClearDepthStencilImage, GenerateMipmaps, ResetQueryPool, WriteTimestamp,
                  CopyQueryPoolResults, BeginQuery, EndQuery, ExecuteCommands, Ptr<const Dispatch>, SetEvent, WaitEvents>;
 
+/// Of secondaries that execute others (maxCommandBufferNestingLevel): what submits them goes down as deep.
+inline constexpr uint32_t kMaxNesting = 32;
+/// Commands that a recording executes of secondaries, each time counted: levels multiply them.
+inline constexpr uint64_t kMaxExecuted = 1 << 24;
+
 struct Recording {
   Ptr<Device> device;
   VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
@@ -33,6 +38,8 @@ struct Recording {
   /// framebuffer; its areas are the largest there are.
   Ptr<const Pass> part;
   bool part_in_query = false;  // InheritanceInfo::occlusion_query
+  uint32_t nesting = 0;        // levels of secondaries that it executes: of one that executes none, 0
+  uint64_t executed = 0;       // commands of secondaries outside of passes, all levels together
 };
 
 }  // namespace tilegpu::command

@@ -8,6 +8,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "device/feedback_loops.hpp"
 #include "pipeline/create.hpp"
 #include "tilegpu/image_reads.hpp"
 
@@ -71,7 +72,7 @@ framebuffer::LevelRange levels_of_code(const Program& program, const SetUse::Rea
   return {first, std::clamp(end - 1, first, last) - first + 1};
 }
 
-Status note_use(command::Pass& pass, const Program& program, const SetUse& use) {
+Status note_use(const DeviceState& device, command::Pass& pass, const Program& program, const SetUse& use) {
   for (const SetUse::Read& read : use.reads) {
     const Element& e = *read.element;
     if (read.written) note_written(pass, e);
@@ -89,6 +90,7 @@ Status note_use(command::Pass& pass, const Program& program, const SetUse& use) 
     } else {
       const framebuffer::LevelRange levels = levels_of_code(program, read, *e.view->view);
       ok = note_parts(pass, program, read.name, framebuffer::targets_read(pass.feedback, *e.view->view, levels), access, false);
+      ok = allow_loops(device, pass.feedback, std::move(ok));
     }
     if (!ok) return ok;
   }
@@ -131,7 +133,7 @@ Status note_sets(NotedUses& noted, const SetUses& uses, command::Pass& pass, con
     if (!use) return use.error();
     anisotropic |= (*use)->anisotropic;
     if ((*use)->kept && !noted.insert(*use).second) continue;
-    if (Status ok = note_use(pass, program, **use); !ok) return ok;
+    if (Status ok = note_use(uses.device, pass, program, **use); !ok) return ok;
   }
   return note_dynamic(pass, program, bound, late);
 }
@@ -239,6 +241,7 @@ Status bind_late_sets(device::DeviceState& device, command::Pass& pass) {
       const Program& program = of_state.pipeline->program();
       BoundSets& bound = pass.sets.emplace_back(*from);
       to = &bound;
+      pass.feedback.loops = of_state.feedback_loops;
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
         if (bound.late[i]) bound.memory[i] = bound.late[i]->memory(), bound.address[i] = bound.memory[i]->data();
       resolve_dynamic(bound, *program.layout);
@@ -335,6 +338,7 @@ Status note_draws_of_part(device::DeviceState& device, command::Pass& pass, cons
         return ok;
     if (!bound.sets || bound.sets == last_sets) continue;
     last_sets = bound.sets;
+    pass.feedback.loops = bound.feedback_loops;
     if (Status ok = note_sets(noted, {device, scratch}, pass, pipeline.program(), *last_sets, false, anisotropic); !ok) return ok;
   }
   for (const command::IndirectDraw& draw : part.indirects) {
@@ -356,7 +360,7 @@ Status note_part(device::DeviceState& device, command::Pass& pass, const command
   if (Status ok = note_draws_of_part(device, pass, part); !ok) return ok;
   for (const command::Condition& condition : part.conditions)
     if (Status ok = note_condition(pass, condition); !ok) return ok;
-  return framebuffer::note_part(pass.feedback, part.feedback);
+  return allow_loops(device, pass.feedback, framebuffer::note_part(pass.feedback, part.feedback));
 }
 
 }  // namespace tilegpu::device

@@ -10,6 +10,7 @@
 
 #include "command/same_state.hpp"
 #include "device/binding_tables.hpp"
+#include "device/feedback_loops.hpp"
 #include "device/recorder.hpp"
 #include "device/transform_feedback_targets.hpp"
 #include "hsr/vertex_deferral.hpp"
@@ -139,6 +140,7 @@ void keep_bound(const Recorder& r, command::Pass& pass) {
   if (bound.pipeline->dynamic().bits) bound.state = std::make_shared<const GraphicsState>(r.dynamic.state());
   bound.index_buffer = r.index_buffer;
   bound.sets = r.bound_sets;
+  bound.feedback_loops = pass.feedback.loops;
   bound.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
   for (uint32_t left = r.bound_vertex_buffers; left; left &= left - 1) {
     const auto i = static_cast<uint32_t>(std::countr_zero(left));
@@ -155,7 +157,9 @@ const command::DrawState* find_lately(const Recorder& r, const command::Pass& pa
   assert(pass.states.size() == pass.bound.size());
   for (size_t left = pass.states.size(), asked = 0; left > 0 && asked < kLately; asked++) {
     left--;
-    if (pass.bound[left].pipeline == r.dynamic.pipeline() && command::is_same(pass.states[left], r.state)) return &pass.states[left];
+    if (pass.bound[left].pipeline == r.dynamic.pipeline() && pass.bound[left].feedback_loops == pass.feedback.loops &&
+        command::is_same(pass.states[left], r.state))
+      return &pass.states[left];
   }
   return nullptr;
 }
@@ -240,8 +244,10 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, DrawKind kind) {
     if (pipeline.made_by.is_another(r.device))
       return invalid(pass_name(pass) + ": pipeline '" + pipeline.info().label + "' was made by another device; make one with this device");
     if (Status ok = take_state(r, pass); !ok) return ok.error();
-    if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written)
-      if (Status ok = framebuffer::note_written(pass.feedback, written, "pipeline '" + pipeline.info().label + "'"); !ok) return ok.error();
+    if (const uint32_t written = r.state.resolved->output.written_targets; written & ~pass.feedback.written) {
+      Status noted = framebuffer::note_written(pass.feedback, written, "pipeline '" + pipeline.info().label + "'");
+      if (Status ok = device::allow_loops(r.device->state(), pass.feedback, std::move(noted)); !ok) return ok.error();
+    }
   }
   if (r.state_dirty || r.buffers_dirty) {
     for (const auto& binding : r.state.resolved->vertex_input)
@@ -269,7 +275,12 @@ Expected<command::DrawCall> resolve_draw(Recorder& r, DrawKind kind) {
   if (r.state_dirty || r.buffers_dirty || r.sets.dirty) {
     if (r.sets.dirty) {
       for (uint32_t i = 0; i < kMaxDescriptorSets; i++) r.sets.version[i] = r.sets.set[i] ? r.sets.set[i]->version() : 0;
+      device::begin_loops(r);
       if (Status ok = device::bind_sets_of_draw(r); !ok) return ok.error();
+      if (device::wants_split(r, r.bound_sets)) {
+        if (Status ok = device::split_pass(r, "pipeline '" + pipeline.info().label + "'"); !ok) return ok.error();
+        return resolve_draw(r, kind);  // of the pass that goes on, where nothing stands behind a barrier
+      }
     }
     if (r.state_dirty) take_viewports(r, pass);
     r.drawn = find_lately(r, pass);

@@ -1,8 +1,10 @@
 // device/command_execute.cpp -- stage: recording, secondary command buffers. In: executable secondaries. Out: their draws in the open
 // pass, or a command that names them. Source: Vulkan specification, "Secondary Command Buffer Execution".
 #include <algorithm>
+#include <utility>
 
 #include "device/binding_tables.hpp"
+#include "device/feedback_loops.hpp"
 #include "device/join.hpp"
 #include "device/recorder.hpp"
 #include "device/transform_feedback_targets.hpp"
@@ -16,6 +18,49 @@ using device::Recorder;
 
 namespace {
 
+// What the part reads and writes; where it reads what was drawn before a barrier, another pass goes on with it.
+Status note_part(Recorder& r, const command::Pass& part) {
+  framebuffer::Feedback& f = r.open->feedback;
+  if (r.inherits) {  // a part of a part: the pass that executes both knows what they read
+    const bool reads = std::any_of(part.bound.begin(), part.bound.end(), [](const command::Bound& bound) { return bound.sets != nullptr; });
+    f.read_behind |= part.feedback.read_behind | (reads ? f.before_barrier : 0);
+    f.has_barrier |= part.feedback.has_barrier;
+    if (Status ok = device::note_part(r.device->state(), *r.open, part); !ok) return ok;
+    device::note_barriers(*r.open, part);
+    return Ok{};
+  }
+  const uint32_t looped = std::exchange(f.looped, 0), loops = f.loops;
+  f.read_behind = 0;
+  if (Status ok = device::note_part(r.device->state(), *r.open, part); !ok) return ok;
+  f.loops = loops;  // the next draw's here, as before
+  auto splits = device::wants_split(*r.open, part);
+  if (!splits) return splits.error();
+  f.looped |= looped;
+  if (!*splits) {
+    device::note_barriers(*r.open, part);
+    return Ok{};
+  }
+  if (Status ok = device::split_pass(r, "a secondary command buffer"); !ok) return ok;
+  return note_part(r, part);
+}
+
+// Of the part's commands: that they fit the pass, which may be another than before.
+Status check_draws(Recorder& r, const command::Pass& part) {
+  command::Pass& pass = *r.open;
+  if (Status ok = device::note_transform_feedback(pass, part); !ok) return ok;
+  for (const command::ClearCall& clear : part.clears)
+    if (Status ok = device::forbid(r, device::check_clear(pass, clear, r.inherits)); !ok) return ok;
+  if (pass.commands.size() + part.commands.size() > command::kMaxExecuted)
+    return invalid(pass_name(pass) + ": execute_commands of a secondary command buffer ('" + part.info.label + "'): more than " +
+                   std::to_string(command::kMaxExecuted) + " commands in one pass");
+  if (pass.executed_draws + part.executed_draws > records::kDrawMask)
+    return invalid(pass_name(pass) + ": execute_commands of a secondary command buffer ('" + part.info.label + "'): more than " +
+                   std::to_string(records::kDrawMask) + " draws in one pass");
+  for (size_t i = 0; i < part.states.size(); i++)
+    if (Status ok = device::prepare_deferral(r, pass, part.states[i]); !ok) return ok;
+  return Ok{};
+}
+
 // That a part fits the open pass: what pipelines were made for, queries, images, the number of draws.
 Status check_part(Recorder& r, const command::Recording& secondary) {
   command::Pass& pass = *r.open;
@@ -26,21 +71,15 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   const bool any_samples = !device::rasterizes(part) && part.targets.empty();
   if (!(part.targets == pass.targets) || (part.samples != pass.samples && !any_samples))
     return invalid(who + "its inheritance info has other formats or samples than the pass; they must be the same");
-  if (r.active_query >= 0 && (!secondary.part_in_query || !part.queries.empty()))
+  const bool in_query = r.active_query >= 0 || (r.inherits && r.making->part_in_query);  // perhaps
+  if (in_query && (!secondary.part_in_query || !part.queries.empty()))
     return invalid(who + "an occlusion query is active, and " +
                    (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
-  if (Status ok = device::note_part(r.device->state(), pass, part); !ok) return ok;
-  if (Status ok = device::note_transform_feedback(pass, part); !ok) return ok;
-  for (const command::ClearCall& clear : part.clears)
-    if (Status ok = device::forbid(r, device::check_clear(pass, clear, false)); !ok) return ok;
   if (part.info.view_mask != pass.info.view_mask)
     return invalid(who + "its inheritance info has view mask " + std::to_string(part.info.view_mask) + ", the pass has " +
                    std::to_string(pass.info.view_mask) + "; they must be the same");
-  if (pass.executed_draws + part.executed_draws > records::kDrawMask)
-    return invalid(who + "more than " + std::to_string(records::kDrawMask) + " draws in one pass");
-  for (size_t i = 0; i < part.states.size(); i++)
-    if (Status ok = device::prepare_deferral(r, pass, part.states[i]); !ok) return ok;
-  return Ok{};
+  if (Status ok = note_part(r, part); !ok) return ok;
+  return check_draws(r, part);
 }
 
 Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
@@ -69,15 +108,29 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
   return r.open ? check_part(r, recording) : Status(Ok{});
 }
 
+// Of secondaries that execute others.
+Status note_nesting(Recorder& r, const command::Recording& executed) {
+  r.making->executed += executed.commands.size() + executed.executed;
+  if (r.making->executed > command::kMaxExecuted)
+    return invalid("execute_commands: more than " + std::to_string(command::kMaxExecuted) +
+                   " commands of secondary command buffers, those that these execute counted");
+  if (r.level == VK_COMMAND_BUFFER_LEVEL_PRIMARY) return Ok{};
+  uint32_t& nesting = r.making->nesting;
+  nesting = std::max(nesting, executed.nesting + 1);
+  if (nesting <= command::kMaxNesting) return Ok{};
+  return invalid("execute_commands: a secondary command buffer executes others that do so to " + std::to_string(executed.nesting) +
+                 " levels; maxCommandBufferNestingLevel is " + std::to_string(command::kMaxNesting));
+}
+
 }  // namespace
 
 Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& secondaries) {
   return device::record(*recorder_, "execute_commands", [&]() -> Status {
     Recorder& r = *recorder_;
     if (Status ok = device::require_recording(r, "execute_commands"); !ok) return ok;
-    if (r.level != VK_COMMAND_BUFFER_LEVEL_PRIMARY) return invalid("execute_commands: secondary command buffers can't execute others");
     for (const Ptr<CommandBuffer>& secondary : secondaries) {
       if (Status ok = check_secondary(r, secondary.get()); !ok) return ok;
+      if (Status ok = note_nesting(r, *secondary->recording()); !ok) return ok;
       if (r.open)
         device::join_secondary(*r.open, secondary->recording(), r.active_query);
       else

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "base/field_error.hpp"
+#include "base/replaying.hpp"
+#include "device/feedback_loops.hpp"
 #include "device/recorder.hpp"
 #include "device/undefined_reads.hpp"
 #include "framebuffer/framebuffer.hpp"
 #include "framebuffer/make_in_place.hpp"
 #include "framebuffer/rendering_checks.hpp"
+#include "vk/format.hpp"
 
 namespace tilegpu {
 
@@ -42,18 +45,39 @@ void settle_operations(RenderingAttachment& a) {
   a.resolve_view = nullptr;
 }
 
-Status begin_pass(Recorder& r, const RenderingInfo& info) {
-  if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
-  if (r.open)
-    return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
+/// Of a device whose depths are unrestricted: hidden-surface removal orders words of 0..1, so that such a pass has none.
+void allow_depth(const Recorder& r, RenderingInfo& info) {
+  const VkFormat format = format_of(info.depth);
+  if (!Replaying::now()) info.unrestricted_depth = device::is_unrestricted(r, format);
+  if (info.unrestricted_depth) info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false, .hierarchical_z = false};
+  float& depth = info.depth.clear.depthStencil.depth;
+  depth = device::clear_depth(r, format, depth);
+}
+
+}  // namespace
+
+bool device::is_unrestricted(const Recorder& r, VkFormat format) {
+  const vk::FormatInfo* info = vk::find_format(format);
+  return r.device->state().info.unrestricted_depth && info && info->depth_bits == 32;
+}
+
+float device::clear_depth(const Recorder& r, VkFormat format, float depth) {
+  if (device::is_unrestricted(r, format) || Replaying::now()) return depth;  // what is repeated was limited when it was recorded
+  return depth > 0 ? std::min(depth, 1.0f) : 0.0f;
+}
+
+Status device::open_pass(Recorder& r, const RenderingInfo& info, bool checked) {
+  assert(!r.open && r.making);
   auto pass = std::make_unique<command::Pass>();
   pass->info = info;
+  allow_depth(r, pass->info);
   for (RenderingAttachment& a : pass->info.color) settle_operations(a);
   settle_operations(pass->info.depth), settle_operations(pass->info.stencil);
   if (info.view_mask) pass->info.layer_count = static_cast<uint32_t>(std::bit_width(info.view_mask));
   pass->targets = targets_of(info);
   if (Status ok = framebuffer::make_in_place(pass->info, r.device->state().info.profile, pass->framebuffer); !ok) return ok;
-  if (Status ok = device::forbid(r, framebuffer::forbidden_of(pass->info)); !ok) return ok;
+  if (checked)
+    if (Status ok = device::forbid(r, framebuffer::forbidden_of(pass->info)); !ok) return ok;
   pass->feedback = framebuffer::begin_feedback(pass->info);
   const framebuffer::Layout& layout = pass->framebuffer.layout;
   pass->width_px = layout.width_px;
@@ -75,6 +99,15 @@ Status begin_pass(Recorder& r, const RenderingInfo& info) {
   return r.condition ? device::begin_condition(r) : Status(Ok{});
 }
 
+namespace {
+
+Status begin_pass(Recorder& r, const RenderingInfo& info) {
+  if (Status ok = device::require_recording(r, "begin_rendering"); !ok) return ok;
+  if (r.open)
+    return invalid("begin_rendering of pass '" + info.label + "': " + pass_name(*r.open) + " is still open; call end_rendering first");
+  return device::open_pass(r, info, true);
+}
+
 Status end_pass(Recorder& r) {
   if (!r.open) return invalid("end_rendering: no pass is open");
   if (r.inherits) return invalid("end_rendering: " + pass_name(*r.open) + " was not begun here; end the command buffer");
@@ -86,6 +119,8 @@ Status end_pass(Recorder& r) {
     return invalid(pass_name(*r.open) + ": end_rendering while conditional rendering is active; call end_conditional_rendering first");
   if (r.condition) device::end_condition(r);
   r.making->commands.emplace_back(Ptr<const command::Pass>(std::move(r.open)));
+  for (command::EndQuery& query : r.ended_queries) r.making->commands.emplace_back(std::move(query));
+  r.ended_queries.clear();
   r.active_query = -1;
   return Ok{};
 }
@@ -115,12 +150,13 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
     return invalid(pass_name(pass) + ": clear_attachment of stencil: the pass has no stencil attachment");
   const uint32_t depth_stencil = (aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? 1u << shader::kInputDepth : 0) |
                                  (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << shader::kInputStencil : 0);
-  if (Status ok = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment"); !ok)
-    return ok;
+  Status noted = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment");
+  if (Status ok = device::allow_loops(r.device->state(), pass.feedback, std::move(noted)); !ok) return ok;
   if (Status ok = device::forbid(r, device::check_clear(pass, {attachment, aspects, value, rect, base_layer, layer_count}, r.inherits));
       !ok)
     return ok;
   command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area), base_layer, layer_count};
+  if (attachment < 0) clear.value.depthStencil.depth = device::clear_depth(r, pass.targets.depth, value.depthStencil.depth);
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
   return Ok{};

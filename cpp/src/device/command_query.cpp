@@ -27,6 +27,13 @@ bool is_query(const command::ActiveQuery& active, const Ptr<QueryPool>& pool, ui
   return active.pool == pool && active.query == query;
 }
 
+// A query that began in a pass that was split since is available behind the pass in which it ends.
+void end_divided(Recorder& r, const command::ActiveQuery& query) {
+  if (!query.outer) return;
+  const uint32_t views = std::max(1, std::popcount(r.open->info.view_mask));
+  for (uint32_t v = 0; v < views; ++v) r.ended_queries.push_back({query.pool, query.query + v});
+}
+
 // Queries of what stages do: commands of the open pass, or outside of passes.
 Status begin_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query, uint32_t stream, const std::string& who) {
   const auto same = [&](const command::ActiveQuery& active) { return is_query(active, pool, query); };
@@ -51,6 +58,7 @@ Status end_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query) {
   const auto inner = std::find_if(r.counting.begin(), r.counting.end(), [&](uint32_t i) { return r.open && same(r.open->counting[i]); });
   if (r.open && inner != r.counting.end()) {
     r.open->commands.push_back({command::RecordedCommand::Kind::end_counting, *inner});
+    end_divided(r, r.open->counting[*inner]);
     r.counting.erase(inner);
     return Ok{};
   }
@@ -106,6 +114,7 @@ Status CommandBuffer::end_query(Ptr<QueryPool> pool, uint32_t query) {
     }
     if (!r.open || r.active_query < 0 || !is(r.open->queries[r.active_query]))
       return invalid("end_query " + std::to_string(query) + ": this query is not active");
+    end_divided(r, r.open->queries[r.active_query]);
     r.active_query = -1;
     return Ok{};
   });

@@ -101,7 +101,9 @@ Status CommandBuffer::blit_image(Ptr<Image> source, Ptr<Image> destination, std:
     if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
     if (Status ok = transfer::check_blit_image(*source, *destination, regions, filter); !ok) return ok;
     if (Status ok = forbid_sides(*recorder_, "blit_image", *source, *destination); !ok) return ok;
-    return device::add(*recorder_, command::BlitImage{source, destination, list(regions), filter}, "blit_image");
+    std::vector<VkImageBlit2> blitted = list(regions);
+    std::erase_if(blitted, transfer::blits_nothing);
+    return device::add(*recorder_, command::BlitImage{source, destination, std::move(blitted), filter}, "blit_image");
   });
 }
 
@@ -129,7 +131,8 @@ Status CommandBuffer::clear_depth_stencil_image(Ptr<Image> image, const VkClearD
     if (Status ok = check_objects(!!image, "clear_depth_stencil_image"); !ok) return ok;
     if (Status ok = transfer::check_clear_depth_stencil_image(*image, ranges); !ok) return ok;
     if (Status ok = device::forbid(*recorder_, transfer::check_destination("clear_depth_stencil_image", *image)); !ok) return ok;
-    return device::add(*recorder_, command::ClearDepthStencilImage{image, value, list(ranges)}, "clear_depth_stencil_image");
+    const VkClearDepthStencilValue cleared{device::clear_depth(*recorder_, image->info().format, value.depth), value.stencil};
+    return device::add(*recorder_, command::ClearDepthStencilImage{image, cleared, list(ranges)}, "clear_depth_stencil_image");
   });
 }
 
@@ -141,8 +144,5 @@ Status CommandBuffer::generate_mipmaps(Ptr<Image> image) {
     return device::add(*recorder_, command::GenerateMipmaps{image}, "generate_mipmaps");
   });
 }
-
-// Commands of a queue are executed one after the other, each finished before the next starts: a barrier has nothing to wait for.
-void CommandBuffer::pipeline_barrier() {}
 
 }  // namespace tilegpu

@@ -98,6 +98,7 @@ struct Recorder {
   NotedUses noted_uses;                            // of the open pass
   SetUse use;                                      // scratch
   command::PushBlock push;
+  VkImageAspectFlags feedback_loops = 0;  // where the pipeline leaves it open
   bool state_dirty = true, push_dirty = true;
   bool buffers_dirty = true;        // other vertices or indices alone: what the pipeline and its state say holds on
   int32_t active_query = -1;        // in the open pass
@@ -109,7 +110,15 @@ struct Recorder {
   std::optional<command::Condition> condition;       // of conditional rendering that is active
   bool condition_in_pass = false;                    // begun in the open pass
   std::vector<uint32_t> counting;                    // active, in the open pass's list
+  std::vector<command::EndQuery> ended_queries;      // behind the open pass: queries that began in a pass that was split
 };
+
+/// Whether depth of the format may be any number (DeviceCreateInfo::unrestricted_depth).
+bool is_unrestricted(const Recorder& recorder, VkFormat format);
+/// Depth that a clear gives, as the device allows it: limited to 0..1 but for floats of any range.
+float clear_depth(const Recorder& recorder, VkFormat format, float depth);
+/// Begins a pass; no other is open. `checked`: what only portability forbids is asked; not of one that goes on.
+Status open_pass(Recorder& recorder, const RenderingInfo& info, bool checked);
 
 /// The recorder's condition begins and ends in the open pass (device/command_conditional.cpp).
 Status begin_condition(Recorder& recorder);

@@ -341,6 +341,11 @@ std::vector<std::string> Submission::lint(size_t pass) const {
     if (clear.attachment < 0 && (clear.aspects & VK_IMAGE_ASPECT_STENCIL_BIT)) cleared |= 1u << 9;
   }
   std::vector<std::string> lines = framebuffer::lint(record.framebuffer, found.stats, cleared);
+  if (record.framebuffer.layout.unrestricted_depth)
+    lines.push_back(
+        "depth: floats of any range (VK_EXT_depth_range_unrestricted), so that hidden-surface removal, which orders those of 0 to 1, is "
+        "off in this pass; a device without the extension, or a format of fixed point, has it");
+  if (!record.behind_barrier.empty()) lines.push_back(framebuffer::describe_split(record.framebuffer, found.stats, record.behind_barrier));
   if (framebuffer::has_blend_unit(*record.framebuffer.layout.profile))
     for (std::string& line : blend_shaders(*this, pass)) lines.push_back(std::move(line));
   for (std::string& line : warnings(pass)) lines.push_back(std::move(line));

@@ -306,4 +306,14 @@ std::vector<std::string> lint(const Framebuffer& f, const PassStats& stats, uint
   return lines;
 }
 
+std::string describe_split(const Framebuffer& f, const PassStats& stats, const std::string& reader) {
+  assert(!reader.empty());
+  uint64_t loaded_B = 0;
+  for (uint32_t i = 0; i < kMaxColorAttachments + 2; ++i) loaded_B += traffic(stats, attachment_name(i), TrafficCause::load);
+  std::string line =
+      reader + " reads what was drawn before a barrier, so that the pass goes on here: the part before stored all that it had";
+  if (f.layout.profile && f.layout.profile->tile_model == TileModel::immediate) return line;
+  return line + ", and this one loads it, " + mebibytes(loaded_B) + "; an input attachment is read in the tile";
+}
+
 }  // namespace tilegpu::framebuffer

@@ -23,5 +23,7 @@ std::string describe(const Framebuffer& framebuffer);
 /// One line for each thing that costs bytes without need, with the bytes. `cleared_in_pass`: bit i is set when the pass clears the
 /// whole of target i (colours, 8 depth, 9 stencil) with a command before any draw.
 std::vector<std::string> lint(const Framebuffer& framebuffer, const PassStats& stats, uint32_t cleared_in_pass);
+/// What it cost that the pass before was split at a barrier. `reader`: who reads what was drawn before.
+std::string describe_split(const Framebuffer& framebuffer, const PassStats& stats, const std::string& reader);
 
 }  // namespace tilegpu::framebuffer

@@ -108,6 +108,11 @@ void note_all_targets(Feedback& f, const ReadParts& parts, const std::string& wh
   f.all_targets.push_back({parts, who});
 }
 
+void note_loop(Feedback& f, uint32_t targets) {
+  f.looped |= targets;
+  f.read_behind |= targets & f.before_barrier;
+}
+
 const char* doubt(PossibleUse::Why why, bool writes) {
   switch (why) {
     case PossibleUse::Why::index:
@@ -230,6 +235,12 @@ Status note_read(Feedback& f, const ReadParts& parts, const Reader& reader) {
   uint32_t any = 0;
   bool all = reader.certainty == Certainty::certain;
   for (uint32_t targets : parts) any |= targets, all = all && targets;
+  if (reader.writes || reader.of_buffer) {
+    f.kept_apart |= any;
+  } else if (!(any & ~f.loops)) {
+    note_loop(f, any);
+    return Ok{};
+  }
   if (all && (parts.size() == 1 || reader.writes)) {
     const uint32_t targets = parts.size() == 1 ? any : 1u << std::countr_zero(any);
     note(f.read, f.reader, targets, reader.who);
@@ -264,11 +275,35 @@ Status note_part(Feedback& f, const Feedback& part) {
   note_possible(f.may_read, part.may_read);
   note_possible(f.may_write, part.may_write);
   for (const Feedback::PartsRead& read : part.all_targets) note_all_targets(f, read.parts, read.who);
+  f.looped |= part.looped, f.kept_apart |= part.kept_apart;
   for (uint32_t i = 0; i < kFeedbackTargets; ++i) {
     if (part.read >> i & 1) note(f.read, f.reader, 1u << i, part.reader[i]);
     if (part.written >> i & 1) note(f.written, f.writer, 1u << i, part.writer[i]);
   }
   return check(f);
+}
+
+bool are_loops(const Feedback& f) {
+  const uint32_t both = f.read & f.written;
+  return !(both >> kFeedbackResolved) && !(both & f.kept_apart);
+}
+
+void allow_loops(Feedback& f) {
+  assert(are_loops(f));
+  const uint32_t both = f.read & f.written;
+  f.read &= ~both;
+  note_loop(f, both);
+  std::erase_if(f.all_targets, [&](const Feedback::PartsRead& read) {
+    if (!std::all_of(read.parts.begin(), read.parts.end(), [&](uint32_t targets) { return targets & f.written; })) return false;
+    for (const uint32_t targets : read.parts) note_loop(f, targets & f.written);
+    return true;
+  });
+}
+
+uint32_t targets_of_aspects(VkImageAspectFlags aspects) {
+  constexpr uint32_t kColors = (1u << kMaxColorAttachments) - 1;
+  return (aspects & VK_IMAGE_ASPECT_COLOR_BIT ? kColors : 0) | (aspects & VK_IMAGE_ASPECT_DEPTH_BIT ? 1u << kDepth : 0) |
+         (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << kStencil : 0);
 }
 
 Status note_written(Feedback& f, uint32_t targets, const std::string& who) {

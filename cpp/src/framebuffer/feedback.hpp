@@ -6,7 +6,9 @@
 // some, and nobody knows which before it runs. So it is an error where all that it could read is written, else a note. A descriptor of an
 // array counts if a shader names it by a constant; what it may read by another index is a note too. Where it does read bytes that the pass
 // changes, their values are undefined: those before the pass or those after it, by bins that other threads may draw, so that they may
-// differ from run to run. Source: Vulkan specification, "Render Pass Feedback Loop".
+// differ from run to run. Feedback loops that a draw is allowed (VK_EXT_attachment_feedback_loop_layout) are no error: at its own pixel a
+// fragment reads what the image had before the pass, and behind a barrier the pass is split (device/feedback_loops.hpp).
+// Source: Vulkan specification, "Render Pass Feedback Loop".
 #pragma once
 
 #include <algorithm>
@@ -74,6 +76,14 @@ struct Feedback {
     std::string who;
   };
   std::vector<PartsRead> all_targets;
+
+  // Feedback loops. Of bits as `read`.
+  uint32_t loops = 0;           // what the next draw's shaders may read though the pass writes it
+  uint32_t looped = 0;          // what draws read so
+  uint32_t kept_apart = 0;      // read as a buffer, or written by a shader: never a loop
+  uint32_t before_barrier = 0;  // written before the last barrier in the pass
+  bool has_barrier = false;
+  uint32_t read_behind = 0;  // of these, what the draw that is recorded reads: it wants another pass
 };
 
 /// Who reads, and how.
@@ -95,6 +105,12 @@ Status note_read(Feedback& feedback, const ReadParts& parts, const Reader& reade
 std::vector<std::string> possible_feedback(const Feedback& feedback);
 /// What another part of the same pass (suspended, or a secondary) reads and writes of these targets.
 Status note_part(Feedback& feedback, const Feedback& part);
+/// After an error of note_read, note_written or note_part: whether all that is in conflict are images that shaders read, as in a feedback
+/// loop, and so what Vulkan forbids without being a danger. allow_loops makes loops of them.
+bool are_loops(const Feedback& feedback);
+void allow_loops(Feedback& feedback);
+/// The targets of these aspects of the attachments.
+uint32_t targets_of_aspects(VkImageAspectFlags aspects);
 /// `who`: "pipeline 'p'".
 Status note_written(Feedback& feedback, uint32_t targets, const std::string& who);
 

@@ -44,7 +44,8 @@ struct Layout {
   uint32_t rt_count = 0;
   std::array<VkFormat, kMaxColorAttachments> rt_formats{};  // UNDEFINED: unused
   VkFormat z_format = VK_FORMAT_UNDEFINED, s_format = VK_FORMAT_UNDEFINED;
-  uint32_t pls_size_B = 0;  // pixel local storage a sample; overlaps the colour
+  bool unrestricted_depth = false;  // floats of any range
+  uint32_t pls_size_B = 0;          // pixel local storage a sample; overlaps the colour
   // Tile memory of the profile.
   uint32_t tile_rt_budget_B = 0, tile_z_budget_B = 0;
   uint32_t tile_size_px = 0, tile_width_px = 0, tile_height_px = 0;  // powers of two, but in GMEM

@@ -451,6 +451,7 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
   layout.rt_count = std::max<uint32_t>(1, static_cast<uint32_t>(info.color.size()));
   layout.layer_count = info.layer_count;
   layout.view_mask = info.view_mask;
+  layout.unrestricted_depth = info.unrestricted_depth;
   assert(!info.view_mask || info.layer_count == static_cast<uint32_t>(std::bit_width(info.view_mask)));
   layout.sample_count = forced ? forced : std::max(1u, checker.samples);
   if (Status window = checker.check_window(); !window) return window.error();

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/memory_budget.hpp"
+#include "command/recording.hpp"
 #include "icd/wanted.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
@@ -36,11 +37,13 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_xlib_surface,
     Extension::KHR_wayland_surface,
     Extension::EXT_headless_surface,
+    Extension::EXT_surface_maintenance1,
     Extension::EXT_debug_utils,
     Extension::EXT_debug_report,
     // device
     Extension::KHR_swapchain,
     Extension::KHR_swapchain_mutable_format,
+    Extension::EXT_swapchain_maintenance1,
     Extension::KHR_maintenance1,
     Extension::KHR_maintenance2,
     Extension::KHR_maintenance3,
@@ -64,6 +67,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_format_feature_flags2,
     Extension::KHR_external_memory,
     Extension::KHR_external_memory_fd,
+    Extension::EXT_external_memory_host,
     Extension::KHR_external_fence,
     Extension::KHR_external_semaphore,
     Extension::KHR_external_semaphore_fd,
@@ -91,14 +95,19 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_sampler_mirror_clamp_to_edge,
     Extension::KHR_sampler_ycbcr_conversion,
     Extension::KHR_separate_depth_stencil_layouts,
+    Extension::EXT_attachment_feedback_loop_dynamic_state,
+    Extension::EXT_attachment_feedback_loop_layout,
     Extension::EXT_blend_operation_advanced,
     Extension::EXT_buffer_device_address,
     Extension::EXT_color_write_enable,
     Extension::EXT_conditional_rendering,
     Extension::EXT_conservative_rasterization,
     Extension::EXT_sample_locations,
+    Extension::KHR_depth_clamp_zero_one,
+    Extension::EXT_depth_clamp_zero_one,
     Extension::EXT_depth_clip_control,
     Extension::EXT_depth_clip_enable,
+    Extension::EXT_depth_range_unrestricted,
     Extension::EXT_descriptor_indexing,
     Extension::EXT_extended_dynamic_state,
     Extension::EXT_extended_dynamic_state2,
@@ -135,6 +144,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_sampler_filter_minmax,
     Extension::EXT_filter_cubic,
     Extension::EXT_image_view_min_lod,
+    Extension::EXT_nested_command_buffer,
     Extension::EXT_non_seamless_cube_map,
     Extension::EXT_border_color_swizzle,
     Extension::EXT_custom_border_color,
@@ -158,12 +168,15 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_calibrated_timestamps,
     Extension::EXT_calibrated_timestamps,
     Extension::KHR_incremental_present,
+    Extension::KHR_present_id,
+    Extension::KHR_present_wait,
     Extension::EXT_host_image_copy,
     Extension::EXT_4444_formats,
     Extension::EXT_memory_budget,
     Extension::EXT_multi_draw,
     Extension::EXT_primitive_topology_list_restart,
     Extension::EXT_image_2d_view_of_3d,
+    Extension::EXT_image_sliced_view_of_3d,
     Extension::EXT_memory_priority,
     Extension::EXT_pageable_device_local_memory,
     Extension::EXT_pipeline_robustness,
@@ -192,6 +205,7 @@ void set_state_features(Features& f) {
   f.inlineUniformBlock = true;
   f.pipelineCreationCacheControl = true;
   f.advancedBlendCoherentOperations = true;  // draws blend in order anyway
+  f.attachmentFeedbackLoopLayout = f.attachmentFeedbackLoopDynamicState = true;
   f.colorWriteEnable = true;
   f.depthClipControl = true;
   f.depthClipEnable = true;
@@ -287,11 +301,13 @@ Features make_features() {
   f.multiDrawIndirect = true;
   f.multiDraw = true;
   f.primitiveTopologyListRestart = f.primitiveTopologyPatchListRestart = true;
+  f.imageSlicedViewOf3D = true;
   f.image2DViewOf3D = f.sampler2DViewOf3D = true;
   f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
   f.depthClamp = true;
+  f.depthClampZeroOne = true;  // depth is limited to 0..1 anyway
   f.depthBiasClamp = true;
   f.depthBounds = true;
   f.alphaToOne = true;
@@ -320,6 +336,8 @@ Features make_features() {
   f.fragmentStoresAndAtomics = true;
   f.samplerAnisotropy = true;
   f.textureCompressionBC = f.textureCompressionETC2 = f.textureCompressionASTC_LDR = true;
+  f.nestedCommandBuffer = f.nestedCommandBufferRendering = f.nestedCommandBufferSimultaneousUse = true;
+  f.presentId = f.presentWait = f.swapchainMaintenance1 = true;
   f.samplerFilterMinmax = true;
   f.minLod = f.shaderResourceMinLod = true;
   f.nonSeamlessCubeMap = true;
@@ -577,6 +595,8 @@ Properties make_properties() {
   p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
   p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
+  p.maxCommandBufferNestingLevel = command::kMaxNesting;
+  p.minImportedHostPointerAlignment = DeviceMemory::host_alignment_B();
   p.subgroupSize = p.minSubgroupSize = p.maxSubgroupSize = kSubgroupSize;
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
   constexpr VkShaderStageFlags kWorkgroups = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_TASK_BIT_EXT | VK_SHADER_STAGE_MESH_BIT_EXT;

@@ -48,7 +48,10 @@ Descriptor of_buffer(const VkDescriptorBufferInfo& in) {
 Descriptor of_image(const VkDescriptorImageInfo& in, VkDescriptorType type, bool immutable) {
   assert(is_image(type));
   Descriptor out;
-  if (type != VK_DESCRIPTOR_TYPE_SAMPLER && in.imageView) out.view = in.imageView->core;
+  if (type != VK_DESCRIPTOR_TYPE_SAMPLER && in.imageView) {
+    const bool sliced = type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE && in.imageView->sliced;
+    out.view = sliced ? in.imageView->sliced : in.imageView->core;
+  }
   if (has_samplers(type) && !immutable && in.sampler) out.sampler = in.sampler->core;
   return out;
 }

@@ -1,5 +1,5 @@
 // icd/dynamic_state.cpp -- vkCmdSet*: Vulkan 1.0 and 1.3, VK_EXT_extended_dynamic_state 1 to 3, VK_EXT_vertex_input_dynamic_state,
-// VK_EXT_color_write_enable, VK_EXT_line_rasterization, VK_EXT_sample_locations.
+// VK_EXT_color_write_enable, VK_EXT_line_rasterization, VK_EXT_sample_locations, VK_EXT_attachment_feedback_loop_dynamic_state.
 //
 // In: Vulkan's commands. Out: the core's, of the same names.
 // Source: Vulkan specification, "Dynamic State".
@@ -258,6 +258,10 @@ void VKAPI_CALL CmdSetLineStipple(VkCommandBuffer commandBuffer, uint32_t lineSt
 void VKAPI_CALL CmdSetFragmentShadingRateKHR(VkCommandBuffer commandBuffer, const VkExtent2D* pFragmentSize,
                                              const VkFragmentShadingRateCombinerOpKHR combinerOps[2]) {
   record(commandBuffer, commandBuffer->core->set_fragment_shading_rate(*pFragmentSize, {combinerOps[0], combinerOps[1]}));
+}
+
+void VKAPI_CALL CmdSetAttachmentFeedbackLoopEnableEXT(VkCommandBuffer commandBuffer, VkImageAspectFlags aspectMask) {
+  commandBuffer->core->set_attachment_feedback_loop_enable(aspectMask);
 }
 
 // NVIDIA's, which the extension's list has for drivers with that vendor's extensions.

@@ -15,12 +15,25 @@ namespace tilegpu::icd {
 namespace {
 
 constexpr VkExternalMemoryHandleTypeFlags kShared = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+constexpr VkExternalMemoryHandleTypeFlags kOfHost = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
 
 Error unknown_handle(const std::string& field, uint32_t type) {
   return {VK_ERROR_INVALID_EXTERNAL_HANDLE, "memory: " + field + " is " + std::to_string(type) + "; memory is shared as OPAQUE_FD (1)"};
 }
 
-/// As the chain asks: of this device alone, for others too, or of others.
+Error unknown_pointer(const std::string& field, uint32_t type) {
+  return {VK_ERROR_INVALID_EXTERNAL_HANDLE, "memory: " + field + " is " + std::to_string(type) +
+                                                "; pointers are imported as HOST_ALLOCATION (" + std::to_string(kOfHost) + ")"};
+}
+
+/// Null: not the host's memory.
+const VkImportMemoryHostPointerInfoEXT* host_import(const VkMemoryAllocateInfo& info) {
+  using Import = VkImportMemoryHostPointerInfoEXT;
+  const auto* from = find_next<Import>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+  return from && from->handleType != 0 ? from : nullptr;
+}
+
+/// As the chain asks: of this device alone, for others too, of others, or the host's.
 Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInfo& info) {
   if (const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
       from && from->handleType != 0) {
@@ -30,6 +43,12 @@ Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInf
     return memory;
   }
   const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+  if (const auto* from = host_import(info)) {
+    if (from->handleType != kOfHost) return unknown_pointer("VkImportMemoryHostPointerInfoEXT::handleType", from->handleType);
+    if (wanted && wanted->handleTypes)
+      return unknown_handle("VkExportMemoryAllocateInfo::handleTypes, of memory of the host's,", wanted->handleTypes);
+    return tilegpu::DeviceMemory::import_host(from->pHostPointer, info.allocationSize);
+  }
   if (!wanted || !wanted->handleTypes) return tilegpu::DeviceMemory::allocate(info.allocationSize);
   if (wanted->handleTypes != kShared) return unknown_handle("VkExportMemoryAllocateInfo::handleTypes", wanted->handleTypes);
   return tilegpu::DeviceMemory::allocate_shared(info.allocationSize);
@@ -38,7 +57,7 @@ Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInf
 bool is_external(const VkMemoryAllocateInfo& info) {
   const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
   const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-  return (from && from->handleType != 0) || (wanted && wanted->handleTypes);
+  return (from && from->handleType != 0) || (wanted && wanted->handleTypes) || host_import(info);
 }
 
 }  // namespace
@@ -53,7 +72,12 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
     return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "memory: type 1 is lazily allocated and can't be shared; use type 0");
   auto memory = std::make_unique<VkDeviceMemory_T>();
   memory->size_B = size_B;
-  if (pAllocateInfo->memoryTypeIndex == kTypeHost) {
+  if (host_import(*pAllocateInfo)) {  // it is no heap's
+    auto core = allocate(*pAllocateInfo);
+    if (!core) return fail(device, core.error(), VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    memory->core = *core;
+  } else if (pAllocateInfo->memoryTypeIndex == kTypeHost) {
+    memory->of_heap_B = size_B;
     const uint64_t heap_B = capabilities().memory.memoryHeaps[kHeap].size;
     if (size_B > heap_B || device->allocated_B.fetch_add(size_B) + size_B > heap_B) {
       if (size_B <= heap_B) device->allocated_B -= size_B;
@@ -74,8 +98,8 @@ VkResult VKAPI_CALL AllocateMemory(VkDevice device, const VkMemoryAllocateInfo* 
 
 void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks*) {
   if (!memory) return;
-  assert(!memory->core || device->allocated_B >= memory->size_B);
-  if (memory->core) device->allocated_B -= memory->size_B;
+  assert(device->allocated_B >= memory->of_heap_B);
+  device->allocated_B -= memory->of_heap_B;
   discard(device, memory);
 }
 
@@ -94,6 +118,18 @@ VkResult VKAPI_CALL GetMemoryFdPropertiesKHR(VkDevice device, VkExternalMemoryHa
                                              VkMemoryFdPropertiesKHR* pMemoryFdProperties) {
   pMemoryFdProperties->memoryTypeBits = 0;
   return fail(device, unknown_handle("handleType of vkGetMemoryFdPropertiesKHR", handleType));
+}
+
+VkResult VKAPI_CALL GetMemoryHostPointerPropertiesEXT(VkDevice device, VkExternalMemoryHandleTypeFlagBits handleType,
+                                                      const void* pHostPointer, VkMemoryHostPointerPropertiesEXT* out) {
+  out->memoryTypeBits = 0;
+  if (handleType != kOfHost) return fail(device, unknown_pointer("handleType of vkGetMemoryHostPointerPropertiesEXT", handleType));
+  if (reinterpret_cast<uintptr_t>(pHostPointer) % tilegpu::DeviceMemory::host_alignment_B())
+    return fail(device, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+                "memory: pHostPointer of vkGetMemoryHostPointerPropertiesEXT must be a multiple of minImportedHostPointerAlignment, " +
+                    std::to_string(tilegpu::DeviceMemory::host_alignment_B()));
+  out->memoryTypeBits = 1u << kTypeHost;
+  return VK_SUCCESS;
 }
 
 VkResult VKAPI_CALL MapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags,

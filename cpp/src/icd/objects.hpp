@@ -155,6 +155,7 @@ struct VkDebugReportCallbackEXT_T {
 struct VkDeviceMemory_T {
   std::shared_ptr<tilegpu::DeviceMemory> core;  ///< null: lazily allocated
   uint64_t size_B = 0;
+  uint64_t of_heap_B = 0;  ///< that it takes of the heap: nothing where it is lazily allocated or the host's
 };
 struct VkBuffer_T {
   std::shared_ptr<tilegpu::Buffer> core;
@@ -168,6 +169,7 @@ struct VkBufferView_T {
 };
 struct VkImageView_T {
   std::shared_ptr<tilegpu::ImageView> core;
+  std::shared_ptr<tilegpu::ImageView> sliced;  ///< what storage images reach, where that is a part of a volume; else null
 };
 struct VkSamplerYcbcrConversion_T {
   std::shared_ptr<tilegpu::SamplerYcbcrConversion> core;

@@ -153,8 +153,9 @@ void VKAPI_CALL GetPhysicalDeviceFormatProperties2(VkPhysicalDevice physicalDevi
 
 namespace {
 
-/// What goes in and out of the driver as a descriptor: whole memory, opaque.
+/// What goes in and out of the driver as a descriptor: whole memory, opaque. And what comes in as the host's pages.
 VkExternalMemoryProperties shared_memory(VkExternalMemoryHandleTypeFlagBits type) {
+  if (type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) return {VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, 0, VkFlags{type}};
   constexpr VkExternalMemoryHandleTypeFlags kOpaque = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
   if (type != VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) return {};
   return {VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, kOpaque, kOpaque};
@@ -183,7 +184,7 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
   using External = VkPhysicalDeviceExternalImageFormatInfo;
   const auto* external = find_next<External>(pImageFormatInfo->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
   if (external && external->handleType != 0) {
-    if (external->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) {
+    if (!shared_memory(external->handleType).externalMemoryFeatures) {
       pImageFormatProperties->imageFormatProperties = {};
       return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }

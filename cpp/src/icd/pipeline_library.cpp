@@ -124,8 +124,11 @@ VkGraphicsPipelineLibraryFlagsEXT own_parts(const VkGraphicsPipelineCreateInfo& 
 
 std::vector<VkDynamicState> dynamic_states_of(const VkGraphicsPipelineCreateInfo& info, VkGraphicsPipelineLibraryFlagsEXT parts) {
   std::vector<VkDynamicState> states;
-  for (uint32_t i = 0; info.pDynamicState && i < info.pDynamicState->dynamicStateCount; ++i)
-    if (const VkDynamicState state = info.pDynamicState->pDynamicStates[i]; owners_of(state) & parts) states.push_back(state);
+  for (uint32_t i = 0; info.pDynamicState && i < info.pDynamicState->dynamicStateCount; ++i) {
+    const VkDynamicState state = info.pDynamicState->pDynamicStates[i];
+    if (state == VK_DYNAMIC_STATE_ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT) continue;  // of all parts, and beside the core's states
+    if (owners_of(state) & parts) states.push_back(state);
+  }
   return states;
 }
 
@@ -147,6 +150,8 @@ void add_parts(PipelineParts& into, const PipelineParts& from) {
   for (const VkDynamicState state : from.info.dynamic_states)
     if (std::find(to.dynamic_states.begin(), to.dynamic_states.end(), state) == to.dynamic_states.end()) to.dynamic_states.push_back(state);
   to.layout = sum(to.layout, from.info.layout);
+  to.feedback_loops |= from.info.feedback_loops;
+  to.feedback_loop_dynamic = to.feedback_loop_dynamic || from.info.feedback_loop_dynamic;
   into.dynamic_colors.bits |= from.dynamic_colors.bits;
   into.parts |= from.parts;
 }

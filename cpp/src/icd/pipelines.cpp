@@ -390,6 +390,16 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
   return Ok{};
 }
 
+// VK_EXT_attachment_feedback_loop_layout, and _dynamic_state.
+void take_feedback_loops(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
+  const VkPipelineCreateFlags2 flags = flags_of(in);
+  out.feedback_loops = 0;
+  if (flags & VK_PIPELINE_CREATE_2_COLOR_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT) out.feedback_loops |= VK_IMAGE_ASPECT_COLOR_BIT;
+  if (flags & VK_PIPELINE_CREATE_2_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT)
+    out.feedback_loops |= VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
+  out.feedback_loop_dynamic = is_dynamic(in, {VK_DYNAMIC_STATE_ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT});
+}
+
 void take_viewports(const VkGraphicsPipelineCreateInfo& in, PipelineParts& out) {
   const VkPipelineViewportStateCreateInfo* state = in.pViewportState;
   if (!state || never_rasterizes(in)) return;
@@ -413,6 +423,7 @@ Status take_parts(VkDevice device, const VkGraphicsPipelineCreateInfo& in, bool 
   }
   if (out.parts & (kFragmentShader | kFragmentOutput)) take_targets(in, out.parts, info);
   if (Status ok = take_state(in, out.parts, discards, info); !ok) return ok;
+  take_feedback_loops(in, info);
   info.dynamic_states = dynamic_states_of(in, out.parts);
   if (in.layout && out.parts & (kPreRasterization | kFragmentShader)) info.layout = in.layout->core;
   for (const auto& [vulkan, state] : kColorStates)

@@ -170,7 +170,15 @@ VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo
     info.min_lod = least->minLod;
   auto core = tilegpu::ImageView::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
-  *pView = new VkImageView_T{*core};
+  auto view = std::make_unique<VkImageView_T>(VkImageView_T{*core, nullptr});
+  using Sliced = VkImageViewSlicedCreateInfoEXT;
+  if (const auto* part = find_next<Sliced>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_IMAGE_VIEW_SLICED_CREATE_INFO_EXT)) {
+    info.first_slice = part->sliceOffset, info.slice_count = part->sliceCount;
+    auto sliced = tilegpu::ImageView::create(info);
+    if (!sliced) return fail(device, sliced.error(), VK_ERROR_VALIDATION_FAILED_EXT);
+    view->sliced = *sliced;
+  }
+  *pView = view.release();
   return VK_SUCCESS;
 }
 

@@ -445,6 +445,22 @@ Status check_view_type(const ImageViewCreateInfo& view, const ImageCreateInfo& i
   return Ok{};
 }
 
+/// A part of a volume's slices (VK_EXT_image_sliced_view_of_3d).
+Status check_slices(const ImageViewCreateInfo& view, const std::string& name) {
+  const bool all = view.slice_count == VK_REMAINING_ARRAY_LAYERS;
+  if (all && view.first_slice == 0) return Ok{};
+  if (view.type != VK_IMAGE_VIEW_TYPE_3D)
+    return field_error(name, "slice_count", number(view.slice_count), "all slices where the view is not 3d",
+                       "view them as 2d_array by base_layer and layer_count");
+  if (view.level_count != 1)
+    return field_error(name, "level_count", number(view.level_count), "1 where some slices of a 3d image are viewed",
+                       "make a view of each level");
+  const uint32_t there = view.image->layer_count(view.base_level);
+  if (view.first_slice >= there) return field_error(name, "first_slice", number(view.first_slice), "0 to " + number(there - 1), "");
+  if (all || (view.slice_count > 0 && view.slice_count <= there - view.first_slice)) return Ok{};
+  return field_error(name, "slice_count", number(view.slice_count), "1 to " + number(there - view.first_slice), "");
+}
+
 bool valid_swizzle(VkComponentSwizzle swizzle) { return swizzle >= VK_COMPONENT_SWIZZLE_IDENTITY && swizzle <= VK_COMPONENT_SWIZZLE_A; }
 
 /// With a sampler Y'CbCr conversion, or where there must be one.
@@ -542,6 +558,7 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     return field_error(name, "min_lod", float_text(out.min_lod), "at most " + number(last_level) + ", the view's last level in its image",
                        "a view's least level of detail counts from the image's first level");
   if (Status conversion = check_view_conversion(out, *format, name); !conversion) return conversion.error();
+  if (Status slices_fit = check_slices(out, name); !slices_fit) return slices_fit.error();
   return view;
 }
 

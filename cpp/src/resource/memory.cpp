@@ -1,5 +1,5 @@
-// resource/memory.cpp -- device memory (anonymous mappings, committed by the kernel when touched; files in memory, where it is shared) and
-// buffers.
+// resource/memory.cpp -- device memory (anonymous mappings, committed by the kernel when touched; files in memory, where it is shared; the
+// host's own) and buffers.
 //
 // In: sizes, descriptors. Out: page-aligned zeroed memory; buffers bound to a range of it. Source: Vulkan specification, "Memory
 // Allocation", "External Memory".
@@ -11,6 +11,7 @@
 #include "base/red_zone.hpp"
 #include "base/sealed_file.hpp"
 #include "resource/address_space.hpp"
+#include "resource/host_pages.hpp"
 #include "resource/memory_contents.hpp"
 
 namespace tilegpu {
@@ -151,6 +152,42 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::import_fd(int fd, uint64_t size_B) {
   return map_shared(std::move(*file), size_B);
 }
 
+Expected<Ptr<DeviceMemory>> DeviceMemory::import_host(void* data, uint64_t size_B) {
+  if (Status ok = check_size(size_B); !ok) return ok.error();
+  constexpr VkResult kCode = VK_ERROR_INVALID_EXTERNAL_HANDLE;
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  const std::string page = std::to_string(page_size_B());
+  if (begin == 0 || begin % page_size_B())
+    return field_error(kName, "the host's pointer", std::to_string(begin), "a multiple of " + page + ", and not null",
+                       "import whole pages (aligned_alloc, mmap)", kCode);
+  if (size_B % page_size_B() || size_B > UINTPTR_MAX - page_size_B() - begin)
+    return field_error(kName, "size_B", std::to_string(size_B), "a multiple of " + page + " that ends before the last page",
+                       "import whole pages (aligned_alloc, mmap)", kCode);
+  const resource::HostPages pages = resource::find_pages(begin, begin + size_B);
+  if (!pages.writable)
+    return field_error(kName, "the host's memory", std::to_string(size_B) + " bytes from " + std::to_string(begin) + " on",
+                       "memory of this process that can be read and written, all of it", "map it before it is imported", kCode);
+  auto memory = Ptr<DeviceMemory>(new DeviceMemory());
+  memory->data_ = static_cast<uint8_t*>(data);
+  memory->size_B_ = size_B;
+  memory->of_host_ = true;
+  memory->contents_ = std::make_shared<resource::MemoryContents>();
+  memory->contents_->share();
+  if (pages.behind == resource::HostPages::Behind::nothing) {
+    void* const wanted = memory->data_ + size_B;
+    void* const got = mmap(wanted, page_size_B(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    memory->page_behind_ = got == wanted;
+    if (got != wanted && got != MAP_FAILED) munmap(got, page_size_B());  // a kernel before 4.17 takes the address for a wish
+  }
+  if (!memory->page_behind_ && pages.behind != resource::HostPages::Behind::readable)
+    return field_error(kName, "the page behind the host's memory", "one that can't be read",
+                       "a readable page, or none at all: code reads up to " + std::to_string(kSlack_B) + " bytes more than it uses",
+                       "leave a page of the mapping behind what is imported", kCode);
+  return memory;
+}
+
+uint64_t DeviceMemory::host_alignment_B() { return page_size_B(); }
+
 Expected<int> DeviceMemory::export_fd() const {
   if (!file_) {
     return Error{VK_ERROR_VALIDATION_FAILED_EXT,
@@ -186,7 +223,8 @@ Status DeviceMemory::flush(uint64_t offset_B, uint64_t size_B) {
 void DeviceMemory::unmap() { contents_->unmap(); }
 
 DeviceMemory::~DeviceMemory() {
-  if (!data_) return;
+  if (page_behind_) munmap(data_ + size_B_, page_size_B());
+  if (!data_ || of_host_) return;
   allow(data_, mapped_size_B(size_B_));
   munmap(data_, mapped_size_B(size_B_));
   give_memory_back(size_B_);

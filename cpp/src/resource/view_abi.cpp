@@ -47,11 +47,12 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi, uint32_t pl
   for (uint32_t i = 0; i < std::size(abi.level); ++i) {
     // Levels beyond the last repeat it, so that a level clamped too late still reads the image.
     const uint32_t level = info.base_level + std::min(i, info.level_count - 1);
-    const SubresourceLayout layout = image.layout(aspect, level, info.base_layer);
+    const bool volume = info.type == VK_IMAGE_VIEW_TYPE_3D;
+    const SubresourceLayout layout = image.layout(aspect, level, volume ? info.first_slice : info.base_layer);
+    const uint32_t slices = volume ? std::min(info.slice_count, image.layer_count(level) - info.first_slice) : 1;
     assert(layout.row_pitch_B <= UINT32_MAX);  // 2^14 texels of 16 bytes
     abi.level[i] = {image.data() + layout.offset_B, static_cast<uint32_t>(layout.row_pitch_B), static_cast<int32_t>(layout.width_px),
-                    static_cast<int32_t>(layout.height_px),
-                    info.type == VK_IMAGE_VIEW_TYPE_3D ? static_cast<int32_t>(image.layer_count(level)) : 1};
+                    static_cast<int32_t>(layout.height_px), static_cast<int32_t>(slices)};
     abi.layer_pitch_B[i] = layout.size_B;
     abi.sample_pitch_B = layout.sample_pitch_B;
   }

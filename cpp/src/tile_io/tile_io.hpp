@@ -30,6 +30,7 @@ struct HostTile {
   std::array<VkFormat, kMaxColorAttachments> color_format{};
   VkFormat depth_format = VK_FORMAT_UNDEFINED;  // aspects apart in the tile: depth word (float bits or UNORM), stencil word
   VkFormat stencil_format = VK_FORMAT_UNDEFINED;
+  bool unrestricted_depth = false;  // floats that may lie outside of 0..1
   /// Results of resolves whose samples are stored too (hardware takes a second render target for them); words == 0: absent. One sample.
   std::array<TilePlane, kMaxColorAttachments> resolved_color{};
   TilePlane resolved_depth, resolved_stencil;

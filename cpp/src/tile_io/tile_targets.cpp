@@ -175,8 +175,9 @@ ClearWords clear_words(VkFormat format, VkImageAspectFlagBits aspect, const VkCl
   if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT) {
     out.words[0] = value.depthStencil.stencil & 0xff;
   } else if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT) {
-    const float depth = value.depthStencil.depth > 0 ? std::min(value.depthStencil.depth, 1.0f) : 0.0f;
-    out.words[0] = info.depth_bits == 32 ? std::bit_cast<uint32_t>(depth) : vk::depth_to_unorm(depth, info.depth_bits);
+    const float depth = value.depthStencil.depth;  // floats: as it was recorded, limited or not
+    out.words[0] = info.depth_bits == 32 ? std::bit_cast<uint32_t>(depth)
+                                         : vk::depth_to_unorm(depth > 0 ? std::min(depth, 1.0f) : 0.0f, info.depth_bits);
   } else {
     vk::Texel texel;
     std::memcpy(&texel, &value.color, sizeof texel);
@@ -221,6 +222,7 @@ HostTile make_host_tile(const Framebuffer& f, uint32_t forced_bin_px, uint32_t l
   }
   if (layout.z_format != VK_FORMAT_UNDEFINED) {
     tile.depth_format = layout.z_format;
+    tile.unrestricted_depth = layout.unrestricted_depth;
     add_plane(tile.depth, 1, tile.samples);
   }
   if (layout.s_format != VK_FORMAT_UNDEFINED) {

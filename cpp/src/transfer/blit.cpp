@@ -28,22 +28,31 @@ struct Tap {
 std::vector<double> source_positions(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1) {
   const int32_t begin = std::min(destination0, destination1), end = std::max(destination0, destination1);
   const double scale = static_cast<double>(source1 - source0) / static_cast<double>(destination1 - destination0);
-  assert(begin < end && source0 != source1);  // checked when the blit was recorded
+  assert(begin < end);  // an empty destination is not recorded
   std::vector<double> positions;
   positions.reserve(static_cast<size_t>(end - begin));
   for (int32_t x = begin; x < end; ++x) positions.push_back((x + 0.5 - destination0) * scale + source0);
   return positions;
 }
 
-std::vector<Tap> make_taps(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1, bool linear) {
-  const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
+/// The first and the last texel that a filter reads: of the source region. Where
+/// that is empty all texels of the destination lie at its corner, and the image's
+/// edge is all that there is to clamp to.
+std::pair<int32_t, int32_t> edges(int32_t source0, int32_t source1, uint32_t level_size) {
+  assert(level_size > 0);
+  if (source0 == source1) return {0, static_cast<int32_t>(level_size) - 1};
+  return {std::min(source0, source1), std::max(source0, source1) - 1};
+}
+
+std::vector<Tap> make_taps(int32_t source0, int32_t source1, uint32_t level_size, int32_t destination0, int32_t destination1, bool linear) {
+  const auto [low, high] = edges(source0, source1, level_size);
   const std::vector<double> positions = source_positions(source0, source1, destination0, destination1);
   std::vector<Tap> taps;
   taps.reserve(positions.size());
   for (const double u : positions) {
     const double at = linear ? u - 0.5 : u;
     const double floor = std::floor(at);
-    const auto clamp = [&](double value) { return static_cast<uint32_t>(std::clamp<double>(value, low, high)); };
+    const auto clamp = [low = low, high = high](double value) { return static_cast<uint32_t>(std::clamp<double>(value, low, high)); };
     taps.push_back({clamp(floor), clamp(floor + 1), linear ? static_cast<float>(at - floor) : 0.0f});
   }
   return taps;
@@ -56,8 +65,8 @@ struct CubicTap {
   float weight[4];
 };
 
-std::vector<CubicTap> make_cubic_taps(int32_t source0, int32_t source1, int32_t destination0, int32_t destination1) {
-  const int32_t low = std::min(source0, source1), high = std::max(source0, source1) - 1;
+std::vector<CubicTap> make_cubic_taps(int32_t source0, int32_t source1, uint32_t level_size, int32_t destination0, int32_t destination1) {
+  const auto [low, high] = edges(source0, source1, level_size);
   const std::vector<double> positions = source_positions(source0, source1, destination0, destination1);
   std::vector<CubicTap> taps;
   taps.reserve(positions.size());
@@ -192,13 +201,14 @@ struct Blit {
 
 Blit make_blit(const Image& source, const Image& destination, const VkImageBlit2& r, VkFilter filter) {
   const VkOffset3D *s = r.srcOffsets, *d = r.dstOffsets;
+  const VkExtent3D size = source.extent(r.srcSubresource.mipLevel);
   const bool linear = filter == VK_FILTER_LINEAR;
   Blit b = {source,
             destination,
             r,
             linear,
-            make_taps(s[0].x, s[1].x, d[0].x, d[1].x, linear),
-            make_taps(s[0].y, s[1].y, d[0].y, d[1].y, linear),
+            make_taps(s[0].x, s[1].x, size.width, d[0].x, d[1].x, linear),
+            make_taps(s[0].y, s[1].y, size.height, d[0].y, d[1].y, linear),
             {},
             0,
             0,
@@ -206,10 +216,11 @@ Blit make_blit(const Image& source, const Image& destination, const VkImageBlit2
             {},
             {}};
   if (filter == VK_FILTER_CUBIC_EXT)
-    b.cubic_columns = make_cubic_taps(s[0].x, s[1].x, d[0].x, d[1].x), b.cubic_lines = make_cubic_taps(s[0].y, s[1].y, d[0].y, d[1].y);
+    b.cubic_columns = make_cubic_taps(s[0].x, s[1].x, size.width, d[0].x, d[1].x),
+    b.cubic_lines = make_cubic_taps(s[0].y, s[1].y, size.height, d[0].y, d[1].y);
   b.x0 = static_cast<uint32_t>(std::min(d[0].x, d[1].x)), b.y0 = static_cast<uint32_t>(std::min(d[0].y, d[1].y));
   if (source.info().type == VK_IMAGE_TYPE_3D || destination.info().type == VK_IMAGE_TYPE_3D) {
-    b.slabs = make_taps(s[0].z, s[1].z, d[0].z, d[1].z, linear);
+    b.slabs = make_taps(s[0].z, s[1].z, size.depth, d[0].z, d[1].z, linear);
     b.first_slab = static_cast<uint32_t>(std::min(d[0].z, d[1].z));
     // A side that is not 3D has one layer, whatever z says.
     if (source.info().type != VK_IMAGE_TYPE_3D)
@@ -306,15 +317,25 @@ Side side_of(size_t i, const char* name, const Image& image, const VkImageSubres
 Status check_corners(const Side& side, const VkOffset3D corners[2]) {
   if (Status part = check_part(side); !part) return part;
   const VkExtent3D level = side.image.extent(side.part.mipLevel);
-  const auto inside = [](int32_t a, int32_t b, uint32_t limit) {
-    return a != b && std::min(a, b) >= 0 && int64_t{std::max(a, b)} <= limit;
+  // Regions may be empty, but not along what the image's type has no other place for.
+  const auto inside = [](int32_t a, int32_t b, uint32_t limit, bool fixed) {
+    return (a != b || !fixed) && std::min(a, b) >= 0 && int64_t{std::max(a, b)} <= limit;
   };
-  if (inside(corners[0].x, corners[1].x, level.width) && inside(corners[0].y, corners[1].y, level.height) &&
-      inside(corners[0].z, corners[1].z, level.depth))
+  if (inside(corners[0].x, corners[1].x, level.width, false) &&
+      inside(corners[0].y, corners[1].y, level.height, side.image.info().type == VK_IMAGE_TYPE_1D) &&
+      inside(corners[0].z, corners[1].z, level.depth, !side.is_3d()))
     return Ok{};
   return region_error(kCommand, side.region, std::string(side.name) + "Offsets of " + object_name("image", side.image.info().label),
-                      corner_text(corners), "different corners within the level's " + extent_text(level),
+                      corner_text(corners), "corners within the level's " + extent_text(level),
                       side.is_3d() ? "" : "z is 0 and 1 where the image is not 3d");
+}
+
+/// Of an empty source what its filter may read: up to the image's edges.
+void widen_source(const VkExtent3D& level, VkImageBlit2& r) {
+  VkOffset3D &a = r.srcOffsets[0], &b = r.srcOffsets[1];
+  if (a.x == b.x) a.x = 0, b.x = static_cast<int32_t>(level.width);
+  if (a.y == b.y) a.y = 0, b.y = static_cast<int32_t>(level.height);
+  if (a.z == b.z) a.z = 0, b.z = static_cast<int32_t>(level.depth);
 }
 
 Status check_formats(const Image& source, const Image& destination, VkFilter filter) {
@@ -357,19 +378,27 @@ Status check_pair(const Side& from, const Side& to) {
 
 }  // namespace
 
+bool blits_nothing(const VkImageBlit2& region) {
+  const VkOffset3D &a = region.dstOffsets[0], &b = region.dstOffsets[1];
+  return a.x == b.x || a.y == b.y || a.z == b.z;
+}
+
 Status check_blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter) {
   if (Status ok = check_regions(kCommand, regions.size()); !ok) return ok;
   for (const Image* image : {&source, &destination})
     if (Status ok = check_has_memory(kCommand, *image); !ok) return ok;
   if (Status ok = check_formats(source, destination, filter); !ok) return ok;
-  const auto from = [&](size_t i) { return side_of(i, "src", source, regions[i].srcSubresource, regions[i].srcOffsets); };
-  const auto to = [&](size_t i) { return side_of(i, "dst", destination, regions[i].dstSubresource, regions[i].dstOffsets); };
+  std::vector<VkImageBlit2> read(regions.begin(), regions.end());  // what is read of them, and written
+  const auto from = [&](size_t i) { return side_of(i, "src", source, read[i].srcSubresource, read[i].srcOffsets); };
+  const auto to = [&](size_t i) { return side_of(i, "dst", destination, read[i].dstSubresource, read[i].dstOffsets); };
   for (size_t i = 0; i < regions.size(); ++i) {
     if (Status ok = check_corners(from(i), regions[i].srcOffsets); !ok) return ok;
     if (Status ok = check_corners(to(i), regions[i].dstOffsets); !ok) return ok;
     if (Status ok = check_pair(from(i), to(i)); !ok) return ok;
   }
-  return check_apart(source, destination, regions.size(), from, to, "blit through another image");
+  std::erase_if(read, blits_nothing);
+  for (VkImageBlit2& r : read) widen_source(source.extent(r.srcSubresource.mipLevel), r);
+  return check_apart(source, destination, read.size(), from, to, "blit through another image");
 }
 
 void blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter,

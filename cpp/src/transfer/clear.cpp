@@ -125,7 +125,8 @@ Status check_clear_depth_stencil_image(const Image& image, std::span<const VkIma
 void clear_depth_stencil_image(const Image& image, const VkClearDepthStencilValue& value, std::span<const VkImageSubresourceRange> ranges,
                                const ShareRows& share) {
   vk::Texel texel{};
-  texel.f[0] = value.depth > 0 ? std::min(value.depth, 1.0f) : 0.0f;
+  // Floats: as it was recorded, limited or not.
+  texel.f[0] = format_of(image).depth_bits == 32 ? value.depth : value.depth > 0 ? std::min(value.depth, 1.0f) : 0.0f;
   uint8_t depth[16] = {}, stencil[16] = {};
   if (format_of(image).depth_bits) vk::pack_texel(format_of(image), texel, depth);
   const uint32_t low = value.stencil & 0xff;

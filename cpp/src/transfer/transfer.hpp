@@ -49,6 +49,8 @@ void copy_image_to_buffer(const Image& source, const Buffer& destination, std::s
 Status check_copy_image(const Image& source, const Image& destination, std::span<const VkImageCopy2> regions);
 void copy_image(const Image& source, const Image& destination, std::span<const VkImageCopy2> regions, const ShareRows& share);
 
+/// Its destination has no texels, which Vulkan allows. Such regions are not given to blit_image.
+bool blits_nothing(const VkImageBlit2& region);
 Status check_blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter);
 void blit_image(const Image& source, const Image& destination, std::span<const VkImageBlit2> regions, VkFilter filter,
                 const ShareRows& share);

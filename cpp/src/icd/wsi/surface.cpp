@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
@@ -131,7 +132,25 @@ VkResult VKAPI_CALL GetPhysicalDeviceSurfaceCapabilitiesKHR(VkPhysicalDevice phy
 VkResult VKAPI_CALL GetPhysicalDeviceSurfaceCapabilities2KHR(VkPhysicalDevice physicalDevice,
                                                              const VkPhysicalDeviceSurfaceInfo2KHR* pSurfaceInfo,
                                                              VkSurfaceCapabilities2KHR* pSurfaceCapabilities) {
-  return capabilities_of(physicalDevice, pSurfaceInfo->surface, pSurfaceCapabilities->surfaceCapabilities);
+  const VkResult result = capabilities_of(physicalDevice, pSurfaceInfo->surface, pSurfaceCapabilities->surfaceCapabilities);
+  if (result != VK_SUCCESS) return result;
+  // VK_EXT_surface_maintenance1: no picture is scaled, and a swapchain may go from any mode to any other.
+  const VkSurfaceCapabilitiesKHR& at = pSurfaceCapabilities->surfaceCapabilities;
+  using Scaling = VkSurfacePresentScalingCapabilitiesEXT;
+  if (auto* scaling = find_next<Scaling>(pSurfaceCapabilities->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_SCALING_CAPABILITIES_EXT)) {
+    scaling->supportedPresentScaling = scaling->supportedPresentGravityX = scaling->supportedPresentGravityY = 0;
+    scaling->minScaledImageExtent = at.minImageExtent, scaling->maxScaledImageExtent = at.maxImageExtent;
+  }
+  using Modes = VkSurfacePresentModeCompatibilityEXT;
+  if (auto* modes = find_next<Modes>(pSurfaceCapabilities->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_COMPATIBILITY_EXT)) {
+    const auto* of = find_next<VkSurfacePresentModeEXT>(pSurfaceInfo->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_EXT);
+    std::vector<VkPresentModeKHR> all(std::begin(kModes), std::end(kModes));
+    if (of) std::stable_partition(all.begin(), all.end(), [&](VkPresentModeKHR mode) { return mode == of->presentMode; });  // it first
+    const uint32_t count = static_cast<uint32_t>(all.size());
+    modes->presentModeCount = modes->pPresentModes ? std::min(modes->presentModeCount, count) : count;
+    for (uint32_t i = 0; modes->pPresentModes && i < modes->presentModeCount; ++i) modes->pPresentModes[i] = all[i];
+  }
+  return VK_SUCCESS;
 }
 
 VkResult VKAPI_CALL GetPhysicalDeviceSurfaceFormatsKHR(VkPhysicalDevice, VkSurfaceKHR, uint32_t* pSurfaceFormatCount,

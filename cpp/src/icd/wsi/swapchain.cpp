@@ -25,12 +25,16 @@ struct VkSwapchainKHR_T {
   struct Presented {
     uint32_t image;
     std::shared_ptr<tilegpu::icd::Fence> drawn;  ///< null: the device was lost
+    uint64_t id = 0;                             ///< VK_KHR_present_id; 0: none
+    VkPresentModeKHR mode = VK_PRESENT_MODE_FIFO_KHR;
+    std::vector<std::shared_ptr<tilegpu::icd::Fence>> done;  ///< signaled behind it
   };
   std::mutex lock;
   std::condition_variable changed;
   std::deque<uint32_t> free;    ///< to be acquired, in order
   std::set<uint32_t> acquired;  ///< the program's, until they are presented
   std::deque<Presented> queue;  ///< to be shown
+  uint64_t shown_id = 0;        ///< the last that was seen, or that a later one overtook
   VkResult state = VK_SUCCESS;  ///< SUBOPTIMAL, OUT_OF_DATE or SURFACE_LOST once it is
   bool ending = false, retired = false;
   std::thread presenting;
@@ -49,21 +53,34 @@ void wait_until_drawn(VkSwapchainKHR chain, Fence& drawn) {
   }
 }
 
+// VkSwapchainPresentFenceInfoEXT: nothing of the picture is read any more.
+void signal(VkDevice device, const std::vector<std::shared_ptr<Fence>>& fences) {
+  for (const std::shared_ptr<Fence>& fence : fences) {
+    const std::lock_guard guard(fence->lock);
+    fence->signaled = true;
+  }
+  if (!fences.empty()) device->timeline_moved.notify_all();
+}
+
 void show(VkSwapchainKHR chain) {
   auto next = Clock::now();
   std::unique_lock guard(chain->lock);
   for (;;) {
     chain->changed.wait(guard, [&] { return chain->ending || !chain->queue.empty(); });
     if (chain->queue.empty()) return;  // ending; what was presented before was shown
-    while (chain->mode == VK_PRESENT_MODE_MAILBOX_KHR && chain->queue.size() > 1) {
-      chain->free.push_back(chain->queue.front().image);
+    while (chain->queue.front().mode == VK_PRESENT_MODE_MAILBOX_KHR && chain->queue.size() > 1) {
+      const VkSwapchainKHR_T::Presented overtaken = std::move(chain->queue.front());
       chain->queue.pop_front();
+      chain->free.push_back(overtaken.image);
+      VkSwapchainKHR_T::Presented& later = chain->queue.front();  // who waits for that one waits for this
+      later.id = std::max(later.id, overtaken.id);
+      later.done.insert(later.done.begin(), overtaken.done.begin(), overtaken.done.end());
     }
     const VkSwapchainKHR_T::Presented now = std::move(chain->queue.front());
     chain->queue.pop_front();
     guard.unlock();
     if (now.drawn) wait_until_drawn(chain, *now.drawn);
-    if (chain->mode == VK_PRESENT_MODE_FIFO_KHR && chain->window->has_pace()) {
+    if (now.mode == VK_PRESENT_MODE_FIFO_KHR && chain->window->has_pace()) {
       std::this_thread::sleep_until(next);
       next = std::max(next + kPace, Clock::now());
     }
@@ -75,6 +92,8 @@ void show(VkSwapchainKHR chain) {
         chain->window->present({image.data() + at.offset_B, at.row_pitch_B, chain->extent.width, chain->extent.height, chain->blue_first});
     guard.lock();
     if (shown != VK_SUCCESS || chain->state == VK_SUBOPTIMAL_KHR) chain->state = shown;
+    if (shown >= 0) chain->shown_id = std::max(chain->shown_id, now.id);
+    signal(chain->device, now.done);
     chain->free.push_back(now.image);
     chain->changed.notify_all();
   }
@@ -117,12 +136,28 @@ void end(VkSwapchainKHR swapchain) {
   delete swapchain;
 }
 
+// What the chain of a present says of one swapchain: its number, another mode from here on, a fence.
+VkSwapchainKHR_T::Presented picture_of(const VkPresentInfoKHR& info, uint32_t i, const std::shared_ptr<Fence>& drawn) {
+  VkSwapchainKHR_T::Presented out{info.pImageIndices[i], drawn};
+  const auto* ids = find_next<VkPresentIdKHR>(info.pNext, VK_STRUCTURE_TYPE_PRESENT_ID_KHR);
+  if (ids && ids->pPresentIds && i < ids->swapchainCount) out.id = ids->pPresentIds[i];
+  using Modes = VkSwapchainPresentModeInfoEXT;
+  const auto* modes = find_next<Modes>(info.pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODE_INFO_EXT);
+  if (modes && i < modes->swapchainCount) info.pSwapchains[i]->mode = modes->pPresentModes[i];
+  out.mode = info.pSwapchains[i]->mode;
+  using Fences = VkSwapchainPresentFenceInfoEXT;
+  const auto* fences = find_next<Fences>(info.pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_FENCE_INFO_EXT);
+  if (fences && i < fences->swapchainCount && fences->pFences[i]) out.done.push_back(fences->pFences[i]->shared);
+  return out;
+}
+
 // To its thread, which shows it once it is drawn.
-VkResult present(VkSwapchainKHR chain, uint32_t image, const std::shared_ptr<Fence>& drawn) {
+VkResult present(VkSwapchainKHR chain, VkSwapchainKHR_T::Presented picture) {
+  const uint32_t image = picture.image;
   {
     const std::lock_guard guard(chain->lock);
     if (chain->acquired.erase(image)) {
-      chain->queue.push_back({image, drawn});
+      chain->queue.push_back(std::move(picture));
       chain->changed.notify_all();
       return chain->state;
     }
@@ -150,6 +185,12 @@ VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateI
                 "swapchain: imageFormat is " + format_name(pCreateInfo->imageFormat) +
                     ", which can't be presented; vkGetPhysicalDeviceSurfaceFormatsKHR says what can");
   if (pCreateInfo->imageArrayLayers != 1) return fail(device, VK_ERROR_INITIALIZATION_FAILED, "swapchain: imageArrayLayers must be 1");
+  using Scaling = VkSwapchainPresentScalingCreateInfoEXT;
+  if (const auto* scaling = find_next<Scaling>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_SCALING_CREATE_INFO_EXT);
+      scaling && scaling->scalingBehavior)
+    return fail(device, VK_ERROR_INITIALIZATION_FAILED,
+                "swapchain: scalingBehavior is " + std::to_string(scaling->scalingBehavior) +
+                    "; nothing is scaled here, as VkSurfacePresentScalingCapabilitiesEXT says: make it 0");
   chain->device = device;
   chain->extent = pCreateInfo->imageExtent;
   chain->mode = pCreateInfo->presentMode;
@@ -199,6 +240,20 @@ VkResult VKAPI_CALL AcquireNextImage2KHR(VkDevice device, const VkAcquireNextIma
   return AcquireNextImageKHR(device, info->swapchain, info->timeout, info->semaphore, info->fence, pImageIndex);
 }
 
+VkResult VKAPI_CALL ReleaseSwapchainImagesEXT(VkDevice device, const VkReleaseSwapchainImagesInfoEXT* info) {
+  VkSwapchainKHR const chain = info->swapchain;
+  {
+    const std::lock_guard guard(chain->lock);
+    const uint32_t *const first = info->pImageIndices, *const end = first + info->imageIndexCount;
+    const bool all = std::all_of(first, end, [&](uint32_t image) { return chain->acquired.count(image) != 0; });
+    for (const uint32_t* image = first; all && image != end; ++image)
+      if (chain->acquired.erase(*image)) chain->free.push_back(*image);
+    chain->changed.notify_all();
+    if (all) return chain->state < 0 ? chain->state : VK_SUCCESS;
+  }
+  return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "vkReleaseSwapchainImagesEXT: an image is not acquired; none was released");
+}
+
 VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPresentInfo) {
   // Behind all that was submitted, the semaphores' batches among it, and behind what others signal.
   Batch batch;
@@ -208,11 +263,24 @@ VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPres
   if (Explained* const explained = Explained::asked()) explained->presented();
   VkResult result = queue->device->lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
   for (uint32_t i = 0; i < pPresentInfo->swapchainCount; ++i) {
-    const VkResult one = present(pPresentInfo->pSwapchains[i], pPresentInfo->pImageIndices[i], drawn);
+    const VkResult one = present(pPresentInfo->pSwapchains[i], picture_of(*pPresentInfo, i, drawn));
     if (pPresentInfo->pResults) pPresentInfo->pResults[i] = one;
     if (result >= 0 && one != VK_SUCCESS) result = one;
   }
   return result;
+}
+
+// VK_KHR_present_wait: a picture is seen once the window has taken it.
+VkResult VKAPI_CALL WaitForPresentKHR(VkDevice device, VkSwapchainKHR swapchain, uint64_t presentId, uint64_t timeout) {
+  const Clock::time_point deadline = deadline_of(timeout);
+  std::unique_lock guard(swapchain->lock);
+  const auto ready = [&] { return swapchain->shown_id >= presentId || swapchain->state < 0; };
+  while (!ready()) {
+    if (device->lost) return VK_ERROR_DEVICE_LOST;  // whose end wakes nobody here
+    if (Clock::now() >= deadline) return VK_TIMEOUT;
+    swapchain->changed.wait_until(guard, std::min(deadline, Clock::now() + std::chrono::milliseconds(10)), ready);
+  }
+  return swapchain->shown_id >= presentId ? VK_SUCCESS : swapchain->state;
 }
 
 VkResult VKAPI_CALL GetDeviceGroupPresentCapabilitiesKHR(VkDevice, VkDeviceGroupPresentCapabilitiesKHR* out) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace tilegpu::tile {
 
@@ -42,8 +43,13 @@ TestRules make_test_rules(const command::DrawState& state, const tile_io::HostTi
   assert(!ds.stencil_test || (ds.front.compareOp <= VK_COMPARE_OP_ALWAYS && ds.back.compareOp <= VK_COMPARE_OP_ALWAYS));
   t.compare = ds.depth_compare;
   depth_encoding(tile.depth_format, t.unorm, t.unorm_scale);
-  // Without depth clamp Vulkan still limits depth to 0..1 (VK_EXT_depth_range_unrestricted is not offered).
-  if (state.rasterization.depth_clamp) {
+  // Without depth clamp Vulkan still limits depth to 0..1, but for floats of VK_EXT_depth_range_unrestricted.
+  if (tile.unrestricted_depth) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const auto [lo, hi] = std::minmax(state.viewport.minDepth, state.viewport.maxDepth);
+    t.range_lo = state.rasterization.depth_clamp ? lo : -kInfinity;
+    t.range_hi = state.rasterization.depth_clamp ? hi : kInfinity;
+  } else if (state.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
     t.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
     t.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
