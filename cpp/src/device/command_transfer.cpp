@@ -101,7 +101,7 @@ Status CommandBuffer::blit_image(Ptr<Image> source, Ptr<Image> destination, std:
     if (Status ok = check_objects(source && destination, "blit_image"); !ok) return ok;
     if (Status ok = transfer::check_blit_image(*source, *destination, regions, filter); !ok) return ok;
     if (Status ok = forbid_sides(*recorder_, "blit_image", *source, *destination); !ok) return ok;
-    std::vector<VkImageBlit2> blitted = list(regions);
+    HostVector<VkImageBlit2> blitted = list(regions);
     std::erase_if(blitted, transfer::blits_nothing);
     return device::add(*recorder_, command::BlitImage{source, destination, std::move(blitted), filter}, "blit_image");
   });
