@@ -257,6 +257,10 @@ void test_keys() {
   CHECK(chmod(state.c_str(), 0770) == 0);
   CHECK(ObjectCache(folder.cache()).why_off().find("written by others") != std::string::npos);
   CHECK(chmod(state.c_str(), 0700) == 0);
+  CHECK(chmod(folder.path.c_str(), 0777) == 0);  // who may write there may put another folder in the cache's place
+  CHECK(ObjectCache(folder.cache()).why_off().find("which anybody may write to; chmod o-w it") != std::string::npos);
+  CHECK(chmod(folder.path.c_str(), 01777) == 0 && ObjectCache(folder.cache()).why_off().empty());  // as /tmp is
+  CHECK(chmod(folder.path.c_str(), 0700) == 0);
   setenv("TILEGPU_CACHE_KEY", (folder.path + "/my.key").c_str(), 1);
   const ObjectCache named(folder.cache());
   CHECK(!named.directory().empty() && slurp(folder.path + "/my.key").size() == 32);

@@ -80,6 +80,17 @@ class Flows(Numeric):
             if values[type_]:
                 id_ = self.rng.choice(values[type_])
                 self.remember(type_, self.phi(type_, [(id_, label) for label in labels]))
+        if len(labels) > 1 and self.rng.random() < 0.3:
+            self.say_where_from(labels)
+
+    def say_where_from(self, labels: list[str]) -> None:
+        """Constants, another for each edge: nothing but the way there makes them differ between invocations."""
+        assert self.at is not None
+        came = self.phi("u32", [(self.d.constant("u32", k + 1), label) for k, label in enumerate(labels)])
+        self.remember("u32", came)
+        names = [name for name in self.at.env if self.env_types[name] == "u32"]
+        if names:
+            self.at.env[self.rng.choice(names)] = came
 
     def phi(self, type_: str, incoming: list[tuple[str, str]]) -> str:
         """OpPhi of the open block."""
@@ -418,6 +429,8 @@ class Flows(Numeric):
             loop.continues.append(self.branch(latch))
         if loop.continues:
             self.open(latch, loop.continues)
+            if len(loop.continues) > 1 and rng.random() < 0.6:
+                self.say_where_from(list(dict.fromkeys(e.block.label for e in loop.continues)))
             if rng.random() < 0.5:
                 self.assign()
         else:  # a continue target that nothing reaches

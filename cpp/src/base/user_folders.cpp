@@ -33,6 +33,12 @@ std::string make_private_folder(const std::string& path) {
   if (!S_ISDIR(s.st_mode)) return path + " is no folder (a link to one is not followed)";
   if (s.st_uid != geteuid()) return path + " belongs to another user";
   if (s.st_mode & 022) return path + " can be written by others; chmod go-w it";
+  // Who may write to a folder above could put another one in its place, but where only owners may rename (/tmp).
+  for (size_t at = path.rfind('/'); at != std::string::npos && at > 0; at = path.rfind('/', at - 1)) {
+    const std::string above = path.substr(0, at);
+    if (stat(above.c_str(), &s) == 0 && (s.st_mode & S_IWOTH) && !(s.st_mode & S_ISVTX))
+      return path + " is in " + above + ", which anybody may write to; chmod o-w it";
+  }
   return "";
 }
 

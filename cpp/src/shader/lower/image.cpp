@@ -282,6 +282,8 @@ void ImageBuilder::sample() {
         gx[k] = l.vary(l.value(ops.grad_x).c[k]), gy[k] = l.vary(l.value(ops.grad_y).c[k]);
       } else if (l.pixel_slices && Lowering::is_varying(own.x[k])) {
         gx[k] = own.x[k], gy[k] = own.y[k];
+      } else if (l.pixel_slices) {  // what all lanes share has no slope, but where it is no number
+        gx[k] = gy[k] = Lowering::is_varying(c.c[k]) ? ir.fsub(c.c[k], c.c[k]) : Ir::zero(ir.f32);
       } else {
         gx[k] = l.derivative(spv::OpDPdx, c.c[k]), gy[k] = l.derivative(spv::OpDPdy, c.c[k]);
       }
